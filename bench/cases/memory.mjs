@@ -1,6 +1,6 @@
 // The memory of 90,000 events: the package's are in wasm memory, which never shrinks; the peer's are in the heap.
 
-import { initSync } from 'adk-session-wasm/internal/glue';
+import { initSync } from '../../pkg/adk_session_wasm.js';
 import { limited } from '../measure.mjs';
 import { fillOurs, fillPeer, keyOf, ourEvents, OurService, PeerService } from '../services.mjs';
 

@@ -7,16 +7,10 @@ import { frameworkRepair } from './framework/framework_repair.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-type Target = string | { import?: Target; default?: Target };
-
-/** The file that a page gets for an entry of the package's `exports`. */
-const fileOf = (target: Target): string =>
-  typeof target === 'string' ? target : fileOf(target.import ?? target.default ?? '');
-
 /** The package by its own name, as built in js/dist/. */
-const alias = Object.entries<Target>(manifest.exports).map(([path, target]) => ({
+const alias = Object.entries(manifest.exports).map(([path, target]) => ({
   find: new RegExp(`^${manifest.name}${path.slice(1)}$`),
-  replacement: root + fileOf(target),
+  replacement: root + (typeof target === 'string' ? target : target.default),
 }));
 
 const FRAMEWORK = '\0google-adk';

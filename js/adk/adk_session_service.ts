@@ -183,7 +183,7 @@ const ADK_OPTIONS: KnownOptions<AdkServiceOptions> = { stale: true };
  * own `BaseSessionService`. So the services must extend the class of the copy whose `Runner` and agents you
  * use. Over another copy, an older write may replace a newer one.
  *
- * `adk-session-wasm/adk` has the services over the copy that `import` or `require` loads. Use this function
+ * `adk-session-wasm/adk` has the services over the copy that `import` loads. Use this function
  * for any other copy. `adk-session-wasm/adk/factory` exports it without loading a copy.
  *
  * @param Base the class `BaseSessionService` of your copy

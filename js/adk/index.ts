@@ -2,9 +2,8 @@
  * Session services for programs that use `@google/adk`: each one extends the framework's
  * `BaseSessionService`. To use them, change one import.
  *
- * `import` provides them over the copy of the framework that `import` loads. `require` (Node 20.19 or 22.12
- * and later) provides them over the copy that `require` loads. For any other copy, use
- * {@link adkSessionService}.
+ * They extend the class of the copy of the framework that `import` loads. For the CommonJS copy, which `require`
+ * loads, and for any other copy, use {@link adkSessionService}.
  *
  * @module adk-session-wasm/adk
  */

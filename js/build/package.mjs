@@ -1,32 +1,24 @@
 // Builds js/dist/, which the npm package ships besides pkg/:
 //
 // - the compiled TypeScript, the wasm as text for the inline loader, and the cases of the conformance suite
-// - the same as CommonJS, for hosts that cannot require a module, such as Jest and Node before 20.19
 // - the view library of the inspector, inside the one module that imports it
 // - the slim entry as one file without the wasm, and one file with it for pages without a bundler
 
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { wasmTextModule } from './wasm_text.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const dist = join(root, 'js/dist');
-const commonjs = join(dist, 'commonjs');
 
 /** @param {string} file @param {string} code */
 function writeModule(file, code) {
   const path = join(dist, file);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, code);
-}
-
-/** @param {string} ending */
-function filesOfDist(ending) {
-  const files = readdirSync(dist, { encoding: 'utf8', recursive: true });
-  return files.filter((file) => file.endsWith(ending));
 }
 
 /** Bundles an entry into one file. @param {string} entry @param {import('esbuild').BuildOptions} options */
@@ -72,50 +64,6 @@ await bundle('inspector/view/preact.js', {
   banner: { js: `/*! Preact\n\n${license}*/` },
 });
 
-// No host requires the command or the wasm as a module.
-const isOfModules = (/** @type {string} */ file) =>
-  /^command\b|\b(workerd|edge_light|wasm_module)\b/.test(file);
-await build({
-  entryPoints: [
-    ...filesOfDist('.js')
-      .filter((file) => !isOfModules(file))
-      .map((file) => ({ in: join(dist, file), out: file.slice(0, -'.js'.length) })),
-    { in: join(root, 'pkg/adk_session_wasm.js'), out: 'internal/glue' },
-  ],
-  outdir: commonjs,
-  format: 'cjs',
-  platform: 'node',
-  target: 'es2022',
-  // Jest cannot import from CommonJS.
-  supported: { 'dynamic-import': false },
-  logLevel: 'warning',
-});
-for (const file of filesOfDist('.d.ts').filter((file) => !isOfModules(file))) {
-  const path = join(commonjs, file);
-  mkdirSync(dirname(path), { recursive: true });
-  copyFileSync(join(dist, file), path);
-}
-copyFileSync(join(root, 'pkg/adk_session_wasm.d.ts'), join(commonjs, 'internal/glue.d.ts'));
-writeModule('commonjs/package.json', '{ "type": "commonjs", "sideEffects": false }\n');
-
-/** The modules that `exports` of package.json chooses by host. CommonJS files have only one host, Node. */
-const internal = new Map([
-  ['glue', 'internal/glue.js'],
-  ['wasm-source', 'wasm/loader/inline.js'],
-  ['database', 'database/database_session_service.js'],
-]);
-const required = [...filesOfDist('.js'), ...filesOfDist('.d.ts')];
-for (const file of required.filter((file) => file.startsWith('commonjs'))) {
-  const path = join(dist, file);
-  const text = readFileSync(path, 'utf8');
-  const changed = text.replace(/adk-session-wasm\/internal\/([\w-]+)/g, (_, name) => {
-    const module = relative(dirname(path), join(commonjs, internal.get(name) ?? name));
-    return `./${module.replaceAll('\\', '/')}`;
-  });
-  if (changed !== text) writeFileSync(path, changed);
-}
-
-const alias = { 'adk-session-wasm/internal/wasm-source': join(dist, 'wasm/loader/none.js') };
-await bundle('slim.js', { alias, format: 'cjs', outfile: join(commonjs, 'slim.js') });
+const alias = { '#wasm-source': join(dist, 'wasm/loader/none.js') };
 await bundle('slim.js', { alias, outfile: join(dist, 'slim.js'), allowOverwrite: true });
 await bundle('index.js', { outfile: join(dist, 'browser.js'), minify: true });

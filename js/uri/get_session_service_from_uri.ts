@@ -109,7 +109,7 @@ export function getSessionServiceFromUri<S extends object = StateShape>(
       const { engine: kind, durable, url } = serviceUri;
       requireTableNames(kind, options);
       const adapter = new LazyAdapter({ kind, durable }, async () => {
-        const { openAdapter } = await import('adk-session-wasm/internal/database');
+        const { openAdapter } = await import('#database');
         return openAdapter({ ...options, url });
       });
       return new StoredSessionService<S>(new ServiceCore(partsOverBuiltIn(adapter), options));

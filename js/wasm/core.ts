@@ -12,7 +12,7 @@ import {
   same_json,
   scan_template,
   SessionCore,
-} from 'adk-session-wasm/internal/glue';
+} from '#glue';
 import {
   isSessionError,
   SessionError,

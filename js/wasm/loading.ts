@@ -2,8 +2,8 @@
  * Loads the wasm when it is first needed. An import loads nothing, and no init call is needed. A failed load is not
  * cached: the next call tries again.
  */
-import { initSync, setTextCoders } from 'adk-session-wasm/internal/glue';
-import { source as defaultSource } from 'adk-session-wasm/internal/wasm-source';
+import { initSync, setTextCoders } from '#glue';
+import { source as defaultSource } from '#wasm-source';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import type { WasmSource } from './loader/source.js';
 import { newTextDecoder, textEncoder } from './text_coders.js';

@@ -12,8 +12,8 @@ export const PACKAGE_ROUTES: Routes = {
 };
 
 const INTERNAL = {
-  'adk-session-wasm/internal/glue': '/package/pkg/adk_session_wasm.js',
-  'adk-session-wasm/internal/wasm-source': '/package/js/dist/wasm/loader/inline.js',
+  '#glue': '/package/pkg/adk_session_wasm.js',
+  '#wasm-source': '/package/js/dist/wasm/loader/inline.js',
 };
 
 /** Returns the HTML of a page that runs a module. @param imports what the page imports, beside internal modules */

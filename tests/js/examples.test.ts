@@ -4,20 +4,13 @@
 
 import assert from 'node:assert/strict';
 import { fork, spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { once } from 'node:events';
 import { basename, join, relative } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { entries } from '../toolchain/entries.mjs';
 
 interface Example {
   /** The file and line of the example. */
@@ -67,26 +60,9 @@ function allExamples(): Example[] {
   ];
 }
 
-const offered = [
-  'exports.ts',
-  'slim.ts',
-  'adk/index.ts',
-  'assistant_ui/index.ts',
-  'cache/index.ts',
-  'database/index.ts',
-  'files/index.ts',
-  'inspector/index.ts',
-  'live/index.ts',
-  'react/index.ts',
-  'remote/index.ts',
-  'server/index.ts',
-  'testing/index.ts',
-  'uri/index.ts',
-  'vertex/index.ts',
-  'vue/index.ts',
-]
-  .map((file) => join(root, 'js', file))
-  .map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''))
+const offered = entries()
+  .map(({ source }) => source.replace('js/index.ts', 'js/exports.ts'))
+  .map((source) => readFileSync(join(root, source), 'utf8'))
   .join('\n');
 const names = (text: string, name: string): boolean => new RegExp(`\\b${name}\\b`).test(text);
 

@@ -20,15 +20,19 @@ interface TypeProblems {
   readonly checkPackage: (
     data: unknown,
     options: object,
-  ) => Promise<{ problems?: { kind: string }[] }>;
+  ) => Promise<{ problems?: { kind: string; resolutionKind?: string }[] }>;
 }
 
-/** Returns what `@arethetypeswrong/core` finds in a tarball. */
+/**
+ * Returns what `@arethetypeswrong/core` finds in a tarball of ES modules: neither of the two other resolutions loads them.
+ */
 export async function typeProblems(data: Uint8Array, excludeEntrypoints: readonly string[]) {
   const path = join(hostTools(), 'node_modules/@arethetypeswrong/core/dist/index.js');
   const { checkPackage, createPackageFromTarballData } = (await import(path)) as TypeProblems;
   const given = createPackageFromTarballData(data);
-  return (await checkPackage(given, { excludeEntrypoints })).problems;
+  const { problems = [] } = await checkPackage(given, { excludeEntrypoints });
+  const others = ['node10', 'node16-cjs'];
+  return problems.filter(({ resolutionKind = '' }) => !others.includes(resolutionKind));
 }
 
 function hostTools(): string {

@@ -56,7 +56,7 @@ it('a page with the slim entry loads at most 161 KB, including the wasm', async 
 });
 
 /** In both pages, so it is left out: each build of it moves the difference of their gzipped sizes by some bytes. */
-const WASM = 'adk-session-wasm/internal/wasm-source';
+const WASM = '#wasm-source';
 
 /**
  * What an entry adds to a page that has the core, and the other imports of `beside`.

@@ -29,14 +29,8 @@ const OTHERS = [
   'pkg/build.json',
 ];
 
-/** The wasm, what only this package imports, and a file that no program requires. */
-const NOT_FOR_NODE = [
-  './browser',
-  './internal/database',
-  './internal/glue',
-  './internal/wasm-source',
-  './wasm',
-];
+/** The wasm, and a file that no program for Node imports. */
+const NOT_FOR_NODE = ['./browser', './wasm'];
 
 const NOT_SHIPPED = /^(build|dist)\//;
 
@@ -50,18 +44,6 @@ function compiled(): string[] {
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts') && !NOT_SHIPPED.test(file))
     .flatMap((file) => [file.replace(/ts$/, 'js'), file.replace(/ts$/, 'd.ts')])
     .map((file) => `js/dist/${file}`);
-}
-
-/** The same as CommonJS, except for the command and the loaders that import the wasm. */
-function commonjs(dist: readonly string[]): string[] {
-  const required = dist.filter(
-    (file) => !/^js\/dist\/command\b|\b(workerd|edge_light|wasm_module|browser)\b/.test(file),
-  );
-  const others = ['internal/glue.js', 'internal/glue.d.ts', 'package.json'];
-  return [
-    ...required.map((file) => file.replace('js/dist/', 'js/dist/commonjs/')),
-    ...others.map((file) => `js/dist/commonjs/${file}`),
-  ];
 }
 
 /** README.md links to them, and the examples that are whole programs. */
@@ -81,8 +63,7 @@ function linked(): string[] {
 describe('the tarball', () => {
   it('contains exactly the files that users need', () => {
     const { files } = install();
-    const dist = [...OTHERS.filter((file) => file.startsWith('js/dist/')), ...compiled()];
-    const expected = [...OTHERS, ...compiled(), ...commonjs(dist), ...linked()];
+    const expected = [...OTHERS, ...compiled(), ...linked()];
     const missing = expected.filter((file) => !files.includes(file));
     const unexpected = files.filter((file) => !expected.includes(file));
     assert.deepEqual({ missing, unexpected }, { missing: [], unexpected: [] });
@@ -136,10 +117,10 @@ describe('the tarball', () => {
     assert.deepEqual(telling, []);
   });
 
-  it('is at most 1,750 KB', (t) => {
+  it('is at most 1,300 KB', (t) => {
     const kilobytes = install().tarball / 1024;
     t.diagnostic(`${kilobytes.toFixed(1)} KB`);
-    assert.ok(kilobytes <= 1750);
+    assert.ok(kilobytes <= 1300);
   });
 
   it('satisfies publint', async () => {

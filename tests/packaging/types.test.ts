@@ -147,16 +147,14 @@ export async function all(): Promise<void> {
 }
 `;
 
-/** The same as {@link ADK_PROGRAM} from CommonJS. */
+/** A program that loads the framework's CommonJS copy. */
 const COMMONJS_PROGRAM = `
 import framework = require('@google/adk');
-import sessions = require('adk-session-wasm/adk');
 import factory = require('adk-session-wasm/adk/factory');
 
 const { InMemorySessionService } = factory.adkSessionService(framework.BaseSessionService);
 export const services: framework.BaseSessionService[] = [
   new InMemorySessionService(),
-  new sessions.InMemorySessionService(),
 ];
 `;
 

@@ -12,7 +12,7 @@ export async function loadOptional<Module>(name: string): Promise<Module | undef
     const { code, message } = Object(error) as { code?: unknown; message?: unknown };
     // An installed driver that lacks a package of its own fails with its own error.
     const isMissing =
-      // The second code is that of CommonJS.
+      // The second code is that of `require`, which Jest makes of `import()` in CommonJS mode.
       ((code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') &&
         String(message).includes(`'${name}'`)) ||
       code === 'ERR_UNKNOWN_BUILTIN_MODULE' ||

@@ -19,10 +19,6 @@ async function bundle(): Promise<string> {
     format: 'esm',
     platform: 'browser',
     target: 'es2022',
-    alias: {
-      'adk-session-wasm/internal/glue': join(root, 'pkg/adk_session_wasm.js'),
-      'adk-session-wasm/internal/wasm-source': join(root, 'js/dist/wasm/loader/inline.js'),
-    },
     write: false,
     logLevel: 'silent',
   });

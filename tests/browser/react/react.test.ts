@@ -34,8 +34,6 @@ async function bundle(modules: string): Promise<string> {
     alias: {
       react: join(modules, 'react'),
       'react-dom': join(modules, 'react-dom'),
-      'adk-session-wasm/internal/glue': join(root, 'pkg/adk_session_wasm.js'),
-      'adk-session-wasm/internal/wasm-source': join(root, 'js/dist/wasm/loader/inline.js'),
     },
     write: false,
     logLevel: 'silent',

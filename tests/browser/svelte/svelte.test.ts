@@ -121,8 +121,6 @@ async function bundle(): Promise<string> {
     plugins: [plugin],
     alias: {
       'adk-session-wasm/live': join(root, 'js/live/index.ts'),
-      'adk-session-wasm/internal/glue': join(root, 'pkg/adk_session_wasm.js'),
-      'adk-session-wasm/internal/wasm-source': join(root, 'js/dist/wasm/loader/inline.js'),
     },
     define: { 'process.env.NODE_ENV': '"production"' },
     write: false,

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { OUTCOME, program } from '../consumer.js';
-import { type Host, projectWith } from './host.js';
+import { NEXT, NEXT_ENV } from './frameworks.js';
+import { type Host, type Project, projectWith } from './host.js';
 
 /** A test as users write it. */
 function testOf(main: string): string {
@@ -25,29 +26,72 @@ const commonjs = testOf(
 const JEST = { jest: '30.5.2', 'jest-environment-jsdom': '30.5.2' };
 const VITEST = { vitest: '5.1.1', jsdom: '31.0.1' };
 
-async function jest(name: string, file: string, test: string, env: NodeJS.ProcessEnv) {
-  const project = projectWith('jest', JEST);
-  const folder = project.write(name, {
-    'package.json': JSON.stringify({ private: true, jest: { testEnvironment: 'jsdom' } }),
-    [file]: test,
-  });
+const jestProject = (): Project => projectWith('jest', { ...JEST, '@babel/preset-env': '7.29.14' });
+
+async function jest(
+  project: Project,
+  name: string,
+  files: Readonly<Record<string, string>>,
+  env: NodeJS.ProcessEnv = {},
+): Promise<undefined> {
+  const folder = project.write(name, files);
   const bin = join(project.folder, 'node_modules/jest/bin/jest.js');
   await project.run(folder, [bin, '--ci', '--no-cache'], env);
-  return undefined;
 }
+
+/** What docs/hosts_and_bundlers.md says to set: Babel makes CommonJS of the package too. */
+const COMMONJS_SETTINGS = {
+  testEnvironment: 'jsdom',
+  transform: {
+    '\\.[jt]sx?$': [
+      'babel-jest',
+      { presets: [['@babel/preset-env', { targets: { node: 'current' } }]] },
+    ],
+  },
+  transformIgnorePatterns: ['/node_modules/(?!adk-session-wasm/)'],
+};
+
+const manifestOf = (settings: object): string => JSON.stringify({ private: true, jest: settings });
 
 export const TEST_RUNNERS: readonly Host[] = [
   {
     name: 'Jest, jsdom, CommonJS',
-    check: () => jest('commonjs', 'chat.test.js', commonjs, {}),
+    check: () =>
+      jest(jestProject(), 'commonjs', {
+        'package.json': manifestOf(COMMONJS_SETTINGS),
+        'chat.test.js': commonjs,
+      }),
   },
   {
     name: 'Jest, jsdom, ESM',
     check: () =>
-      jest('esm', 'chat.test.mjs', esm, {
-        // The first option is Jest's for ESM. The second silences Node, which warns of the first.
-        NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
-      }),
+      jest(
+        jestProject(),
+        'esm',
+        { 'package.json': manifestOf({ testEnvironment: 'jsdom' }), 'chat.test.mjs': esm },
+        {
+          // The first option is Jest's for ESM. The second silences Node, which warns of the first.
+          NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
+        },
+      ),
+  },
+  {
+    name: 'next/jest, jsdom',
+    isSlow: true,
+    check: () =>
+      jest(
+        projectWith('next-jest', { ...JEST, ...NEXT }),
+        'app',
+        {
+          'package.json': JSON.stringify({ private: true }),
+          'next.config.mjs': `export default { transpilePackages: ['adk-session-wasm'] };`,
+          'jest.config.mjs': `import nextJest from 'next/jest.js';
+export default nextJest({ dir: './' })({ testEnvironment: 'jsdom' });`,
+          'app/page.js': 'export default function Page() { return null; }',
+          'chat.test.js': esm,
+        },
+        NEXT_ENV,
+      ),
   },
   {
     name: 'Vitest, jsdom',

@@ -1,0 +1,18 @@
+// The entries of the package that have a source of their own, from `exports` of package.json, the only list of them.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './environment.mjs';
+
+/** @typedef {{ name: string, source: string }} Entry what users import, and its file in js/ */
+
+/** @returns {Entry[]} */
+export function entries() {
+  const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return Object.entries(exports).flatMap(([path, { types, default: file }]) => {
+    // Without the wasm, and without the file for pages, which has the types of another.
+    if (types === undefined || types.replace(/\.d\.ts$/, '.js') !== file) return [];
+    const source = file.replace(/^\.\/js\/dist\/(.*)\.js$/, 'js/$1.ts');
+    return [{ name: path.replace('.', name), source }];
+  });
+}
