@@ -32,10 +32,9 @@
  *
  * - Every write raises `update_time`, if only by a microsecond. Python tells by it that a session which it
  *   holds is stale. It equals `lastUpdateTime` if that is later than every time before, and not in the future.
- * - Python orders events by the column, so `timestamp` grows with each append of ours, whatever the event's
- *   own time. On SQLite events are read in the order of their rows: an event of a Python whose clock is
- *   behind stands where it was appended. On servers it stands earlier, as it does for Python. A handle that
- *   merges gets it last, in append order.
+ * - Events are read in the order in which Python reads them: by `timestamp`, and then by the column that Python's
+ *   service takes for events of one time. So `timestamp` grows with each append of ours, whatever the event's
+ *   own time. An event of a Python whose clock is behind stands earlier. A handle that merges gets it last.
  * - An id may be used again after a deletion, a revision never: a create begins above the floor.
  * - Each verb is one transaction. It locks what it may change in one order: session, app, user, metadata. So
  *   two writes never wait for each other in a circle. A session to be created comes last, since it cannot be

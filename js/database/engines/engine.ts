@@ -95,8 +95,8 @@ export interface Engine {
   readonly begin: Begin;
   /** Whether `FOR UPDATE` locks rows. If not, the begin locks the whole database: there is one writer. */
   readonly locksRows: boolean;
-  /** The columns that order events: append order if the engine knows it, else Python's order. */
-  readonly eventOrder: readonly ColumnExpression[];
+  /** The columns that order events: the time, and the column that orders events of one time. */
+  readonly eventOrder: readonly [time: ColumnExpression, tie: ColumnExpression];
   /** Converts a JSON column to text. */
   readonly json: (column: ColumnExpression) => RawBuilder<string>;
   /** Converts a time column to text, or to the number that it holds. */

@@ -20,7 +20,7 @@ export const SQLITE: Engine = {
   }),
   begin: { write: ['begin immediate'], read: ['begin'] },
   locksRows: false,
-  eventOrder: [sql`rowid`],
+  eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
   // A tool may have stored the text as a blob.
   json: (column) => sql<string>`cast(${column} as text)`,
   time: (column) => sql<StoredTime>`${column}`,

@@ -10,6 +10,7 @@
  * |---|---|---|
  * | times | text to the microsecond | seconds, as a REAL |
  * | metadata of the database | a table `adk_internal_metadata` | none; ours are in a table of our own |
+ * | events of one time are ordered by | their ids | their places in the table |
  * | a state's key is changed by | Python, which writes the whole state | SQLite's JSON functions |
  * | Python takes a session for stale if | `update_time` differs | `update_time` is later |
  *
@@ -49,6 +50,9 @@ export const DATABASE_LAYOUT: Layout = {
   mergesInSql: false,
 };
 
+/** Orders the events of one time in a SQLite file by their places in the table. */
+const APPEND_ORDER: Engine['eventOrder'] = [sql`events.timestamp`, sql`rowid`];
+
 /**
  * A double of seconds tells every microsecond until `LAST_REVISION` from the next. The division gives the
  * same double that Python has for it. Python's own times are finer: they are read as the nearest microsecond,
@@ -60,6 +64,7 @@ export const SQLITE_LAYOUT: Layout = {
   time: (micros) => micros / 1e6,
   timeOf: toSeconds,
   mergesInSql: true,
+  engineOf: (engine) => ({ ...engine, eventOrder: APPEND_ORDER }),
 };
 
 /**
@@ -73,7 +78,11 @@ export const ADK_LAYOUT: Layout = {
     const { kind, time } = engine;
     switch (kind) {
       case 'sqlite':
-        return { ...engine, time: (column) => sql`${column} / 1000.0` };
+        return {
+          ...engine,
+          time: (column) => sql`${column} / 1000.0`,
+          eventOrder: APPEND_ORDER,
+        };
       case 'postgresql':
         return {
           ...engine,
@@ -82,9 +91,12 @@ export const ADK_LAYOUT: Layout = {
           eventOrder: [sql`events.timestamp`, sql`ctid`],
         };
       case 'mysql': {
-        const order = [sql`cast(json_value(event_data, '$.timestamp') as decimal(20, 3))`, sql`id`];
-        // A column of the type JSON would be parsed by the driver.
-        return { ...engine, json: (column) => sql`concat(${column}, '')`, eventOrder: order };
+        return {
+          ...engine,
+          // A column of the type JSON would be parsed by the driver.
+          json: (column) => sql`concat(${column}, '')`,
+          eventOrder: [sql`cast(json_value(event_data, '$.timestamp') as decimal(20, 3))`, sql`id`],
+        };
       }
     }
   },

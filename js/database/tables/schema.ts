@@ -156,10 +156,9 @@ export interface Index {
 
 /**
  * Returns the indices of the tables. The first is Python's. Its `SqliteSessionService` lacks it, and we need
- * it for the time of the newest event. The others are ours, for lists by time. One more serves the
- * events of a session on SQLite, whose indices end in the `rowid`, the append order.
+ * it for the order of events. The others are ours, for lists by time.
  */
-export function indices({ engine, names }: NamedTables): Index[] {
+export function indices({ names }: Pick<NamedTables, 'names'>): Index[] {
   const index = (name: string, table: keyof Tables, ...columns: string[]): Index => {
     return { name: names.prefix + name, table, columns };
   };
@@ -173,9 +172,6 @@ export function indices({ engine, names }: NamedTables): Index[] {
     index('adk_session_wasm_by_user', 'sessions', 'app_name', 'user_id', 'update_time'),
     index('adk_session_wasm_by_user_creation', 'sessions', 'app_name', 'user_id', 'create_time'),
     index('adk_session_wasm_by_user_last', SIDE_TABLE, 'app_name', 'user_id', 'last_update_time'),
-    ...(engine.kind === 'sqlite'
-      ? [index('adk_session_wasm_events', 'events', ...EVENT_SESSION)]
-      : []),
   ];
 }
 

@@ -1,5 +1,4 @@
 /** Reads the rows that a write decides on, and locks those that it may change. */
-import { memberOf } from '../../members/own.js';
 import {
   SHARED_SCOPES,
   type SharedScope,
@@ -189,7 +188,7 @@ function eventsByIds(
 
 /** @param several the events of a request with more than one event */
 function currentRows(
-  { engine, revisions }: VerbContext,
+  { revisions }: VerbContext,
   { key, request, wants }: Plan,
   row: CurrentColumns | undefined,
   several: EventRow[],
@@ -200,8 +199,6 @@ function currentRows(
   const app = row && wants.app && has.app ? joinedState(row.app_state, row.app_time) : undefined;
   const user =
     row && wants.user && has.user ? joinedState(row.user_state, row.user_time) : undefined;
-  // A history is cut by the times in its rows.
-  const read = memberOf(request, 'truncateAfter') === undefined ? session : stored;
   const states: Record<StoredScope, unknown> = { session, app, user };
   const isAnyAbsent = STORED_PREFIXES.some(([scope]) => wants[scope] && !states[scope]);
   const floor = isAnyAbsent ? Number(row?.floor ?? 0) : 0;
@@ -212,7 +209,7 @@ function currentRows(
       session,
       app,
       user,
-      events: stored && read ? inRevision(engine, stored, read, events) : [],
+      events: session ? events : [],
       changed: [],
       // Python stores an event's own time in the column, which may be later than the session's `update_time`.
       floor: Math.max(floor, (session && parseTime(row?.newest)) ?? 0),
@@ -220,20 +217,6 @@ function currentRows(
     sideTableRow:
       session && row && row.side_time !== null ? { replacedAt: row.replaced_at } : undefined,
   };
-}
-
-/**
- * Gives the event at the session's `update_time` the session's revision as its `seq` on SQLite, where events are
- * read in append order. There a handle's last event may have a time that Python set back.
- */
-function inRevision(
-  { kind }: Engine,
-  { revision: updated }: SessionRow,
-  { revision }: SessionRow,
-  events: EventRow[],
-): EventRow[] {
-  if (kind !== 'sqlite' || updated === revision) return events;
-  return events.map((row) => (row.seq === updated ? { ...row, seq: revision } : row));
 }
 
 function storedSession(

@@ -4,7 +4,7 @@ import type { Event } from '../../model/event/event.js';
 import type { StoragePageRequest, StorageReadRequest } from '../../storage/adapter.js';
 import type { PageRows, Rows, StorageKey } from '../../storage/rows.js';
 import { NO_ROWS, type BuiltInRows } from '../../storage/built_in_adapter.js';
-import type { Engine, StoredTime } from '../engines/engine.js';
+import type { Engine } from '../engines/engine.js';
 import { parsedEvent } from '../tables/event_data.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared, type Query, type Steps, together } from '../transactions/prepared.js';
@@ -24,6 +24,7 @@ import {
   type KeyValue,
   type MergedColumns,
   isOfSession,
+  type Place,
   selectPlace,
   selectEventData,
   selectEventDataInOrder,
@@ -68,7 +69,7 @@ export function readStatements(database: Database, engine: Engine, { service }: 
   });
   return {
     pages: { atEvent: pages(true), atEnd: pages(false) },
-    place: new Prepared<Key & { event: string }, { place: StoredTime }>((value) =>
+    place: new Prepared<Key & { event: string }, Place>((value) =>
       selectPlace(database, engine, value),
     ),
     eventCount: new Prepared<Key, { count: number | string | bigint }>((value) =>
@@ -86,23 +87,21 @@ export function readStatements(database: Database, engine: Engine, { service }: 
   };
 }
 
-type PageValues = Key & { place: StoredTime; event: string; limit: number };
+type PageValues = Key & Place & { limit: number };
 
 /**
  * The condition that an event stands before or after the one at a place. The place is a value and no subquery:
  * MariaDB would then read all events of the session.
  */
 function isBeyond(
-  { eventOrder: [first, second] }: Engine,
+  { eventOrder: [time, tie] }: Engine,
   direction: 'before' | 'after',
-  value: (name: 'place' | 'event') => unknown,
+  value: (name: keyof Place) => unknown,
 ): RawBuilder<boolean> {
   const comparison = sql.raw(direction === 'before' ? '<' : '>');
-  const place = value('place');
-  if (second === undefined) return sql`${first} ${comparison} ${place}`;
   // The first condition alone is a range of the index.
-  return sql`${first} ${comparison}= ${place}
-    and (${first} ${comparison} ${place} or ${second} ${comparison} ${value('event')})`;
+  return sql`${time} ${comparison}= ${value('time')}
+    and (${time} ${comparison} ${value('time')} or ${tie} ${comparison} ${value('tie')})`;
 }
 
 const VALUE_OF_COLUMN = { app_name: 'app', user_id: 'user', session_id: 'session' } as const;
@@ -167,7 +166,7 @@ export function* readPage(
     merged.of(values),
     withCount === false ? undefined : eventCount.of(values),
   ] as const;
-  const atEnd = pages.atEnd[direction].of({ ...values, limit, event: '', place: 0 });
+  const atEnd = pages.atEnd[direction].of({ ...values, limit, time: 0, tie: 0 });
   const isAtEvent = eventId !== undefined;
   const at = isAtEvent ? placeOf.of({ ...values, event: eventId }) : atEnd;
   const [[row], counts, answer] = yield* together([...head, at], !isAtEvent);
@@ -175,10 +174,13 @@ export function* readPage(
   const { session } = sessionRows(revisions, key, row);
   let columns = answer as readonly EventColumns[];
   if (isAtEvent) {
-    const [first] = answer as readonly { place: StoredTime }[];
-    if (first === undefined) return { session };
-    const place = { ...values, limit, event: eventId, place: first.place };
-    [columns] = yield* together([pages.atEvent[direction].of(place)], true);
+    const [place] = answer as readonly Place[];
+    if (place === undefined) return { session };
+    const { time, tie } = place;
+    [columns] = yield* together(
+      [pages.atEvent[direction].of({ ...values, limit, time, tie })],
+      true,
+    );
   }
   const events = columns.map(rowOf);
   const count = counts[0]?.count;
@@ -235,7 +237,7 @@ function sessionRows(
   };
 }
 
-/** Cuts the window out of the events that the query returned, and puts them in append order. */
+/** Cuts the window out of the events that the query returned, and puts the earliest first. */
 function within<E extends { timestamp: number }>(
   { last, after }: StorageReadRequest['window'],
   events: E[],

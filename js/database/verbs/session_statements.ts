@@ -188,19 +188,24 @@ export function selectEventDataInOrder(
     .orderBy('id');
 }
 
-/** Selects the place of an event in the order of events, without its id. */
+/** The place of an event in the order of events. */
+export interface Place {
+  time: StoredTime;
+  tie: StoredTime;
+}
+
+/** Selects the place of an event. */
 export function selectPlace(
   database: Database,
   engine: Engine,
   value: (name: keyof Key | 'event') => string,
 ) {
-  const [first, second] = engine.eventOrder;
-  const place = second === undefined ? sql<StoredTime>`${first}` : engine.time(first!);
+  const [time, tie] = engine.eventOrder;
   return database
     .selectFrom('events')
     .where('id', '=', value('event'))
     .where(isAlsoOfSession(engine, value))
-    .select(place.as('place'));
+    .select([engine.time(time).as('time'), sql<StoredTime>`${tie}`.as('tie')]);
 }
 
 /** Selects the floor. */

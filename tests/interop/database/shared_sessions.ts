@@ -56,6 +56,30 @@ export function sharedSessions(title: string, start: () => NewDatabase): void {
       assert.deepEqual(again?.events[1]?.actions.stateDelta, { gone: State.REMOVED, 'app:n': 1 });
     });
 
+    it('both sides read events of equal and of earlier times in one order, in windows too', async () => {
+      await python.ask('create', PYTHON_KEY);
+      const events = [
+        ['z', 1000],
+        ['m', 1000],
+        ['a', 1000],
+        ['early', 500],
+      ] as const;
+      for (const [id, seconds] of events) {
+        await python.ask('append', { ...pythonEvent(id, {}, seconds), id });
+      }
+      const session = await service.getSession(KEY);
+      assert.ok(session);
+      const last = { ...userEvent('ours'), id: 'b', timestamp: 1e6 };
+      await service.appendEvent({ session, event: last });
+      for (const count of [5, 4, 3, 2, 1]) {
+        const config = { num_recent_events: count };
+        const theirs = await python.ask('get', { ...PYTHON_KEY, config });
+        const ours = await service.getSession({ ...KEY, config: { numRecentEvents: count } });
+        assert.deepEqual(ours?.events.map(firstText), theirs.events.map(firstText));
+        assert.equal(ours.events.at(-1)?.id, 'b');
+      }
+    });
+
     it('Python reads the events of createSession in their order, whatever their times', async () => {
       const times = [3000, 3000, 3000, 2000, 1000, 1000, 5000];
       const texts = times.map((_, number) => `event ${number}`);

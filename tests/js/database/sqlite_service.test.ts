@@ -187,14 +187,41 @@ describe("A file in the layout of google-adk's SqliteSessionService", () => {
         assert.equal(session?.lastUpdateTime, 1700000000123.457);
         await service.appendEvent({ session, event: eventOf('ours') });
         const { events } = (await service.getSession(KEY)) ?? { events: [] };
+        // A text stands after all numbers, as it does for Python.
         assert.deepEqual(
           events.map(({ id }) => id),
-          ['theirs', 'ours'],
+          ['ours', 'theirs'],
         );
       },
       (database) => valueOf(database, 'select typeof(update_time) from sessions'),
     );
     assert.equal(type, 'real');
+  });
+
+  it('orders events of one time by their places in the table, as this service of Python does', async () => {
+    const path = newPath();
+    newSqliteServiceFile(path);
+    const python = new Sqlite(path);
+    python.exec(
+      "insert into sessions values ('app', 'user', 'session', '{}', 1700000000, 1700000000)",
+    );
+    const insert = python.prepare('insert into events values (?, ?, ?, ?, ?, ?, ?)');
+    const ids = ['z', 'm', 'a'];
+    for (const id of ids)
+      insert.run(id, 'app', 'user', 'session', 'i', 1700000000.25, `{"id": "${id}"}`);
+    python.close();
+    await using service = open(`sqlite:${path}`);
+    const read = await service.getSession({ ...KEY, config: { numRecentEvents: 2 } });
+    assert.deepEqual(
+      read?.events.map(({ id }) => id),
+      ['m', 'a'],
+    );
+    const { before } = await service.listEvents({ ...KEY, limit: 1 });
+    const { events } = await service.listEvents({ ...KEY, limit: 5, before });
+    assert.deepEqual(
+      events.map(({ id }) => id),
+      ['z', 'm'],
+    );
   });
 
   it('lists sessions by the values of their times, not by their digits', async () => {

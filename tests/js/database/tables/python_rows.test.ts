@@ -6,7 +6,7 @@ import Sqlite from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
-import type { Notice } from '../../../../js/index.js';
+import type { CompositeSessionKey, Notice } from '../../../../js/index.js';
 import { eventOf } from '../cases/concurrency.js';
 
 const USER = { appName: 'app', userId: 'user' };
@@ -72,7 +72,7 @@ describe('A row that Python has written', () => {
     assert.deepEqual(read?.state, { n: 2, 'app:a': 1 });
   });
 
-  it('keeps its position in append order, even if its clock was behind', async () => {
+  it('stands at its time, as Python reads it, even if its clock was behind', async () => {
     const handle = await service.createSession({ ...USER, sessionId: 'order' });
     await service.appendEvent({ session: handle, event: eventOf('ours') });
     const data = '{"author": "agent", "timestamp": 1700000000.5}';
@@ -80,9 +80,41 @@ describe('A row that Python has written', () => {
     const read = await service.getSession({ ...USER, sessionId: 'order' });
     assert.deepEqual(
       read?.events.map(({ id }) => id),
-      ['ours', 'late'],
+      ['late', 'ours'],
     );
-    assert.equal(read.events[1]?.timestamp, 1700000000500);
+    assert.equal(read.events[0]?.timestamp, 1700000000500);
+  });
+
+  it('of the time of another event stands by its id, in windows and in pages too', async () => {
+    const key = { ...USER, sessionId: 'equal' };
+    session('equal', EMPTY);
+    const ids = ['z', 'm', 'a'];
+    for (const id of ids) event('equal', id, '2023-11-14 22:13:20.123457', '{"author": "agent"}');
+    const read = await service.getSession(key);
+    assert.deepEqual(
+      read?.events.map(({ id }) => id),
+      ['a', 'm', 'z'],
+    );
+    const last = await service.getSession({ ...key, config: { numRecentEvents: 1 } });
+    assert.deepEqual(
+      last?.events.map(({ id }) => id),
+      ['z'],
+    );
+    assert.deepEqual(await pagesOf(service, key), ['z', 'm', 'a']);
+  });
+
+  it('precedes the events that the package appends at the same time', async () => {
+    const key = { ...USER, sessionId: 'after' };
+    session('after', EMPTY);
+    event('after', 'theirs', '2023-11-14 22:13:20.123457', '{"author": "agent"}');
+    const handle = await service.getSession(key);
+    const events = ['m', 'a'].map((id) => ({ ...eventOf(id), timestamp: 1700000000123.457 }));
+    for (const event of events) await service.appendEvent({ session: handle!, event });
+    const read = await service.getSession(key);
+    assert.deepEqual(
+      read?.events.map(({ id }) => id),
+      ['theirs', 'm', 'a'],
+    );
   });
 
   it('sets the time of a session, even after the package has moved it', async () => {
@@ -137,3 +169,18 @@ describe('A row that Python has written', () => {
     );
   });
 });
+
+/** The ids of the events on all pages of one event, the newest first. */
+async function pagesOf(
+  service: DatabaseSessionService,
+  key: CompositeSessionKey,
+): Promise<(string | undefined)[]> {
+  const ids: (string | undefined)[] = [];
+  let before: string | undefined;
+  do {
+    const page = await service.listEvents({ ...key, limit: 1, before });
+    ids.push(...page.events.map(({ id }) => id));
+    ({ before } = page);
+  } while (before !== undefined);
+  return ids;
+}

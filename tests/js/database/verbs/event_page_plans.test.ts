@@ -12,7 +12,7 @@ import { DatabaseSessionService } from '../../../../js/database/index.js';
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-plans-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-it('a page of events reads a range of the index of append order, and sorts nothing', async () => {
+it('a page of events reads a range of the index of their order, and sorts nothing', async () => {
   const path = join(folder, 'events.db');
   const queries: string[] = [];
   const verbose = (query: string): number => queries.push(query);
@@ -23,8 +23,8 @@ it('a page of events reads a range of the index of append order, and sorts nothi
   await service.appendEvents({ session, events });
   const { before, after } = await service.listEvents({ ...key, limit: 1 });
   for (const [place, condition] of [
-    [{ before }, 'rowid<?'],
-    [{ after }, 'rowid>?'],
+    [{ before }, 'timestamp<?'],
+    [{ after }, 'timestamp>?'],
   ] as const) {
     queries.length = 0;
     await service.listEvents({ ...key, limit: 1, withCount: false, ...place });
