@@ -2,6 +2,7 @@ import { ID_RULE, isId } from '../../model/values/ids.js';
 import { createEventActions } from '../../model/event/create_event.js';
 import { takeDescription } from '../../model/description.js';
 import type { SessionChanges } from '../../model/session.js';
+import { readGoNames } from '../../python/go_names.js';
 import { pythonJsonToJson } from '../../python/numbers.js';
 import type { JsonObject } from '../../json/rules.js';
 import type { PathSegment } from '../../json/path.js';
@@ -89,7 +90,7 @@ function checkDescription({
 /** @param ids maps the ids of the events before this one to their indices */
 function checkEvent(json: unknown, at: number, ids: Map<unknown, number>): JsonObject {
   const path = ['events', at];
-  const event = requireJsonObject(json, path);
+  const event = readGoNames(requireJsonObject(json, path));
   const { id = '', timestamp, partial } = event;
   if (id !== '') {
     const sameIdIndex = ids.get(checkId(id, [...path, 'id']));

@@ -6,6 +6,7 @@
  */
 import { readNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
+import { readGoNames } from '../../python/go_names.js';
 import { eventInMilliseconds } from '../../python/time.js';
 import {
   createEventActions,
@@ -41,7 +42,7 @@ export function idFromName(name: unknown): string {
 
 /** Python writes seconds and `@google/adk` milliseconds: the unit is the one closer to the server's time. */
 function readRawEvent(raw: JsonObject, timestamp: number): Fields {
-  const event = readNames(raw, EVENT) as Fields;
+  const event = readNames(readGoNames(raw), EVENT) as Fields;
   const { timestamp: eventTime } = ownMembers(event);
   if (typeof eventTime !== 'number') return event;
   const isSeconds = Math.abs(eventTime * 1000 - timestamp) <= Math.abs(eventTime - timestamp);

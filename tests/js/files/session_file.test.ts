@@ -9,6 +9,7 @@ import {
   type ReadSessionOptions,
   type SessionFile,
 } from '../../../js/files/index.js';
+import { EVENT_OF_GO, GO_EVENT } from './go_event.js';
 import { pythonSession } from './python_session.js';
 
 /** A session file with these times as its events'. */
@@ -63,6 +64,28 @@ describe('A recorded session', () => {
       },
       my_field: { not_ours: 1 },
     });
+  });
+
+  it("is read with the names of adk-go's types, which Agent Engine returns before adk-go 2.2", () => {
+    const { events } = sessionFromFile({
+      user_id: 'ada',
+      last_update_time: 1770000001.5,
+      app_name: 'shop',
+      id: 's1',
+      state: {},
+      events: [GO_EVENT],
+    });
+    assert.deepEqual(events, [EVENT_OF_GO]);
+  });
+
+  it('keeps fields of its own that look like those of adk-go', () => {
+    const event = { id: 'e1', timestamp: 1, InvocationID: 'mine', Content: '' };
+    const { events } = sessionFromFile(
+      { ...withTimes(), events: [event] },
+      { timeUnit: 'milliseconds' },
+    );
+    const { InvocationID, Content } = { ...events[0] } as typeof event;
+    assert.deepEqual({ InvocationID, Content }, { InvocationID: 'mine', Content: '' });
   });
 
   it('can be read from text, with or without a byte order mark', () => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 
 import { createEvent, type Event, type Session } from '../../../js/index.js';
+import { createEventActions } from '../../../js/model/event/create_event.js';
 import type { VertexAiOptions } from '../../../js/vertex/index.js';
 import {
   ENGINE,
@@ -11,6 +12,7 @@ import {
   type VertexServer,
   type VertexServerOptions,
 } from '../../vertex_server/server.js';
+import { EVENT_OF_GO, GO_EVENT } from '../files/go_event.js';
 import { KEY, post, serviceOn } from './service.js';
 
 const NOW = 1_770_000_000_000;
@@ -330,6 +332,20 @@ describe('Events at Vertex AI', () => {
       assert.equal(isSeconds ? compaction?.startTimestamp : startTime, 2000);
     });
   }
+
+  it("with a rawEvent in the names of adk-go's types are read completely", async () => {
+    const service = open();
+    await service.createSession(KEY);
+    await post(server, `${ENGINE}/sessions/s1:appendEvent`, {
+      author: 'planner',
+      invocationId: 'i1',
+      timestamp: moment,
+      rawEvent: GO_EVENT,
+    });
+    const session = await service.getSession(KEY);
+    const actions = createEventActions(EVENT_OF_GO.actions);
+    assert.deepEqual(session?.events, [{ ...EVENT_OF_GO, actions }]);
+  });
 
   it('posted twice by a client are one', async () => {
     const service = open();
