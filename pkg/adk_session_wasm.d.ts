@@ -110,12 +110,12 @@ export class SessionCore {
      * Uses the IndexedDB of that name, which is opened when it is first needed.
      * Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
      */
-    static indexed_db(name: string, strict: boolean, timeout: number, blocked_timeout: number, on_open?: Function | null): SessionCore;
+    static indexed_db(name: string, strict: boolean, timeout: number, on_open?: Function | null): SessionCore;
     /**
      * Returns a page of sessions, as `listing_to_javascript` lays it out. `after` is the place that
      * the page follows: `[time, sessionId, userId]`.
      */
-    list(app_name: string, user_id: string | null | undefined, by_creation: boolean, descending: boolean, limit: number | null | undefined, offset: number | null | undefined, page: number | null | undefined, with_total: boolean, after?: Array<any> | null, caller?: Function | null): any;
+    list(app_name: string, user_id: string | null | undefined, by_creation: boolean, descending: boolean, limit: number | null | undefined, page: number | null | undefined, with_total: boolean, after?: Array<any> | null, caller?: Function | null): any;
     /**
      * Makes a memory of its own.
      */
@@ -158,10 +158,10 @@ export function artifact_message(text: string, position: number, failed: boolean
 export function check_window(last?: number | null, after?: number | null): void;
 
 /**
- * Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `blocked_timeout`
+ * Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `timeout`
  * milliseconds for other connections.
  */
-export function delete_database(name: string, blocked_timeout: number): any;
+export function delete_database(name: string, timeout: number): any;
 
 /**
  * Describes the placeholders without a value, given by their index: `{message, missing: [{name,
@@ -193,7 +193,7 @@ export function merge_states(user: string | null | undefined, app: string | null
 /**
  * Converts the numbers of a page request to `[offset, limit]`. `limit` is NaN if there is none.
  */
-export function page_numbers(limit?: number | null, offset?: number | null, page?: number | null): Float64Array;
+export function page_numbers(limit?: number | null, page?: number | null): Float64Array;
 
 /**
  * Whether two JSON texts are equal as JSON values.

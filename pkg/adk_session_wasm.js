@@ -482,17 +482,15 @@ export class SessionCore {
      * @param {string} name
      * @param {boolean} strict
      * @param {number} timeout
-     * @param {number} blocked_timeout
      * @param {Function | null} [on_open]
      * @returns {SessionCore}
      */
-    static indexed_db(name, strict, timeout, blocked_timeout, on_open) {
+    static indexed_db(name, strict, timeout, on_open) {
         const val2 = +strict;
         const val3 = +timeout;
-        const val4 = +blocked_timeout;
         const ptr0 = passStringToWasm0(name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
         const len0 = WASM_VECTOR_LEN;
-        const ret = wasm.sessioncore_indexed_db(ptr0, len0, val2, val3, val4, isLikeNone(on_open) ? 0 : addToExternrefTable0(on_open));
+        const ret = wasm.sessioncore_indexed_db(ptr0, len0, val2, val3, isLikeNone(on_open) ? 0 : addToExternrefTable0(on_open));
         return SessionCore.__wrap(ret);
     }
     /**
@@ -503,20 +501,18 @@ export class SessionCore {
      * @param {boolean} by_creation
      * @param {boolean} descending
      * @param {number | null | undefined} limit
-     * @param {number | null | undefined} offset
      * @param {number | null | undefined} page
      * @param {boolean} with_total
      * @param {Array<any> | null} [after]
      * @param {Function | null} [caller]
      * @returns {any}
      */
-    list(app_name, user_id, by_creation, descending, limit, offset, page, with_total, after, caller) {
+    list(app_name, user_id, by_creation, descending, limit, page, with_total, after, caller) {
         const val3 = +by_creation;
         const val4 = +descending;
         const val5 = +(isLikeNone(limit) ? 0 : limit);
-        const val6 = +(isLikeNone(offset) ? 0 : offset);
-        const val7 = +(isLikeNone(page) ? 0 : page);
-        const val8 = +with_total;
+        const val6 = +(isLikeNone(page) ? 0 : page);
+        const val7 = +with_total;
         let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -528,7 +524,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, val4, !isLikeNone(limit), val5, !isLikeNone(offset), val6, !isLikeNone(page), val7, val8, isLikeNone(after) ? 0 : addToExternrefTable0(after), isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, val4, !isLikeNone(limit), val5, !isLikeNone(page), val6, val7, isLikeNone(after) ? 0 : addToExternrefTable0(after), isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -699,14 +695,14 @@ export function check_window(last, after) {
 }
 
 /**
- * Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `blocked_timeout`
+ * Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `timeout`
  * milliseconds for other connections.
  * @param {string} name
- * @param {number} blocked_timeout
+ * @param {number} timeout
  * @returns {any}
  */
-export function delete_database(name, blocked_timeout) {
-    const val2 = +blocked_timeout;
+export function delete_database(name, timeout) {
+    const val2 = +timeout;
     const ptr0 = passStringToWasm0(name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
     const len0 = WASM_VECTOR_LEN;
     const ret = wasm.delete_database(ptr0, len0, val2);
@@ -816,12 +812,11 @@ export function merge_states(user, app, state, record) {
 /**
  * Converts the numbers of a page request to `[offset, limit]`. `limit` is NaN if there is none.
  * @param {number | null} [limit]
- * @param {number | null} [offset]
  * @param {number | null} [page]
  * @returns {Float64Array}
  */
-export function page_numbers(limit, offset, page) {
-    const ret = wasm.page_numbers(!isLikeNone(limit), isLikeNone(limit) ? 0 : limit, !isLikeNone(offset), isLikeNone(offset) ? 0 : offset, !isLikeNone(page), isLikeNone(page) ? 0 : page);
+export function page_numbers(limit, page) {
+    const ret = wasm.page_numbers(!isLikeNone(limit), isLikeNone(limit) ? 0 : limit, !isLikeNone(page), isLikeNone(page) ? 0 : page);
     if (ret[3]) {
         throw takeFromExternrefTable0(ret[2]);
     }
@@ -956,6 +951,10 @@ function __wbg_get_imports() {
         }, arguments); },
         __wbg_bound_342c3f3a09345adb: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = IDBKeyRange.bound(arg0, arg1, arg2 !== 0, arg3 !== 0);
+            return ret;
+        }, arguments); },
+        __wbg_call_40b008ba32f73991: function() { return handleError(function (arg0, arg1) {
+            const ret = arg0.call(arg1);
             return ret;
         }, arguments); },
         __wbg_call_a410eb4b59ed5965: function() { return handleError(function (arg0, arg1, arg2) {

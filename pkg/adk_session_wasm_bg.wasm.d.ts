@@ -20,7 +20,7 @@ export const describe_missing: (a: number, b: number, c: number, d: number, e: a
 export const event_limit: (a: number, b: number) => [number, number, number];
 export const has_room: (a: number) => number;
 export const merge_states: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number, number];
-export const page_numbers: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number, number];
+export const page_numbers: (a: number, b: number, c: number, d: number) => [number, number, number, number];
 export const same_json: (a: number, b: number, c: number, d: number) => number;
 export const scan_template: (a: number, b: number) => [number, number];
 export const sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
@@ -29,8 +29,8 @@ export const sessioncore_create: (a: number, b: number, c: number, d: number, e:
 export const sessioncore_delete: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => [number, number, number];
 export const sessioncore_describe: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
 export const sessioncore_get: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number];
-export const sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number, f: number) => number;
-export const sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number, o: number, p: number) => [number, number, number];
+export const sessioncore_indexed_db: (a: number, b: number, c: number, d: number, e: number) => number;
+export const sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];
 export const sessioncore_memory: () => number;
 export const sessioncore_open: (a: number) => [number, number, number];
 export const sessioncore_page: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];

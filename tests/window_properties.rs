@@ -278,7 +278,7 @@ proptest! {
         let items: Vec<usize> = (0..total).collect();
         let mut together = Vec::new();
         for number in 1..=total.div_ceil(limit) {
-            let page = ListPage::from_numbers(Some(limit as f64), None, Some(number as f64)).unwrap();
+            let page = ListPage::from_numbers(Some(limit as f64), Some(number as f64)).unwrap();
             let part: Vec<_> = items.iter().skip(page.offset).take(limit).copied().collect();
             prop_assert!(!part.is_empty());
             together.extend(part);

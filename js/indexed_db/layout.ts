@@ -5,16 +5,13 @@
 import type { DataLoss } from '../model/session_service.js';
 
 /** The stores of a database. */
-export type StoreName = 'sessions' | 'states' | 'events' | 'meta' | 'details' | 'outbox' | 'leases';
+export type StoreName = 'sessions' | 'states' | 'events' | 'meta';
 
 /** The store of the records that exist once. */
 export const META = 'meta' satisfies StoreName;
 
 /** The key in {@link META} of the {@link CreationNote}. */
 export const CREATION = 'creation';
-
-/** The key in {@link META} of the note that all sessions have a `createTime`. */
-export const CREATE_TIMES = 'createTimes';
 
 /**
  * Stands in a new database. It is deleted once it is clear that no earlier database was lost, or once the lost

@@ -9,7 +9,6 @@ export interface SessionRecord {
   readonly userId: string;
   readonly sessionId: string;
   readonly number?: unknown;
-  /** Missing in records of version 1. */
   readonly numberCopy?: unknown;
   readonly created?: unknown;
   readonly revision?: unknown;
@@ -21,10 +20,14 @@ export interface SessionRecord {
   readonly labels?: unknown;
 }
 
-/** Checks a record as `Record::head` in `src/wasm/indexed_db/records/record.rs` does. */
-export function toListed(record: SessionRecord): ListedSession {
+/** Checks records as `Record::head` in `src/wasm/indexed_db/records/record.rs` does. */
+export function toListed(records: readonly unknown[]): ListedSession[] {
+  return (records as readonly SessionRecord[]).map(listedSession);
+}
+
+function listedSession(record: SessionRecord): ListedSession {
   const { userId, sessionId, number, state } = record;
-  const numberCopy = memberOf(record, 'numberCopy') ?? number;
+  const numberCopy = memberOf(record, 'numberCopy');
   const createTime = memberOf(record, 'createTime');
   const created = isRevision(record.created) ? record.created : NaN;
   const revision = isRevision(record.revision) ? record.revision : NaN;

@@ -7,7 +7,7 @@ import {
 } from '../wasm/core.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { requireId } from '../model/values/ids.js';
-import { listIndices } from '../indexed_db/list_indices.js';
+import { toListed } from '../indexed_db/listed_records.js';
 import { openingOf } from '../indexed_db/opening/opening.js';
 import { suspendOnPageHide } from '../indexed_db/page_hide.js';
 import type { Abortable } from '../model/session.js';
@@ -246,7 +246,7 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen | undefined) {
     openStore() {
       const core = createIndexedDbCore(access, onOpen);
       stopFollowing = suspendOnPageHide(core);
-      return new CoreStore(core, false, listIndices(access.name, access.timeoutMs));
+      return new CoreStore(core, false, toListed);
     },
     closeStorage: () => stopFollowing?.(),
     parseEvents: parseRecords,

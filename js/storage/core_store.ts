@@ -26,14 +26,6 @@ import type {
 import { packAppends, packCreation } from '../wasm/appends.js';
 import type { Appended, AppendOutcome, Compute, SharedRevisions } from '../wasm/protocol.js';
 
-/** What lists over IndexedDB need beside the core. Each call finds the storage open. */
-export interface ListIndices {
-  /** Called before each list by `createTime`. */
-  readonly completeCreateTimes: () => Promise<void>;
-  /** Checks the stored records of sessions. */
-  readonly toListed: (records: readonly unknown[]) => ListedSession[];
-}
-
 /** A list as the wasm returns it; see `listing_to_javascript` in `src/wasm/bindings/values.rs`. */
 type CoreList = [
   sessions: readonly unknown[],
@@ -62,12 +54,17 @@ export class CoreStore implements SessionStore {
   /** Whether the data is in the wasm's memory, and lost if the instance traps. */
   readonly #holdsData: boolean;
 
-  readonly #indices: ListIndices | undefined;
+  /** Checks the stored records of listed sessions. Absent over memory. */
+  readonly #toListed: ((records: readonly unknown[]) => ListedSession[]) | undefined;
 
-  constructor(core: SessionCore, holdsData: boolean, indices?: ListIndices) {
+  constructor(
+    core: SessionCore,
+    holdsData: boolean,
+    toListed?: (records: readonly unknown[]) => ListedSession[],
+  ) {
     this.core = core;
     this.#holdsData = holdsData;
-    this.#indices = indices;
+    this.#toListed = toListed;
   }
 
   open({ signal }: StorageCall): MaybePromise<void> {
@@ -139,33 +136,23 @@ export class CoreStore implements SessionStore {
     { signal, onRetry }: StorageCall,
   ): MaybePromise<ReadList> {
     const place = last && [last[orderBy], last.sessionId, last.userId];
-    const byCreation = orderBy === 'createTime';
-    const list = (): MaybePromise<ReadList> => {
-      const listed = this.#read<CoreList>(signal, () =>
-        this.core.list(
-          appName,
-          userId,
-          byCreation,
-          descending,
-          limit,
-          undefined,
-          page,
-          withTotal,
-          place,
-          onRetry,
-        ),
-      );
-      return after(listed, ([sessions, ...rest]) => [this.#toListed(sessions), ...rest]);
-    };
-    const indices = this.#indices;
-    if (indices === undefined || !byCreation) return list();
-    const completed = after(this.open({ signal }), () => indices.completeCreateTimes());
-    return orAborted(signal, after(completed, list));
-  }
-
-  #toListed(sessions: readonly unknown[]): ListedSession[] {
-    if (this.#indices !== undefined) return this.#indices.toListed(sessions);
-    return (sessions as readonly ListedTuple[]).map(listedSession);
+    const listed = this.#read<CoreList>(signal, () =>
+      this.core.list(
+        appName,
+        userId,
+        orderBy === 'createTime',
+        descending,
+        limit,
+        page,
+        withTotal,
+        place,
+        onRetry,
+      ),
+    );
+    return after(listed, ([sessions, ...rest]) => {
+      const records = this.#toListed?.(sessions);
+      return [records ?? (sessions as readonly ListedTuple[]).map(listedSession), ...rest];
+    });
   }
 
   append(request: AppendRequest | TruncatingRequest): MaybePromise<Appended> {

@@ -244,7 +244,7 @@ interface PageNumbers {
 
 /** @throws SessionError `invalid_argument` if the numbers of a request describe no page */
 export function pageNumbers(limit: number | undefined, page: number | undefined): PageNumbers {
-  const [from = 0, most = NaN] = callCore(() => page_numbers(limit, undefined, page));
+  const [from = 0, most = NaN] = callCore(() => page_numbers(limit, page));
   return { offset: from, limit: Number.isNaN(most) ? undefined : most };
 }
 
@@ -267,7 +267,7 @@ export function createIndexedDbCore(
   onOpen: OnOpen | undefined,
 ): SessionCore {
   const { name, isStrict, timeoutMs } = access;
-  return callCore(() => SessionCore.indexed_db(name, isStrict, timeoutMs, timeoutMs, onOpen));
+  return callCore(() => SessionCore.indexed_db(name, isStrict, timeoutMs, onOpen));
 }
 
 /** Deletes a database of the browser. */

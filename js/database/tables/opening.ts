@@ -10,7 +10,7 @@ import { checkColumns, isText, isTime, requireEscapes, type TableColumn } from '
 import { buildOnline, missingIndices } from './online_indices.js';
 import { createTables, type Index, SCHEMA_VERSION } from './schema.js';
 import { withTableNames } from './renaming.js';
-import { OUR_TABLES } from './table_names.js';
+import { OUR_COLUMNS, OUR_TABLES } from './table_names.js';
 import { runOnce, type Steps } from '../transactions/prepared.js';
 import type { Runner } from '../transactions/transaction.js';
 import { type Database, METADATA, type NamedTables, readMetadata } from './tables.js';
@@ -212,6 +212,12 @@ function* requireSchema({ database, engine, names: { schema } }: NamedTables): S
 function requireLayout({ columns, tables, version }: ExistingTables, engine: Engine): void {
   if (tables.has(DATABASE_LAYOUT.metadata)) requireVersion(version, engine);
   if (tables.has('events')) requireEventData(columns, engine);
+  for (const [ours, names] of Object.entries(OUR_COLUMNS)) {
+    const found = columns.filter(({ table }) => table === ours).map(({ name }) => name);
+    if (found.length === 0 || names.every((name) => found.includes(name))) continue;
+    const what = `has a table ${ours} of an earlier build of adk-session-wasm; drop it, and open the database again`;
+    throw refused(engine, what);
+  }
 }
 
 function requireVersion(value: string | undefined, engine: Engine): void {

@@ -26,8 +26,14 @@ export const SIDE_TABLE = 'adk_session_wasm_sessions';
 /** Our second table beside the sessions: titles, labels and initial states. */
 export const DETAILS = 'adk_session_wasm_details';
 
+/** Our tables beside the sessions, and the columns by which those of earlier builds differ. */
+export const OUR_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  [SIDE_TABLE]: ['last_update_time', 'replaced_at'],
+  [DETAILS]: ['create_time', 'title', 'labels', 'initial_state'],
+};
+
 /** Our tables beside the sessions. */
-export const OUR_TABLES: readonly string[] = [SIDE_TABLE, DETAILS];
+export const OUR_TABLES: readonly string[] = Object.keys(OUR_COLUMNS);
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Keeps the longest name with this prefix within PostgreSQL's limit of 63 bytes. */

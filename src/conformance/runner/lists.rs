@@ -25,7 +25,7 @@ impl<S: Storage> Runner<S> {
             None => None,
         };
         let number = |name| with.number(name);
-        let page = ListPage::from_numbers(number("limit"), number("offset"), number("page"))?;
+        let page = ListPage::from_numbers(number("limit"), number("page"))?;
         let is = |name, text| with.0.get(name).and_then(Value::as_str) == Some(text);
         let by_creation = is("orderBy", "createTime");
         let order = ListOrder { by_creation, descending: is("order", "desc") };

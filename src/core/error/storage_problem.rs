@@ -12,6 +12,8 @@ pub enum StorageProblem {
     Blocked,
     /// The data was written by a newer version of this package.
     Newer,
+    /// The data was written by an earlier build of this package, which was never published.
+    Older,
     /// The browser allows this site no more space.
     QuotaExceeded,
     /// A value is too large for one record.
@@ -23,7 +25,7 @@ pub enum StorageProblem {
 impl StorageProblem {
     pub(super) fn code(self) -> &'static str {
         match self {
-            Self::Failed => "storage_failed",
+            Self::Failed | Self::Older => "storage_failed",
             Self::Unavailable => "storage_unavailable",
             Self::Blocked => "storage_blocked",
             Self::Newer => "storage_newer",
@@ -39,6 +41,7 @@ impl StorageProblem {
             Self::Unavailable => "no IndexedDB here; use 'auto' or 'memory'",
             Self::Blocked => "another tab holds the database; close or reload it",
             Self::Newer => "a newer version of this package has written the database; load it",
+            Self::Older => "an earlier build has written the database; call deleteDatabase",
             Self::QuotaExceeded => "the browser gives this site no more room; delete sessions",
             Self::TooLarge => "too large for a record of IndexedDB; keep large data as artifacts",
             Self::ConnectionLost => "the connection to the database broke; try again",

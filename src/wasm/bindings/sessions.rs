@@ -43,14 +43,8 @@ impl SessionCore {
 
     /// Uses the IndexedDB of that name, which is opened when it is first needed.
     /// Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
-    pub fn indexed_db(
-        name: &str,
-        strict: bool,
-        timeout: f64,
-        blocked_timeout: f64,
-        on_open: Option<Function>,
-    ) -> Self {
-        let options = IndexedDbOptions { strict, timeout, blocked_timeout };
+    pub fn indexed_db(name: &str, strict: bool, timeout: f64, on_open: Option<Function>) -> Self {
+        let options = IndexedDbOptions { strict, timeout };
         let storage = IndexedDbStorage::new(name, on_open, options);
         Self { driver: Driver::IndexedDb(Rc::new(storage)) }
     }
@@ -177,14 +171,13 @@ impl SessionCore {
         by_creation: bool,
         descending: bool,
         limit: Option<f64>,
-        offset: Option<f64>,
         page: Option<f64>,
         with_total: bool,
         after: Option<Array>,
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         check_id("appName", &app_name)?;
-        let page = ListPage::from_numbers(limit, offset, page)?;
+        let page = ListPage::from_numbers(limit, page)?;
         let after = after.map(|after| {
             let [session_id, user_id] = [1, 2].map(|index| after.get(index).as_string());
             let time = Timestamp::stored(after.get(0).as_f64().unwrap_or_default());
@@ -319,12 +312,12 @@ pub fn has_room(bytes: f64) -> bool {
     platform::has_room(bytes as usize + room::SPARE)
 }
 
-/// Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `blocked_timeout`
+/// Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `timeout`
 /// milliseconds for other connections.
 #[wasm_bindgen]
-pub fn delete_database(name: String, blocked_timeout: f64) -> Result<JsValue, JsValue> {
+pub fn delete_database(name: String, timeout: f64) -> Result<JsValue, JsValue> {
     later(async move {
-        IndexedDbStorage::delete_database(&name, blocked_timeout).await?;
+        IndexedDbStorage::delete_database(&name, timeout).await?;
         Ok(JsValue::UNDEFINED)
     })
 }

@@ -197,12 +197,8 @@ pub(super) fn appended_to_javascript(write: Write) -> JsResult {
 
 /// Converts the numbers of a page request to `[offset, limit]`. `limit` is NaN if there is none.
 #[wasm_bindgen]
-pub fn page_numbers(
-    limit: Option<f64>,
-    offset: Option<f64>,
-    page: Option<f64>,
-) -> Result<Vec<f64>, JsValue> {
-    let ListPage { offset, limit } = ListPage::from_numbers(limit, offset, page)?;
+pub fn page_numbers(limit: Option<f64>, page: Option<f64>) -> Result<Vec<f64>, JsValue> {
+    let ListPage { offset, limit } = ListPage::from_numbers(limit, page)?;
     Ok(vec![offset as f64, limit.map_or(f64::NAN, |limit| limit as f64)])
 }
 

@@ -50,15 +50,13 @@ pub struct IndexedDbOptions {
     /// Whether a write completes only when it is on disk. Otherwise writes survive a crash of the
     /// tab or the browser, but the last moments may be lost in a power failure.
     pub strict: bool,
-    /// Milliseconds without any event after which a transaction is given up.
+    /// Milliseconds without any event after which a transaction or an opening is given up.
     pub timeout: f64,
-    /// Milliseconds to wait for other tabs that hold an older version open.
-    pub blocked_timeout: f64,
 }
 
 impl Default for IndexedDbOptions {
     fn default() -> Self {
-        Self { strict: false, timeout: 30_000.0, blocked_timeout: 5_000.0 }
+        Self { strict: false, timeout: 30_000.0 }
     }
 }
 
@@ -72,11 +70,11 @@ impl IndexedDbStorage {
     /// Returns a storage in the database of that name. Storages of this realm with the same
     /// `on_open` share the connection.
     ///
-    /// `on_open` is called with each new connection, an `IDBDatabase`, before it is used. If it
-    /// returns a promise, the opening waits for it. If the promise rejects, the opening fails with
+    /// `on_open` is called for each new connection, before it is used. If it returns a promise, the
+    /// opening waits for it. If the promise rejects, the opening fails with
     /// its reason.
     pub fn new(name: &str, on_open: Option<Function>, options: IndexedDbOptions) -> Self {
-        let database = Database::named(name, on_open, options.blocked_timeout);
+        let database = Database::named(name, on_open, options.timeout);
         let access = Access::new(database, options.strict, options.timeout);
         Self { sealer: Sealer::new(Rc::clone(&access)), access }
     }
@@ -167,13 +165,13 @@ impl IndexedDbStorage {
         self.access.run_in_turn(Box::pin(removed)).await
     }
 
-    /// Deletes a database with everything in it. Waits up to `blocked_timeout` milliseconds for
-    /// tabs that keep it open.
+    /// Deletes a database with everything in it. Waits up to `timeout` milliseconds for tabs
+    /// that keep it open.
     ///
     /// # Errors
     /// `storage_blocked`, `storage_unavailable`.
-    pub async fn delete_database(name: &str, blocked_timeout: f64) -> Result<(), JsValue> {
-        Ok(connection::database::delete(name, blocked_timeout).await?)
+    pub async fn delete_database(name: &str, timeout: f64) -> Result<(), JsValue> {
+        Ok(connection::database::delete(name, timeout).await?)
     }
 }
 

@@ -26,7 +26,6 @@ import { sequence } from './loss/sequence.js';
 import { serveSite, type Site } from './site.js';
 import { sizes } from './writes/sizes.js';
 import { truncations } from './writes/truncations.js';
-import { upgrade } from './opening/upgrade.js';
 import { twoPages } from './pages/two_pages.js';
 import { walks } from './reads/walks.js';
 
@@ -48,7 +47,6 @@ const GROUPS = {
   'calls at once': order,
   'damaged records': damage,
   'versions and other tabs': schema,
-  'databases of version 1': upgrade,
   'lists by title and labels': filteredLists,
   'walks through what others write': walks,
   'after a bad end': sequel,

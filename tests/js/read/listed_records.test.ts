@@ -8,13 +8,13 @@ import { type SessionRecord, toListed } from '../../../js/indexed_db/listed_reco
 import type { SharedStates } from '../../../js/storage/session_store.js';
 
 function record(changes: Partial<Record<keyof SessionRecord, unknown>> = {}): SessionRecord {
-  const numbers = { number: 7, created: 1, revision: 3, lastUpdateTime: 1000.5 };
+  const numbers = { number: 7, numberCopy: 7, created: 1, revision: 3, lastUpdateTime: 1000.5 };
   const names = { appName: 'app', userId: 'ada', sessionId: 'one' };
   return { ...names, ...numbers, state: '{"topic":"moss"}', ...changes } as SessionRecord;
 }
 
 function open(records: SessionRecord[], shared: SharedStates = ['{}']) {
-  return makeHandles<StateShape>(records.map(toListed), 'app', shared, new Handles());
+  return makeHandles<StateShape>(toListed(records), 'app', shared, new Handles());
 }
 
 describe('Records of a list', () => {

@@ -1,5 +1,4 @@
-//! A database on its way from one version to another, in tabs that do not all know the same one.
-//! `tests/browser/indexed_db/opening` upgrades databases that hold data.
+//! Databases of other versions, in tabs that do not all know the same one.
 
 use adk_session_wasm::read::Window;
 use adk_session_wasm::service::text_service::TextService;
@@ -14,12 +13,12 @@ use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{IdbDatabase, IdbFactory, IdbOpenDbRequest};
 
 /// The layout's version today.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 type Service = TextService<IndexedDbStorage>;
 
 fn service(name: &str) -> Service {
-    let options = IndexedDbOptions { blocked_timeout: 500.0, ..Default::default() };
+    let options = IndexedDbOptions { timeout: 500.0, ..Default::default() };
     TextService::over(IndexedDbStorage::new(name, None, options))
 }
 
@@ -55,7 +54,8 @@ async fn a_connection_closes_for_an_upgrade_and_is_then_too_old() -> Result<(), 
 }
 
 #[wasm_bindgen_test]
-async fn an_upgrade_waits_for_other_tabs_until_its_time_limit() -> Result<(), JsValue> {
+async fn an_opening_waits_for_other_tabs_until_its_time_limit_and_then_refuses_their_older_database()
+-> Result<(), JsValue> {
     let name = "schema: blocked";
     delete(name).await;
     // It does not listen to `versionchange`.
@@ -65,11 +65,11 @@ async fn an_upgrade_waits_for_other_tabs_until_its_time_limit() -> Result<(), Js
         assert_refused(&service, "storage_blocked").await?;
     }
     other_tab.close();
-    // Now the upgrade runs. It fails: this database of version 1 has no stores.
+    // Now it is refused, since it is of an older version.
     assert_refused(&service, "storage_failed").await?;
     let older = open_bare(name, 1).await?;
     let stores: Array = Array::from(&Reflect::get(&older, &"objectStoreNames".into())?);
-    assert_eq!(stores.length(), 0, "the failed step changed nothing");
+    assert_eq!(stores.length(), 0, "the refusal changed nothing");
     older.close();
     delete(name).await;
     Ok(())

@@ -17,12 +17,10 @@ use crate::wasm::indexed_db::records::failure::Failure;
 /// caller.
 pub(crate) type Attempt<'a> = Task<'a, JsValue, Failure>;
 
-/// A database with its time limit, the settings of its transactions, and the order of its writes.
+/// A database, the settings of its transactions, and the order of its writes.
 pub(crate) struct Access {
     database: Rc<Database>,
     transactions: Rc<Transactions>,
-    /// Milliseconds.
-    timeout: f64,
     /// Set when the last write so far has ended.
     last_write: RefCell<Option<OneShot>>,
 }
@@ -39,7 +37,7 @@ impl Drop for Turn {
 impl Access {
     pub(crate) fn new(database: Rc<Database>, strict: bool, timeout: f64) -> Rc<Self> {
         let transactions = Transactions::new(strict, timeout);
-        Rc::new(Self { database, transactions, timeout, last_write: RefCell::default() })
+        Rc::new(Self { database, transactions, last_write: RefCell::default() })
     }
 
     /// Ends what is under way before the browser freezes the page: there, transactions and upgrades
@@ -50,16 +48,16 @@ impl Access {
     }
 
     pub(crate) fn resume(&self) {
-        self.database.resume(self.timeout);
+        self.database.resume();
     }
 
     /// Opens the database, unless it is open.
     pub(crate) async fn open(&self) -> Result<JsValue, Failure> {
-        self.database.connection(self.timeout).await.map(JsValue::from)
+        self.database.connection().await.map(JsValue::from)
     }
 
     pub(crate) async fn begin(&self, mode: Mode, stores: &[&str]) -> Result<Transaction, Failure> {
-        let connection = self.database.connection(self.timeout).await?;
+        let connection = self.database.connection().await?;
         self.transactions.begin(&connection, mode, stores)
     }
 

@@ -23,8 +23,8 @@ use crate::wasm::object::Record;
 pub(crate) struct Database {
     name: String,
     purpose: Purpose,
-    /// Milliseconds to wait for other tabs that hold an older version open.
-    blocked_timeout: Cell<f64>,
+    /// Milliseconds without any event after which an opening or a deletion fails.
+    timeout: Cell<f64>,
     connection: RefCell<Option<Connection>>,
     opening: RefCell<Option<Opening>>,
     /// Whether connections in other tabs block the opening.
@@ -61,31 +61,26 @@ thread_local! {
 
 impl Database {
     /// Returns the database of that name, shared by all callers with the same `on_open`.
-    pub(crate) fn named(name: &str, on_open: Option<Function>, blocked_timeout: f64) -> Rc<Self> {
+    pub(crate) fn named(name: &str, on_open: Option<Function>, timeout: f64) -> Rc<Self> {
         DATABASES.with_borrow_mut(|databases| {
             databases.retain(|database| database.strong_count() > 0);
             let mut known = databases.iter().filter_map(Weak::upgrade);
             let is_same = |other: &Rc<Self>| other.name == name && other.on_open == on_open;
             if let Some(database) = known.find(is_same) {
-                database.blocked_timeout.set(blocked_timeout);
+                database.timeout.set(timeout);
                 return database;
             }
-            let database = Self::new(name, Purpose::Use, on_open, blocked_timeout);
+            let database = Self::new(name, Purpose::Use, on_open, timeout);
             databases.push(Rc::downgrade(&database));
             database
         })
     }
 
-    fn new(
-        name: &str,
-        purpose: Purpose,
-        on_open: Option<Function>,
-        blocked_timeout: f64,
-    ) -> Rc<Self> {
+    fn new(name: &str, purpose: Purpose, on_open: Option<Function>, timeout: f64) -> Rc<Self> {
         Rc::new(Self {
             name: name.to_owned(),
             purpose,
-            blocked_timeout: Cell::new(blocked_timeout),
+            timeout: Cell::new(timeout),
             connection: RefCell::default(),
             opening: RefCell::default(),
             is_blocked: Cell::default(),
@@ -96,20 +91,20 @@ impl Database {
         })
     }
 
-    /// Returns the connection and opens it if there is none. An opening without any event for
-    /// `timeout` milliseconds fails with `connection_lost`.
-    pub(crate) async fn connection(self: &Rc<Self>, timeout: f64) -> Result<IdbDatabase, Failure> {
+    /// Returns the connection and opens it if there is none. An opening without any event for too
+    /// long fails with `connection_lost`, or `storage_blocked` if another tab blocks it.
+    pub(crate) async fn connection(self: &Rc<Self>) -> Result<IdbDatabase, Failure> {
         loop {
             let raw = self.connection.borrow().as_ref().map(|connection| connection.raw.clone());
             if let Some(raw) = raw {
                 return Ok(raw);
             }
-            self.opened(timeout).await?;
+            self.opened().await?;
         }
     }
 
     /// Opens or deletes the database, unless that is under way. Returns a future of that.
-    fn opened(self: &Rc<Self>, timeout: f64) -> OneShot {
+    fn opened(self: &Rc<Self>) -> OneShot {
         let opened = OneShot::default();
         self.waiting.borrow_mut().push(opened.clone());
         if self.is_suspended.get() {
@@ -118,7 +113,7 @@ impl Database {
         let request = self.opening.borrow().as_ref().map(|opening| opening.request.clone());
         match request {
             None => {
-                self.limit(timeout);
+                self.limit();
                 self.open(true);
             }
             // The earlier callers may have timed out already, and their timer with them. Once the
@@ -126,8 +121,7 @@ impl Database {
             Some(request)
                 if self.time_limit.borrow().is_none() && request.text("readyState") != "done" =>
             {
-                let is_blocked = self.is_blocked.get();
-                self.limit(if is_blocked { self.blocked_timeout.get() } else { timeout });
+                self.limit();
             }
             Some(_) => {}
         }
@@ -149,11 +143,11 @@ impl Database {
         self.abandon();
     }
 
-    /// Opens the database if callers wait for it, each for `timeout` milliseconds.
-    pub(crate) fn resume(self: &Rc<Self>, timeout: f64) {
+    /// Opens the database if callers wait for it.
+    pub(crate) fn resume(self: &Rc<Self>) {
         let was_suspended = self.is_suspended.replace(false);
         if was_suspended && !self.waiting.borrow().is_empty() {
-            self.limit(timeout);
+            self.limit();
             self.open(true);
         }
     }
@@ -181,13 +175,13 @@ impl Database {
         let request: Record = event.get("target").unchecked_into();
         match (event.text("type").as_str(), self.purpose) {
             ("upgradeneeded", _) => {
-                if let Err(failure) = schema::upgrade(&request, event) {
+                if let Err(failure) = schema::create(&request, event) {
                     self.fail(failure);
                 }
             }
             ("blocked", _) => {
                 self.is_blocked.set(true);
-                self.limit(self.blocked_timeout.get());
+                self.limit();
             }
             ("success", Purpose::Deletion) => self.settle(Ok(())),
             ("success", Purpose::Use) => self.connect(request),
@@ -205,11 +199,11 @@ impl Database {
         }
     }
 
-    /// Fails the waiting callers after `timeout` milliseconds. The opening itself continues, since
-    /// it cannot be cancelled: it succeeds once nothing blocks it.
-    fn limit(self: &Rc<Self>, timeout: f64) {
+    /// Fails the waiting callers after [`Self::timeout`]. The opening itself continues, since it
+    /// cannot be cancelled: it succeeds once nothing blocks it.
+    fn limit(self: &Rc<Self>) {
         let database = Rc::downgrade(self);
-        let timer = Timer::start(timeout, move || {
+        let timer = Timer::start(self.timeout.get(), move || {
             if let Some(database) = database.upgrade() {
                 database.answer(&Err(database.too_long()));
                 database.time_limit.take();
@@ -257,14 +251,14 @@ impl Database {
     }
 
     /// Calls [`Database::on_open`], and then uses the connection, unless the opening was abandoned
-    /// meanwhile. Dropping the connection also closes a mirror that was opened for it.
+    /// meanwhile.
     async fn prepared(
         self: Rc<Self>,
         on_open: Function,
         connection: Connection,
         request: Record,
     ) -> Result<(), JsValue> {
-        let prepared = on_open.call1(&JsValue::UNDEFINED, &connection.raw)?;
+        let prepared = on_open.call0(&JsValue::UNDEFINED)?;
         JsFuture::from(Promise::resolve(&prepared)).await?;
         if self.is_opening(&request) {
             self.succeed(connection);
@@ -313,11 +307,8 @@ impl Database {
     }
 }
 
-/// Milliseconds after which a deletion fails if no event arrives and nothing blocks it.
-const DELETION_TIMEOUT: f64 = 30_000.0;
-
 /// Deletes a database with everything in it. Connections of this package close, here and in other
-/// tabs. Fails with `storage_blocked` if others stay open for `blocked_timeout` milliseconds.
-pub(crate) async fn delete(name: &str, blocked_timeout: f64) -> Result<(), Failure> {
-    Database::new(name, Purpose::Deletion, None, blocked_timeout).opened(DELETION_TIMEOUT).await
+/// tabs. Fails with `storage_blocked` if others stay open for `timeout` milliseconds.
+pub(crate) async fn delete(name: &str, timeout: f64) -> Result<(), Failure> {
+    Database::new(name, Purpose::Deletion, None, timeout).opened().await
 }

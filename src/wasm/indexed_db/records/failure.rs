@@ -115,10 +115,10 @@ impl Failure {
         describe(thrown).0 == "UnknownError"
     }
 
-    /// Converts the error of the step to a version.
-    pub(crate) fn of_step(version: usize, thrown: &JsValue) -> Self {
+    /// Converts the error of creating the stores.
+    pub(crate) fn of_creation(thrown: &JsValue) -> Self {
         let (_, reason) = describe(thrown);
-        Self::of(StorageProblem::Failed, format!("step {version}: {reason}"))
+        Self::of(StorageProblem::Failed, reason)
     }
 
     /// Turns a constraint failure of a write to this session into `corrupt_record`. An event is

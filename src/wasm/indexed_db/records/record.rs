@@ -92,12 +92,10 @@ impl Record {
         self.set_number("numberCopy", number);
     }
 
-    /// Returns a session's number. Returns `None` if it is missing or damaged. Records of version 1
-    /// have no copy of it.
+    /// Returns a session's number. Returns `None` if it is missing or damaged.
     pub(crate) fn session_number(&self) -> Option<f64> {
-        let copy = self.get("numberCopy");
-        let is_same = |number: &f64| copy.is_undefined() || copy.as_f64() == Some(*number);
-        self.counter("number").filter(is_same)
+        let copy = self.get("numberCopy").as_f64();
+        self.counter("number").filter(|number| copy == Some(*number))
     }
 
     /// Returns a session's head. Fails with `corrupt_record` if it is damaged.
@@ -136,10 +134,9 @@ impl Record {
     }
 
     /// Changes a session's title and labels, and sets its initial state. A member without a value is
-    /// the same as none. Returns whether the title or the labels change.
-    pub(crate) fn describe(&self, change: Description) -> bool {
+    /// the same as none.
+    pub(crate) fn describe(&self, change: Description) {
         let Description { title, labels, initial_state, first_title } = change;
-        let mut is_described = title.is_some() || labels.is_some();
         for (member, new) in [(TITLE, title), (LABELS, labels), (INITIAL_STATE, initial_state)] {
             match new {
                 Some(new) if new.is_empty() => self.set(member, &JsValue::UNDEFINED),
@@ -149,20 +146,7 @@ impl Record {
         }
         if let Some(title) = first_title.filter(|_| !self.get(TITLE).is_string()) {
             self.set_text(TITLE, &title);
-            is_described = true;
         }
-        is_described
-    }
-
-    /// Makes the record by which lists find a session by its title and labels. A list computes the
-    /// terms; see `js/indexed_db/terms.ts`.
-    pub(crate) fn stale_terms(number: f64, session: &JsValue) -> Self {
-        let record = Self::empty();
-        record.set_number("number", number);
-        record.set_text("kind", "terms");
-        record.set("id", session);
-        record.set_text("terms", "stale");
-        record
     }
 
     /// Whether a session has that revision and those labels.

@@ -11,7 +11,7 @@ use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::schema::{DETAILS, EVENTS, META, SESSIONS, STATES};
+use crate::wasm::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
 use crate::wasm::indexed_db::writing::sequence::Sequence;
 use crate::wasm::object::Record;
 
@@ -42,7 +42,7 @@ async fn delete_once(
     caller: &Caller,
 ) -> Result<JsValue, Failure> {
     let stores: &[&str] = match deletion {
-        Deletion::Session(_) | Deletion::User { .. } => &[META, SESSIONS, EVENTS, DETAILS, STATES],
+        Deletion::Session(_) | Deletion::User { .. } => &[META, SESSIONS, EVENTS, STATES],
         Deletion::UserState { .. } | Deletion::AppState { .. } => &[META, SESSIONS, STATES],
     };
     let transaction = access.begin(Mode::Write, stores).await?;
@@ -117,7 +117,6 @@ impl Removal {
                 if let Some(number) = record.session_number() {
                     let records = keys::within(&Array::of1(&JsValue::from_f64(number)));
                     transaction.delete(EVENTS, &records);
-                    transaction.delete(DETAILS, &records);
                 }
                 deleted += 1.0;
             }

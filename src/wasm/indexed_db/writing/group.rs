@@ -13,7 +13,7 @@ use crate::core::write::{MOST_CHANGED, Plan, Repetition};
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::transaction::Mode;
 use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::schema::{DETAILS, EVENTS, META, SESSIONS, STATES};
+use crate::wasm::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
 use crate::wasm::indexed_db::writing::group_rows::{Checks, Group, Member};
 
 /// Writes and commits a group. Sets `full` to the sessions that now have enough open records for a
@@ -101,8 +101,7 @@ fn stores(members: &[Member], checks: Checks) -> Vec<&'static str> {
         sequence |= plan.creates;
     }
     if sessions {
-        // An append may give the session a title, which changes a record in `DETAILS`.
-        stores.extend([SESSIONS, EVENTS, DETAILS]);
+        stores.extend([SESSIONS, EVENTS]);
     }
     if states {
         stores.push(STATES);

@@ -15,7 +15,7 @@ use crate::wasm::indexed_db::connection::transaction::Transaction;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::page::{PAGE, Page, new_pages_of, pages_of};
-use crate::wasm::indexed_db::records::schema::{DETAILS, EVENTS, SESSIONS};
+use crate::wasm::indexed_db::records::schema::{EVENTS, SESSIONS};
 use crate::wasm::object::Record;
 
 /// A session's record, data and events within a group.
@@ -38,8 +38,6 @@ pub(crate) struct SessionBuffer {
     pub(crate) is_changed: bool,
     /// Whether the group removes the events after `end`.
     is_cut: bool,
-    /// Whether the group changes its title or labels.
-    is_described: bool,
     /// The stored events that were read.
     pages: Vec<StoredPage>,
     /// New events, by `seq`.
@@ -79,7 +77,6 @@ impl SessionBuffer {
             end: NEVER,
             is_changed: false,
             is_cut: false,
-            is_described: false,
             pages: Vec::new(),
             new: Vec::new(),
             places: Names::default(),
@@ -189,7 +186,7 @@ impl SessionBuffer {
             state.apply(change.state);
         }
         if let Some(record) = &self.record {
-            self.is_described |= record.describe(change.description);
+            record.describe(change.description);
         }
         self.is_changed = true;
         for event in events {
@@ -264,9 +261,6 @@ impl SessionBuffer {
             record.set_state(state);
         }
         transaction.put(SESSIONS, record);
-        if self.is_described {
-            transaction.put(DETAILS, &Record::stale_terms(counters.number, &self.path));
-        }
         counters.open >= PAGE as f64
     }
 }

@@ -24,7 +24,6 @@ import * as schema from './opening/schema.js';
 import * as sequel from './pages/sequel.js';
 import * as sequence from './loss/sequence.js';
 import { loseReplacement, replaceAnEnd } from './writes/truncations.js';
-import * as upgrade from './opening/upgrade.js';
 import * as sizes from './writes/sizes.js';
 import { countBesideAnother, workBesideAnother } from './pages/two_pages.js';
 import * as walks from './reads/walks.js';
@@ -64,7 +63,6 @@ const scenarios = {
   ...sequel,
   ...sequence,
   ...sizes,
-  ...upgrade,
   ...walks,
 };
 

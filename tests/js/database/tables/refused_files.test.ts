@@ -25,6 +25,7 @@ const OF_ADK = `
 const PICKLED = 'create table events (id text, actions blob)';
 const NEWER = `create table adk_internal_metadata (key text primary key, value text);
   insert into adk_internal_metadata values ('schema_version', '99')`;
+const EARLIER = `create table adk_session_wasm_details (app_name text, user_id text, session_id text, title text)`;
 
 let count = 0;
 
@@ -47,6 +48,7 @@ const refused: [what: string, statements: string, code: SessionErrorCode][] = [
   ["@google/adk's own service", OF_ADK, 'storage_unavailable'],
   ['schema version 0', PICKLED, 'storage_unavailable'],
   ['a later schema version', NEWER, 'storage_newer'],
+  ['an earlier build of this package', EARLIER, 'storage_unavailable'],
 ];
 
 describe('A refused SQLite file', () => {

@@ -1,77 +1,87 @@
 // Databases of other versions, and tabs that want the database for themselves.
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
-import { around } from '../around.js';
-import { answer, completion, type Dump, dump, openBare, withDatabase } from '../bare.js';
-import { type Failure, failure, idsOf, keyOf, mark, persist } from '../events.js';
+import { answer, completion, type Dump, dump, openBare, type Row, withDatabase } from '../bare.js';
+import { type Failure, failure, idsOf, keyOf, mark } from '../events.js';
 
-const NEWER = 1000;
-
-export interface NewerResult {
+export interface OtherVersionResult {
   failures: Failure[];
   version: number;
   before: Dump;
   after: Dump;
+  /** The sessions that were created after `deleteDatabase`. */
+  created: string[];
 }
 
-/** A database of a version that this package does not know yet. */
-export async function openNewer(name: string): Promise<NewerResult> {
-  const database = await openBare(name, NEWER, (upgraded) => {
-    upgraded.createObjectStore('sessions', { keyPath: 'id' });
-    upgraded.createObjectStore('future', { autoIncrement: true });
+async function makeBare(name: string, version: number): Promise<IDBDatabase> {
+  const database = await openBare(name, version, (made) => {
+    made.createObjectStore('sessions', { keyPath: 'id' });
+    made.createObjectStore('others', { autoIncrement: true });
   });
-  const transaction = database.transaction(['sessions', 'future'], 'readwrite');
-  transaction.objectStore('sessions').put({ id: 'one', told: 'by a newer version' });
-  transaction.objectStore('future').put('kept');
+  const transaction = database.transaction(['sessions', 'others'], 'readwrite');
+  transaction.objectStore('sessions').put({ id: 'one', told: 'by another version' });
+  transaction.objectStore('others').put('kept');
   await completion(transaction);
-  database.close();
+  return database;
+}
+
+/** Opens a database of a version that this package does not have, and then deletes it. */
+export async function openOtherVersion(name: string, made: number): Promise<OtherVersionResult> {
+  (await makeBare(name, made)).close();
   const before = await dump(name);
   const service = new IndexedDbSessionService({ name });
   const failures = [
     await failure(() => service.createSession(keyOf('one'))),
     await failure(() => service.getSession(keyOf('one'))),
   ];
-  await service.close();
   const version = await withDatabase(name, async (opened) => opened.version);
-  return { failures, version, before, after: await dump(name) };
+  const after = await dump(name);
+  await IndexedDbSessionService.deleteDatabase(name);
+  const { id } = await service.createSession(keyOf('one'));
+  await service.close();
+  return { failures, version, before, after, created: [id] };
+}
+
+/** The stores of a database: their keys, and by name each index with its key. */
+export type Layout = Record<string, { key: unknown; indexes: Row }>;
+
+/** The layout of a new database. */
+export async function layoutOfNew(name: string): Promise<{ version: number; stores: Layout }> {
+  const service = new IndexedDbSessionService({ name });
+  await service.open();
+  await service.close();
+  return withDatabase(name, async (database) => {
+    const stores: Layout = {};
+    const transaction = database.transaction(database.objectStoreNames);
+    for (const name of database.objectStoreNames) {
+      const store = transaction.objectStore(name);
+      const indexes = [...store.indexNames].map((name): [string, unknown] => {
+        const { keyPath, unique, multiEntry } = store.index(name);
+        return [name, { keyPath, unique, multiEntry }];
+      });
+      stores[name] = { key: store.keyPath, indexes: Object.fromEntries(indexes) };
+    }
+    await completion(transaction);
+    return { version: database.version, stores };
+  });
 }
 
 let held: IDBDatabase | undefined;
 
-/** Makes a database of the package's version and holds it, as a tab does that knows no manners; its version. */
-export async function holdOpen(name: string): Promise<number> {
-  const service = new IndexedDbSessionService({ name });
-  const session = await service.createSession(keyOf('one'));
-  await service.appendEvent({ session, event: mark('before') });
-  await service.close();
-  held = await openBare(name);
-  return held.version;
+/** Holds a database of an older version open, as a tab does that knows no manners. */
+export async function holdOlder(name: string): Promise<void> {
+  held = await makeBare(name, 1);
 }
 
 export function letGo(): void {
   held?.close();
 }
 
-let upgrading: IndexedDbSessionService | undefined;
-
-/** Opens the database like the next version of the package, with a higher version number. */
-export async function upgradeBlocked(name: string): Promise<Failure> {
-  around(IDBFactory.prototype, 'open', (_factory, [name, version], proceed) =>
-    typeof version === 'number' ? proceed(name, version + 1) : proceed(name),
-  );
-  upgrading = new IndexedDbSessionService({ name, timeoutMs: 1_000 });
-  return failure(() => upgrading?.getSession(keyOf('one')));
-}
-
-/** The data that the same service reads after the other tab has closed its connection, and the database's version then. */
-export async function readUpgraded(name: string): Promise<{ events: string[]; version: number }> {
-  const service = upgrading;
-  if (service === undefined) throw new Error('upgradeBlocked comes first');
-  // The upgrade continues, and a busy machine may need more than the blocked timeout for it.
-  const read = () => service.getSession(keyOf('one'));
-  const events = idsOf(await persist(read, 'storage_blocked'));
-  const version = await withDatabase(name, async (opened) => opened.version);
-  return { events, version };
+export async function openHeld(name: string): Promise<Failure> {
+  const service = new IndexedDbSessionService({ name, timeoutMs: 1_000 });
+  const failed = await failure(() => service.getSession(keyOf('one')));
+  await service.close();
+  return failed;
 }
 
 let open: IndexedDbSessionService | undefined;
