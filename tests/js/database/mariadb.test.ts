@@ -1,4 +1,4 @@
-// MariaDB: the conformance suite with the engine's limits, concurrent writers, and restarts.
+// MariaDB: the conformance suite with the engine's limits, and what only this engine does.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -7,17 +7,14 @@ import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { isSessionError } from '../../../js/index.js';
 import { choosesByTime, FOREIGN_TEXT } from './cases/after_timestamp.js';
-import { eventOf, letsProgramsEnd, losesNothing, survivesRestarts } from './cases/concurrency.js';
+import { eventOf } from './cases/concurrency.js';
 import { conforms } from './cases/conforms.js';
-import { deletesUsersInUse, neverDeadlocks } from './cases/deadlocks.js';
 import { keepsItsLimits } from './cases/limits.js';
-import { listsAsModels, ordersAsJavaScript } from './cases/list_order.js';
-import { readsLongSessions } from './cases/long_reads.js';
+import { ordersAsJavaScript } from './cases/list_order.js';
 import { MARIADB_REFUSALS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
 import { replacesEnds } from './cases/truncations.js';
 import { cleared, emptied, type Server, startMariadb } from './servers.js';
-import { endsWhileSuspended } from './cases/suspended_server.js';
 
 let server: Server;
 before(async () => (server = await startMariadb()));
@@ -32,7 +29,6 @@ conforms(
   MARIADB_REFUSALS,
 );
 ordersAsJavaScript('MariaDB', newUrl);
-losesNothing('MariaDB', newUrl, open);
 knowsRetries('MariaDB', newUrl, open);
 replacesEnds('MariaDB', newUrl, open);
 const run = async (url: string, statement: string) => {
@@ -41,19 +37,8 @@ const run = async (url: string, statement: string) => {
   await connection.end();
   return rows;
 };
-listsAsModels('MariaDB', newUrl, run);
 choosesByTime('MariaDB', newUrl, open, run, FOREIGN_TEXT);
-readsLongSessions('MariaDB', newUrl, open, run);
-letsProgramsEnd('MariaDB', newUrl);
-neverDeadlocks('MariaDB', newUrl, open, () => counted('Innodb_deadlocks'));
-deletesUsersInUse('MariaDB', newUrl, open);
 keepsItsLimits('MariaDB', newUrl, open);
-endsWhileSuspended('MariaDB', () => server, newUrl, (url, options) => new DatabaseSessionService(url, options)); // prettier-ignore
-survivesRestarts('MariaDB', newUrl, open, async () => {
-  await server.kill();
-  await server.start();
-});
-
 it('a connection to MariaDB prepares each statement once', async () => {
   await using service = open(await newUrl());
   const session = await service.createSession({ appName: 'shop', userId: 'ada', sessionId: 's1' });

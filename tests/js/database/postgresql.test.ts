@@ -1,24 +1,19 @@
-// PostgreSQL: the conformance suite with the engine's limits, concurrent writers, and restarts.
+// PostgreSQL: the conformance suite with the engine's limits, and what only this engine does.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { choosesByTime } from './cases/after_timestamp.js';
-import { eventOf, letsProgramsEnd, losesNothing, survivesRestarts } from './cases/concurrency.js';
+import { eventOf } from './cases/concurrency.js';
 import { conforms } from './cases/conforms.js';
-import { deletesUsersInUse, neverDeadlocks } from './cases/deadlocks.js';
 import { keepsItsLimits } from './cases/limits.js';
-import { listsAsModels, ordersAsJavaScript } from './cases/list_order.js';
-import { readsLongSessions } from './cases/long_reads.js';
+import { ordersAsJavaScript } from './cases/list_order.js';
 import { POSTGRESQL_REFUSALS } from './cases/refusals.js';
-import { retriesSerializationFailures } from './cases/serialization_failures.js';
 import { knowsRetries } from './cases/retries.js';
 import { cleared, emptied, type Server, startPostgres } from './servers.js';
 import { replacesEnds } from './cases/truncations.js';
-import { endsWhileSuspended } from './cases/suspended_server.js';
 
 let server: Server;
 before(async () => (server = await startPostgres()));
@@ -40,7 +35,6 @@ conforms(
   POSTGRESQL_REFUSALS,
 );
 ordersAsJavaScript('PostgreSQL', newUrl);
-losesNothing('PostgreSQL', newUrl, open);
 knowsRetries('PostgreSQL', newUrl, open);
 replacesEnds('PostgreSQL', newUrl, open);
 const run = async (url: string, statement: string) => {
@@ -50,26 +44,8 @@ const run = async (url: string, statement: string) => {
   await client.end();
   return rows;
 };
-listsAsModels('PostgreSQL', newUrl, run);
 choosesByTime('PostgreSQL', newUrl, open, run);
-readsLongSessions('PostgreSQL', newUrl, open, run);
-readsLongSessions(
-  'PostgreSQL, one query at a time',
-  newUrl,
-  (url) => new DatabaseSessionService(url, { driverOptions: { pipeline: false } }),
-  run,
-);
-letsProgramsEnd('PostgreSQL', newUrl);
-neverDeadlocks('PostgreSQL', newUrl, open, deadlocks);
-deletesUsersInUse('PostgreSQL', newUrl, open);
 keepsItsLimits('PostgreSQL', newUrl, open);
-retriesSerializationFailures(newUrl, open);
-endsWhileSuspended('PostgreSQL', () => server, newUrl, (url, options) => new DatabaseSessionService(url, options)); // prettier-ignore
-survivesRestarts('PostgreSQL', newUrl, open, async () => {
-  await server.kill();
-  await server.start();
-});
-
 it('a service with `pipeline: false` creates, appends and reads on PostgreSQL', async () => {
   const service = new DatabaseSessionService(await newUrl(), {
     driverOptions: { pipeline: false },
@@ -151,23 +127,6 @@ it('an append on PostgreSQL prepares its statements again after a table was alte
   );
   await service.close();
 });
-
-/** The server counts a deadlock only when the connection that met it ends. */
-async function deadlocks(): Promise<number> {
-  const client = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'adk' });
-  await client.connect();
-  const rowOf = async (query: string) => {
-    const { rows } = await client.query<{ count: string }>(query);
-    return Number(rows[0]?.count);
-  };
-  const others = 'select count(*) from pg_stat_activity where datname = current_database()';
-  while ((await rowOf(others)) > 1) await pause(20);
-  const count = await rowOf(
-    'select deadlocks as count from pg_stat_database where datname = current_database()',
-  );
-  await client.end();
-  return count;
-}
 
 describe('A JSONB column', () => {
   let service: DatabaseSessionService;

@@ -1,4 +1,4 @@
-// SQLite, in memory and in a file: the conformance suite, and concurrent writers.
+// SQLite: the conformance suite, and concurrent writers.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,6 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 let count = 0;
 const newUrl = () => `sqlite:${join(folder, `${++count}.db`)}`;
 
-conforms('SQLite in memory', (options) => new DatabaseSessionService('sqlite::memory:', options));
 conforms('a SQLite file', (options) => {
   return new DatabaseSessionService(newUrl(), { ...options, durability: 'relaxed' });
 });

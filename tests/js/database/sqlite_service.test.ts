@@ -1,5 +1,4 @@
-// SQLite files in the layout of google-adk's SqliteSessionService: the conformance suite with the layout's limits,
-// concurrent writers, and the contents of the files.
+// The contents of SQLite files in the layout of google-adk's SqliteSessionService.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,10 +8,7 @@ import { after, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import { eventOf, letsProgramsEnd, losesNothing } from './cases/concurrency.js';
-import { conforms } from './cases/conforms.js';
-import { listsAsModels, ordersAsJavaScript } from './cases/list_order.js';
-import { knowsRetries } from './cases/retries.js';
+import { eventOf } from './cases/concurrency.js';
 import {
   columnsOf,
   newSqliteServiceFile,
@@ -26,23 +22,6 @@ let count = 0;
 const newPath = () => join(folder, `${++count}.db`);
 const newUrl = () => newSqliteServiceFile(newPath());
 const open = (url: string) => new DatabaseSessionService(url);
-
-const TITLE = "a file of google-adk's SqliteSessionService";
-const REFUSED_TEXT = /ended with unserializable/;
-
-conforms(
-  TITLE,
-  (options) => new DatabaseSessionService(newUrl(), { ...options, durability: 'relaxed' }),
-  {
-    'state keys may hold any text': REFUSED_TEXT,
-    'text of any script and control characters are returned exactly': REFUSED_TEXT,
-  },
-);
-ordersAsJavaScript(TITLE, () => Promise.resolve(newUrl()));
-listsAsModels(TITLE, newUrl);
-losesNothing(TITLE, newUrl, open);
-knowsRetries(TITLE, newUrl, open);
-letsProgramsEnd(TITLE, newUrl);
 
 const USER = { appName: 'app', userId: 'user' };
 const KEY = { ...USER, sessionId: 'session' };
