@@ -102,9 +102,6 @@ describe('An IndexedDbSessionService', () => {
     const never = new Promise<never>(() => undefined);
     const core = new Proxy({}, { get: () => () => never });
     const store = new CoreStore(core as never, false);
-    const indexed = new CoreStore({ open: () => Promise.resolve() } as never, false, {
-      completeCreateTimes: () => never,
-    } as never);
     const list = { orderBy: 'lastUpdateTime', withTotal: false } as const;
     const page = { isForward: true, withCount: false } as const;
     const reads: Record<string, (call: StorageCall) => unknown> = {
@@ -112,8 +109,6 @@ describe('An IndexedDbSessionService', () => {
       get: (call) => store.get(KEY, undefined, undefined, call),
       page: (call) => store.page(KEY, page as never, call),
       list: (call) => store.list('app', undefined, false, list as never, call),
-      'list by createTime': (call) =>
-        indexed.list('app', undefined, false, { ...list, orderBy: 'createTime' } as never, call),
       sharedState: (call) => store.sharedState(APP, call),
     };
     for (const [verb, read] of Object.entries(reads)) {
