@@ -1,6 +1,5 @@
 import { invalidValue } from '../errors/invalid.js';
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
-import { ownMembers } from '../members/own.js';
 import { copyRequest } from '../call/call.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { InMemorySessionService as MemoryService } from '../service/in_memory_session_service.js';
@@ -223,7 +222,7 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
 
     constructor(options: SessionServiceOptions = {}) {
       const memory = new MemoryService(options);
-      super(memory, rulesOf(ownMembers(options)));
+      super(memory, rulesOf(options));
       this.#memory = memory;
     }
 
@@ -256,7 +255,7 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
 
     constructor(options: IndexedDbSessionServiceOptions = {}) {
       const database = new DatabaseService(options);
-      super(database, rulesOf(ownMembers(options)));
+      super(database, rulesOf(options));
       this.#database = database;
     }
 

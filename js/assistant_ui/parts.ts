@@ -1,5 +1,4 @@
 import { isObject } from '../json/rules.js';
-import { ownMembers } from '../members/own.js';
 import type { Part } from '../model/event/content.js';
 import type { JsonValue } from '../model/session.js';
 import type { GivenPart, ToolCallPart, UserPart } from './messages.js';
@@ -25,7 +24,7 @@ export function responsePartOf(part: GivenPart): Part | undefined {
 
 /** Returns the members of what should be an object. Other programs may have stored anything in its place. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return ownMembers(isObject(value) && !Array.isArray(value) ? value : {});
+  return isObject(value) && !Array.isArray(value) ? value : {};
 }
 
 /** Returns what should be a text, if it is one. */

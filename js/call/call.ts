@@ -7,7 +7,6 @@ import { requireObject } from '../errors/option_values.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { isPromise } from '../members/is_promise.js';
-import { ownMembers } from '../members/own.js';
 import { isTooLong, tooLongError } from '../json/too_long.js';
 
 export type MaybePromise<T> = T | Promise<T>;
@@ -31,7 +30,7 @@ export function copyRequest<Request extends object>(request: Request): Request {
 /** Copies the own members of a request or of options. Fails with `invalid_argument` if a getter throws. */
 export function readMembers<Given extends object>(given: Given): Given {
   try {
-    return ownMembers(given);
+    return { ...given };
   } catch (thrown) {
     throw requestError(thrown);
   }

@@ -4,7 +4,6 @@
  */
 import { invalid } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
-import { ownMembers } from '../members/own.js';
 import { readMembers, requireOptions, requireRequest } from './call.js';
 import { requireSignal } from '../errors/option_values.js';
 
@@ -65,7 +64,7 @@ export function knownOf<Options extends object>(
   known: KnownOptions<Options>,
 ): Options {
   const names = Object.entries(options).filter(([name]) => Object.hasOwn(known, name));
-  return ownMembers(Object.fromEntries(names)) as Options;
+  return Object.fromEntries(names) as Options;
 }
 
 /** The longest name that is compared with others. */

@@ -1,6 +1,5 @@
 /** Connects to a database and opens its tables at the first transaction. */
 import { isSessionError, type SessionError } from '../errors/errors.js';
-import { ownMembers } from '../members/own.js';
 import { requireNotAborted } from '../call/call.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { StorageCall } from '../model/diagnostic.js';
@@ -116,9 +115,9 @@ export class LazyDatabase {
       this.#connected = undefined;
       throw error;
     });
-    const { database: unnamed, run, useWriteAheadLog } = ownMembers(await this.#connected);
+    const { database: unnamed, run, useWriteAheadLog } = await this.#connected;
     const tables = await openTables(run, unnamed, this.#parts);
-    const { database, layout, refusal, buildIndices } = ownMembers(tables);
+    const { database, layout, refusal, buildIndices } = tables;
     if (refusal === undefined) await useWriteAheadLog?.();
     const statements = statementsOver(database, engine, layout);
     const { revisions } = this;

@@ -248,17 +248,12 @@ export class SessionError extends Error {
    * @param fields details for programs; `undefined` members are left out
    */
   constructor(code: SessionErrorCode, message: string, fields: SessionErrorFields = {}) {
-    // Without a prototype, so that no member of a patched `Object.prototype` is taken.
-    const ownFields = Object.assign(Object.create(null) as SessionErrorFields, fields);
-    super(
-      maskSecrets(message),
-      ownFields.cause === undefined ? undefined : { cause: ownFields.cause },
-    );
+    super(maskSecrets(message), fields.cause === undefined ? undefined : { cause: fields.cause });
     defineMember(this, 'code', code);
     for (const field of FIELDS) {
-      const value = ownFields[field];
+      const value = fields[field];
       if (value === undefined) continue;
-      defineMember(this, field, field === 'body' ? maskSecrets(String(ownFields.body)) : value);
+      defineMember(this, field, field === 'body' ? maskSecrets(String(fields.body)) : value);
     }
   }
 

@@ -3,7 +3,6 @@ import { invalid, invalidValue } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
 import { unreadable } from '../json/unreadable.js';
 import { isPromise } from '../members/is_promise.js';
-import { memberOf } from '../members/own.js';
 import { rawOf } from '../members/raw.js';
 import type { Event } from '../model/event/event.js';
 import { requireId } from '../model/values/ids.js';
@@ -178,7 +177,7 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
       lastUpdateTime: NaN,
       given,
       lastEventId: idOfLastEvent(events),
-      hasTitle: memberOf(given, 'title') !== undefined,
+      hasTitle: given.title !== undefined,
     };
   } catch (error) {
     throw unreadable('session', error);

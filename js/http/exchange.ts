@@ -1,5 +1,4 @@
 /** Sends requests, and reads their responses. */
-import { ownMembers } from '../members/own.js';
 import type { HostAbortSignal, HostFetch, HostHeaders, HostResponse } from '../model/host.js';
 import type { CallLimit } from './call_limit.js';
 import { connectionError, type HttpServer, timeoutReason } from './http_errors.js';
@@ -51,14 +50,14 @@ export async function send(
   fetchWith: HostFetch = fetch,
 ): Promise<HostResponse> {
   // `fetch` would read inherited members as well.
-  const request = ownMembers({
+  const request = {
     method,
     headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
     signal,
     // No other server may receive the credentials.
     redirect: 'manual' as const,
     ...(body !== undefined && { body }),
-  });
+  };
   const search = queryText(query);
   return fetchWith(search === '' ? url : `${url}?${search}`, request);
 }

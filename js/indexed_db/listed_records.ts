@@ -1,5 +1,4 @@
 import { isTime } from '../model/values/time.js';
-import { memberOf } from '../members/own.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { ListedSession } from '../storage/session_store.js';
 
@@ -27,8 +26,8 @@ export function toListed(records: readonly unknown[]): ListedSession[] {
 
 function listedSession(record: SessionRecord): ListedSession {
   const { userId, sessionId, number, state } = record;
-  const numberCopy = memberOf(record, 'numberCopy');
-  const createTime = memberOf(record, 'createTime');
+  const numberCopy = record.numberCopy;
+  const createTime = record.createTime;
   const created = isRevision(record.created) ? record.created : NaN;
   const revision = isRevision(record.revision) ? record.revision : NaN;
   const lastUpdateTime = isTime(record.lastUpdateTime) ? record.lastUpdateTime : NaN;
@@ -42,8 +41,8 @@ function listedSession(record: SessionRecord): ListedSession {
     lastUpdateTime,
     createTime: isTime(createTime) ? createTime : undefined,
     state: textOf(state) ?? '',
-    title: textOf(memberOf(record, 'title')),
-    labels: textOf(memberOf(record, 'labels')),
+    title: textOf(record.title),
+    labels: textOf(record.labels),
     isDamaged: !isSound,
   };
 }

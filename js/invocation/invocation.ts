@@ -19,7 +19,6 @@ import type { StateShape } from '../state/state_shape.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { requireObject, requireText } from '../errors/option_values.js';
 import { requireService } from '../call/given_service.js';
-import { isThenable, withoutThen } from '../call/thenable.js';
 import { optionalStateSchema, type StateSchema, validateDelta } from '../state/state_schema.js';
 import { carryStamps, dropStamp } from '../state/write_order.js';
 import type { ArtifactService } from './artifact_service.js';
@@ -223,14 +222,13 @@ export class Invocation<S extends object = StateShape> {
     if (outputKey !== undefined) requireText('outputKey', outputKey);
     requireObject('event', event);
     const { complete, undo } = this.#prepare(event, context, outputKey);
-    if (complete.partial === true) return isThenable(complete) ? withoutThen(complete) : complete;
+    if (complete.partial === true) return complete;
     // The append replaces `actions.stateDelta`, and leaves this object as it is.
     const { stateDelta } = complete.actions;
     try {
-      const appended = await this.service.appendEvent({ session: this.session, event: complete, signal }); // prettier-ignore
+      await this.service.appendEvent({ session: this.session, event: complete, signal });
       if (this.#hasEnded) this.#dropTemp(stateDelta);
-      // A promise cannot resolve with an event that has a `then`; the service then returns a copy.
-      return isThenable(complete) ? (appended as typeof complete) : complete;
+      return complete;
     } catch (error) {
       undo();
       throw error;

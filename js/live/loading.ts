@@ -1,4 +1,3 @@
-import { ownMembers } from '../members/own.js';
 import type { LiveSessionSnapshot } from './live_session.js';
 import type { LiveSessionsSnapshot } from './live_sessions.js';
 
@@ -11,7 +10,8 @@ export const LOADING: LiveSessionSnapshot = {
   hasOlder: false,
   isLoadingOlder: false,
   drafts: [],
-  unsent: ownMembers({}),
+  // Inherits nothing: the id of an event may be `toString`.
+  unsent: Object.create(null) as LiveSessionSnapshot['unsent'],
   state: {},
   scopes: { session: {}, user: {}, app: {} },
   lastUpdateTime: 0,

@@ -14,9 +14,8 @@ export function setMember(target: object, key: string, value: unknown): boolean 
 }
 
 /**
- * Gives an object an own member, whatever it inherits under that name. It may inherit `__proto__`,
- * a setter that somebody put on `Object.prototype`, or a read-only member of a frozen
- * `Object.prototype`.
+ * Gives an object an own member, whatever it inherits under that name: `__proto__`, or a read-only member of a
+ * frozen `Object.prototype`.
  *
  * @returns `false` if the object is frozen or the member read-only
  * @throws whatever an own setter throws

@@ -1,7 +1,6 @@
 /** The title of a session, taken from its first user message. */
 import { SessionError } from '../errors/errors.js';
 import { requireBoolean } from '../errors/option_values.js';
-import { ownMembers } from '../members/own.js';
 import { isPlainObject } from '../json/rules.js';
 import type { Event } from './event/event.js';
 
@@ -30,11 +29,11 @@ export function takeAutoTitle(autoTitle: unknown): boolean {
  * @returns `undefined` if the event is no message of a user, or has no text
  */
 export function titleOf(text: string): string | undefined {
-  const { author, content } = ownMembers(JSON.parse(text) as Partial<Event>);
-  const parts: unknown = isPlainObject(content) ? ownMembers(content).parts : undefined;
+  const { author, content } = JSON.parse(text) as Partial<Event>;
+  const parts: unknown = isPlainObject(content) ? content.parts : undefined;
   if (author !== 'user' || !Array.isArray(parts)) return undefined;
   const texts = parts.filter(isPlainObject).map((part) => {
-    const { text, thought } = ownMembers(part);
+    const { text, thought } = part;
     return typeof text === 'string' && thought !== true ? text : '';
   });
   const message = texts.join(' ');

@@ -22,13 +22,6 @@ export interface Description {
 /** When a session of Vertex AI expires. */
 export type Expiry = Pick<SessionChanges, 'ttl' | 'expireTime'>;
 
-/** Own members, so that none is taken from `Object.prototype`. */
-export const NO_DESCRIPTION: Description = {
-  title: undefined,
-  labels: undefined,
-  initialState: undefined,
-};
-
 /** The limits are those of Vertex AI. */
 const MAX_TITLE = 128;
 const MAX_LABELS = 64;

@@ -65,7 +65,6 @@ function fieldsOf(models: readonly Model[]): Fields {
 /** Returns the model of a value or of the items of a list. The keys of a dictionary are users' data. */
 function modelOf(accepted: Accepted | undefined): Model | undefined {
   if (typeof accepted !== 'object') return undefined;
-  // By own members: any library may put a member into `Object.prototype`.
   if (Object.hasOwn(accepted, 'list')) return modelOf((accepted as List).list);
   return Object.hasOwn(accepted, 'members') ? (accepted as Model) : undefined;
 }

@@ -144,7 +144,6 @@ function hasAtMostLevels(value: unknown, levels: number): boolean {
   return true;
 }
 
-// By own members: any library may put a member into `Object.prototype`, where `in` sees it.
 const isList = (accepted: object): accepted is List => Object.hasOwn(accepted, 'list');
 const isDictionary = (accepted: object): accepted is Dictionary => {
   return Object.hasOwn(accepted, 'values');

@@ -1,5 +1,4 @@
 import { isSessionError } from '../errors/errors.js';
-import { memberOf } from '../members/own.js';
 import { setDescription } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
@@ -27,7 +26,7 @@ export async function readChanges(
 ): Promise<ChangesSince | undefined> {
   const key = { appName, userId, sessionId };
   const call = { signal, onRetry };
-  const verb = memberOf(store, 'readChanges');
+  const verb = store.readChanges;
   if (verb !== undefined) return verb.call(store, key, since, known, call);
   for (;;) {
     const head = await store.get(key, 0, undefined, call);

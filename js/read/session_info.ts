@@ -1,5 +1,4 @@
 import type { MaybePromise } from '../call/call.js';
-import { memberOf } from '../members/own.js';
 import { isPlainObject } from '../json/rules.js';
 import { utf8Length } from '../json/text.js';
 import { setDescription } from '../model/description.js';
@@ -44,9 +43,9 @@ class Sums {
   add(event: Event): void {
     this.#eventCount += 1;
     this.#bytes += utf8Length(JSON.stringify(event));
-    const usage = memberOf(event, 'usageMetadata') as unknown;
+    const usage = event.usageMetadata as unknown;
     if (!isPlainObject(usage)) return;
-    const model = (memberOf(event, 'modelVersion') as unknown) ?? UNKNOWN_MODEL;
+    const model = (event.modelVersion as unknown) ?? UNKNOWN_MODEL;
     const name = typeof model === 'string' && model !== '' ? model : UNKNOWN_MODEL;
     let sums = this.#usage.get(name);
     if (sums === undefined) this.#usage.set(name, (sums = new Map<string, number>()));

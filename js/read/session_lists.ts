@@ -8,7 +8,6 @@ import {
 } from '../errors/option_values.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { isWellFormed } from '../json/text.js';
-import { ownMembers } from '../members/own.js';
 import { requireOwner } from '../model/values/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Session } from '../model/session.js';
@@ -156,12 +155,11 @@ const LOOK_BACK = 10_000;
  * move to a place behind the walk, which therefore ends with a pass over what has moved since its start.
  */
 export async function* walkSessions<S extends object>(
-  { limit = 50, ...others }: SessionsRequest,
+  { limit = 50, ...request }: SessionsRequest,
   list: (request: ListSessionsPageRequest) => Promise<SessionsPage<S>>,
   clock: () => number,
 ): AsyncGenerator<Session<S>, void, undefined> {
   if ((limit as unknown) === 0) throw invalid('limit', 'must be at least 1; it is 0');
-  const request = ownMembers(others);
   const given = new Set<string>();
   const moves = request.orderBy !== 'createTime';
   let start = clock();

@@ -1,5 +1,4 @@
 import { invalid, invalidValue } from '../errors/invalid.js';
-import { memberOf } from '../members/own.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StorageAdapter } from '../storage/adapter.js';
 import { AdapterStore } from '../storage/driver/adapter_store.js';
@@ -31,7 +30,7 @@ export function partsOverBuiltIn(adapter: BuiltInAdapter): ServiceParts {
   return {
     ...partsOver(adapter, adapter),
     expires: adapter.kind === 'vertexai',
-    closing: (timeoutMs) => memberOf(adapter, 'closing')?.call(adapter, timeoutMs),
+    closing: (timeoutMs) => adapter.closing?.(timeoutMs),
     explain: (error, key) => adapter.explain(error, key),
   };
 }
@@ -39,8 +38,8 @@ export function partsOverBuiltIn(adapter: BuiltInAdapter): ServiceParts {
 function partsOver(storage: StorageAdapter, builtIn?: BuiltInAdapter): ServiceParts {
   return {
     storage: {
-      kind: memberOf(storage, 'kind') ?? 'custom',
-      durable: memberOf(storage, 'durable') ?? true,
+      kind: storage.kind ?? 'custom',
+      durable: storage.durable ?? true,
     },
     openStore(onConnectionLost) {
       if (builtIn !== undefined) builtIn.onConnectionLost = onConnectionLost;
@@ -58,7 +57,7 @@ const USERS = new WeakMap<StorageAdapter, number>();
 function closeLast(storage: StorageAdapter): void | Promise<void> {
   const others = (USERS.get(storage) ?? 1) - 1;
   USERS.set(storage, others);
-  if (others === 0) return memberOf(storage, 'close')?.call(storage);
+  if (others === 0) return storage.close?.();
 }
 
 function requireAdapter(storage: unknown): asserts storage is StorageAdapter {

@@ -1,6 +1,5 @@
 import { after, type MaybePromise } from '../call/call.js';
 import { SessionError } from '../errors/errors.js';
-import { memberOf } from '../members/own.js';
 import type { SessionStore, TruncatingRequest, TruncatingStore } from '../storage/session_store.js';
 import type { Appended } from '../wasm/protocol.js';
 import type { ServiceCore } from './service_core.js';
@@ -28,7 +27,7 @@ export function replaceEnd(core: ServiceCore, request: TruncatingRequest): Maybe
  * @throws SessionError `unsupported` if it cannot
  */
 export function requireTruncating(store: SessionStore): TruncatingStore {
-  if (memberOf(store, 'truncates') === true) return store as TruncatingStore;
+  if (store.truncates === true) return store as TruncatingStore;
   throw new SessionError(
     'unsupported',
     'The storage cannot replace the end of a history; memory, IndexedDB and SQL databases can.',

@@ -5,7 +5,6 @@ import { loadWasm } from '../wasm/loading.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import { createEvent, newEventId } from '../model/event/create_event.js';
-import { ownMembers } from '../members/own.js';
 import { takeAutoTitle } from '../model/auto_title.js';
 import { takeDescription, takeExpiry } from '../model/description.js';
 import { isId, requireId, requireKey, requireOwner, requireUser } from '../model/values/ids.js';
@@ -83,8 +82,7 @@ export class ServiceCore {
   /** Whether no call may reach the storage any more. */
   #isEnded = false;
 
-  constructor(given: ServiceParts, options: SessionServiceOptions<object> = {}) {
-    const parts = ownMembers(given);
+  constructor(parts: ServiceParts, options: SessionServiceOptions<object> = {}) {
     this.storage = parts.storage;
     this.#parts = parts;
     const diagnostics = Diagnostics.of(options, parts.storage);

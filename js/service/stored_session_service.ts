@@ -44,7 +44,6 @@ import { after } from '../call/call.js';
 import { requireSession } from '../handle/handle.js';
 import { walkEvents } from '../read/event_pages.js';
 import { walkSessions } from '../read/session_lists.js';
-import { isThenable, withoutThen } from '../call/thenable.js';
 import type {
   ListenOptions,
   Notices,
@@ -210,10 +209,8 @@ export class StoredSessionService<S extends object = StateShape>
   appendEvent<E extends NewEvent>(request: AppendEventRequest<S, E>): Promise<AppendedEvent<E>> {
     return this.#core.calls.run('appendEvent', request, (request, facts) => {
       const { event } = request;
-      return after(this.#core.appender.append(request, [event], facts), ([stored]) => {
-        const appended: unknown = isThenable(event)
-          ? withoutThen(event, stored?.snapshot.text)
-          : event;
+      return after(this.#core.appender.append(request, [event], facts), () => {
+        const appended: unknown = event;
         return appended as AppendedEvent<E>;
       });
     });
@@ -226,7 +223,7 @@ export class StoredSessionService<S extends object = StateShape>
       const { events } = request;
       if (!Array.isArray(events)) throw invalidValue('events', 'must be an array', events);
       return after(this.#core.appender.append(request, [...events], facts), () => {
-        const appended: unknown = isThenable(events) ? [...events] : events;
+        const appended: unknown = events;
         return appended as AppendedEvent<E>[];
       });
     });

@@ -74,8 +74,7 @@ function deltaText(
   delta: Record<string, unknown>,
   jsonTexts: ReadonlyMap<string, string> | undefined,
 ): string {
-  // A `toJSON` here is a patch of Object.prototype, which the native function would call.
-  if (jsonTexts === undefined && typeof delta.toJSON !== 'function') {
+  if (jsonTexts === undefined) {
     try {
       return JSON.stringify(delta);
     } catch {

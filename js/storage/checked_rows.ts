@@ -4,7 +4,6 @@
 import { isTime } from '../model/values/time.js';
 import { kindOf } from '../errors/describe.js';
 import { SessionError } from '../errors/errors.js';
-import { memberOf } from '../members/own.js';
 import type { SharedScope } from '../state/scope.js';
 import type { EventRow, SessionRow, SharedRow, SharedRows, StorageKey } from './rows.js';
 
@@ -31,7 +30,7 @@ export function optionalSession(
   verb: string,
   rows: { readonly session?: SessionRow | undefined },
 ): CheckedSession | undefined {
-  const row = memberOf(rows, 'session') ?? undefined;
+  const row = rows.session ?? undefined;
   return row === undefined ? undefined : checkedSession(verb, 'session', row);
 }
 
@@ -89,7 +88,7 @@ function pathOf(row: string, field: string): string {
 /** @param path the row in the adapter's result, such as `sessions[2]` */
 export function checkedSession(verb: string, path: string, row: SessionRow): CheckedSession {
   requireObject(verb, path, row);
-  const createTime = memberOf(row, 'createTime') ?? undefined;
+  const createTime = row.createTime ?? undefined;
   return {
     created: requireCounter(verb, path, 'created', row.created),
     revision: requireCounter(verb, path, 'revision', row.revision),
@@ -110,7 +109,7 @@ function optionalString(
   field: 'title' | 'labels' | 'initialState',
   row: SessionRow,
 ): string | undefined {
-  const value = memberOf(row, field) ?? undefined;
+  const value = row[field] ?? undefined;
   return value === undefined ? undefined : requireString(verb, path, field, value);
 }
 
@@ -128,7 +127,7 @@ export function optionalShared<Scope extends SharedScope>(
   scope: Scope,
   rows: Pick<SharedRows, Scope>,
 ): SharedRow | undefined {
-  const row = memberOf(rows, scope) ?? undefined;
+  const row = rows[scope] ?? undefined;
   return row === undefined ? undefined : checkedShared(verb, scope, row);
 }
 

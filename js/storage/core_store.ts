@@ -3,7 +3,6 @@ import { isPromise } from '../members/is_promise.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { untilAborted } from '../call/time_limit.js';
 import type { HostAbortSignal } from '../model/host.js';
-import { ownMembers } from '../members/own.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './adapter.js';
 import type { StorageKey } from './rows.js';
@@ -203,8 +202,7 @@ export class CoreStore implements SessionStore {
   }
 
   delete({ what, key }: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor> {
-    const owned: StorageKey = ownMembers(key);
-    const { appName, userId, sessionId } = owned;
+    const { appName, userId, sessionId }: StorageKey = key;
     const caller = callerOf(call);
     return callSessionCore(this.#holdsData, () =>
       this.core.delete(appName, userId, sessionId, what === 'user', undefined, undefined, caller),

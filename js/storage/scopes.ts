@@ -1,5 +1,4 @@
 import { SCOPES } from '../wasm/protocol.js';
-import { ownMembers } from '../members/own.js';
 import type { SharedScope, StoredScope } from '../state/scope.js';
 import type { StorageKey } from './rows.js';
 
@@ -26,6 +25,6 @@ export function storageKey({
   userId,
   sessionId,
 }: StateOwner & { readonly sessionId?: string | undefined }): StorageKey {
-  if (userId === undefined) return ownMembers({ appName });
-  return sessionId === undefined ? ownMembers({ appName, userId }) : { appName, userId, sessionId };
+  if (userId === undefined) return { appName };
+  return sessionId === undefined ? { appName, userId } : { appName, userId, sessionId };
 }

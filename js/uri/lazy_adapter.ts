@@ -1,5 +1,4 @@
 import type { SessionError } from '../errors/errors.js';
-import { memberOf } from '../members/own.js';
 import type { BuiltInAdapter } from '../storage/built_in_adapter.js';
 import type { StorageKey } from '../storage/rows.js';
 
@@ -56,7 +55,7 @@ export class LazyAdapter implements BuiltInAdapter {
   /** Absent until the adapter is made, and if the adapter has none. */
   get appendMany(): BuiltInAdapter['appendMany'] {
     const adapter = this.#adapter;
-    if (adapter === undefined || memberOf(adapter, 'appendMany') === undefined) return undefined;
+    if (adapter === undefined || adapter.appendMany === undefined) return undefined;
     return (writes) => adapter.appendMany?.(writes);
   }
 
@@ -72,9 +71,7 @@ export class LazyAdapter implements BuiltInAdapter {
 
   closing(timeoutMs?: number): void {
     // An adapter that is still being made gets it too, after the calls that wait for it.
-    this.#opening
-      ?.then((adapter) => memberOf(adapter, 'closing')?.call(adapter, timeoutMs))
-      .catch(() => undefined);
+    this.#opening?.then((adapter) => adapter.closing?.(timeoutMs)).catch(() => undefined);
   }
 
   async close(): Promise<void> {

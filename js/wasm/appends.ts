@@ -1,5 +1,4 @@
 import type { CompositeSessionKey } from '../model/session.js';
-import { memberOf } from '../members/own.js';
 import type { Description } from '../model/description.js';
 import type { EventSnapshot } from '../model/event/snapshot.js';
 import { requireRoom } from './core.js';
@@ -96,7 +95,7 @@ export function packAppends(
   let [deltaUnits, textUnits] = [0, 0];
   for (const append of appends) {
     const { events } = append;
-    deltaUnits += memberOf(append, 'delta')?.length ?? 0;
+    deltaUnits += append.delta?.length ?? 0;
     for (const { deltaText, text, whole } of events) {
       deltaUnits += deltaText.length;
       if (hasTexts) textUnits += text.length + (whole?.length ?? 0);
@@ -108,8 +107,8 @@ export function packAppends(
   let packed = '';
   for (const append of appends) {
     const { key, position, policy, expectedRevision = NaN, events, firstTitle = '' } = append;
-    const truncateAfter = memberOf(append, 'truncateAfter') ?? NaN;
-    const delta = memberOf(append, 'delta') ?? '';
+    const truncateAfter = append.truncateAfter ?? NaN;
+    const delta = append.delta ?? '';
     const { appName, userId, sessionId } = key;
     const { created, revision, lastEventId } = position;
     const last = Number.isNaN(created) ? (lastEventId ?? '') : '';

@@ -5,7 +5,7 @@
 //   ATTACK=memory npm test -- attack            all cases of one target
 //
 // `cases/` has the attacks and the rules that must hold after them. `storages/` and `browsers/` run them over each
-// storage. `poison/` runs a conversation in realms with changed prototypes.
+// storage. `frozen/` runs a conversation in realms with frozen prototypes.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

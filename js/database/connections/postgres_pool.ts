@@ -1,6 +1,5 @@
 /** Runs queries on PostgreSQL through `pg` itself. Kysely does not name statements, and waits for each. */
 import type { connect } from 'node:net';
-import { memberOf, ownMembers } from '../../members/own.js';
 import { loadOptional } from '../../wasm/loader/optional_package.js';
 import { Prepared, type Query, type Statement } from '../transactions/prepared.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
@@ -94,10 +93,10 @@ export function postgresPool(
 
   const pgQuery = ({ statement, values }: Query): PgQuery => {
     const text = statement.query.sql;
-    if (!isNamed || !(statement instanceof Prepared)) return ownMembers({ text, values });
+    if (!isNamed || !(statement instanceof Prepared)) return { text, values };
     let name = names.get(statement);
     if (name === undefined) names.set(statement, (name = `adk_session_wasm_${textHash(text)}`));
-    return ownMembers({ name, text, values });
+    return { name, text, values };
   };
 
   return {
@@ -111,7 +110,7 @@ export function postgresPool(
         async query(query) {
           const sent = pgQuery(query);
           hasSentNames ||= 'name' in sent;
-          const take = memberOf(query, 'take');
+          const take = query.take;
           if (take === undefined) return (await client.query(sent)).rows ?? [];
           return new Promise((resolve, reject) => {
             const rows = new Rows(sent, (error) => (error ? reject(error) : resolve([])));

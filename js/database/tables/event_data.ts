@@ -82,7 +82,6 @@ export function toEventData(text: string, revision?: number): NewEventColumns {
   const isComplete = completeForPython(fields, id, invocationId);
   const hasText = !isWhole || !isComplete;
   if (hasText || revision !== undefined) {
-    // Defined, not assigned: `Object.prototype` may have a setter of that name.
     fields[OWN] = {
       ...(hasText && { event: text }),
       ...(revision !== undefined && { revision }),

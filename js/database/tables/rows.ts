@@ -8,7 +8,6 @@ import type { StoredTime } from '../engines/engine.js';
 import type { EventRow, SessionRow, SharedRow, StorageKey } from '../../storage/rows.js';
 import { SessionError } from '../../errors/errors.js';
 import { fromAdkEventData, fromEventData } from './event_data.js';
-import { memberOf } from '../../members/own.js';
 import { pythonJsonToJson } from '../../python/numbers.js';
 import { parseMilliseconds, parseTime } from '../../python/micros.js';
 
@@ -66,10 +65,10 @@ export function sessionRow(key: Required<StorageKey>, columns: SessionColumns): 
     revision,
     lastUpdateTime: sideTableTime ?? revision / 1000,
     state: pythonJsonToJson(columns.state),
-    title: memberOf(columns, 'title') ?? undefined,
-    labels: memberOf(columns, 'labels') ?? undefined,
+    title: columns.title ?? undefined,
+    labels: columns.labels ?? undefined,
     createTime: created / 1000,
-    initialState: memberOf(columns, 'initial_state') ?? undefined,
+    initialState: columns.initial_state ?? undefined,
   };
 }
 
@@ -103,7 +102,7 @@ function rowOfEvent(columns: EventColumns, read: typeof fromEventData): EventRow
   return {
     id,
     seq,
-    revision: memberOf(event, 'revision') ?? seq,
+    revision: event.revision ?? seq,
     timestamp: event.timestamp,
     text: event.text,
   };

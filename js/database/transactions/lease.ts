@@ -3,7 +3,6 @@
  * again.
  */
 import { isSessionError } from '../../errors/errors.js';
-import { memberOf, ownMembers } from '../../members/own.js';
 import type { Engine, Failure } from '../engines/engine.js';
 import { failureKind, isRefusal, OwnFailure, reasonOf } from '../engines/failure.js';
 import { requireNotAborted } from '../../call/call.js';
@@ -109,7 +108,7 @@ export class Lease {
 
   /** Runs queries in order, and returns the rows of each. Rejects with the error of the first that fails. */
   async send(queries: Request['queries'], options: SendOptions = {}): Promise<QueryResults> {
-    requireNotAborted(ownMembers(options).signal);
+    requireNotAborted(options.signal);
     const connection = this.#connection;
     if (!this.#isUsable) throw new OwnFailure('the connection is broken', 'lost');
     try {
@@ -155,7 +154,7 @@ export class Lease {
   #query(query: Query | undefined): Promise<readonly unknown[]> {
     if (query === undefined) return NO_RESULT;
     if (query === COMMIT) this.#isCommitSent = true;
-    const undo = memberOf(query, 'undo');
+    const undo = query.undo;
     if (undo !== undefined) this.#undo.push(undo);
     return this.#connection.query(query);
   }

@@ -1,7 +1,5 @@
 import { type Compilable, CompiledQuery, type QueryExecutorProvider } from 'kysely';
 
-import { ownMembers } from '../../members/own.js';
-
 /** The SQL of a query. A {@link Prepared} is run with different values, any other statement once. */
 export interface Statement<Row = unknown> {
   readonly query: CompiledQuery<Row>;
@@ -80,7 +78,7 @@ export function* runOnce<Row>(
   built: BuiltQuery<Row>,
   options: { readonly factor?: number; readonly undo?: BuiltQuery<unknown> } = {},
 ): Steps<readonly Row[]> {
-  const { factor, undo } = ownMembers(options);
+  const { factor, undo } = options;
   const queryOf = <Row>(built: BuiltQuery<Row>): Query<Row> => {
     const query = built.compile(database);
     return { statement: { query }, values: query.parameters };

@@ -1,7 +1,6 @@
 import { isSessionError } from '../../errors/errors.js';
 import { backoff } from '../../call/backoff.js';
 import { requireNotAborted } from '../../call/call.js';
-import { memberOf } from '../../members/own.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import type { Begin, Engine } from '../engines/engine.js';
 import { databaseError, failureKind } from '../engines/failure.js';
@@ -49,7 +48,7 @@ export function* inTransaction<T>(begin: readonly Query[], steps: Steps<T>): Ste
     const { queries, isLast } = step.value;
     const { length: start } = before;
     const all = [...before, ...queries, ...(isLast ? commit : [])];
-    const results = yield { queries: all, isLast, factor: memberOf(step.value, 'factor') };
+    const results = yield { queries: all, isLast, factor: step.value.factor };
     before = [];
     isCommitted = isLast;
     step = steps.next(results.slice(start, start + queries.length));

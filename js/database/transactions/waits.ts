@@ -1,7 +1,6 @@
 /** Limits everything that a call waits for. */
 import { MAX_TIMEOUT_MS } from '../../errors/option_values.js';
 import type { HostAbortSignal } from '../../model/host.js';
-import { ownMembers } from '../../members/own.js';
 import { abortedError } from '../../call/call.js';
 import { onAbort } from '../../call/on_abort.js';
 
@@ -72,7 +71,7 @@ export class Waits {
   ): Promise<T> {
     // The promise may reject before its handlers are attached below.
     awaited.catch(NOTHING);
-    const { signal, isAbortable, received = NOTHING, factor = 1 } = ownMembers(options);
+    const { signal, isAbortable, received = NOTHING, factor = 1 } = options;
     return new Promise<T>((resolve, reject) => {
       let timer: ReturnType<typeof setTimeout> | undefined;
       let lastReceived = received();

@@ -1,6 +1,5 @@
 /** `create` and `append`: reads the rows, decides, writes the changes. */
 import { SessionError } from '../../errors/errors.js';
-import { memberOf } from '../../members/own.js';
 import type { Decide, StorageWrite, StorageWriteRequest } from '../../storage/adapter.js';
 import type { Changes, Found } from '../../storage/rows.js';
 import { NO_ROWS, type BuiltInWriteRequest } from '../../storage/built_in_adapter.js';
@@ -45,7 +44,7 @@ export function* write(
     const rows = group.withChanges(stored, request.scopes);
     const changes = decideOnTime(rows.found, decide, request, now);
     if (changes === undefined) continue;
-    group.add(rows, changes, memberOf(request, 'truncateAfter'));
+    group.add(rows, changes, request.truncateAfter);
   }
   const queries = group.queries();
   if (queries.length > 0) yield { queries, isLast: true };

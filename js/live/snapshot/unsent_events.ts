@@ -1,6 +1,5 @@
 import type { CachedSessionService, OutboxEntry } from '../../cache/index.js';
 import { SessionError } from '../../errors/errors.js';
-import { memberOf, ownMembers } from '../../members/own.js';
 import type { Event } from '../../model/event/event.js';
 import type { EventList } from './event_list.js';
 import { keepEqual } from './keep_equal.js';
@@ -26,7 +25,7 @@ export type Caching = Pick<CachedSessionService, 'outbox' | 'watchStatus'>;
 /** Returns the service as a cache, if it is one. */
 export function cachingOf(service: object): Caching | undefined {
   const given = service as Partial<Caching>;
-  return memberOf(given, 'outbox') === undefined ? undefined : (given as Caching);
+  return given.outbox === undefined ? undefined : (given as Caching);
 }
 
 /** An event that a store sends, or has failed to send. */
@@ -40,7 +39,7 @@ export class UnsentEvents {
   readonly #sends = new Map<string, Send>();
   #waiting: ReadonlyMap<string, UnsentEvent> = new Map();
   #outbox = '';
-  #states: Readonly<Record<string, UnsentEvent>> = ownMembers({});
+  #states = withoutPrototype([]);
 
   /** By event id; the same object until something changes. Inherits nothing: an id may be `toString`. */
   get states(): Readonly<Record<string, UnsentEvent>> {
@@ -98,6 +97,13 @@ export class UnsentEvents {
 
   #update(): void {
     const sends = [...this.#sends].map(([id, { state }]) => [id, state] as const);
-    this.#states = ownMembers(Object.fromEntries([...this.#waiting, ...sends]));
+    this.#states = withoutPrototype([...this.#waiting, ...sends]);
   }
+}
+
+function withoutPrototype(
+  entries: readonly (readonly [string, UnsentEvent])[],
+): Readonly<Record<string, UnsentEvent>> {
+  const record = Object.create(null) as Record<string, UnsentEvent>;
+  return Object.assign(record, Object.fromEntries(entries));
 }

@@ -1,4 +1,3 @@
-import { ownMembers } from '../../members/own.js';
 import type { Event, EventActions } from './event.js';
 
 /**
@@ -44,7 +43,7 @@ export function newEventId(): string {
 
 /** Removes members that are `undefined`: JSON has none, but `Object.keys` would list them. */
 function withoutUndefined<T extends object>(given: T): T {
-  const value = ownMembers(given);
+  const value = { ...given };
   for (const key of Object.keys(value) as (keyof T)[]) {
     if (value[key] === undefined) delete value[key];
   }

@@ -124,8 +124,7 @@ function copyFields<T extends object>(value: T, key: string): T {
       `must return an object; it returned ${kindOf(fields)}`,
     );
   }
-  // Without prototype, since `toJSON` may be a patch of `Object.prototype`.
-  const copy = Object.assign(Object.create(null) as T & { toJSON?: unknown }, fields);
+  const copy = { ...(fields as T & { toJSON?: unknown }) };
   delete copy.toJSON;
   return copy;
 }

@@ -1,7 +1,6 @@
 /** Calls of an adapter's verbs: their requests and their errors. */
 import { messageOf } from '../../errors/describe.js';
 import { requireNotAborted } from '../../call/call.js';
-import { ownMembers } from '../../members/own.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
 
@@ -22,12 +21,12 @@ export async function settled<T>(
 
 export type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** A request without prototype: the adapter reads no member that someone put on `Object.prototype`. */
+/** Copies a request, and gives it the members of the call. */
 export function requestOf<Request extends object>(
   given: Request,
   { signal, onRetry }: StorageCall,
 ): Request & StorageCall {
-  const request: Request & Mutable<StorageCall> = ownMembers(given);
+  const request: Request & Mutable<StorageCall> = { ...given };
   if (signal !== undefined) request.signal = signal;
   if (onRetry !== undefined) request.onRetry = onRetry;
   return request;

@@ -8,7 +8,6 @@ import {
   requireRoom,
 } from '../../wasm/core.js';
 import { SessionError } from '../../errors/errors.js';
-import { memberOf, ownMembers } from '../../members/own.js';
 import type { MaybePromise } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
 import type { StorageCall } from '../../model/diagnostic.js';
@@ -137,7 +136,7 @@ export class AdapterStore implements SessionStore {
   }
 
   #requireDescribe(): NonNullable<StorageAdapter['describe']> {
-    const verb = memberOf(this.#adapter, 'describe');
+    const verb = this.#adapter.describe;
     if (verb !== undefined) return verb;
     throw new SessionError(
       'unsupported',
@@ -146,11 +145,11 @@ export class AdapterStore implements SessionStore {
   }
 
   get truncates(): boolean {
-    return this.#builtIn !== undefined && memberOf(this.#builtIn, 'truncates') === true;
+    return this.#builtIn !== undefined && this.#builtIn.truncates === true;
   }
 
   get appendMany(): SessionStore['appendMany'] {
-    if (memberOf(this.#adapter, 'appendMany') === undefined) return undefined;
+    if (this.#adapter.appendMany === undefined) return undefined;
     return (requests) => {
       const writes = requests.map((request) => this.#prepareAppend(request));
       return appendManyThrough(this.#adapter, writes);
@@ -163,8 +162,8 @@ export class AdapterStore implements SessionStore {
 
   #prepareAppend(request: AppendRequest & Partial<Truncation>): PreparedWrite<Appended> {
     const { key, position, events, firstTitle, compute, signal, onRetry } = request;
-    const truncateAfter = memberOf(request, 'truncateAfter');
-    const sharesState = memberOf(request, 'sharesState');
+    const truncateAfter = request.truncateAfter;
+    const sharesState = request.sharesState;
     this.#requireTransactions(compute);
     if (firstTitle !== undefined) this.#requireDescribe();
     const { packed, numbers, texts = [] } = packAppends([request], false);
@@ -263,7 +262,7 @@ export class AdapterStore implements SessionStore {
   }
 
   async delete({ what, key }: StorageDeleteRequest, call: StorageCall): Promise<Floor> {
-    const request = requestOf({ what, key: ownMembers(key) }, call) as StorageDeleteRequest;
+    const request = requestOf({ what, key }, call) as StorageDeleteRequest;
     return settled('delete', call.signal, async () =>
       // Optional: an adapter may return whatever its database returned.
       floorOf('delete', await this.#adapter.delete(request)),
@@ -275,7 +274,7 @@ export class AdapterStore implements SessionStore {
     onRetry,
     ...given
   }: StorageDeleteUnchangedRequest): Promise<{ readonly floor: Floor } | undefined> {
-    const verb = memberOf(this.#adapter, 'deleteUnchanged');
+    const verb = this.#adapter.deleteUnchanged;
     if (verb === undefined) {
       throw new SessionError(
         'unsupported',
@@ -306,7 +305,7 @@ export class AdapterStore implements SessionStore {
 /** Returns the floor that a deletion gave, if it gave one. */
 function floorOf(verb: string, deleted: unknown): Floor {
   if (typeof deleted !== 'object' || deleted === null) return undefined;
-  const floor = memberOf(deleted as { readonly floor?: unknown }, 'floor');
+  const floor = (deleted as { readonly floor?: unknown }).floor;
   return floor === undefined ? undefined : requireCounter(verb, '', 'floor', floor);
 }
 

@@ -1,6 +1,5 @@
 import { kindOf } from '../../errors/describe.js';
 import { type AdapterWrite, callCore, requireRoom } from '../../wasm/core.js';
-import { NO_DESCRIPTION } from '../../model/description.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import { ABSENT, DECIDED, SCOPES } from '../../wasm/protocol.js';
 import type { NewSession } from '../../wasm/appends.js';
@@ -84,7 +83,7 @@ function sessionRow(
 ): SessionRow {
   const { appName, userId = '', sessionId = '' } = key;
   const lastUpdateTime = numbers[DECIDED.lastUpdateTime]!;
-  const description = creation?.description ?? NO_DESCRIPTION;
+  const description = creation?.description ?? {};
   const { title, labels, initialState } = stored ?? description;
   // A session is not created in the future, whatever the times of its events.
   const createTime = Math.min(lastUpdateTime, creation?.now ?? Infinity);

@@ -1,6 +1,5 @@
 import { SessionError } from '../../errors/errors.js';
 import { untilAborted } from '../../call/time_limit.js';
-import { memberOf, ownMembers } from '../../members/own.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import type { StorageAdapter } from '../adapter.js';
 import { requestOf, settled } from './adapter_calls.js';
@@ -32,15 +31,14 @@ interface Listed {
  */
 export function listThrough(
   adapter: StorageAdapter,
-  given: BuiltInListRequest,
+  request: BuiltInListRequest,
   isBuiltIn: boolean,
   call: StorageCall,
 ): Promise<Listed> {
-  const request = ownMembers(given);
   const { offset, limit, after, orderBy, ...others } = request;
   const isOrdered = isBuiltIn || orderBy === undefined;
   const isAfter = !isBuiltIn && after !== undefined;
-  const hasVerb = isOrdered && isAfter && memberOf(adapter, 'listAfter') !== undefined;
+  const hasVerb = isOrdered && isAfter && adapter.listAfter !== undefined;
   const isPage = hasVerb || (isOrdered && !isAfter);
   const verb = hasVerb ? 'listAfter' : 'list';
   return settled(verb, call.signal, async () => {

@@ -1,7 +1,6 @@
 /** Reads sessions and pages of events through an adapter, and checks its results. */
 import { eventLimit } from '../../wasm/core.js';
 import { untilAborted } from '../../call/time_limit.js';
-import { memberOf, ownMembers } from '../../members/own.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import type { StorageAdapter, StoragePageRequest, StorageReadRequest } from '../adapter.js';
 import {
@@ -31,7 +30,7 @@ export function readThrough(
   call: StorageCall,
 ) {
   const { signal } = call;
-  const request: StorageReadRequest = requestOf({ key, window: ownMembers(window) }, call);
+  const request: StorageReadRequest = requestOf({ key, window }, call);
   return settled('read', signal, async () => {
     const read =
       builtIn === undefined ? readChecked(adapter, request) : builtIn.readParsed(request);
@@ -41,7 +40,7 @@ export function readThrough(
       user: optionalShared('read', 'user', rows),
       app: optionalShared('read', 'app', rows),
       events: rows.events,
-      parsed: memberOf(rows, 'parsed'),
+      parsed: rows.parsed,
     };
   });
 }
@@ -50,9 +49,9 @@ export function readThrough(
 async function readChecked(adapter: StorageAdapter, request: StorageReadRequest): Promise<Rows> {
   const rows = await adapter.read(request);
   requireObject('read', 'a result', rows);
-  const session = memberOf(rows, 'session');
-  const user = memberOf(rows, 'user');
-  const app = memberOf(rows, 'app');
+  const session = rows.session;
+  const user = rows.user;
+  const app = rows.app;
   const events = [...requireArray('read', 'events', rows.events)];
   for (const [index, row] of events.entries()) eventTuple('read', 'events', row, index);
   return { session, user, app, events };
@@ -71,9 +70,9 @@ export async function pageThrough(
   call: StorageCall,
 ): Promise<ReadEvents | undefined> {
   const { isForward, eventId, limit, withCount } = page;
-  const hasVerb = memberOf(adapter, 'readPage') !== undefined;
-  const readsBack = builtIn !== undefined && memberOf(builtIn, 'readsBack') === true;
-  const isWhole = memberOf(page, 'isToEnd') === true && (!hasVerb || readsBack);
+  const hasVerb = adapter.readPage !== undefined;
+  const readsBack = builtIn !== undefined && builtIn.readsBack === true;
+  const isWhole = page.isToEnd === true && (!hasVerb || readsBack);
   const most = eventLimit(limit);
   const wanted = isWhole ? Infinity : most;
   const given: StoragePageRequest = {
@@ -95,12 +94,12 @@ export async function pageThrough(
     if (session === undefined) return undefined;
     const { created, lastUpdateTime, title, labels, createTime, initialState } = session;
     const head = [createTime, lastUpdateTime, initialState, title, labels] as const;
-    const found = memberOf(rows, 'events');
+    const found = rows.events;
     if (found === undefined && eventId !== undefined) return [created];
     const all = requireArray(verb, 'events', found!);
     const events = all.slice(isForward ? 0 : -wanted);
     for (const [index, row] of events.entries()) eventTuple(verb, 'events', row, index);
-    const count = memberOf(rows, 'eventCount');
+    const count = rows.eventCount;
     if (count !== undefined) requireCounter(verb, '', 'eventCount', count);
     const hasOlder = isForward ? eventId !== undefined : all.length > wanted;
     return [created, events, hasOlder, events[0]?.id, events.at(-1)?.id, count, ...head];

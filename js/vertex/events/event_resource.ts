@@ -15,7 +15,6 @@ import { selectForPython } from '../../python/python_event.js';
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
 import { createEventActions } from '../../model/event/create_event.js';
-import { ownMembers } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { isShared, REMOVED } from '../../state/scope.js';
 import { membersOrEmpty, readForeignEvent, withoutNulls } from './foreign_event.js';
@@ -66,11 +65,11 @@ export function toEventResource(
   firstPostedAt: number | undefined,
   sharesState = true,
 ): JsonObject {
-  const event = ownMembers(JSON.parse(text) as JsonObject);
+  const event = JSON.parse(text) as JsonObject;
   if (!sharesState) removeSharedKeys(event);
   const id = String(event.id);
   const { fields: pythonJson } = selectForPython(event);
-  const pythonEventFields = ownMembers(readNames(pythonJson, EVENT) as JsonObject);
+  const pythonEventFields = readNames(pythonJson, EVENT) as JsonObject;
   const pythonActions = membersOrEmpty(pythonEventFields.actions);
   const own: OwnData = {
     id,
@@ -95,11 +94,7 @@ export function toEventResource(
       ...apiMetadata(pythonEventFields),
       customMetadata: customMetadata(pythonEventFields, own),
     },
-    rawEvent: rawEvent(
-      event,
-      ownMembers({ ...pythonEventFields, ...snakeCaseFields(pythonJson) }),
-      id,
-    ),
+    rawEvent: rawEvent(event, { ...pythonEventFields, ...snakeCaseFields(pythonJson) }, id),
   };
 }
 
@@ -119,7 +114,7 @@ function apiDelta(actions: unknown): JsonObject {
 
 /** Returns the fields that Python accepts in snake_case only. */
 function snakeCaseFields(pythonJson: JsonObject): JsonObject {
-  const { cache_metadata: cacheMetadata } = ownMembers(pythonJson);
+  const { cache_metadata: cacheMetadata } = pythonJson;
   return withoutNulls({ cacheMetadata });
 }
 
@@ -248,7 +243,7 @@ export function fromEventResource(resource: unknown): PostedEvent {
 function readOwnData({ eventMetadata }: JsonObject): OwnData | undefined {
   const own = membersOrEmpty(membersOrEmpty(eventMetadata).customMetadata)[OWN_DATA_KEY];
   if (!isPlainObject(own)) return undefined;
-  const { id, timestamp, event, place } = ownMembers(own);
+  const { id, timestamp, event, place } = own;
   if (typeof id !== 'string' || typeof event !== 'string' || !isTime(timestamp)) return undefined;
   return { id, timestamp, event, place: Number.isSafeInteger(place) ? Number(place) : undefined };
 }

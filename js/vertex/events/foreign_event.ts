@@ -13,7 +13,6 @@ import {
   type CreateEventActionsParams,
 } from '../../model/event/create_event.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
-import { ownMembers } from '../../members/own.js';
 
 type Fields = Record<string, unknown>;
 
@@ -21,7 +20,7 @@ type Fields = Record<string, unknown>;
 export function readForeignEvent(resource: JsonObject, timestamp: number): Fields & { id: string } {
   const raw = resource.rawEvent;
   const isRaw = isPlainObject(raw) && Object.keys(raw).length > 0;
-  const fields = ownMembers(isRaw ? readRawEvent(raw, timestamp) : readApiFields(resource));
+  const fields = isRaw ? readRawEvent(raw, timestamp) : readApiFields(resource);
   const { id, invocationId, author, actions, nodeInfo, ...rest } = fields;
   const hasPath = isPlainObject(nodeInfo) && JSON.stringify(nodeInfo) !== '{"path":""}';
   return {
@@ -43,7 +42,7 @@ export function idFromName(name: unknown): string {
 /** Python writes seconds and `@google/adk` milliseconds: the unit is the one closer to the server's time. */
 function readRawEvent(raw: JsonObject, timestamp: number): Fields {
   const event = readNames(readGoNames(raw), EVENT) as Fields;
-  const { timestamp: eventTime } = ownMembers(event);
+  const { timestamp: eventTime } = event;
   if (typeof eventTime !== 'number') return event;
   const isSeconds = Math.abs(eventTime * 1000 - timestamp) <= Math.abs(eventTime - timestamp);
   return isSeconds ? eventInMilliseconds(event) : event;
@@ -56,12 +55,11 @@ function readApiFields(resource: JsonObject): Fields {
     membersOrEmpty(customMetadata);
   const { transferAgent, transferToAgent, ...apiActions } = membersOrEmpty(actions);
   const { agentState, endOfAgent, ...nodeFields } = membersOrEmpty(_workflow);
-  const fields = ownMembers(apiActions);
   const actionFields: Fields = {
-    ...fields,
+    ...apiActions,
     transferToAgent: transferAgent ?? transferToAgent,
-    agentState: agentState ?? fields.agentState,
-    endOfAgent: endOfAgent ?? fields.endOfAgent,
+    agentState: agentState ?? apiActions.agentState,
+    endOfAgent: endOfAgent ?? apiActions.endOfAgent,
   };
   const event: Fields = {
     // The server shows a missing content as an empty one.
@@ -83,12 +81,12 @@ function readApiFields(resource: JsonObject): Fields {
     { ...withoutNulls(event), actions: withoutNulls(actionFields) },
     EVENT,
   ) as Fields;
-  return ownMembers(event).isCompacted === true ? converted : eventInMilliseconds(converted);
+  return event.isCompacted === true ? converted : eventInMilliseconds(converted);
 }
 
 /** Returns the members of an object; none if the server left the object out. */
 export function membersOrEmpty(value: unknown): JsonObject {
-  return ownMembers(isPlainObject(value) ? value : {});
+  return isPlainObject(value) ? value : {};
 }
 
 /** Returns the object without its members that are `null` or `undefined`. */

@@ -1,6 +1,5 @@
 /** Requests to the REST API. */
 import type { SessionError } from '../../errors/errors.js';
-import { ownMembers } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { CallLimit } from '../../http/call_limit.js';
 import type { CloseTimeout } from '../../http/close_timeout.js';
@@ -64,7 +63,7 @@ export class Rest {
       if (!isPage || typeof nextPageToken !== 'string') throw this.malformed(page);
       // A repeated token would make the loop endless.
       if (tokens.has(nextPageToken)) throw this.malformed({ nextPageToken });
-      yield items.map(ownMembers);
+      yield items;
       pageToken = nextPageToken === '' ? undefined : nextPageToken;
       if (pageToken !== undefined) tokens.add(pageToken);
     } while (pageToken !== undefined);
@@ -100,7 +99,7 @@ export class Rest {
     // The response to a write may be empty.
     const json = method !== 'GET' && text.trim() === '' ? {} : jsonIn(text);
     if (!isPlainObject(json)) throw malformedResponse(status, this.mask(text));
-    return ownMembers(json);
+    return json;
   }
 
   /** Makes the error for a response that does not have the API's form. */

@@ -12,7 +12,6 @@ import { NO_ROWS } from '../../storage/built_in_adapter.js';
 import { isSessionIdTaken, mayHaveTakenEffect } from '../rest/rest_errors.js';
 import { unfinishedError, waitForOperation } from '../rest/operation.js';
 import { Retries } from '../../http/retries.js';
-import { NO_DESCRIPTION } from '../../model/description.js';
 import { descriptionFields } from './describe_session.js';
 import {
   createdAt,
@@ -53,7 +52,7 @@ export async function createSession(
   const changes = decide(NO_ROWS);
   if (changes === undefined) return;
   const state = newState(changes);
-  const description = descriptionFields(changes.session ?? NO_DESCRIPTION);
+  const description = descriptionFields(changes.session ?? {});
   const target = { sessions, address };
   const outcome = await sendCreate(target, state, description);
   const created = await waitUntilVisible(target);

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../json/rules.js';
 import { invalid, invalidValue } from '../../errors/invalid.js';
 import type { Description, Expiry } from '../../model/description.js';
-import { ownMembers } from '../../members/own.js';
 import { isOwnedBy } from './session_resource.js';
 import type { SessionAddress, Sessions } from './sessions.js';
 
@@ -23,7 +22,7 @@ function expiryFields({ ttl, expireTime }: Expiry): JsonObject {
 
 /** Returns the fields of the resource that a description sets; an empty text sets none. */
 export function descriptionFields(description: Description): JsonObject {
-  const { title, labels, expiry } = ownMembers(description);
+  const { title, labels, expiry } = description;
   return {
     ...(expiry !== undefined && expiryFields(expiry)),
     ...(title !== undefined && { displayName: title }),

@@ -3,7 +3,6 @@ import { parseTime } from '../../python/micros.js';
 import { SessionError } from '../../errors/errors.js';
 import { isSameJson } from '../../wasm/core.js';
 import { defineMember } from '../../members/member.js';
-import { memberOf } from '../../members/own.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { Description } from '../../model/description.js';
 import { isTemp, SHARED_PREFIXES, type SharedScope, STORED_PREFIXES } from '../../state/scope.js';
@@ -56,8 +55,8 @@ export function sessionRow(
 }
 
 function descriptionOf(resource: JsonObject): Description {
-  const title = memberOf(resource, 'displayName');
-  const labels = memberOf(resource, 'labels');
+  const title = resource.displayName;
+  const labels = resource.labels;
   const isLabelled = isPlainObject(labels) && Object.keys(labels).length > 0;
   return {
     title: typeof title === 'string' ? title : undefined,

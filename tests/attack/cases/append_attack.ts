@@ -117,7 +117,6 @@ function pickLateChange(random: Random, session: Session, { event }: Attempt): L
     (event) => Object.freeze(event),
     (event) => Object.freeze(event.actions),
     (event) => Object.defineProperty(event.actions, 'stateDelta', { set: fail, get: () => ({}) }),
-    (event) => Object.assign(event, { then: fail }),
     (event) => pushInto(event.actions.stateDelta),
   ]);
   return {

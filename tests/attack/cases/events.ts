@@ -144,8 +144,6 @@ const ODD: ((event: Record<string, unknown>, random: Random) => unknown)[] = [
   },
   (event) => ({ ...event, partial: 'true' }),
   (event) => ({ ...event, partial: { valueOf: () => true } }),
-  (event) => ({ ...event, then: (done: (value: unknown) => void) => done('thenable') }),
-  (event) => ({ ...event, then(): never { throw new Error('then threw'); } }),
 ]; // prettier-ignore
 
 export function hostileAttempt(random: Random): Attempt {

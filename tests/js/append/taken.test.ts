@@ -3,12 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import {
-  createEvent,
-  type Event,
-  InMemorySessionService,
-  type Session,
-} from '../../../js/index.js';
+import { type Event, InMemorySessionService, type Session } from '../../../js/index.js';
 import { begin, KEY, overStorages, says, stored, texts } from '../service/fixture.js';
 
 overStorages('An append', (open) => {
@@ -131,25 +126,6 @@ overStorages('An append', (open) => {
     });
     await appended;
     assert.deepEqual(texts(await stored(service)), ['first']);
-  });
-
-  it('of an event with a `then` resolves with a copy of the stored event', async () => {
-    const { service, session } = await begin(open);
-    const then = (): never => {
-      throw new Error('called');
-    };
-    const early: Event = Object.assign(says('early'), { then });
-    const { id } = await service.appendEvent({ session, event: early });
-    assert.equal(id, early.id);
-    const late = says('late');
-    const appended = service.appendEvent({ session, event: late });
-    Object.assign(late, { then });
-    await appended;
-    const several = Object.assign([says('several')], { then });
-    assert.equal((await service.appendEvents({ session, events: several })).length, 1);
-    const partial: Event = Object.assign(createEvent({ partial: true }), { then });
-    assert.equal((await service.appendEvent({ session, event: partial })).partial, true);
-    assert.deepEqual(texts(await stored(service)), ['early', 'late', 'several']);
   });
 });
 

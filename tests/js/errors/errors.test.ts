@@ -10,26 +10,6 @@ import {
 } from '../../../js/errors/errors.js';
 import { cpuTime } from '../cpu_time.js';
 
-test('an error has only its own fields, whatever Object.prototype has', () => {
-  const caught: unknown[] = [];
-  const names = ['code', 'key', 'path'];
-  const inherited = { set: (value: unknown) => void caught.push(value), get: () => 'poison' };
-  for (const name of names) {
-    Object.defineProperty(Object.prototype, name, { ...inherited, configurable: true });
-  }
-  try {
-    const error = new SessionError('readonly', 'It is read-only.', { key: 'a' });
-    const told = JSON.stringify(error);
-    const members = Object.entries(error);
-    for (const name of names) Reflect.deleteProperty(Object.prototype, name);
-    assert.deepEqual(members.sort(), [['code', 'readonly'], ['key', 'a']]); // prettier-ignore
-    assert.doesNotMatch(told, /poison/);
-    assert.deepEqual(caught, []);
-  } finally {
-    for (const name of names) Reflect.deleteProperty(Object.prototype, name);
-  }
-});
-
 test('an error carries its code, name, message and fields', () => {
   const error = new SessionError('stale_session', 'Someone else appended.', {
     expectedRevision: 3,

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import {
-  createEvent,
-  createEventActions,
-  type CreateEventParams,
-} from '../../../js/model/event/create_event.js';
+import { createEvent, createEventActions } from '../../../js/model/event/create_event.js';
 import type { Event } from '../../../js/model/event/event.js';
 import { Invocation } from '../../../js/invocation/invocation.js';
 import { MapStorage } from '../service/map_storage.js';
@@ -30,21 +26,6 @@ describe('Invocation.append', () => {
     assert.ok(event.timestamp >= before && event.timestamp <= Date.now());
     assert.deepEqual(event.actions, createEventActions());
     assert.equal(session.events[0], event);
-  });
-
-  it('of an event with a `then` resolves with a copy, and never calls it', async () => {
-    const { service, session } = await newFixture();
-    const invocation = new Invocation({ service, session });
-    let calls = 0;
-    const then = (): void => void (calls += 1);
-    const thenable = (event: CreateEventParams): CreateEventParams =>
-      Object.assign(event, { then });
-    const event = await invocation.append(thenable({ id: 'x', content: text('hi') }));
-    assert.deepEqual([event.id, event.content, 'then' in event], ['x', text('hi'), false]);
-    const partial = await invocation.append(thenable({ partial: true, content: text('h') }));
-    assert.deepEqual([partial.partial, partial.content], [true, text('h')]);
-    assert.equal(calls, 0);
-    assert.deepEqual(session.events.map(({ id }) => id), ['x']); // prettier-ignore
   });
 
   it("resolves when the event is stored, even if the state throws at the invocation's end", async () => {

@@ -122,11 +122,8 @@ test('a value that would be printed endlessly is too large', () => {
   assert.equal(checkEvent({ a: new Array(2 ** 32 - 1) }), 'too large');
 });
 
-test('enumerable members of a patched Object.prototype are ignored', (t) => {
-  const patch = { value: 1n, enumerable: true, configurable: true };
-  Object.defineProperty(Object.prototype, 'patched', patch);
-  t.after(() => Reflect.deleteProperty(Object.prototype, 'patched'));
-  assert.equal(checkState({ a: 1 }), 'plain');
+test('inherited members are ignored', () => {
+  assert.equal(checkEvent({ a: Object.create({ inherited: 1n }) as object }), 'plain');
 });
 
 test('a getter may call the check itself', () => {

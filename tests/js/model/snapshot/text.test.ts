@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 
-import { createEvent } from '../../../../js/model/event/create_event.js';
 import type { Event, EventActions } from '../../../../js/model/event/event.js';
 import { applySnapshot } from '../../../../js/model/event/snapshot.js';
 import { snapshotDelta } from '../../../../js/state/delta.js';
@@ -142,19 +141,6 @@ test('an event or actions with toJSON are stored as its result, completed', () =
   assert.deepEqual(textOf(snapshotOf(event)), { author: 'a', id: 'e1', timestamp: 1, actions });
   const nothing = complete({ toJSON: () => null });
   assert.throws(() => snapshotOf(nothing), refused('invalid_argument'));
-});
-
-test('a toJSON on Object.prototype is honoured, and breaks nothing', (t) => {
-  const event = withDelta({ a: { b: 1 }, c: 2 });
-  const toJSON = function (this: object): object {
-    return Object.assign(Object.create(null) as object, this);
-  };
-  Object.defineProperty(Object.prototype, 'toJSON', { value: toJSON, configurable: true });
-  t.after(() => Reflect.deleteProperty(Object.prototype, 'toJSON'));
-  const snapshot = snapshotOf(event);
-  assert.equal(snapshot.deltaText, '{"a":{"b":1},"c":2}');
-  assert.deepEqual(textOf(snapshot).actions, { stateDelta: { a: { b: 1 }, c: 2 } });
-  assert.deepEqual(textOf(snapshotOf({})).actions, createEvent().actions);
 });
 
 test('a getter with changing results cannot make text and delta differ', () => {

@@ -55,16 +55,6 @@ describe('A title from a message', () => {
     ];
     assert.equal(await titleFrom(...parts), 'Look: tea');
   });
-
-  it('takes no member that a prototype has', async () => {
-    const poison = { text: 'poison', title: 'poison', autoTitle: true };
-    Object.assign(Object.prototype, poison);
-    try {
-      assert.equal(await titleFrom({ functionResponse: {} }), undefined);
-    } finally {
-      for (const name of Object.keys(poison)) Reflect.deleteProperty(Object.prototype, name);
-    }
-  });
 });
 
 overStorages('autoTitle', (open) => {

@@ -23,33 +23,6 @@ function counted(count: number, modelVersion?: unknown): Event[] {
   }) as Event[];
 }
 
-describe('The info of a session, made while Object.prototype has a toJSON', () => {
-  it('has the initial state as it was stored, with and without shared keys', async () => {
-    const service = new InMemorySessionService();
-    const own = { date: new Date(0), zero: -0, nested: [undefined, { a: undefined, b: null }] };
-    for (const [sessionId, other] of [
-      ['own', {}],
-      ['shared', { 'user:u': 1, gone: undefined }],
-    ] as const) {
-      Object.defineProperty(Object.prototype, 'toJSON', { value: () => 7, configurable: true });
-      let created: Promise<unknown>;
-      try {
-        created = service.createSession({ ...KEY, sessionId, state: { ...own, ...other } });
-      } finally {
-        Reflect.deleteProperty(Object.prototype, 'toJSON');
-      }
-      await created;
-      const { 'user:u': shared, ...state } = (await service.getSession({ ...KEY, sessionId }))!
-        .state;
-      assert.deepEqual(
-        (await service.sessionInfo({ ...KEY, sessionId })).initialState,
-        state,
-        String(shared),
-      );
-    }
-  });
-});
-
 overStorages('The info of a session', (open) => {
   it('has the bytes of what listEvents returns', async () => {
     const service = await open();
