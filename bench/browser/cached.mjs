@@ -19,7 +19,13 @@ const APPENDS = 20;
 /** A remote in this page that can be cut off. */
 function openRemote() {
   const server = new InMemorySessionService();
-  const handler = sessionHandler(server, { authorize: () => ({ mayWriteAppState: true }) });
+  const handler = sessionHandler(server, {
+    authorize: () => ({
+      mayWriteAgentEvents: true,
+      mayWriteUserState: true,
+      mayWriteAppState: true,
+    }),
+  });
   const connection = { isCut: false };
   /** @type {typeof fetch} */
   const send = async (input, init) => {

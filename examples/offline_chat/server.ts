@@ -12,13 +12,12 @@ import { build } from 'esbuild';
 const [, , databaseUrl = 'postgresql://localhost/chat', port = '8080'] = process.argv;
 const service = new DatabaseSessionService(databaseUrl);
 
-const serveSessions = nodeListener(
-  sessionHandler(service, {
-    basePath: '/api',
-    // A real server would check a session cookie or a token.
-    authorize: (request, { userId }) => userId === request.headers.get('x-user'),
-  }),
-);
+const handler = sessionHandler(service, {
+  basePath: '/api',
+  // A real server would check a session cookie or a token. The agent runs here, so pages write messages only.
+  authorize: (request, { userId }) => userId === request.headers.get('x-user'),
+});
+const serveSessions = nodeListener(handler);
 
 const { outputFiles } = await build({
   entryPoints: ['page', 'service_worker'].map((name) =>
@@ -44,6 +43,12 @@ const server = createServer((request, response) => {
 });
 const notices = service.watch({ appName: 'chat' });
 server.listen(Number(port), '127.0.0.1', () => console.log(`http://127.0.0.1:${port}`));
+
+// No new requests, then no feeds, then the database.
+process.once('SIGTERM', () => {
+  server.close(() => void service.close());
+  handler.close();
+});
 
 // Answers each message of a user. A real agent would ask a model here.
 for await (const notice of notices) {

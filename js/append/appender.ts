@@ -189,7 +189,7 @@ export class Appender {
   #prepare(append: HandleAppend): PreparedAppend {
     const { session, record, rules, events, expectedRevision, signal, onRetry } = append;
     const { feed } = this.#parts;
-    const { writer, policy } = rules;
+    const { writer, policy, keepsEvents } = rules;
     const remote = Object.hasOwn(rules, 'remote') ? rules.remote : undefined;
     const { appName, userId, id: sessionId, lastEventId } = session;
     const key = { appName, userId, sessionId };
@@ -201,7 +201,7 @@ export class Appender {
         key,
         position: remote?.position ?? { created, revision, lastEventId },
         policy,
-        expectedRevision,
+        expectedRevision: expectedRevision ?? (keepsEvents ? KEEP_EVENTS : undefined),
         events: reduced.map(({ snapshot }) => snapshot),
         firstTitle,
         compute: undefined,

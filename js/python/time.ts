@@ -38,6 +38,18 @@ export function toMilliseconds(seconds: number): number {
   return microseconds(seconds, 1e6) / 1e3;
 }
 
+/** Converts milliseconds to seconds, and keeps the digits beyond the microsecond that a double can hold. */
+export function toAllSeconds(milliseconds: number): number {
+  const seconds = toSeconds(milliseconds);
+  return toMilliseconds(seconds) === milliseconds ? seconds : milliseconds / 1e3;
+}
+
+/** Converts seconds to milliseconds, and keeps the digits beyond the microsecond that a double can hold. */
+export function toAllMilliseconds(seconds: number): number {
+  const milliseconds = toMilliseconds(seconds);
+  return toSeconds(milliseconds) === seconds ? milliseconds : seconds * 1e3;
+}
+
 /** Converts the whole and the fraction separately. A single product is off by one from the year 2041 on. */
 function microseconds(time: number, factor: number): number {
   const whole = Math.floor(time);

@@ -1,8 +1,7 @@
-import { loadPart } from '../wasm/loader/load_part.js';
 import { Feed } from '../watch/feed.js';
 import type { Watcher } from '../watch/watcher.js';
 import type { Connection } from './connection/connection.js';
-import type { Subscription } from './subscription.js';
+import { subscribe, type Subscription } from './subscription.js';
 
 /**
  * Gets the notices of the server, and keeps to itself those of this service: the server sends them too. Watchers
@@ -30,17 +29,8 @@ export class RemoteFeed extends Feed {
   }
 
   override add(watcher: Watcher): void {
-    const onError = this.#onError;
     const ended = new AbortController();
     watcher.onEnd(() => ended.abort());
-    // Loaded on demand: a page that watches nothing does not need it.
-    loadPart(() => import('./subscription.js'))
-      .then(({ subscribe }) =>
-        subscribe(this.#subscriptions, this.#connection, watcher, ended.signal, onError),
-      )
-      .catch((error: unknown) => {
-        onError(error);
-        watcher.finish();
-      });
+    subscribe(this.#subscriptions, this.#connection, watcher, ended.signal, this.#onError);
   }
 }

@@ -3,7 +3,7 @@ import { invalid, invalidValue } from '../errors/invalid.js';
 import { type KnownOptions, takeOptions } from '../call/known_options.js';
 import { requireFunction, requireWhole } from '../errors/option_values.js';
 import type { HostRequest } from '../model/host.js';
-import type { Authorize } from './routes/authorize.js';
+import type { Authorize } from './rights/authorize.js';
 
 /**
  * Options of {@link sessionHandler}.
@@ -74,8 +74,12 @@ export function takeSettings(given: SessionHandlerOptions): HandlerSettings {
   const { authorize, basePath = '', allowedOrigins = [], onError } = options;
   requireFunction('authorize', authorize);
   if (onError !== undefined) requireFunction('onError', onError);
-  if (typeof (basePath as unknown) !== 'string' || !/^(\/[^/?#]+)*$/.test(basePath)) {
-    throw invalidValue('basePath', `must be '' or like '/api/sessions'`, basePath);
+  if (typeof (basePath as unknown) !== 'string' || !isPath(basePath)) {
+    throw invalidValue(
+      'basePath',
+      `must be '' or like '/api/sessions', encoded as in a URL`,
+      basePath,
+    );
   }
   if (!Array.isArray(allowedOrigins)) {
     throw invalidValue('allowedOrigins', 'must be an array', allowedOrigins);
@@ -91,6 +95,11 @@ export function takeSettings(given: SessionHandlerOptions): HandlerSettings {
     maxFeedAgeMs: requireWhole('maxFeedAgeMs', options.maxFeedAgeMs ?? 3_600_000),
     onError,
   };
+}
+
+/** Whether paths of requests can begin so: a URL writes other characters in another way. */
+function isPath(text: string): boolean {
+  return /^(\/[^/?#]+)*$/.test(text) && new URL(`http://localhost${text}/`).pathname === `${text}/`;
 }
 
 function requireOrigin(origin: string): string {

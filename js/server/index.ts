@@ -3,7 +3,13 @@
  *
  * @module adk-session-wasm/server
  */
-export type { Authorize, Permission, SessionAccess, SessionAction } from './routes/authorize.js';
+export type {
+  Authorize,
+  Permission,
+  Rights,
+  SessionAccess,
+  SessionAction,
+} from './rights/authorize.js';
 export type { SessionHandlerOptions } from './handler_options.js';
 export { nodeListener } from './node_listener.js';
 export type { NodeRequest, NodeResponse } from './node_listener.js';

@@ -1,7 +1,10 @@
 import { raceSignal } from '../call/time_limit.js';
 import { requireFunction } from '../errors/option_values.js';
 import { jsonResponse } from './http/json_response.js';
-import type { SessionHandler } from './session_handler.js';
+import type { HostRequest, HostResponse } from '../model/host.js';
+
+/** A {@link SessionHandler}, or a function around one. */
+type WebHandler = (request: HostRequest) => Promise<HostResponse>;
 
 /**
  * The part of Node's `IncomingMessage` that {@link nodeListener} uses.
@@ -44,7 +47,9 @@ export interface NodeRequest extends AsyncIterable<Uint8Array> {
  */
 export interface NodeResponse {
   /** Sends status and headers. */
-  writeHead(status: number, headers: Record<string, string>): unknown;
+  writeHead(status: number, headers: Record<string, string | string[]>): unknown;
+  /** HTTP/1: whether the connection stays open after the response. */
+  shouldKeepAlive?: boolean;
   /** Sends a part of the body. `false`: wait for `drain`. */
   write(chunk: Uint8Array): boolean;
   /** Ends the response. */
@@ -70,14 +75,15 @@ export interface NodeResponse {
  * ```
  */
 export function nodeListener(
-  handler: SessionHandler,
+  handler: WebHandler,
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   requireFunction('handler', handler);
   return async (request, response) => {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const webRequest = requestOf(request, gone.signal);
-    const webResponse = webRequest instanceof Response ? webRequest : await handler(webRequest);
+    const webResponse =
+      webRequest instanceof Response ? webRequest : await respond(handler, webRequest);
     try {
       await send(webResponse, response, gone.signal);
     } catch {
@@ -86,6 +92,15 @@ export function nodeListener(
       else response.end();
     }
   };
+}
+
+/** A handler around ours may throw. A rejection would end the process. */
+async function respond(handler: WebHandler, request: Request): Promise<Response> {
+  try {
+    return await handler(request);
+  } catch {
+    return jsonResponse({ detail: 'The server failed.' }, 500);
+  }
 }
 
 /** Returns the request, or a response that says why there is none. */
@@ -161,12 +176,22 @@ function streamOf(request: NodeRequest): ReadableStream<Uint8Array> {
   );
 }
 
+function isFeed({ headers }: Response): boolean {
+  return headers.get('content-type') === 'text/event-stream';
+}
+
 async function send(
   webResponse: Response,
   response: NodeResponse,
   gone: AbortSignal,
 ): Promise<void> {
-  response.writeHead(webResponse.status, Object.fromEntries(webResponse.headers));
+  const headers: Record<string, string | string[]> = Object.fromEntries(webResponse.headers);
+  // The only header that cannot be joined to one line.
+  const cookies = webResponse.headers.getSetCookie();
+  if (cookies.length > 0) headers['set-cookie'] = cookies;
+  // After a feed, Node would keep its connection for another request, and a server that stops would wait for it.
+  if (isFeed(webResponse)) response.shouldKeepAlive = false;
+  response.writeHead(webResponse.status, headers);
   const reader = webResponse.body?.getReader();
   if (reader !== undefined) {
     const stop = (): void => void reader.cancel().catch(() => undefined);

@@ -2,7 +2,7 @@ import { requireService } from '../call/given_service.js';
 import { raceSignal, TimeLimit } from '../call/time_limit.js';
 import { SessionError } from '../errors/errors.js';
 import type { HostRequest, HostResponse } from '../model/host.js';
-import { AuthorizeFailure, requirePermission } from './routes/authorize.js';
+import { AuthorizeFailure, requireRights } from './rights/authorize.js';
 import type { WatchRequest } from '../watch/notice.js';
 import { requireWatchKeys } from '../watch/watch_request.js';
 import { changeFeed } from './routes/change_feed.js';
@@ -24,12 +24,13 @@ import { takeParameters, textIn } from './http/query.js';
 import { readJsonObject } from './http/request_body.js';
 import { findRoute, routeTable, type Route, type RouteCall } from './routes/route.js';
 import type { ServedService } from './routes/served_service.js';
+import { publicView } from './rights/public_view.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
 import { valueResponse } from './http/value_response.js';
 
 /**
- * Answers one request. Never rejects.
+ * Answers requests. A call never rejects.
  *
  * @example
  * ```ts
@@ -38,7 +39,14 @@ import { valueResponse } from './http/value_response.js';
  * const routesOf = (handler: SessionHandler) => ({ GET: handler, POST: handler, DELETE: handler });
  * ```
  */
-export type SessionHandler = (request: HostRequest) => Promise<HostResponse>;
+export interface SessionHandler {
+  (request: HostRequest): Promise<HostResponse>;
+  /**
+   * Ends all change feeds, so that a server can stop. Later ones get status 503; other requests are answered as before.
+   * A second close does nothing.
+   */
+  close(): void;
+}
 
 const WATCH_ROUTE: Route = {
   method: 'GET',
@@ -94,7 +102,8 @@ export function sessionHandler(
 ): SessionHandler {
   requireService(service, ['createSession', 'listEvents', 'watch']);
   const handler = new Handler(service, takeSettings(options));
-  return (request) => handler.respond(request);
+  const respond = (request: HostRequest): Promise<HostResponse> => handler.respond(request);
+  return Object.assign(respond, { close: () => handler.close() });
 }
 
 class Handler {
@@ -102,11 +111,17 @@ class Handler {
   readonly #settings: HandlerSettings;
   readonly #logs: ChangeLogs;
   #openFeeds = 0;
+  #isClosed = false;
 
   constructor(service: ServedService, settings: HandlerSettings) {
     this.#service = service;
     this.#settings = settings;
     this.#logs = new ChangeLogs(service);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#logs.close();
   }
 
   async respond(request: Request): Promise<Response> {
@@ -149,8 +164,8 @@ class Handler {
     const limit = new TimeLimit(timeoutMs, ended);
     limit.follow(request.signal, ended);
     try {
-      const asked = requirePermission(authorize, request, access);
-      const mayWriteAppState = await raceSignal(limit.signal, asked);
+      const asked = requireRights(authorize, request, access);
+      const rights = await raceSignal(limit.signal, asked);
       if (route.run === undefined) return this.#watch(request, concerned);
       const { signal } = limit;
       const members = isOwnClient && route.body ? 'any' : route.body;
@@ -159,13 +174,14 @@ class Handler {
         ...names,
         query,
         body: members ? await readJsonObject(request, maxBodyBytes, members, signal) : {},
-        mayWriteAppState,
+        rights,
         maxEvents,
         signal,
         isOwnClient,
         headers: {},
       };
-      return await valueResponse(request, await route.run(call), call.headers);
+      const shown = publicView(await route.run(call), rights.maySeeCredentials);
+      return await valueResponse(request, shown, call.headers);
     } finally {
       limit.end();
     }
@@ -174,6 +190,9 @@ class Handler {
   #watch(request: Request, watched: WatchRequest): Response {
     if (this.#openFeeds >= this.#settings.maxFeeds) {
       throw new HttpRefusal(503, 'Too many change feeds are open.', { 'retry-after': '10' });
+    }
+    if (this.#isClosed) {
+      throw new HttpRefusal(503, 'The server is stopping.', { 'retry-after': '1' }, 'closed');
     }
     requireWatchKeys(watched);
     const log = this.#logs.open(watched.appName);

@@ -1,6 +1,6 @@
 import { type Casing, readNames, writeNames } from '../../python/casing.js';
 import { SESSION } from '../../python/fields.js';
-import { type TimeUnit, toSeconds, convertTimes } from '../../python/time.js';
+import { type TimeUnit, toAllSeconds, convertTimes } from '../../python/time.js';
 import type { Event } from '../../model/event/event.js';
 import { type KnownOptions, takeOptions } from '../../call/known_options.js';
 import { KEY_MEMBERS } from '../../call/requests.js';
@@ -84,7 +84,7 @@ const READ_OPTIONS: KnownOptions<ReadSessionOptions> = {
  *
  * The casing does not apply to user data (`state`, a function's `args` and `response`, `stateDelta`,
  * `customMetadata`, `output`, …) and to fields that no ADK knows: these are kept exactly. Known fields that
- * are `null` are left out. Times in seconds are exact to the microsecond.
+ * are `null` are left out. Times in seconds have all digits that a number can hold.
  *
  * @param session the session; it is not changed, and the result shares its data
  * @throws SessionError `invalid_argument` for an unknown casing or unit
@@ -132,7 +132,7 @@ export function fileOf(
 ): SessionFile {
   const { id, appName, userId, state, events, lastUpdateTime, title, labels } = session;
   const convertTime = (time: unknown): unknown => {
-    return timeUnit === 'seconds' && typeof time === 'number' ? toSeconds(time) : time;
+    return timeUnit === 'seconds' && typeof time === 'number' ? toAllSeconds(time) : time;
   };
   const converted = {
     id,

@@ -1,5 +1,5 @@
 import { MAX_TIMESTAMP } from '../../model/values/time.js';
-import { type TimeUnit, toMilliseconds, unitOf, convertTimes } from '../../python/time.js';
+import { type TimeUnit, toAllMilliseconds, unitOf, convertTimes } from '../../python/time.js';
 import { parseMilliseconds } from '../../python/micros.js';
 import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
@@ -50,7 +50,7 @@ function convertActionTime(value: unknown, unit: TimeUnit): unknown {
 }
 
 function convertTime(time: number, unit: TimeUnit): number {
-  return unit === 'seconds' ? toMilliseconds(time) : time;
+  return unit === 'seconds' ? toAllMilliseconds(time) : time;
 }
 
 function convertRequired(value: unknown, unit: TimeUnit, path: readonly PathSegment[]): number {

@@ -49,10 +49,11 @@ export function optionsResponse(request: Request, headers: Record<string, string
   });
 }
 
-/** Behind a proxy, the URL may show another scheme or host than the page has. Then the browser's own word counts. */
+/**
+ * The browser's own word decides where it is there: behind a proxy, the URL may show another scheme or host than the
+ * page's.
+ */
 function isSameOrigin(request: Request, origin: string): boolean {
-  return (
-    origin === new URL(request.url).origin ||
-    request.headers.get('sec-fetch-site') === 'same-origin'
-  );
+  const site = request.headers.get('sec-fetch-site');
+  return site === null ? origin === new URL(request.url).origin : site === 'same-origin';
 }

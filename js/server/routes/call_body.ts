@@ -1,22 +1,29 @@
 import { invalid, invalidValue } from '../../errors/invalid.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { NewEvent } from '../../model/event/event.js';
-import { storedScopeOf } from '../../state/scope.js';
+import { type SharedScope, storedScopeOf } from '../../state/scope.js';
+import { optionalCount } from '../../errors/option_values.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { eventFromJson } from './event_json.js';
 import type { RouteCall } from './route.js';
+
+/** The right that the keys of a shared state need. */
+const RIGHTS = { user: 'mayWriteUserState', app: 'mayWriteAppState' } as const;
 
 /**
  * Takes a state from the body of a call.
  *
  * @param member its name in the body, for the error
- * @throws HttpRefusal 403 if it has `app:` keys and the request may not change them
+ * @throws HttpRefusal 403 if it has `user:` or `app:` keys and the request may not change them
  * @throws SessionError `invalid_argument` if it is not an object
  */
 export function stateIn(call: RouteCall, value: unknown, member: string): JsonObject | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isPlainObject(value)) throw invalidValue(member, 'must be an object', value);
-  if (Object.keys(value).some((key) => storedScopeOf(key) === 'app')) requireAppPermission(call);
+  for (const key of Object.keys(value)) {
+    const scope = storedScopeOf(key);
+    if (scope === 'user' || scope === 'app') requireRightTo(call, scope);
+  }
   return value;
 }
 
@@ -30,7 +37,7 @@ export function deltaIn(call: RouteCall): JsonObject {
 /**
  * Takes the events of a body, in the form of the service.
  *
- * @throws HttpRefusal 403 if one changes `app:` state and the request may not change it
+ * @throws HttpRefusal 403 if one changes a shared state that the request may not change
  * @throws SessionError `invalid_argument` if it is not a list of objects, or too long
  */
 export function eventsIn(call: RouteCall): NewEvent[] {
@@ -53,13 +60,13 @@ export function eventsIn(call: RouteCall): NewEvent[] {
   });
 }
 
-/** Takes the revision that a body expects the session to have. The service checks that it is a number. */
+/** Takes the revision that a body expects the session to have. */
 export function expectedRevisionIn({ body }: RouteCall): number | undefined {
-  return body.expectedRevision as number | undefined;
+  return optionalCount('expectedRevision', body.expectedRevision ?? undefined);
 }
 
-/** @throws HttpRefusal 403 if the request may not change `app:` state */
-export function requireAppPermission({ mayWriteAppState }: RouteCall): void {
-  if (mayWriteAppState) return;
-  throw new HttpRefusal(403, 'app: state cannot be changed by this request.');
+/** @throws HttpRefusal 403 if the request may not change the state of this scope */
+export function requireRightTo({ rights }: RouteCall, scope: SharedScope): void {
+  if (rights[RIGHTS[scope]]) return;
+  throw new HttpRefusal(403, `${scope}: state cannot be changed by this request.`);
 }

@@ -30,6 +30,8 @@ export function changeFeed(feed: FeedSettings): Response {
     headers: {
       ...COMMON_HEADERS,
       'content-type': 'text/event-stream',
+      // Otherwise a compression in between would hold back the events.
+      'cache-control': 'private, no-cache, no-transform',
       // Otherwise nginx would hold back the events.
       'x-accel-buffering': 'no',
     },

@@ -147,4 +147,10 @@ export class ChangeLogs {
     }
     return log;
   }
+
+  /** Ends all logs, and with them their feeds. */
+  close(): void {
+    for (const log of this.#logs.values()) log.end();
+    this.#logs.clear();
+  }
 }

@@ -1,6 +1,6 @@
 import { readNames, writeNames } from '../../python/casing.js';
 import { EVENT } from '../../python/fields.js';
-import { convertTimes, eventInMilliseconds, toSeconds } from '../../python/time.js';
+import { convertTimes, toAllMilliseconds, toAllSeconds } from '../../python/time.js';
 import type { Event, NewEvent } from '../../model/event/event.js';
 import { sessionToFile } from '../../files/format/session_file.js';
 import type { Session } from '../../model/session.js';
@@ -18,7 +18,7 @@ export function eventToJson(event: Event): unknown {
 export function eventFromJson(event: JsonObject, isOwnClient: boolean): NewEvent {
   if (isOwnClient) return event as unknown as NewEvent;
   const named = readNames(event, EVENT) as JsonObject;
-  return eventInMilliseconds(named) as unknown as NewEvent;
+  return convertTimes(named, millisecondsOf) as unknown as NewEvent;
 }
 
 /** Returns a session as `adk api_server` writes it, or as it is for our own client. */
@@ -27,6 +27,11 @@ export function sessionToJson(session: Session, isOwnClient: boolean): JsonObjec
   return sessionToFile(session, { casing: 'camel', timeUnit: 'seconds' });
 }
 
+/** Returns a time of a request in milliseconds. The service refuses what is no number. */
+export function millisecondsOf(time: unknown): unknown {
+  return typeof time === 'number' ? toAllMilliseconds(time) : time;
+}
+
 function secondsOf(time: unknown): unknown {
-  return typeof time === 'number' ? toSeconds(time) : time;
+  return typeof time === 'number' ? toAllSeconds(time) : time;
 }

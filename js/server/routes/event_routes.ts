@@ -1,3 +1,7 @@
+import { setAppendRules } from '../../append/append_rules.js';
+import { orderedWriter } from '../../append/state_writer.js';
+import { STALE_POLICIES } from '../../wasm/protocol.js';
+import { appendOfClient } from '../rights/client_append.js';
 import { eventsIn, expectedRevisionIn } from './call_body.js';
 import { isTemp } from '../../state/scope.js';
 import { eventToJson, sessionToJson } from './event_json.js';
@@ -37,12 +41,26 @@ export const EVENT_ROUTES: readonly Route[] = [
     body: ['events', 'expectedRevision'],
     response: 'AppendedEvents',
     run: async (call) => {
-      const events = eventsIn(call);
-      const session = await requireSession(call, { numRecentEvents: 0 });
-      const expectedRevision = expectedRevisionIn(call);
-      const request = { session, events, expectedRevision, signal: call.signal };
-      const appended = await call.service.appendEvents(request);
-      const revision = call.service.revisionOf(session);
+      const { service, rights, signal } = call;
+      const key = keyOf(call);
+      const [session, appended] = await appendOfClient({
+        service,
+        key,
+        rights,
+        events: eventsIn(call),
+        expectedRevision: expectedRevisionIn(call),
+        append: async (events, expectedRevision, keepsEvents) => {
+          const session = await requireSession(call, { numRecentEvents: 0 });
+          setAppendRules(session, {
+            policy: STALE_POLICIES.merge,
+            writer: orderedWriter,
+            keepsEvents,
+          });
+          const request = { session, events, expectedRevision, signal };
+          return [session, await service.appendEvents(request)] as const;
+        },
+      });
+      const revision = service.revisionOf(session);
       // The handle has `temp:` keys, and the events that it missed. The response has only what is stored, and the new ones.
       const stored = Object.entries(session.state).filter(([key]) => !isTemp(key));
       const state = Object.fromEntries(stored);

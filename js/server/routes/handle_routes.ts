@@ -7,8 +7,10 @@ import type { ChangedEvent } from '../../model/changes_since.js';
 import { takeDescription } from '../../model/description.js';
 import { isRevision } from '../../storage/checked_rows.js';
 import type { HandlePosition } from '../../wasm/appends.js';
-import { type Appended, READ_EVENTS } from '../../wasm/protocol.js';
-import { toSeconds } from '../../python/time.js';
+import { type Appended, APPENDED, READ_EVENTS } from '../../wasm/protocol.js';
+import { toAllSeconds } from '../../python/time.js';
+import { appendOfClient } from '../rights/client_append.js';
+import { publicView } from '../rights/public_view.js';
 import { eventsIn, expectedRevisionIn } from './call_body.js';
 import { eventToJson } from './event_json.js';
 import { flagIn, numberIn, textIn, wordIn } from '../http/query.js';
@@ -79,7 +81,7 @@ export const HANDLE_ROUTES: readonly Route[] = [
       const request = { ...keyOf(call), since, created: numberIn(call.query, 'created') };
       const { events, ...changes } = await requireCore(call).pages.changes(request);
       if (call.isOwnClient) return { ...changes, events };
-      const lastUpdateTime = toSeconds(changes.lastUpdateTime);
+      const lastUpdateTime = toAllSeconds(changes.lastUpdateTime);
       return { ...changes, lastUpdateTime, events: events?.map(changedToJson) };
     },
   },
@@ -112,22 +114,45 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
 }
 
 async function append(call: RouteCall): Promise<Appended> {
-  const { appName, userId, sessionId, service, body, signal } = call;
+  const { appName, userId, sessionId, service, rights, body, signal } = call;
   const events = eventsIn(call);
-  const expectedRevision = expectedRevisionIn(call);
-  const firstTitle = takeDescription({ title: body.firstTitle as string | undefined }).title;
-  const session = { id: sessionId, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
-  let appended: Appended | undefined;
-  setAppendRules(session, {
-    policy: policyOf(body.stale),
-    writer: orderedWriter,
-    remote: { position: positionIn(call), firstTitle, receive: (given) => (appended = given) },
-  });
-  await service.appendEvents({ session, events, expectedRevision, signal });
-  if (appended !== undefined) return appended;
   if (events.length === 0) throw invalid('events', 'is empty');
+  const firstTitle = takeDescription({ title: body.firstTitle as string | undefined }).title;
+  const policy = policyOf(body.stale);
+  const position = positionIn(call);
+  const appended = await appendOfClient({
+    service,
+    key: keyOf(call),
+    rights,
+    events,
+    expectedRevision: expectedRevisionIn(call),
+    append: async (events, expectedRevision, keepsEvents) => {
+      const session = { id: sessionId, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
+      let appended: Appended | undefined;
+      const receive = (given: Appended): void => void (appended = given);
+      const remote = { position, firstTitle, receive };
+      setAppendRules(session, { policy, writer: orderedWriter, keepsEvents, remote });
+      await service.appendEvents({ session, events, expectedRevision, signal });
+      return appended;
+    },
+  });
+  if (appended !== undefined) return visible(appended, rights.maySeeCredentials);
   const message = 'The server serves a service that does not pass the handle of an append on.';
   throw new SessionError('unsupported', message);
+}
+
+/** Returns the result of an append with what the client may see of the texts in it. */
+function visible(appended: Appended, maySeeCredentials: boolean): Appended {
+  const view = (text: string): string => {
+    const value: unknown = JSON.parse(text);
+    const shown = publicView(value, maySeeCredentials);
+    return shown === value ? text : JSON.stringify(shown);
+  };
+  const { missed, state } = APPENDED;
+  const shown: Appended = [...appended];
+  shown[missed] &&= shown[missed].map(([seq, revision, text]) => [seq, revision, view(text)]);
+  shown[state] &&= view(shown[state]);
+  return shown;
 }
 
 function positionIn({ body }: RouteCall): HandlePosition {

@@ -1,5 +1,5 @@
 import { SESSION_ERROR_CODES } from '../../errors/errors.js';
-import { FORGET } from './authorize.js';
+import { FORGET } from '../rights/authorize.js';
 import type { Route } from './route.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../http/protocol.js';
 

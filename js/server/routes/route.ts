@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json/rules.js';
 import { fromPathName } from '../../http/protocol.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import type { ServedService } from './served_service.js';
-import type { SessionAction } from './authorize.js';
+import type { SessionAction, TakenRights } from '../rights/authorize.js';
 
 /** A request that is allowed, taken apart. */
 export interface RouteCall {
@@ -15,8 +15,7 @@ export interface RouteCall {
   readonly sessionId: string;
   readonly query: URLSearchParams;
   readonly body: JsonObject;
-  /** Whether the request may change `app:` state. */
-  readonly mayWriteAppState: boolean;
+  readonly rights: TakenRights;
   /** The most events that one request may append. */
   readonly maxEvents: number;
   /** Fires when the client has gone or the time limit has passed. */

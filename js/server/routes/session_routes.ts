@@ -1,11 +1,12 @@
 import { invalid } from '../../errors/invalid.js';
 import type { CreateSessionRequest, Session, SessionChanges } from '../../model/session.js';
-import { timeInMilliseconds, toMilliseconds, toSeconds } from '../../python/time.js';
+import { toAllMilliseconds, toAllSeconds } from '../../python/time.js';
+import { eventsOfClient } from '../rights/client_append.js';
 import { deltaIn, eventsIn, stateIn } from './call_body.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { flagIn, numberIn, textIn, timeIn, wordIn } from '../http/query.js';
 import { keyOf, type Route, type RouteCall } from './route.js';
-import { sessionToJson } from './event_json.js';
+import { millisecondsOf, sessionToJson } from './event_json.js';
 import { respondWithSession, revisionsOf } from './session_response.js';
 
 /** The sessions of a page by default, and the most. */
@@ -74,7 +75,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     run: async (call) => {
       const config = {
         numRecentEvents: numberIn(call.query, 'numRecentEvents'),
-        afterTimestamp: millisecondsOf(call, timeIn(call.query, 'afterTimestamp')),
+        afterTimestamp: timeOf(call, timeIn(call.query, 'afterTimestamp')),
       };
       return respondWithSession(call, await requireSession(call, config));
     },
@@ -115,9 +116,9 @@ export const SESSION_ROUTES: readonly Route[] = [
     response: 'SessionInfo',
     run: async (call) => {
       const { createTime, lastUpdateTime, ...info } = await call.service.sessionInfo(keyOf(call));
-      const times = { lastUpdateTime: toSeconds(lastUpdateTime) };
+      const times = { lastUpdateTime: toAllSeconds(lastUpdateTime) };
       if (createTime === undefined) return { ...times, ...info };
-      return { createTime: toSeconds(createTime), ...times, ...info };
+      return { createTime: toAllSeconds(createTime), ...times, ...info };
     },
   },
   {
@@ -201,7 +202,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       const request = {
         appName,
         userId: textIn(query, 'userId'),
-        olderThan: olderThan === undefined ? undefined : toMilliseconds(olderThan),
+        olderThan: olderThan === undefined ? undefined : toAllMilliseconds(olderThan),
         labels: labelsIn(query),
       };
       return { deleted: await service.deleteSessions(request, { signal }) };
@@ -219,13 +220,13 @@ export async function requireSession(
   config: { numRecentEvents?: number | undefined; afterTimestamp?: number | undefined },
 ): Promise<Session> {
   const session = await call.service.getSession({ ...keyOf(call), config });
-  if (session === undefined) throw new HttpRefusal(404, 'Session not found');
+  if (session === undefined) throw new HttpRefusal(404, 'Session not found', {}, 'not_found');
   return session;
 }
 
 /** Returns a time of a request in milliseconds. Only our own client sends milliseconds. */
-function millisecondsOf({ isOwnClient }: RouteCall, time: number | undefined): number | undefined {
-  return isOwnClient ? time : (timeInMilliseconds(time) as number | undefined);
+function timeOf({ isOwnClient }: RouteCall, time: number | undefined): number | undefined {
+  return isOwnClient ? time : (millisecondsOf(time) as number | undefined);
 }
 
 /** Takes the labels of a query, each as `key:value`; `undefined` if there are none. */
@@ -255,11 +256,14 @@ function createRequestIn(call: RouteCall) {
     title,
     labels,
     sharedState,
-    lastUpdateTime: millisecondsOf(call, lastUpdateTime),
+    lastUpdateTime: timeOf(call, lastUpdateTime),
     stateDelta: stateIn(call, stateDelta, 'stateDelta'),
     state: stateIn(call, state, 'state'),
     // Python's clients send null for what is absent.
-    events: events === undefined || events === null ? undefined : eventsIn(call),
+    events:
+      events === undefined || events === null
+        ? undefined
+        : eventsOfClient(eventsIn(call), call.rights),
     signal,
   };
 }

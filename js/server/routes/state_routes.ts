@@ -1,4 +1,4 @@
-import { deltaIn, requireAppPermission } from './call_body.js';
+import { deltaIn, requireRightTo } from './call_body.js';
 import type { Route, RouteCall } from './route.js';
 
 const USER = '/apps/{appName}/users/{userId}';
@@ -20,7 +20,7 @@ export const STATE_ROUTES: readonly Route[] = [
     path: `${USER}/state`,
     action: 'updateState',
     summary:
-      "Changes the user's state, and the app's if that is allowed. The keys have their prefixes.",
+      "Changes the user's state and the app's, if that is allowed. The keys have their prefixes.",
     body: ['stateDelta'],
     response: 'Nothing',
     run: updateState,
@@ -31,7 +31,9 @@ export const STATE_ROUTES: readonly Route[] = [
     action: 'deleteUserState',
     summary: "Deletes the user's state. The sessions stay.",
     response: 'Nothing',
-    run: async ({ service, appName, userId, signal }) => {
+    run: async (call) => {
+      requireRightTo(call, 'user');
+      const { service, appName, userId, signal } = call;
       await service.deleteUserState({ appName, userId, signal });
       return null;
     },
@@ -42,7 +44,9 @@ export const STATE_ROUTES: readonly Route[] = [
     action: 'deleteUser',
     summary: "Deletes the user's sessions and state.",
     response: 'Nothing',
-    run: async ({ service, appName, userId, signal }) => {
+    run: async (call) => {
+      requireRightTo(call, 'user');
+      const { service, appName, userId, signal } = call;
       await service.deleteUser({ appName, userId, signal });
       return null;
     },
@@ -71,7 +75,7 @@ export const STATE_ROUTES: readonly Route[] = [
     summary: "Deletes the app's state. Sessions and users stay.",
     response: 'Nothing',
     run: async (call) => {
-      requireAppPermission(call);
+      requireRightTo(call, 'app');
       await call.service.deleteAppState({ appName: call.appName, signal: call.signal });
       return null;
     },

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { InMemorySessionService } from 'adk-session-wasm';
 import { nodeListener, sessionHandler } from 'adk-session-wasm/server';
 
+const RIGHTS = { mayWriteAgentEvents: true, mayWriteUserState: true };
+
 export interface SessionServer {
   readonly url: string;
   /** What the server serves, without HTTP. */
@@ -24,8 +26,9 @@ export async function serveSessions(origin: string, isShared = false): Promise<S
   const handler = sessionHandler(service, {
     basePath: '/api',
     allowedOrigins: [origin],
+    // The pages run agents themselves.
     authorize: (request, { userId }) =>
-      userId === request.headers.get('x-user') || (isShared && userId === undefined),
+      (userId === request.headers.get('x-user') || (isShared && userId === undefined)) && RIGHTS,
   });
   let server: Server | undefined;
   let port = 0;

@@ -3,11 +3,19 @@
 import { InMemorySessionService } from '../../../js/index.js';
 import { RemoteSessionService, type RemoteSessionOptions } from '../../../js/remote/index.js';
 import {
+  type Rights,
   type ServedService,
   type SessionHandler,
   sessionHandler,
   type SessionHandlerOptions,
 } from '../../../js/server/index.js';
+
+const ALL_RIGHTS: Required<Rights> = {
+  mayWriteAgentEvents: true,
+  mayWriteUserState: true,
+  mayWriteAppState: true,
+  maySeeCredentials: true,
+};
 
 export const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 export const URL_OF_SERVER = 'http://localhost/api';
@@ -17,12 +25,12 @@ export function fetchFrom(handler: SessionHandler): typeof fetch {
   return (input, init) => handler(new Request(input, init));
 }
 
-/** Serves a service under {@link URL_OF_SERVER}. Everything is allowed, also `app:` state. */
+/** Serves a service under {@link URL_OF_SERVER}. Everything is allowed. */
 export function handlerOn(
   service: ServedService,
   options: Partial<SessionHandlerOptions> = {},
 ): SessionHandler {
-  const authorize = () => ({ mayWriteAppState: true });
+  const authorize = () => ALL_RIGHTS;
   return sessionHandler(service, { authorize, basePath: '/api', ...options });
 }
 

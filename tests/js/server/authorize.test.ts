@@ -5,7 +5,17 @@ import { fileURLToPath } from 'node:url';
 
 import { SessionError } from '../../../js/index.js';
 import type { SessionAccess } from '../../../js/server/index.js';
-import { APP, eventJson, KEY, seed, serve, SESSION, SESSIONS, USER } from './fixture.js';
+import {
+  ALL_RIGHTS,
+  APP,
+  eventJson,
+  KEY,
+  seed,
+  serve,
+  SESSION,
+  SESSIONS,
+  USER,
+} from './fixture.js';
 
 /** A request of each kind, with what `authorize` is told of it. */
 const REQUESTS: readonly [method: string, path: string, access: Partial<SessionAccess>][] = [
@@ -96,35 +106,52 @@ describe('Authorization', () => {
     }
   });
 
-  it('must say that app: state may be written, wherever it is written', async () => {
-    const { ask, service } = serve({ authorize: () => true });
-    await seed(service);
-    const state = { 'app:motd': 'mine' };
-    const events = [eventJson('e2', state)];
-    const snakeEvents = [{ ...events[0], actions: { state_delta: state } }];
-    for (const [method, path, body] of [
-      ['POST', SESSIONS, { state }],
-      ['POST', SESSIONS, { events }],
-      ['POST', `${SESSIONS}/s2`, state],
-      ['PUT', `${SESSIONS}/s2`, { state }],
-      ['PATCH', SESSION, { stateDelta: state }],
-      ['POST', `${SESSION}/events`, { events }],
-      ['POST', `${SESSION}/events`, { events: snakeEvents }],
-      ['POST', `${SESSION}/handle/events`, { events, stale: 'append' }],
-      ['PATCH', `${USER}/state`, { stateDelta: state }],
-      ['PATCH', `/apps/${APP}/state`, { stateDelta: state }],
-      ['DELETE', `/apps/${APP}/state`, undefined],
-    ] as const) {
-      const { status } = await ask(path, { method, body });
-      assert.equal(status, 403, `${method} ${path}`);
-    }
-    assert.deepEqual(await service.getAppState({ appName: APP }), {});
-    const { sessions } = await service.listSessions({ appName: APP });
-    assert.deepEqual(
-      sessions.map(({ id }) => id),
-      ['s1'],
-    );
-  });
+  for (const [scope, right, other] of [
+    ['user', 'mayWriteUserState', 'mayWriteAppState'],
+    ['app', 'mayWriteAppState', 'mayWriteUserState'],
+  ] as const) {
+    it(`must say that ${scope}: state may be written, wherever it is written`, async () => {
+      const { ask, service } = serve({ authorize: () => ({ ...ALL_RIGHTS, [right]: false }) });
+      await seed(service);
+      const state = { [`${scope}:motd`]: 'mine' };
+      const events = [eventJson('e2', state)];
+      const snakeEvents = [{ ...events[0], actions: { state_delta: state } }];
+      const requests: [string, string, unknown][] = [
+        ['POST', SESSIONS, { state }],
+        ['POST', SESSIONS, { events }],
+        ['POST', SESSIONS, { stateDelta: state }],
+        ['POST', `${SESSIONS}/s2`, state],
+        ['PUT', `${SESSIONS}/s2`, { state }],
+        ['PATCH', SESSION, { stateDelta: state }],
+        ['POST', `${SESSION}/events`, { events }],
+        ['POST', `${SESSION}/events`, { events: snakeEvents }],
+        ['POST', `${SESSION}/handle/events`, { events, stale: 'append' }],
+        ['PATCH', `${USER}/state`, { stateDelta: state }],
+        ['PATCH', `/apps/${APP}/state`, { stateDelta: state }],
+        ...(scope === 'app'
+          ? [['DELETE', `/apps/${APP}/state`, undefined] as [string, string, unknown]]
+          : [USER, `${USER}/state`].map((path): [string, string, unknown] => [
+              'DELETE',
+              path,
+              undefined,
+            ])),
+      ];
+      for (const [method, path, body] of requests) {
+        const { status } = await ask(path, { method, body });
+        assert.equal(status, 403, `${method} ${path}`);
+      }
+      assert.deepEqual(await service.getAppState({ appName: APP }), {});
+      assert.deepEqual(await service.getUserState(KEY), {});
+      const { sessions } = await service.listSessions({ appName: APP });
+      assert.deepEqual(
+        sessions.map(({ id }) => id),
+        ['s1'],
+      );
+      const allowed = serve({ authorize: () => ({ ...ALL_RIGHTS, [other]: false }) });
+      const { status } = await allowed.ask(SESSIONS, { body: { state } });
+      assert.equal(status, 200);
+    });
+  }
 
   it('that throws or answers something else lets nothing through', async () => {
     const heard: unknown[] = [];
@@ -136,6 +163,8 @@ describe('Authorization', () => {
       () => 1 as never,
       () => ({ id: 'ada' }) as never,
       () => ({ mayWriteAppState: 'no' }) as never,
+      () => ({ mayWriteUserState: true, maySeeCredentials: 1 }) as never,
+      () => ({}) as never,
     ]) {
       const { ask, service } = serve({ authorize, onError: (error) => heard.push(error) });
       await seed(service);

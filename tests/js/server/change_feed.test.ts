@@ -193,6 +193,25 @@ describe('A change feed', () => {
     assert.equal((await handler(requestTo(CHANGES))).status, 503);
   });
 
+  it('ends with the handler, which opens no other', async () => {
+    const { handler, ask } = serve();
+    const feeds = await Promise.all([CHANGES, CHANGES].map((path) => handler(requestTo(path))));
+    const ended = feeds.map((feed) => feed.text());
+    handler.close();
+    handler.close();
+    await Promise.all(ended);
+    const later = await handler(requestTo(CHANGES));
+    assert.deepEqual([later.status, later.headers.get('retry-after')], [503, '1']);
+    assert.equal((await ask(`/apps/${KEY.appName}/sessions`)).status, 200);
+  });
+
+  it('is not to be compressed: a compression would hold its events back', async () => {
+    const { handler } = serve();
+    const feed = await handler(requestTo(CHANGES));
+    assert.match(feed.headers.get('cache-control')!, /\bno-transform\b/);
+    await feed.body!.cancel();
+  });
+
   it('is refused with 503 if too many are open, until one has ended', async () => {
     const { handler } = serve({ maxFeeds: 1 });
     const response = await handler(requestTo(CHANGES));

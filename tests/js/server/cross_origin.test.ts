@@ -51,6 +51,15 @@ describe('Pages of other origins', () => {
     assert.equal((await ask(SESSIONS, { headers: behindProxy })).status, 200);
   });
 
+  it('include a page whose origin looks like the own one if the browser says otherwise', async () => {
+    const { ask } = serve();
+    for (const site of ['cross-site', 'same-site', 'none']) {
+      // Behind a proxy that ends TLS, the own page is https.
+      const headers = { origin: 'http://localhost', 'sec-fetch-site': site };
+      assert.equal((await ask(SESSIONS, { headers })).status, 403, site);
+    }
+  });
+
   it('cannot send a body that needs no preflight', async () => {
     const { handler } = serve({ allowedOrigins: [OTHER] });
     const response = await handler(

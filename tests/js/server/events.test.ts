@@ -119,3 +119,37 @@ describe('Events over HTTP', () => {
     assert.deepEqual(idsIn(await service.getSession(KEY)), ['e1']);
   });
 });
+
+it('The time of an event keeps every digit over HTTP', async () => {
+  const { ask, service } = serve();
+  await service.createSession(KEY);
+  const times = [1741218414.9684057, 1741218414.968405, 1741218415.1234569, 1741218416];
+  const events = times.map((timestamp, at) => ({ ...eventJson(`e${at}`), timestamp }));
+  const append = await ask(EVENTS, { body: { events } });
+  const read = await ask(SESSION);
+  const page = await ask(EVENTS);
+  for (const { body } of [append, read, page]) {
+    const shown = (body as { events: { timestamp: number }[] }).events;
+    assert.deepEqual(
+      shown.map(({ timestamp }) => timestamp),
+      times,
+    );
+  }
+  const later = (await ask(`${SESSION}?afterTimestamp=${times[0]}`)).body;
+  assert.deepEqual(idsIn(later), ['e0', 'e2', 'e3']);
+});
+
+it('A request for a session that does not exist is refused with the code not_found', async () => {
+  const { ask } = serve();
+  const requests: Parameters<typeof ask>[] = [
+    [SESSION],
+    [SESSION, { method: 'PATCH', body: { stateDelta: { a: 1 } } }],
+    [EVENTS],
+    [EVENTS, { body: { events: [eventJson('e1')] } }],
+    [`${SESSION}/handle/events`, { body: { events: [eventJson('e1')], stale: 'append' } }],
+  ];
+  for (const asked of requests) {
+    const { status, body } = await ask(...asked);
+    assert.deepEqual([status, (body as { code: string }).code], [404, 'not_found']);
+  }
+});

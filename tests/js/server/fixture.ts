@@ -1,7 +1,11 @@
 // A handler over memory, and requests to it.
 
 import { createEvent, InMemorySessionService } from '../../../js/index.js';
-import { sessionHandler, type SessionHandlerOptions } from '../../../js/server/index.js';
+import {
+  type Rights,
+  sessionHandler,
+  type SessionHandlerOptions,
+} from '../../../js/server/index.js';
 
 export const APP = 'shop';
 export const USER = `/apps/${APP}/users/ada`;
@@ -40,10 +44,18 @@ export async function answerOf(response: Response): Promise<Answer> {
   return { status, headers, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-/** Serves a new service in memory. Everything is allowed, also `app:` state, unless the options say otherwise. */
+/** All rights that `authorize` can return. */
+export const ALL_RIGHTS: Required<Rights> = {
+  mayWriteAgentEvents: true,
+  mayWriteUserState: true,
+  mayWriteAppState: true,
+  maySeeCredentials: true,
+};
+
+/** Serves a new service in memory. Everything is allowed unless the options say otherwise. */
 export function serve(options: Partial<SessionHandlerOptions> = {}) {
   const service = new InMemorySessionService();
-  const authorize = () => ({ mayWriteAppState: true });
+  const authorize = () => ALL_RIGHTS;
   const handler = sessionHandler(service, { authorize, ...options });
   const ask: Ask = async (path, asked) => answerOf(await handler(requestTo(path, asked)));
   return { service, handler, ask };

@@ -4,11 +4,23 @@ import { createServer, request as httpRequest, type Server, type ServerResponse 
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 
 import { InMemorySessionService } from '../../../js/index.js';
 import { nodeListener, sessionHandler } from '../../../js/server/index.js';
 import { eventJson, idsIn, KEY, SESSION, SESSIONS } from './fixture.js';
+
+/** Serves a handler until the test ends. Returns its URL. */
+async function serveOnce(
+  t: TestContext,
+  handler: Parameters<typeof nodeListener>[0],
+): Promise<string> {
+  const listener = nodeListener(handler);
+  const server = createServer((request, response) => void listener(request, response));
+  t.after(() => server.close().closeAllConnections());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 describe('nodeListener', () => {
   const service = new InMemorySessionService();
@@ -122,6 +134,28 @@ describe('nodeListener', () => {
     assert.equal(response.status, 500);
     assert.match(await response.text(), /before the body parsers/);
     assert.equal((await fetch(url)).status, 200);
+  });
+
+  it('sends each cookie that a handler sets', async (t) => {
+    const cookies = ['session=1; HttpOnly', 'theme=dark'];
+    const url = await serveOnce(t, () => {
+      const response = new Response('ok');
+      for (const cookie of cookies) response.headers.append('set-cookie', cookie);
+      return Promise.resolve(response);
+    });
+    assert.deepEqual((await fetch(url)).headers.getSetCookie(), cookies);
+  });
+
+  it('answers with 500 if a handler throws, and goes on', async (t) => {
+    let requests = 0;
+    const url = await serveOnce(t, () => {
+      requests += 1;
+      if (requests === 1) throw new Error('of the program');
+      return requests === 2 ? Promise.reject(new Error('later')) : Promise.resolve(new Response());
+    });
+    const statuses: number[] = [];
+    while (statuses.length < 3) statuses.push((await fetch(url)).status);
+    assert.deepEqual(statuses, [500, 500, 200]);
   });
 
   it('ends a feed whose client goes before the response is sent', async (t) => {

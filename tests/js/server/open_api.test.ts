@@ -76,7 +76,7 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
 
 describe('The OpenAPI document', () => {
   it('describes each route, and each response is as it says', async () => {
-    const { ask } = serve({ authorize: () => ({ mayWriteAppState: true }) });
+    const { ask } = serve();
     const document = (await ask('/openapi.json')).body as OpenApi;
     const ajv = new Ajv({ schemas: { document } });
     const left = new Set(

@@ -8,6 +8,7 @@ import {
   type NodeResponse,
   nodeListener,
   type Permission,
+  type Rights,
   type ServedService,
   type SessionAction,
   sessionHandler,
@@ -47,9 +48,12 @@ describe('The types of the session handler', () => {
       const order: Permission = 'forget';
       // @ts-expect-error a text that is no permission
       const wrong: Permission = 'forbidden';
-      // @ts-expect-error it has to say so
-      const empty: Permission = {};
-      return [careful, order, wrong, empty];
+      const rights: Rights = { mayWriteAgentEvents: true, maySeeCredentials: undefined };
+      // @ts-expect-error a right is a boolean
+      const text: Permission = { mayWriteAppState: 'no' };
+      // @ts-expect-error a user has no rights
+      const user: Permission = { id: 'ada' };
+      return [careful, order, wrong, rights, text, user];
     }
   });
 

@@ -52,12 +52,41 @@ export interface SessionAccess {
 }
 
 /**
+ * What a request may do beyond reading and what a user may write: messages, answers to open calls, and the state of
+ * its session. Each right is `false` unless it is `true`.
+ *
+ * | right | the request may also |
+ * | --- | --- |
+ * | `mayWriteAgentEvents` | write any event: those of agents, with calls, actions and all other fields |
+ * | `mayWriteUserState` | change and delete `user:` state |
+ * | `mayWriteAppState` | change and delete `app:` state |
+ * | `maySeeCredentials` | see the secrets in requests for credentials, in answers to these, and in states |
+ *
+ * @example
+ * ```ts
+ * import type { Rights } from 'adk-session-wasm/server';
+ *
+ * const ofPagesThatRunAgents: Rights = { mayWriteAgentEvents: true };
+ * ```
+ */
+export interface Rights {
+  /** Whether the request may write events that a user cannot make. For pages that run their agents themselves. */
+  readonly mayWriteAgentEvents?: boolean | undefined;
+  /** Whether the request may change `user:` state. */
+  readonly mayWriteUserState?: boolean | undefined;
+  /** Whether the request may change `app:` state. */
+  readonly mayWriteAppState?: boolean | undefined;
+  /** Whether the response shows secrets of credentials. */
+  readonly maySeeCredentials?: boolean | undefined;
+}
+
+/**
  * The answer of {@link Authorize}:
  *
  * | answer | meaning |
  * | --- | --- |
- * | `true`, `{ mayWriteAppState: false }` | allowed, but `app:` state cannot be changed |
- * | `{ mayWriteAppState: true }` | allowed, with `app:` state |
+ * | `true` | allowed, without further rights |
+ * | {@link Rights} with at least one member | allowed, with these rights |
  * | `false`, or anything else | refused with status 403 |
  * | `'unauthenticated'` | refused with status 401: the request does not tell who sends it |
  * | `'forget'` | refused with status 410: a cache erases what it has of its owner, also what is unsent |
@@ -66,17 +95,10 @@ export interface SessionAccess {
  * ```ts
  * import type { Permission } from 'adk-session-wasm/server';
  *
- * const ofAdministrators: Permission = { mayWriteAppState: true };
+ * const ofAdministrators: Permission = { mayWriteUserState: true, mayWriteAppState: true };
  * ```
  */
-export type Permission =
-  | boolean
-  | 'unauthenticated'
-  | 'forget'
-  | {
-      /** Whether the request may change `app:` state. */
-      readonly mayWriteAppState: boolean;
-    };
+export type Permission = boolean | 'unauthenticated' | 'forget' | Rights;
 
 /**
  * Decides whether a request is allowed. It is called before the request's body is read.
@@ -114,30 +136,47 @@ export class AuthorizeFailure extends Error {
 /** The code of the order to forget, which `js/cache` obeys. */
 export const FORGET = 'forget';
 
+/** All rights with their values. */
+export type TakenRights = Readonly<Record<keyof Rights, boolean>>;
+
+const NO_RIGHTS: TakenRights = {
+  mayWriteAgentEvents: false,
+  mayWriteUserState: false,
+  mayWriteAppState: false,
+  maySeeCredentials: false,
+};
+
 /**
  * Asks `authorize`.
  *
- * @returns whether the request may change `app:` state
  * @throws HttpRefusal if the request is refused; the refusal is the same whether the session exists or not
  * @throws AuthorizeFailure if `authorize` throws
  */
-export async function requirePermission(
+export async function requireRights(
   authorize: Authorize,
   request: HostRequest,
   access: SessionAccess,
-): Promise<boolean> {
+): Promise<TakenRights> {
   const permission = await ask(authorize, request, access);
-  if (permission === true) return false;
+  if (permission === true) return NO_RIGHTS;
   if (permission === 'unauthenticated') {
     throw new HttpRefusal(401, 'This request does not tell who sends it.');
   }
   if (permission === FORGET) {
     throw new HttpRefusal(410, 'Forget all data of this owner.', {}, FORGET);
   }
-  // Another object, such as a user, allows nothing.
-  const { mayWriteAppState } = Object(permission) as { readonly mayWriteAppState?: unknown };
-  if (typeof mayWriteAppState === 'boolean') return mayWriteAppState;
-  throw new HttpRefusal(403, 'This is not allowed.');
+  const rights = rightsIn(permission);
+  if (rights === undefined) throw new HttpRefusal(403, 'This is not allowed.');
+  return rights;
+}
+
+/** Returns `undefined` for a value without rights, such as a user, and for a right that is no boolean. */
+function rightsIn(permission: unknown): TakenRights | undefined {
+  const given = Object(permission) as Readonly<Record<string, unknown>>;
+  const names = Object.keys(NO_RIGHTS).filter((name) => given[name] !== undefined);
+  if (names.length === 0 || names.some((name) => typeof given[name] !== 'boolean'))
+    return undefined;
+  return { ...NO_RIGHTS, ...Object.fromEntries(names.map((name) => [name, given[name]])) };
 }
 
 async function ask(

@@ -1,0 +1,77 @@
+import type { Event } from '../../model/event/event.js';
+import { answersIn } from './client_event.js';
+
+/** The functions by which an agent asks the user. Their calls wait for an answer, also if the event does not say so. */
+const QUESTIONS = new Set([
+  'adk_request_confirmation',
+  'adk_request_credential',
+  'adk_request_input',
+]);
+
+/** google-adk's code of an event that answers the calls of a run that was stopped. */
+const ABORTED = 'INVOCATION_ABORTED';
+
+/**
+ * Finds the calls that wait for the user's answer, as google-adk does: the long-running calls of agents and their
+ * questions, until the user has answered them. What was rewound does not count.
+ *
+ * @param newestFirst the session's events; reading stops where the rest cannot matter
+ * @param asked the ids of the calls to find
+ * @returns the names of the open ones among them, by id
+ */
+export async function findOpenCalls(
+  newestFirst: AsyncIterable<Event>,
+  asked: ReadonlySet<unknown>,
+): Promise<Map<unknown, string>> {
+  const missing = new Set(asked);
+  const read: Event[] = [];
+  let isRewound = false;
+  for await (const event of newestFirst) {
+    read.push(event);
+    isRewound ||= rewindOf(event) !== undefined;
+    for (const { id } of waitingCallsOf(event)) missing.delete(id);
+    if (missing.size === 0 && !isRewound) break;
+  }
+  const open = new Map<unknown, string>();
+  for (const event of liveEvents(read)) {
+    for (const { id, name } of waitingCallsOf(event)) if (asked.has(id)) open.set(id, name);
+    const isAnswer = event.author === 'user' || event.errorCode === ABORTED;
+    if (isAnswer) for (const { id } of answersIn(event)) open.delete(id);
+  }
+  return open;
+}
+
+/** @returns the events that no rewind has taken back, the oldest first */
+function liveEvents(newestFirst: readonly Event[]): Event[] {
+  const live: Event[] = [];
+  for (let at = 0; at < newestFirst.length; at += 1) {
+    const event = newestFirst[at]!;
+    const invocation = rewindOf(event);
+    if (invocation === undefined) {
+      live.push(event);
+      continue;
+    }
+    const first = newestFirst.findLastIndex(({ invocationId }) => invocationId === invocation);
+    at = Math.max(at, first);
+  }
+  return live.reverse();
+}
+
+/** Returns the invocation before which an event takes the session back. */
+function rewindOf({ actions }: Event): string | undefined {
+  const { rewindBeforeInvocationId } = actions as { rewindBeforeInvocationId?: string };
+  return rewindBeforeInvocationId === '' ? undefined : rewindBeforeInvocationId;
+}
+
+function waitingCallsOf({
+  author,
+  content,
+  longRunningToolIds,
+}: Event): { id: string; name: string }[] {
+  if (author === 'user') return [];
+  return (content?.parts ?? []).flatMap(({ functionCall }) => {
+    const { id, name } = functionCall ?? {};
+    if (id === undefined || name === undefined) return [];
+    return QUESTIONS.has(name) || longRunningToolIds?.includes(id) === true ? [{ id, name }] : [];
+  });
+}

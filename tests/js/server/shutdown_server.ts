@@ -1,0 +1,20 @@
+// A server that shuts down as docs/operating.md says.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { InMemorySessionService } from '../../../js/index.js';
+import { nodeListener, sessionHandler } from '../../../js/server/index.js';
+
+const service = new InMemorySessionService();
+const handler = sessionHandler(service, { authorize: () => true });
+const listener = nodeListener(handler);
+const server = createServer((request, response) => void listener(request, response));
+server.listen(0, '127.0.0.1', () => {
+  process.send!((server.address() as AddressInfo).port);
+  process.disconnect();
+});
+process.once('SIGTERM', () => {
+  server.close(() => void service.close({ timeoutMs: 5000 }));
+  handler.close();
+});
