@@ -148,10 +148,11 @@ describe('A client without rights', () => {
     const stop = agentEvent('e2', answerTo(CONFIRMATION, 'e2').content!.parts!, {
       errorCode: 'INVOCATION_ABORTED',
     });
+    const taken: object = { rewindBeforeInvocationId: 'i1' };
     const rewind = createEvent({
       author: 'user',
       invocationId: 'i2',
-      actions: { rewindBeforeInvocationId: 'i1' } as object,
+      actions: taken,
     });
     for (const end of [stop, rewind]) {
       const { ask } = await serveStored([question, end]);

@@ -175,7 +175,7 @@ describe('Sessions over HTTP', () => {
     const { ask } = serve();
     const missing = await ask(SESSION);
     assert.equal(missing.status, 404);
-    assert.deepEqual(missing.body, { detail: 'Session not found' });
+    assert.deepEqual(missing.body, { detail: 'Session not found', code: 'not_found' });
     const patched = await ask(SESSION, { method: 'PATCH', body: { stateDelta: { a: 1 } } });
     assert.equal(patched.status, 404);
   });
