@@ -23,7 +23,10 @@ const RECORD = 'build.json';
  * }} Record `sources` and `outputs` are SHA-256; `bytes` and `gzip` are sizes of the wasm
  */
 
-/** The SHA-256 of all that pkg/ is made from: the Rust sources and the scripts of this folder. */
+/** The scripts that shape the wasm and its glue. The others of this folder are about TypeScript and this check. */
+const SCRIPTS = ['js/build/glue.mjs', 'js/build/wasm.mjs'];
+
+/** The SHA-256 of all that pkg/ is made from: the Rust sources and the scripts that build them. */
 export function sourceHash() {
   const filesIn = (/** @type {string} */ folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
@@ -32,7 +35,7 @@ export function sourceHash() {
       .map((file) => file.replaceAll('\\', '/'));
   // The conformance suite is built into tests alone, never into the wasm.
   const sources = filesIn('src').filter((file) => !file.includes('conformance'));
-  const files = [...sources, ...filesIn('js/build'), 'Cargo.toml', 'Cargo.lock'];
+  const files = [...sources, ...SCRIPTS, 'Cargo.toml', 'Cargo.lock'];
   const hash = createHash('sha256');
   for (const file of files.sort()) {
     hash

@@ -50,7 +50,7 @@ function versionOf(tool, env) {
 
 const out = resolve(root, process.argv[2] ?? 'pkg');
 
-run(['bash', 'tests/toolchain/setup/setup.sh'], process.env);
+run(['bash', 'tests/toolchain/setup/setup.sh', 'rust-wasm', 'wasm-bindgen'], process.env);
 const env = wasmEnv();
 // No paths of the machine in the wasm: equal sources give equal bytes wherever they lie.
 const home = env.CARGO_HOME ?? join(env.HOME ?? '', '.cargo');

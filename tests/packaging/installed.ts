@@ -132,8 +132,12 @@ export function packageFolder(name: string): string {
 }
 
 /** Runs a command, and returns its output. Fails with the output if the command fails. */
-export function run(command: string, args: string[], cwd: string): string {
-  return execFileSync(command, args, { ...surroundings(cwd), stdio: ['ignore', 'pipe', 'pipe'] });
+export function run(command: string, args: string[], cwd: string, timeout = 120_000): string {
+  return execFileSync(command, args, {
+    ...surroundings(cwd),
+    timeout,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
 /** Like `run`, for a command that sends requests to this process. */

@@ -64,9 +64,14 @@ function fail(message) {
 
 /** @param {string} why @param {string[]} args */
 function npm(why, ...args) {
-  console.log(`${why}: npm ${args.join(' ')}`);
+  console.error(`${why}: npm ${args.join(' ')}`); // `npm pack --json` prints to stdout
+  // Options of the npm that runs this script, such as --dry-run, are not for this one.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')),
+  );
+  const stdio = ['inherit', process.stderr, 'inherit'];
   // On Windows npm is a script, which only a shell can start.
-  const options = { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' };
+  const options = { cwd: root, env, stdio, shell: process.platform === 'win32' };
   const { status, error } = spawnSync('npm', args, /** @type {any} */ (options));
   if (status !== 0)
     fail(`npm ${args.join(' ')} failed${error ? `: ${error.message}` : ', see above'}`);

@@ -1,26 +1,33 @@
 #!/usr/bin/env bash
 # Installs the tools for `npm test`, and writes their paths to target/toolchain.env.
 # Installed tools are used as they are. If all are installed, this takes under a second.
+#
+#   setup.sh                            all tools
+#   setup.sh rust-wasm wasm-bindgen     only what these scripts install; the paths of the others stay
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
 parts="$root/target/toolchain"
-rm -rf "$parts"
 mkdir -p "$parts"
 failed=0
 
+# install SCRIPT…: runs the wanted ones of these scripts.
+wanted=" $* "
+install() {
+  local name status=0
+  for name in "$@"; do
+    if [ "$wanted" != '  ' ] && [ "${wanted#* "$name" }" = "$wanted" ]; then continue; fi
+    rm -f "$parts/$name"
+    "$here/$name.sh" >"$parts/$name" || status=1
+  done
+  return $status
+}
+
 # apt-get waits for the network and cargo for the processor, so they run in parallel.
 # The first four scripts call apt-get, which takes a lock, so they run one after the other.
-(
-  status=0
-  "$here/rust-wasm.sh" >"$parts/rust-wasm" || status=1
-  "$here/browsers.sh" >"$parts/browsers" || status=1
-  "$here/databases.sh" >"$parts/databases" || status=1
-  "$here/python.sh" >"$parts/python" || status=1
-  exit $status
-) &
-"$here/wasm-tools.sh" >"$parts/wasm-tools" || failed=1
+install rust-wasm browsers databases python &
+install wasm-bindgen wasm-pack || failed=1
 wait $! || failed=1
 rm -rf "$root/target/tools-build"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs wasm-pack and wasm-bindgen (with wasm-bindgen-test-runner). wasm-opt comes with npm's `binaryen`.
+# Installs wasm-bindgen (with wasm-bindgen-test-runner). wasm-opt comes with npm's `binaryen`.
 set -euo pipefail
 . "$(dirname "$0")/cargo-tool.sh"
 
@@ -10,5 +10,4 @@ pinned=$(sed -n 's/^wasm-bindgen *= *.*"=\([0-9][0-9.]*\)".*/\1/p' "$root/Cargo.
   exit 1
 }
 
-cargo_tool wasm-pack 0.15.1 wasm-pack
 cargo_tool wasm-bindgen-cli "$pinned" wasm-bindgen wasm-bindgen-test-runner
