@@ -64,6 +64,8 @@ export class LazyDatabase {
       call.onRetry?.();
       return ask();
     });
+    const connected = await this.#connected;
+    await connected?.requireFile?.();
   }
 
   async close(): Promise<void> {

@@ -11,6 +11,7 @@ import { type PgPool, type PgRowsClass, postgresPool } from './postgres_pool.js'
 import { NO_ESCAPES } from '../tables/exactness.js';
 import { serverRunner } from '../transactions/server_runner.js';
 import type { Waits } from '../transactions/waits.js';
+import { fileCheck } from './file_check.js';
 import { openSqlite } from './sqlite_file.js';
 import { type Database, queryBuilder } from '../tables/tables.js';
 import { plainQuery, together } from '../transactions/prepared.js';
@@ -56,6 +57,8 @@ export interface ConnectedDatabase {
    * stays unchanged.
    */
   readonly useWriteAheadLog?: () => Promise<void>;
+  /** Fails if the database's file was deleted or replaced. SQLite itself does not notice that. */
+  readonly requireFile?: () => Promise<void>;
   /** Ends the connections. Those of a user's Kysely stay open. */
   readonly close: () => Promise<void>;
 }
@@ -101,10 +104,12 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
       if (failureKind(engine, cause) !== 'readonly') throw error;
     }
   };
+  const requireFile = path === IN_MEMORY ? undefined : await fileCheck(run);
   return {
     database: queryBuilder(engine),
     run,
     ...(path !== IN_MEMORY && { useWriteAheadLog }),
+    ...(requireFile !== undefined && { requireFile }),
     close,
   };
 }
@@ -151,7 +156,7 @@ async function connectMysql(url: string, options: ConnectOptions): Promise<Conne
     });
   const pool = createPool();
   const seconds = Math.ceil(waits.timeoutMs / 1000);
-  // MySQL lacks the last setting and reads it as a comment. See `requireEscapes` for the SQL mode.
+  // MySQL lacks the last setting and reads it as a comment. See `requireExactTexts` for the SQL mode.
   const settings = `set session sql_mode = replace(@@sql_mode, '${NO_ESCAPES}', ''), innodb_lock_wait_timeout = ${seconds} /*M!100300 , idle_transaction_timeout = ${seconds} */`;
   pool.on('connection', (connection) => connection.query(settings, () => undefined));
   const engine = ENGINES.mysql;

@@ -29,7 +29,8 @@ interface NodeStatement {
 }
 
 /**
- * Opens a SQLite file with `better-sqlite3`, or with the built-in `node:sqlite` if that is not installed or in Bun.
+ * Opens a SQLite file with `better-sqlite3`. Takes the built-in `node:sqlite` in Bun, and if the package or its binary
+ * is not installed.
  *
  * Neither driver waits for a lock. That would block the thread; see `Attempts`.
  *
@@ -41,11 +42,20 @@ export async function openSqlite(path: string, options: object): Promise<SqliteD
   const better =
     'Bun' in globalThis ? undefined : await loadOptional<BetterSqlite>('better-sqlite3');
   const readonly = 'readonly' in options && options.readonly === true;
+  let missing = missingDriver('sqlite');
   if (better !== undefined) {
-    return new better.default(path, { ...options, timeout: 0, readonly });
+    try {
+      return new better.default(path, { ...options, timeout: 0, readonly });
+    } catch (error) {
+      if (!isWithoutBinary(error)) throw error;
+      missing = new SessionError('storage_unavailable', NO_BINARY, {
+        storage: 'sqlite',
+        cause: error,
+      });
+    }
   }
   const builtIn = await loadOptional<NodeSqlite>('node:sqlite');
-  if (builtIn === undefined) throw missingDriver('sqlite');
+  if (builtIn === undefined) throw missing;
   const database = new builtIn.DatabaseSync(
     path,
     readonly ? { ...options, readOnly: true } : options,
@@ -54,6 +64,18 @@ export async function openSqlite(path: string, options: object): Promise<SqliteD
     prepare: (sql) => adapted(sql, database.prepare(sql)),
     close: () => database.close(),
   };
+}
+
+const NO_BINARY =
+  'better-sqlite3 has no binary for this program; run: npm rebuild better-sqlite3, or with pnpm: pnpm approve-builds';
+
+/**
+ * Whether the package found no binary, or one of another version of Node. A package manager that runs no scripts of
+ * packages installs none.
+ */
+function isWithoutBinary(error: unknown): boolean {
+  const { code, tries } = Object(error) as { code?: unknown; tries?: unknown };
+  return Array.isArray(tries) || code === 'ERR_DLOPEN_FAILED' || code === 'MODULE_NOT_FOUND';
 }
 
 /** Adapts a statement of `node:sqlite` to the interface of `better-sqlite3`, which Kysely expects. */

@@ -7,18 +7,23 @@
  */
 export async function loadOptional<Module>(name: string): Promise<Module | undefined> {
   try {
-    return (await import(/* @vite-ignore */ name)) as Module;
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as Module;
   } catch (error) {
     const { code, message } = Object(error) as { code?: unknown; message?: unknown };
     // An installed driver that lacks a package of its own fails with its own error.
     const isMissing =
       // The second code is that of `require`, which Jest makes of `import()` in CommonJS mode.
       ((code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') &&
-        String(message).includes(`'${name}'`)) ||
+        (String(message).includes(`'${name}'`) || requiredByYarn(message) === name)) ||
       code === 'ERR_UNKNOWN_BUILTIN_MODULE' ||
       // The messages of pages and of Deno, which differ.
       (error instanceof TypeError && /specifier|dependency/i.test(String(message)));
     if (isMissing) return undefined;
     throw error;
   }
+}
+
+/** Returns the package that Yarn's Plug'n'Play has not found, from its error's message. */
+function requiredByYarn(message: unknown): string | undefined {
+  return /^Required package: (\S+)/m.exec(String(message))?.[1];
 }

@@ -116,6 +116,21 @@ describe('A database that cannot be opened', () => {
   });
 });
 
+describe('A SQLite file that is open', () => {
+  it('is not healthy once it is deleted, or replaced by another one', async () => {
+    const path = join(folder, 'deleted.db');
+    await using service = new DatabaseSessionService(`sqlite:${path}`);
+    await service.createSession(KEY);
+    await service.ping();
+    rmSync(path);
+    await rejects(service.ping(), 'storage_unavailable', /deleted or replaced/);
+    const { isOk, code } = await service.health();
+    assert.deepEqual({ isOk, code }, { isOk: false, code: 'storage_unavailable' });
+    new Sqlite(path).close();
+    await rejects(service.open(), 'storage_unavailable', /deleted or replaced/);
+  });
+});
+
 describe('Tables of another layout', () => {
   const metadata = 'create table adk_internal_metadata ("key" text primary key, value text)';
   const cases: [title: string, code: SessionErrorCode, message: RegExp, statements: string[]][] = [
@@ -279,17 +294,57 @@ describe('A driver that is not installed', () => {
     // The service uses Node's own SQLite where it exists.
     const skip = driver === 'better-sqlite3' && isBuiltin('node:sqlite');
     it(`is named in the error with the command that installs it: ${driver}`, { skip }, () => {
-      const program = `
-        import { DatabaseSessionService } from 'adk-session-wasm/database';
-        const service = new DatabaseSessionService('${url}');
-        await service.open().catch(({ code, message }) => console.log(code, message));
-        await service.close();`;
-      const { stdout, stderr } = spawnSync(
-        process.execPath,
-        ['--input-type=module', '--eval', program],
-        { cwd: join(folder, 'program'), encoding: 'utf8' },
+      assert.match(
+        outputOf(opens(url)),
+        new RegExp(`^storage_unavailable .*npm install ${driver}`),
       );
-      assert.match(stdout, new RegExp(`^storage_unavailable .*npm install ${driver}`), stderr);
     });
+  }
+
+  it("is named too if Yarn's Plug'n'Play has not found it", () => {
+    const hooks = `
+      export async function resolve(name, context, next) {
+        if (name !== 'pg') return next(name, context);
+        const message = "adk-session-wasm tried to access pg (a peer dependency) but it isn't provided by its ancestors;"
+          + "\\n\\nRequired package: pg\\nRequired by: adk-session-wasm";
+        throw Object.assign(new Error(message), { code: 'MODULE_NOT_FOUND' });
+      }`;
+    const program = `
+      import { register } from 'node:module';
+      register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)});
+      ${opens('postgresql://ada:s3cret@127.0.0.1/db')}`;
+    assert.match(outputOf(program), /^storage_unavailable .*npm install pg/);
+  });
+
+  it('without its binary gives way to node:sqlite, or the error says how to build it', () => {
+    const installed = join(root, 'node_modules');
+    const driver = join(modules, 'better-sqlite3');
+    for (const part of ['package.json', 'lib']) {
+      cpSync(join(installed, 'better-sqlite3', part), join(driver, part), { recursive: true });
+    }
+    for (const name of ['bindings', 'file-uri-to-path']) {
+      symlinkSync(join(installed, name), join(modules, name));
+    }
+    const expected = isBuiltin('node:sqlite')
+      ? /^open\n/
+      : /^storage_unavailable .*npm rebuild better-sqlite3.*pnpm approve-builds/;
+    assert.match(outputOf(opens('sqlite:without.db')), expected);
+  });
+
+  function opens(url: string): string {
+    return `
+      const { DatabaseSessionService } = await import('adk-session-wasm/database');
+      const service = new DatabaseSessionService('${url}');
+      await service.open().then(() => console.log('open'), ({ code, message }) => console.log(code, message));
+      await service.close();`;
+  }
+
+  function outputOf(program: string): string {
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '--eval', program],
+      { cwd: join(folder, 'program'), encoding: 'utf8' },
+    );
+    return stdout || stderr;
   }
 });

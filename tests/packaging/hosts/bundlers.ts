@@ -61,10 +61,10 @@ type Pack = (
 /** webpack and Rspack say this of files over 244 and 300 KiB, compressed or not. */
 const SIZE_ADVICE = /asset size limit|entrypoint size limit|webpack performance recommendations/;
 
-async function pack(run: Pack, folder: string): Promise<string> {
+async function pack(run: Pack, folder: string, target = 'web'): Promise<string> {
   const path = join(folder, 'out');
-  const output = { path, filename: 'main.js' };
-  const options = { mode: 'production', context: folder, entry: './main.js', output };
+  const output = { path, filename: target === 'node' ? 'main.cjs' : 'main.js' };
+  const options = { mode: 'production', target, context: folder, entry: './main.js', output };
   const stats = await new Promise<PackStats | undefined>((resolve, reject) => {
     const compiler = run(options, (error, stats) =>
       compiler.close(() => (error ? reject(error) : resolve(stats))),
@@ -150,15 +150,34 @@ function bundler(
   };
 }
 
+const SERVER = `
+import { DatabaseSessionService } from 'adk-session-wasm/database';
+
+const service = new DatabaseSessionService('sqlite::memory:');
+service.open().then(() => console.log('opened'), console.log);
+`;
+
+/** The bundle of a server loads the driver of its database when it runs. */
+async function checkServer({ require, run, write }: Project): Promise<string> {
+  const folder = write('server', { 'main.js': SERVER });
+  const out = await pack(require('webpack') as Pack, folder, 'node');
+  assert.match(await run(out, ['main.cjs']), /^opened$/m);
+  return 'no warning; the bundle opens a database';
+}
+
+const WEBPACK = { webpack: '5.112.2' };
+
 export const BUNDLERS: readonly Host[] = [
   ownBundler('esbuild', bundleWithEsbuild),
   ownBundler('vite', bundleWithVite),
   ownBundler('bun build', bundleWithBun),
   slow(
-    bundler('webpack', { webpack: '5.112.2' }, ({ require }, folder) =>
-      pack(require('webpack') as Pack, folder),
-    ),
+    bundler('webpack', WEBPACK, ({ require }, folder) => pack(require('webpack') as Pack, folder)),
   ),
+  slow({
+    name: 'webpack for a server',
+    check: () => checkServer(projectWith('webpack', WEBPACK)),
+  }),
   bundler('rspack', { '@rspack/core': '2.3.2' }, ({ require }, folder) =>
     pack((require('@rspack/core') as { rspack: Pack }).rspack, folder),
   ),

@@ -1,0 +1,51 @@
+import { loadOptional } from '../../wasm/loader/optional_package.js';
+import { ENGINES } from '../engines/engines.js';
+import { refused } from '../engines/failure.js';
+import { plainQuery, type Steps, together } from '../transactions/prepared.js';
+import type { Runner } from '../transactions/transaction.js';
+
+/** The part of `node:fs/promises` that is used. */
+interface FileSystem {
+  stat(path: string, options: { bigint: true }): Promise<{ dev: bigint; ino: bigint }>;
+}
+
+/** Gives the absolute path of the file, which was opened in the folder of that time. */
+const FILE = plainQuery("select file from pragma_database_list where name = 'main'");
+
+/**
+ * Remembers which file a connection has open. On most systems a file can be deleted meanwhile: SQLite then writes
+ * into a file that nobody can open.
+ *
+ * @returns a function that throws `storage_unavailable` if the path leads to no file or to another one;
+ *   `undefined` if this host cannot tell
+ */
+export async function fileCheck(run: Runner): Promise<(() => Promise<void>) | undefined> {
+  const files = await loadOptional<FileSystem>('node:fs/promises');
+  const [row] = await run(
+    'autocommit',
+    function* (): Steps<readonly { file: string }[]> {
+      const [rows] = yield* together([FILE]);
+      return rows as readonly { file: string }[];
+    },
+    {},
+  );
+  if (files === undefined || !row?.file) return undefined;
+  const { file } = row;
+  const identity = async (): Promise<string | undefined> => {
+    try {
+      const { dev, ino } = await files.stat(file, { bigint: true });
+      return `${dev} ${ino}`;
+    } catch {
+      return undefined;
+    }
+  };
+  const opened = await identity();
+  if (opened === undefined) return undefined;
+  return async () => {
+    if ((await identity()) === opened) return;
+    throw refused(
+      ENGINES.sqlite,
+      `is no longer at ${file}: its file was deleted or replaced while it was open, so what is written now is lost; make a new service`,
+    );
+  };
+}
