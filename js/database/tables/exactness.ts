@@ -207,12 +207,25 @@ function* foreignKeys({ database, names: { schema, prefix } }: NamedTables): Ste
 export const NO_ESCAPES = 'NO_BACKSLASH_ESCAPES';
 
 /**
- * Requires that a backslash escapes a quote on MySQL and MariaDB. `mysql2` writes values into the SQL of statements
- * that are not prepared, and escapes their quotes so. Without that an id could hold SQL.
+ * Requires that texts arrive as they are written, on MySQL and MariaDB.
+ *
+ * - A backslash must escape a quote. `mysql2` writes values into the SQL of statements that are not prepared, and
+ *   escapes their quotes so. Without that an id could hold SQL.
+ * - The connection's character set must hold all characters. It replaces each other one by a question mark.
  */
-export function* requireEscapes({ database, engine }: NamedTables): Steps<void> {
+export function* requireExactTexts({ database, engine }: NamedTables): Steps<void> {
   if (engine.kind !== 'mysql') return;
-  const [row] = yield* runOnce(database, sql<{ mode: string }>`select @@sql_mode as mode`);
+  const [row] = yield* runOnce(
+    database,
+    sql<{ mode: string; charset: string }>`
+      select @@sql_mode as mode, @@character_set_client as charset`,
+  );
+  if (row !== undefined && row.charset !== 'utf8mb4') {
+    throw refused(
+      engine,
+      `is connected with the character set ${row.charset}, which lacks characters; leave out charset, or set it to utf8mb4`,
+    );
+  }
   if (row?.mode.includes(NO_ESCAPES) !== true) return;
   const how = 'in which an id could hold SQL; set another sql_mode on its connections';
   throw refused(engine, `has the SQL mode ${NO_ESCAPES}, ${how}`);

@@ -6,7 +6,7 @@ import { isSessionError, type SessionError, type SessionErrorCode } from '../../
 import type { Engine } from '../engines/engine.js';
 import { OwnFailure, refused } from '../engines/failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
-import { checkColumns, isText, isTime, requireEscapes, type TableColumn } from './exactness.js';
+import { checkColumns, isText, isTime, requireExactTexts, type TableColumn } from './exactness.js';
 import { buildOnline, missingIndices } from './online_indices.js';
 import { createTables, type Index, SCHEMA_VERSION } from './schema.js';
 import { withTableNames } from './renaming.js';
@@ -186,7 +186,7 @@ interface ExistingTables {
 }
 
 function* readTables(named: NamedTables): Steps<ExistingTables> {
-  yield* requireEscapes(named);
+  yield* requireExactTexts(named);
   const columns = yield* readColumns(named);
   if (columns.length === 0) yield* requireSchema(named);
   const tables = new Set(columns.map(({ table }) => table));

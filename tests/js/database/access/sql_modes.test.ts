@@ -46,6 +46,18 @@ describe('On a server with the SQL mode NO_BACKSLASH_ESCAPES', () => {
     });
   }
 
+  it('a character set of the connection that lacks characters is refused', async () => {
+    const url = await emptied('mariadb', server);
+    for (const charset of ['latin1', 'utf8']) {
+      await using service = new DatabaseSessionService(url, { driverOptions: { charset } });
+      await assert.rejects(service.open(), (error) => {
+        assert.ok(isSessionError(error, 'storage_unavailable'));
+        assert.match(error.message, /character set (?:latin1|utf8mb3)/);
+        return true;
+      });
+    }
+  });
+
   it('a Kysely whose connections have this mode is refused', async () => {
     const uri = (await emptied('mariadb', server)).replace('mariadb:', 'mysql:');
     const kysely = new Kysely<unknown>({
