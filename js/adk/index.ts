@@ -1,6 +1,7 @@
 /**
  * Session services for programs that use `@google/adk`: each one extends the framework's
- * `BaseSessionService`. To use them, change one import.
+ * `BaseSessionService`. To use them, change one import. {@link asAdkService} makes one of any other service: a
+ * `Runner` that has a service of this package without it fails at its first append, with `unsupported`.
  *
  * They extend the class of the copy of the framework that `import` loads. For the CommonJS copy, which `require`
  * loads, and for any other copy, use {@link adkSessionService}.

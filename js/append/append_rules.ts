@@ -1,3 +1,4 @@
+import { SessionError } from '../errors/errors.js';
 import { requireOneOf } from '../errors/option_values.js';
 import type { HandlePosition } from '../wasm/appends.js';
 import { type Appended, STALE_POLICIES } from '../wasm/protocol.js';
@@ -56,6 +57,33 @@ export function setAppendRules(session: unknown, rules: AppendRules): void {
 /** Returns the rules that were set for the handle with this `state`. */
 export function appendRulesOf(state: object): AppendRules | undefined {
   return realm[RULES]?.get(state);
+}
+
+/** `createEvent` of every copy of `@google/adk` gives its events this member. */
+const FRAMEWORK_EVENT = Symbol.for('google.adk.event');
+
+/**
+ * Refuses the framework's events through a handle that no view of `./adk` has set rules for: a `Runner`
+ * without `asAdkService` would run with other defaults, and without its order of parallel writes.
+ *
+ * @throws SessionError `unsupported`
+ */
+export function refuseFrameworkEvents(events: readonly object[]): void {
+  if (!events.some(isFrameworkEvent)) return;
+  throw new SessionError(
+    'unsupported',
+    "This service does not store events of '@google/adk'. Give the Runner asAdkService(service), " +
+      "imported from 'adk-session-wasm/adk'.",
+  );
+}
+
+/** Returns `false` for a value that is not an event or throws when it is read: the snapshot refuses that. */
+function isFrameworkEvent(event: { [FRAMEWORK_EVENT]?: unknown } | null): boolean {
+  try {
+    return event?.[FRAMEWORK_EVENT] === true;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the number of a `stale` policy. Fails with `invalid_argument` for any other value. */

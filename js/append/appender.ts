@@ -6,7 +6,7 @@ import type { Event, NewEvent } from '../model/event/event.js';
 import { titleOf } from '../model/auto_title.js';
 import type { AppendEventRequest, CompositeSessionKey, Session } from '../model/session.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
-import { type AppendRules, appendRulesOf } from './append_rules.js';
+import { type AppendRules, appendRulesOf, refuseFrameworkEvents } from './append_rules.js';
 import { Computation } from './computation.js';
 import { AppendGroups, type PreparedAppend } from './append_groups.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
@@ -86,7 +86,9 @@ export class Appender {
     const { handles, reader, isInMemory, autoTitle } = this.#parts;
     const record = handles.recordOf(session);
     const mayTitle = autoTitle && !record.isTitled && !session.hasTitle;
-    const rules = appendRulesOf(session.state) ?? this.#parts.rules;
+    const viewRules = appendRulesOf(session.state);
+    if (viewRules === undefined) refuseFrameworkEvents(events);
+    const rules = viewRules ?? this.#parts.rules;
     const taken: EventToStore[] = [];
     for (const event of events)
       if (!isPartial(event)) taken.push(this.#take(event, rules, mayTitle));

@@ -40,7 +40,10 @@ export const SESSION_ERROR_CODES = [
   'readonly',
   /** Several sessions have the bare id that was given; only the Rust API takes one. */
   'ambiguous',
-  /** The storage, or the service behind it, does not support the request. */
+  /**
+   * The storage, or the service behind it, does not support the request. Or an event of `@google/adk` came to a
+   * service without `asAdkService`.
+   */
   'unsupported',
   /** The service was closed. */
   'closed',

@@ -165,7 +165,8 @@ export interface BaseSessionService<S extends object = StateShape> {
    * A partial event is not stored.
    *
    * @throws {SessionError} `invalid_argument` and `unserializable` for an event or delta that cannot be stored;
-   * `not_found` if the session was deleted; `stale_session` if the handle is behind and the service has
+   * `unsupported` for an event of `@google/adk` without `asAdkService`; `not_found` if the session was deleted;
+   * `stale_session` if the handle is behind and the service has
    * `stale: 'reject'`, or if the session has another revision than `expectedRevision`; `schema_violation`; `aborted`; `closed`; and the codes of the storage, such as `quota_exceeded`
    * and `connection_lost`
    */

@@ -60,7 +60,9 @@ type Method = Exclude<keyof StoredSessionService, 'storage' | symbol>;
 
 /** The names of the methods that a class adds to its base. */
 const methodsOf = ({ prototype }: { readonly prototype: object }): string[] =>
-  Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
+  Object.entries(Object.getOwnPropertyDescriptors(prototype))
+    .filter(([name, { value }]) => name !== 'constructor' && typeof value === 'function')
+    .map(([name]) => name);
 
 /** Puts the name and the arguments of each call of a method into `calls`. */
 function recorded(inner: OurService, calls: unknown[][]): OurService {
@@ -184,7 +186,7 @@ describe('asAdkService', () => {
       const session = await ours.getSession(key);
       assert.ok(session);
       await view.appendEvent({ session: viewed, event: write({}, 1) });
-      await ours.appendEvent({ session, event: createEvent({ invocationId: 'ours' }) });
+      await ours.appendEvent({ session, event: { invocationId: 'ours' } });
       assert.equal(session.events.length, 2, 'the service merges');
       assert.equal(viewed.events.length, 1, 'the view does not');
     });
