@@ -1,6 +1,7 @@
 /** The members of each method's request. */
 import type { ServiceMethod } from '../model/diagnostic.js';
 import type { ListChangesRequest } from '../model/changes_since.js';
+import type { Expiry } from '../model/description.js';
 import type { DeleteSessionsRequest } from '../model/deletion.js';
 import type { EventsRequest, ListEventsRequest } from '../model/event_page.js';
 import type {
@@ -56,7 +57,7 @@ export const KEY_MEMBERS: KnownOptions<CompositeSessionKey> = {
 
 /** A session's key may also be given where an app or a user is meant, so that one key serves all calls. */
 const KEY: KnownOptions<DeleteSessionRequest> = { ...KEY_MEMBERS, signal: true };
-const CREATE: KnownOptions<CreateSessionRequest> = {
+const CREATE: KnownOptions<CreateSessionRequest & Expiry> = {
   ...KEY,
   state: true,
   stateDelta: true,

@@ -19,8 +19,13 @@ export interface Description {
   readonly expiry?: Expiry | undefined;
 }
 
-/** When a session of Vertex AI expires. */
-export type Expiry = Pick<SessionChanges, 'ttl' | 'expireTime'>;
+/** When a session of Vertex AI expires: one of both. */
+export interface Expiry {
+  /** The seconds until the session expires, as text that ends in `s`. At least `'86400s'`, a day. */
+  ttl?: string | undefined;
+  /** The time at which the session expires, as in `'2030-01-31T12:00:00Z'`. */
+  expireTime?: string | undefined;
+}
 
 /** The limits are those of Vertex AI. */
 const MAX_TITLE = 128;

@@ -109,9 +109,15 @@ export interface CreateSessionRequest<S extends object = StateShape> extends Abo
   sessionId?: string | undefined;
   /** Stored at once, split by scope; `temp:` keys are dropped. */
   state?: Partial<S> | undefined;
+  /** 1 to 128 characters, without control characters. */
+  title?: string | undefined;
+  /** At most 64. A key or value has at most 64 lower-case letters, digits, `_` and `-`. */
+  labels?: Readonly<Record<string, string>> | undefined;
   /**
    * When a session that comes from elsewhere was last updated: milliseconds since 1970, 0 to
    * 253402300799999. Default: now. An append may make it later, never earlier.
+   *
+   * @internal given by `importSession`, as the next three
    */
   lastUpdateTime?: number | undefined;
   /**
@@ -119,31 +125,23 @@ export interface CreateSessionRequest<S extends object = StateShape> extends Abo
    * `state`, in order. Each event has an id of its own; a missing id or timestamp is filled in, on the given
    * event too. Partial events are not stored. Vertex AI has no transactions: if the process ends during the call,
    * a session with the first events may remain.
+   *
+   * @internal
    */
   events?: readonly NewEvent[] | undefined;
   /**
    * `'keep'`: the `user:` and `app:` keys of `state` and of the events' deltas are not stored. Default `'apply'`.
+   *
+   * @internal
    */
   sharedState?: 'apply' | 'keep' | undefined;
   /**
    * Changes of the state that no event carries. They follow the events' deltas, and are stored in all scopes,
    * with any `sharedState`.
+   *
+   * @internal
    */
   stateDelta?: StateDelta<S> | undefined;
-  /** 1 to 128 characters, without control characters. */
-  title?: string | undefined;
-  /** At most 64. A key or value has at most 64 lower-case letters, digits, `_` and `-`. */
-  labels?: Readonly<Record<string, string>> | undefined;
-  /**
-   * Only on Vertex AI: the seconds until the session expires, as text that ends in `s`. At least `'86400s'`, a day.
-   * Other storages fail with `unsupported`.
-   */
-  ttl?: string | undefined;
-  /**
-   * Only on Vertex AI, instead of `ttl`: the time at which the session expires, as in `'2030-01-31T12:00:00Z'`.
-   * Other storages fail with `unsupported`.
-   */
-  expireTime?: string | undefined;
 }
 
 /**
@@ -161,10 +159,6 @@ export interface SessionChanges {
   title?: string | null | undefined;
   /** Replaces all labels. See {@link CreateSessionRequest.labels}. */
   labels?: Readonly<Record<string, string>> | null | undefined;
-  /** From now on. See {@link CreateSessionRequest.ttl}. */
-  ttl?: string | undefined;
-  /** See {@link CreateSessionRequest.expireTime}. */
-  expireTime?: string | undefined;
 }
 
 /**

@@ -2,7 +2,7 @@ import { optionalTime } from '../model/values/time.js';
 import { invalidValue } from '../errors/invalid.js';
 import { requireOneOf } from '../errors/option_values.js';
 import { firstTitleOf } from '../model/auto_title.js';
-import { takeDescription, takeExpiry } from '../model/description.js';
+import { type Expiry, takeDescription, takeExpiry } from '../model/description.js';
 import { requireId, requireUser } from '../model/values/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { CreateSessionRequest } from '../model/session.js';
@@ -30,7 +30,7 @@ interface NewSessionParts {
  * @throws SessionError `invalid_argument`, `unserializable`, `schema_violation`
  */
 export function takeNewSession<S extends object>(
-  request: CreateSessionRequest<S> & StorageCall,
+  request: CreateSessionRequest<S> & Expiry & StorageCall,
   { schema, autoTitle, expires, clock, newId }: NewSessionParts,
 ): CreateRequest {
   const {

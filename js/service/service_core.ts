@@ -6,7 +6,7 @@ import { isSessionError, SessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import { createEvent, newEventId } from '../model/event/create_event.js';
 import { takeAutoTitle } from '../model/auto_title.js';
-import { takeDescription, takeExpiry } from '../model/description.js';
+import { type Expiry, takeDescription, takeExpiry } from '../model/description.js';
 import { isId, requireId, requireKey, requireOwner, requireUser } from '../model/values/ids.js';
 import type {
   CreateSessionRequest,
@@ -238,7 +238,10 @@ export class ServiceCore {
   }
 
   /** Changes the title, the labels and the expiry of a session. */
-  describe(key: UpdateSessionRequest & StorageCall, changes: SessionChanges): MaybePromise<void> {
+  describe(
+    key: UpdateSessionRequest & StorageCall,
+    changes: SessionChanges & Expiry,
+  ): MaybePromise<void> {
     const { appName, userId, sessionId, signal, onRetry } = key;
     requireKey(key);
     const taken = takeOptions(changes, SESSION_CHANGES);
@@ -309,7 +312,7 @@ export class ServiceCore {
   }
 }
 
-const SESSION_CHANGES: KnownOptions<SessionChanges> = {
+const SESSION_CHANGES: KnownOptions<SessionChanges & Expiry> = {
   title: true,
   labels: true,
   ttl: true,

@@ -4,5 +4,9 @@
  * @module adk-session-wasm/vertex
  */
 export { VertexAiSessionService } from './vertex_ai_session_service.js';
-export type { VertexAiOptions } from './vertex_ai_session_service.js';
+export type {
+  VertexAiCreateSessionRequest,
+  VertexAiOptions,
+  VertexAiSessionChanges,
+} from './vertex_ai_session_service.js';
 export type { AccessToken } from './rest/access.js';

@@ -4,6 +4,13 @@ import { partsOverBuiltIn } from '../service/over_adapter.js';
 import { ServiceCore } from '../service/service_core.js';
 import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
+import type { Expiry } from '../model/description.js';
+import type {
+  CreateSessionRequest,
+  Session,
+  SessionChanges,
+  UpdateSessionRequest,
+} from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { Access, type AccessToken } from './rest/access.js';
 import { CloseTimeout } from '../http/close_timeout.js';
@@ -61,6 +68,31 @@ export interface VertexAiOptions<S extends object = StateShape> extends SessionS
   callTimeoutMs?: number | undefined;
 }
 
+/**
+ * The request to create a session on Vertex AI. It may say when the session expires, by one of both members.
+ *
+ * @example
+ * ```ts
+ * import type { VertexAiCreateSessionRequest } from 'adk-session-wasm/vertex';
+ *
+ * const forTwoDays: VertexAiCreateSessionRequest = { appName: 'shop', userId: 'ada', ttl: '172800s' };
+ * ```
+ */
+export interface VertexAiCreateSessionRequest<S extends object = StateShape>
+  extends CreateSessionRequest<S>, Expiry {}
+
+/**
+ * Changes of a session on Vertex AI. A `ttl` counts from now.
+ *
+ * @example
+ * ```ts
+ * import type { VertexAiSessionChanges } from 'adk-session-wasm/vertex';
+ *
+ * const longer: VertexAiSessionChanges = { title: 'Green tea', expireTime: '2030-01-31T12:00:00Z' };
+ * ```
+ */
+export interface VertexAiSessionChanges extends SessionChanges, Expiry {}
+
 const VERTEX_OPTIONS: KnownOptions<VertexAiOptions> = {
   ...SERVICE_OPTIONS,
   projectId: true,
@@ -115,6 +147,21 @@ export class VertexAiSessionService<S extends object = StateShape> extends Store
   constructor(options: VertexAiOptions<S> = {}) {
     const ownOptions = takeOptions(options, VERTEX_OPTIONS);
     super(new ServiceCore(partsOverBuiltIn(openAdapter(ownOptions)), withVertexIds(ownOptions)));
+  }
+
+  override createSession(request: VertexAiCreateSessionRequest<S>): Promise<Session<S>> {
+    return super.createSession(request);
+  }
+
+  override getOrCreateSession(request: VertexAiCreateSessionRequest<S>): Promise<Session<S>> {
+    return super.getOrCreateSession(request);
+  }
+
+  override updateSession(
+    key: UpdateSessionRequest,
+    changes: VertexAiSessionChanges,
+  ): Promise<void> {
+    return super.updateSession(key, changes);
   }
 }
 

@@ -58,6 +58,14 @@ export async function use(storage: StorageAdapter): Promise<string> {
   void typed.calls;
   // @ts-expect-error -- an id is a string
   await typed.createSession({ appName: 'a', userId: 7 });
+  // @ts-expect-error -- importSession takes these four
+  await typed.createSession({ appName: 'a', userId: 'u', events: [] });
+  // @ts-expect-error
+  await typed.createSession({ appName: 'a', userId: 'u', lastUpdateTime: 1 });
+  // @ts-expect-error
+  await typed.createSession({ appName: 'a', userId: 'u', sharedState: 'keep' });
+  // @ts-expect-error
+  await typed.createSession({ appName: 'a', userId: 'u', stateDelta: {} });
   // @ts-expect-error -- there is no such storage
   await openSessionService({ storage: 'floppy' });
   try {

@@ -34,6 +34,7 @@ import {
   type UpdateStateRequest,
   type UserRequest,
 } from '../../js/index.js';
+import { VertexAiSessionService } from '../../js/vertex/index.js';
 import { compiled, describe, is, it } from './expect.js';
 import { key, service, type Shop } from './shop.js';
 
@@ -86,10 +87,17 @@ describe('A session service with a state type', () => {
       await service.sessionInfo({ sessionId: 's1' });
       // @ts-expect-error options are of this kind
       new InMemorySessionService({ autoTitle: 'yes' });
+      // @ts-expect-error a time of Vertex AI's sessions alone
+      await service.updateSession(key, { ttl: '86400s' });
+      // @ts-expect-error a time of Vertex AI's sessions alone
+      await service.createSession({ ...key, expireTime: '2030-01-31T12:00:00Z' });
+      const engine = new VertexAiSessionService();
+      await engine.createSession({ ...key, expireTime: '2030-01-31T12:00:00Z' });
+      await engine.updateSession(key, { ttl: '86400s' });
       // @ts-expect-error seconds as text
-      await service.updateSession(key, { ttl: 86_400 });
+      await engine.updateSession(key, { ttl: 86_400 });
       // @ts-expect-error times as text
-      await service.createSession({ ...key, expireTime: new Date() });
+      await engine.createSession({ ...key, expireTime: new Date() });
     }
   });
 

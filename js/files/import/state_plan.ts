@@ -6,7 +6,6 @@
  * The creation gets the difference as its `stateDelta`.
  */
 import { isShared, isTemp, REMOVED } from '../../state/scope.js';
-import type { CreateSessionRequest } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { initialState, applyDeltas } from '../format/apply_deltas.js';
 import type { StoredSession } from '../format/session_file.js';
@@ -28,6 +27,13 @@ import type { StoredSession } from '../format/session_file.js';
  */
 export type SharedState = 'fill' | 'overwrite' | 'keep';
 
+/** The members that reach the state of a file; see `CreateSessionRequest`. */
+interface StatePlan {
+  readonly state: StateShape;
+  readonly stateDelta: StateShape;
+  readonly sharedState: 'keep';
+}
+
 /**
  * Returns the members of a request to create the session of a file.
  *
@@ -37,7 +43,7 @@ export function planState(
   { session, initialState: known }: StoredSession,
   storedShared: Readonly<StateShape>,
   policy: SharedState,
-): Required<Pick<CreateSessionRequest, 'state' | 'stateDelta' | 'sharedState'>> {
+): StatePlan {
   const state = ownKeys(known ?? initialState(session));
   const stateDelta = deltaBetween(
     ownKeys(applyDeltas(state, session.events)),
