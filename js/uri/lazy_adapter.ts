@@ -55,7 +55,7 @@ export class LazyAdapter implements BuiltInAdapter {
   /** Absent until the adapter is made, and if the adapter has none. */
   get appendMany(): BuiltInAdapter['appendMany'] {
     const adapter = this.#adapter;
-    if (adapter === undefined || adapter.appendMany === undefined) return undefined;
+    if (adapter?.appendMany === undefined) return undefined;
     return (writes) => adapter.appendMany?.(writes);
   }
 

@@ -13,7 +13,7 @@ export interface Query<Row = unknown> {
    * Receives the rows as they arrive, if the runner can do that. The {@link QueryResults} then has no rows of this
    * query. Must not throw.
    */
-  take?(row: Row): void;
+  take?(this: void, row: Row): void;
   /**
    * Undoes what no rollback undoes, such as a lock that the connection holds. The runner runs it after the
    * transaction, before it gives the connection back.

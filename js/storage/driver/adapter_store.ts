@@ -145,7 +145,7 @@ export class AdapterStore implements SessionStore {
   }
 
   get truncates(): boolean {
-    return this.#builtIn !== undefined && this.#builtIn.truncates === true;
+    return this.#builtIn?.truncates === true;
   }
 
   get appendMany(): SessionStore['appendMany'] {

@@ -71,7 +71,7 @@ export async function pageThrough(
 ): Promise<ReadEvents | undefined> {
   const { isForward, eventId, limit, withCount } = page;
   const hasVerb = adapter.readPage !== undefined;
-  const readsBack = builtIn !== undefined && builtIn.readsBack === true;
+  const readsBack = builtIn?.readsBack === true;
   const isWhole = page.isToEnd === true && (!hasVerb || readsBack);
   const most = eventLimit(limit);
   const wanted = isWhole ? Infinity : most;
