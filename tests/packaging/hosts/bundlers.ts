@@ -158,10 +158,10 @@ service.open().then(() => console.log('opened'), console.log);
 `;
 
 /** The bundle of a server loads the driver of its database when it runs. */
-async function checkServer({ require, run, write }: Project): Promise<string> {
-  const folder = write('server', { 'main.js': SERVER });
-  const out = await pack(require('webpack') as Pack, folder, 'node');
-  assert.match(await run(out, ['main.cjs']), /^opened$/m);
+async function checkServer(project: Project): Promise<string> {
+  const folder = project.write('server', { 'main.js': SERVER });
+  const out = await pack(project.require('webpack') as Pack, folder, 'node');
+  assert.match(await project.run(out, ['main.cjs']), /^opened$/m);
   return 'no warning; the bundle opens a database';
 }
 
