@@ -1,7 +1,6 @@
 import { invalidValue } from '../errors/invalid.js';
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
-import { copyRequest } from '../call/call.js';
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { takeOptions, takeRequest } from '../call/call.js';
 import { InMemorySessionService as MemoryService } from '../service/in_memory_session_service.js';
 import {
   type DeleteDatabaseOptions,
@@ -127,7 +126,7 @@ export interface FrameworkIndexedDbSessionServiceClass {
 export interface AdkSessionServices {
   /** Takes the options of the package's own service. Only the default of `stale` differs: `'append'`. */
   readonly InMemorySessionService: {
-    /** @throws SessionError `invalid_argument` if an option is unknown or invalid */
+    /** @throws SessionError `invalid_argument` if an option is invalid */
     new (options?: SessionServiceOptions): FrameworkInMemorySessionService;
     /** What all instances inherit. */
     readonly prototype: FrameworkInMemorySessionService;
@@ -171,8 +170,6 @@ export type AsAdkService = <S extends object>(
   service: OurService<S>,
   options?: AdkServiceOptions,
 ) => FrameworkSessionService;
-
-const ADK_OPTIONS: KnownOptions<AdkServiceOptions> = { stale: true };
 
 /**
  * Returns the session services of this package as classes of your copy of `@google/adk`.
@@ -271,12 +268,12 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   async function openSessionService(
     options: OpenSessionServiceOptions,
   ): Promise<FrameworkSessionService> {
-    const all = copyRequest(options);
+    const all = takeRequest(options);
     return new Over(await openService(all), rulesOf(all));
   }
 
   const asAdkService: AsAdkService = (service, options = {}) =>
-    new Over(service, rulesOf(takeOptions(options, ADK_OPTIONS)));
+    new Over(service, rulesOf(takeOptions(options)));
 
   return { InMemorySessionService, IndexedDbSessionService, openSessionService, asAdkService };
 }

@@ -1,7 +1,6 @@
-import { type MaybePromise, requireRequest } from '../call/call.js';
+import { type MaybePromise, takeRequest } from '../call/call.js';
 import { callQueue } from '../call/call_queue.js';
 import { givenService } from '../call/given_service.js';
-import { type KnownOptions, takeRequest } from '../call/known_options.js';
 import { loadPart } from '../wasm/loader/load_part.js';
 import { requireObject, requireOneOf, requireText, requireWhole } from '../errors/option_values.js';
 import { invalidValue } from '../errors/invalid.js';
@@ -92,15 +91,6 @@ export interface SessionHistory {
   update(item: GivenItem): Promise<void>;
 }
 
-const OPTIONS: KnownOptions<SessionHistoryOptions> = {
-  service: true,
-  appName: true,
-  userId: true,
-  agentName: true,
-  storedBy: true,
-  window: true,
-};
-
 /** How many events are read at first for a message that is stored again. Mostly it is one of the last. */
 const FIRST_WINDOW = 32;
 
@@ -122,7 +112,7 @@ export function serviceOf<S extends object>({
 
 /** @throws SessionError `invalid_argument` if it has no message of assistant-ui */
 function requireMessage(item: GivenItem): void {
-  requireRequest(item);
+  requireObject('The request', item);
   const { message } = item;
   requireObject('message', message);
   const { content, attachments = [], metadata } = message;
@@ -163,7 +153,7 @@ export function sessionHistory<S extends object = StateShape>(
   options: SessionHistoryOptions<S>,
   threadListItem: () => ThreadListItem,
 ): SessionHistory {
-  const taken = takeRequest(options, OPTIONS);
+  const taken = takeRequest(options);
   const { appName, userId, agentName = 'assistant', storedBy = 'chat', window } = taken;
   const service = serviceOf(taken);
   requireOneOf('storedBy', storedBy, ['chat', 'agent']);

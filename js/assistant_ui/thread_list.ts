@@ -1,5 +1,5 @@
 import { callQueue } from '../call/call_queue.js';
-import { type KnownOptions, takeRequest } from '../call/known_options.js';
+import { takeRequest } from '../call/call.js';
 import { titleOf } from '../model/auto_title.js';
 import type { HostStream } from '../model/host.js';
 import type { Session, SessionChanges } from '../model/session.js';
@@ -94,13 +94,6 @@ export interface SessionThreadList {
   ): Promise<HostStream>;
 }
 
-const OPTIONS: KnownOptions<SessionThreadListOptions> = {
-  service: true,
-  appName: true,
-  userId: true,
-  limit: true,
-};
-
 const ARCHIVED = 'archived';
 const MARK = { [ARCHIVED]: 'yes' };
 
@@ -125,7 +118,7 @@ const MARK = { [ARCHIVED]: 'yes' };
 export function sessionThreadList<S extends object = StateShape>(
   options: SessionThreadListOptions<S>,
 ): SessionThreadList {
-  const taken = takeRequest(options, OPTIONS);
+  const taken = takeRequest(options);
   const { appName, userId, limit = 100 } = taken;
   const service = serviceOf(taken);
   /** A change that follows from what is stored must not miss one before it. */

@@ -1,4 +1,4 @@
-import { copyRequest } from '../call/call.js';
+import { takeRequest } from '../call/call.js';
 import { invalid } from '../errors/invalid.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import type { Event } from '../model/event/event.js';
@@ -90,7 +90,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   readonly outbox: CacheOutbox;
   readonly #parts: CacheParts;
 
-  /** @throws SessionError `invalid_argument` if an option is unknown or invalid */
+  /** @throws SessionError `invalid_argument` if an option is invalid */
   constructor(options: CachedSessionOptions<S>) {
     const taken = takeCacheOptions(options);
     const parts = openParts(taken);
@@ -126,7 +126,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     if (!Object.hasOwn(Object(config) as object, 'reads')) return super.getSession(request);
     const { reads, ...others } = config!;
     const own = { [READS]: takePolicy('config.reads', reads) };
-    return super.getSession({ ...copyRequest(request), config: others, ...own });
+    return super.getSession({ ...takeRequest(request), config: others, ...own });
   }
 
   /** Returns a session, or creates it. If the remote does not answer, it is created locally if there is no copy. */
@@ -206,7 +206,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   async *run(request: RunRequest<S>): AsyncGenerator<Event, void, undefined> {
     const { core, remoteService, sender, fetch, report } = this.#parts;
     core.calls.requireOpen();
-    const { session, ...options } = copyRequest(request);
+    const { session, ...options } = takeRequest(request);
     const { appName, userId, sessionId } =
       session === undefined
         ? (options as CompositeSessionKey)

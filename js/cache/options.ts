@@ -1,10 +1,10 @@
 import { requireOneOf, requireWhole } from '../errors/option_values.js';
 import { invalid } from '../errors/invalid.js';
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { takeOptions } from '../call/call.js';
 import { fitsUtf8 } from '../json/text.js';
 import { requireId } from '../model/values/ids.js';
 import { CORE } from '../service/service_core.js';
-import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
+import type { SessionServiceOptions } from '../service/service_options.js';
 import type { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 
@@ -80,25 +80,12 @@ export interface TakenOptions extends CachedSessionOptions<object> {
   maxSessions: number;
 }
 
-const CACHE_OPTIONS: KnownOptions<CachedSessionOptions> = {
-  ...SERVICE_OPTIONS,
-  remote: true,
-  local: true,
-  owner: true,
-  reads: true,
-  readTimeoutMs: true,
-  write: true,
-  maxSessions: true,
-  maxAge: true,
-  maxBytes: true,
-};
-
 /** The most bytes of an owner in JSON. The name of the database and the names of apps have it. */
 const MAX_OWNER_BYTES = 480;
 
-/** @throws SessionError `invalid_argument` if an option is unknown or invalid */
+/** @throws SessionError `invalid_argument` if an option is invalid */
 export function takeCacheOptions(options: CachedSessionOptions<object>): TakenOptions {
-  const taken = takeOptions(options, CACHE_OPTIONS);
+  const taken = takeOptions(options);
   const { owner } = taken;
   requireId('owner', owner);
   if (!fitsUtf8(JSON.stringify(owner), MAX_OWNER_BYTES + 2)) {

@@ -3,7 +3,7 @@
  * awaited only if it is a promise.
  */
 import { messageOf } from '../errors/describe.js';
-import { requireObject } from '../errors/option_values.js';
+import { requireObject, requireSignal } from '../errors/option_values.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { isPromise } from '../members/is_promise.js';
@@ -20,28 +20,35 @@ export function after<T, U>(
 }
 
 /**
- * Copies the own members of a request. Fails with `invalid_argument` if it is not an object.
+ * Copies the members of a request, so that it is taken at the call: what the caller changes afterwards has no effect.
+ *
+ * @throws SessionError `invalid_argument` if it is not an object, if a getter throws, or if its `signal` is no
+ *   `AbortSignal`
  */
-export function copyRequest<Request extends object>(request: Request): Request {
-  requireRequest(request);
-  return readMembers(request);
+export function takeRequest<Request extends object>(request: Request): Request {
+  requireObject('The request', request);
+  return takeMembers(request, '');
 }
 
-/** Copies the own members of a request or of options. Fails with `invalid_argument` if a getter throws. */
-export function readMembers<Given extends object>(given: Given): Given {
+/**
+ * Copies the members of options, by the rule of {@link takeRequest}.
+ *
+ * @param owner the member that holds the options, with a dot; for the `key` of the error
+ */
+export function takeOptions<Options extends object>(options: Options, owner = ''): Options {
+  requireObject('The options', options);
+  return takeMembers(options, owner);
+}
+
+function takeMembers<Given extends object>(given: Given, owner: string): Given {
+  let taken: Given & { readonly signal?: unknown };
   try {
-    return { ...given };
+    taken = { ...given };
   } catch (thrown) {
     throw requestError(thrown);
   }
-}
-
-export function requireRequest(request: unknown): void {
-  requireObject('The request', request);
-}
-
-export function requireOptions(options: unknown): void {
-  requireObject('The options', options);
+  requireSignal(`${owner}signal`, taken.signal);
+  return taken;
 }
 
 export function requireNotAborted(signal: HostAbortSignal | undefined): void {

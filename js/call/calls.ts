@@ -3,10 +3,8 @@ import { invalid } from '../errors/invalid.js';
 import type { ServiceMethod, StorageCall } from '../model/diagnostic.js';
 import type { Abortable } from '../model/session.js';
 import { isPromise } from '../members/is_promise.js';
-import { type MaybePromise, requestError, requireNotAborted } from './call.js';
+import { type MaybePromise, requestError, requireNotAborted, takeRequest } from './call.js';
 import type { CallFacts, Diagnostics } from './diagnostics.js';
-import { takeRequest } from './known_options.js';
-import { REQUEST_MEMBERS } from './requests.js';
 
 /**
  * The calls of one service. Counts the pending calls, and refuses new ones once the service is
@@ -44,7 +42,7 @@ export class Calls {
     const facts: CallFacts | undefined = this.#diagnostics && { retries: 0 };
     const report = facts && this.#diagnostics?.begin(method, facts);
     try {
-      const ownRequest: Request & StorageCall = this.begin(method, request);
+      const ownRequest: Request & StorageCall = this.begin(request);
       if (facts !== undefined) Object.assign(ownRequest, { onRetry: () => (facts.retries += 1) });
       const result = work(ownRequest, facts);
       if (isPromise(result)) {
@@ -65,25 +63,21 @@ export class Calls {
 
   /** Begins a walk with the request's own members, taken at the call. A refusal is thrown at the first step. */
   walk<Request extends object, T>(
-    method: 'events' | 'sessions',
     request: Request,
     begin: (request: Request) => AsyncGenerator<T, void, undefined>,
   ): AsyncGenerator<T, void, undefined> {
     try {
-      return begin(this.begin(method, request));
+      return begin(this.begin(request));
     } catch (error) {
       return failedWalk(error);
     }
   }
 
   /** Checks that a call can be made. @returns the request's own members */
-  begin<Request extends object>(
-    method: ServiceMethod | 'events' | 'sessions',
-    request: Request,
-  ): Request {
+  begin<Request extends object>(request: Request): Request {
     this.requireOpen();
     if (this.isComputing) throw invalid('stateDelta', 'must not call the service');
-    const ownRequest = takeRequest(request, REQUEST_MEMBERS[method]);
+    const ownRequest = takeRequest(request);
     requireNotAborted((ownRequest as Abortable).signal);
     return ownRequest;
   }

@@ -1,15 +1,15 @@
 import { invalid, invalidValue } from '../errors/invalid.js';
 import type { Kysely } from 'kysely';
-import { requireOptions } from '../call/call.js';
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { takeOptions } from '../call/call.js';
 import {
   MAX_TIMEOUT_MS,
   requireBoolean,
   requireMilliseconds,
+  requireObject,
   requireOneOf,
 } from '../errors/option_values.js';
 import { partsOverBuiltIn } from '../service/over_adapter.js';
-import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
+import type { SessionServiceOptions } from '../service/service_options.js';
 import { ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
@@ -109,29 +109,6 @@ export interface DatabaseKyselyOptions<S extends object = StateShape>
   timeoutMs?: number | undefined;
 }
 
-const TABLE_OPTIONS: KnownOptions<TableOptions> = {
-  createTables: true,
-  schema: true,
-  tablePrefix: true,
-};
-
-const URL_OPTIONS: KnownOptions<DatabaseUrlOptions> = {
-  ...SERVICE_OPTIONS,
-  ...TABLE_OPTIONS,
-  timeoutMs: true,
-  url: true,
-  durability: true,
-  driverOptions: true,
-};
-
-const KYSELY_OPTIONS: KnownOptions<DatabaseKyselyOptions> = {
-  ...SERVICE_OPTIONS,
-  ...TABLE_OPTIONS,
-  timeoutMs: true,
-  kysely: true,
-  engine: true,
-};
-
 /**
  * Keeps sessions in a SQLite file, PostgreSQL, MySQL or MariaDB, in the tables of google-adk Python's
  * `DatabaseSessionService`. Agents in Python and in JavaScript share the database, and each continues the
@@ -167,13 +144,12 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
     given: string | DatabaseUrlOptions<S> | DatabaseKyselyOptions<S>,
     beside: DatabaseOptions<S> = {},
   ) {
-    requireOptions(beside);
+    requireObject('The options', beside);
     if (typeof given !== 'string' && typeof given !== 'object') {
       throw invalidValue('url', 'must be a string, or options with a url', given);
     }
     const all = typeof given === 'string' ? { ...beside, url: given } : given;
-    const isKysely = Object.hasOwn(Object(all) as object, 'kysely');
-    const options = takeOptions(all, isKysely ? KYSELY_OPTIONS : URL_OPTIONS);
+    const options = takeOptions(all);
     super(new ServiceCore(partsOverBuiltIn(openAdapter(options)), options));
   }
 
@@ -268,7 +244,7 @@ function isKysely(value: unknown): value is Database {
 }
 
 function requireDriverOptions(options: object, { kind }: Engine): void {
-  requireOptions(options);
+  requireObject('The options', options);
   const { ssl } = options as { ssl?: unknown };
   // Given a string, `pg` fails outside of any call, and the program ends.
   if (typeof ssl === 'string' && kind === 'postgresql') {

@@ -16,7 +16,7 @@ import { unreadable } from '../json/unreadable.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { AppendEventRequest, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { takeOptions } from '../call/call.js';
 import { requireObject, requireText } from '../errors/option_values.js';
 import { requireService } from '../call/given_service.js';
 import { optionalStateSchema, type StateSchema, validateDelta } from '../state/state_schema.js';
@@ -34,31 +34,6 @@ import {
 } from './context.js';
 import type { RunningInvocation } from './running_invocation.js';
 import { markRaw } from '../members/raw.js';
-
-const INVOCATION_OPTIONS: KnownOptions<InvocationOptions> = {
-  service: true,
-  session: true,
-  invocationId: true,
-  userContent: true,
-  artifactService: true,
-  stateSchema: true,
-};
-
-const APPEND_OPTIONS: KnownOptions<AppendOptions> = {
-  context: true,
-  outputKey: true,
-  signal: true,
-};
-
-const READONLY_CONTEXT_OPTIONS: KnownOptions<ReadonlyContextOptions> = {
-  agentName: true,
-  branch: true,
-};
-
-const CONTEXT_OPTIONS: KnownOptions<ContextOptions> = {
-  ...READONLY_CONTEXT_OPTIONS,
-  functionCallId: true,
-};
 
 /**
  * The options of an {@link Invocation}.
@@ -158,9 +133,9 @@ export class Invocation<S extends object = StateShape> {
   readonly #running: RunningInvocation<S>;
   #hasEnded = false;
 
-  /** @throws SessionError `invalid_argument` if an option is unknown or wrong, or if there is no service */
+  /** @throws SessionError `invalid_argument` if an option is wrong, or if there is no service */
   constructor(given: InvocationOptions<S>) {
-    const options = takeOptions(given, INVOCATION_OPTIONS);
+    const options = takeOptions(given);
     requireService(options.service, ['appendEvent']);
     requireSession(options.session);
     if (options.invocationId !== undefined) requireText('invocationId', options.invocationId);
@@ -177,21 +152,21 @@ export class Invocation<S extends object = StateShape> {
   /**
    * Makes a read-only context, for an instruction.
    *
-   * @throws SessionError `invalid_argument` after the end, or if an option is unknown
+   * @throws SessionError `invalid_argument` after the end, or if an option is wrong
    */
   readonlyContext(options: ReadonlyContextOptions): ReadonlyContext<S> {
     this.#assertRunning();
-    return makeReadonlyContext(this.#running, takeOptions(options, READONLY_CONTEXT_OPTIONS));
+    return makeReadonlyContext(this.#running, takeOptions(options));
   }
 
   /**
    * Makes a context for a callback or a tool. Each context collects its own changes.
    *
-   * @throws SessionError `invalid_argument` after the end, or if an option is unknown
+   * @throws SessionError `invalid_argument` after the end, or if an option is wrong
    */
   context(options: ContextOptions): Context<S> {
     this.#assertRunning();
-    return makeContext(this.#running, takeOptions(options, CONTEXT_OPTIONS));
+    return makeContext(this.#running, takeOptions(options));
   }
 
   /**
@@ -209,7 +184,7 @@ export class Invocation<S extends object = StateShape> {
    *
    * @param event - Any fields, also of your own. Changed as by `appendEvent`.
    * @returns the same object; a copy, if it has a `then`
-   * @throws SessionError (as a rejection) `invalid_argument` after the end, for an unknown option, a
+   * @throws SessionError (as a rejection) `invalid_argument` after the end, for a
    *   frozen event or a context of another invocation; `schema_violation`; errors as `appendEvent`
    */
   async append<E extends CreateEventParams>(
@@ -217,7 +192,7 @@ export class Invocation<S extends object = StateShape> {
     options: AppendOptions<S> = {},
   ): Promise<Event & Omit<E, keyof Event>> {
     this.#assertRunning();
-    const { context, outputKey, signal } = takeOptions(options, APPEND_OPTIONS);
+    const { context, outputKey, signal } = takeOptions(options);
     if (context !== undefined) requireObject('context', context);
     if (outputKey !== undefined) requireText('outputKey', outputKey);
     requireObject('event', event);

@@ -1,6 +1,5 @@
 import { callQueue } from '../call/call_queue.js';
-import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
-import { KEY_MEMBERS } from '../call/requests.js';
+import { takeOptions, takeRequest } from '../call/call.js';
 import { isSessionError } from '../errors/errors.js';
 import { requireWhole } from '../errors/option_values.js';
 import type { Event } from '../model/event/event.js';
@@ -24,8 +23,6 @@ import { ReadingStore } from './reading_store.js';
 import { splitState } from './snapshot/scoped_state.js';
 import { ShownEvents } from './snapshot/shown_events.js';
 import { cachingOf, type Send, UnsentEvents } from './snapshot/unsent_events.js';
-
-const OPTIONS: KnownOptions<LiveSessionOptions> = { window: true, initialState: true };
 
 /** The most events that one call of `loadOlder` of a service reads. */
 const LARGEST_WINDOW = 1000;
@@ -63,9 +60,10 @@ export class WatchedSession<S extends object>
 
   constructor(service: GivenService<S>, key: CompositeSessionKey, options: LiveSessionOptions<S>) {
     super(service);
-    const { window = 50, initialState } = takeOptions(options, OPTIONS);
+    const { window = 50, initialState } = takeOptions(options);
     requireWhole('window', window, 1, LARGEST_WINDOW);
-    this.key = takeRequest(key, KEY_MEMBERS);
+    const { appName, userId, sessionId } = takeRequest(key);
+    this.key = { appName, userId, sessionId };
     requireKey(this.key);
     this.#window = window;
     this.#handle = new AppendHandle(this.key);

@@ -1,5 +1,5 @@
 import { callQueue } from '../call/call_queue.js';
-import { type KnownOptions, takeRequest } from '../call/known_options.js';
+import { takeRequest } from '../call/call.js';
 import { requireWhole } from '../errors/option_values.js';
 import { requireId, requireOwner } from '../model/values/ids.js';
 import type { CompositeSessionKey, CreateSessionRequest, Session } from '../model/session.js';
@@ -10,17 +10,6 @@ import { keepElements } from './snapshot/keep_equal.js';
 import type { GivenService, LiveService } from './live_service.js';
 import type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
 import { ReadingStore } from './reading_store.js';
-
-const MEMBERS: KnownOptions<LiveSessionsRequest> = {
-  appName: true,
-  userId: true,
-  limit: true,
-  order: true,
-  orderBy: true,
-  labels: true,
-  title: true,
-  stateKeys: true,
-};
 
 /** A live list over the public interface of a service. It is read again after each change, once a frame. */
 export class WatchedSessions<S extends object>
@@ -40,7 +29,7 @@ export class WatchedSessions<S extends object>
 
   constructor(service: GivenService<S>, given: LiveSessionsRequest<keyof S & string>) {
     super(service);
-    const { limit = 50, ...request } = takeRequest(given, MEMBERS);
+    const { limit = 50, ...request } = takeRequest(given);
     requireOwner(request);
     requireWhole('limit', limit, 1, Infinity);
     this.#request = { order: 'desc', ...request };

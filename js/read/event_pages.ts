@@ -1,4 +1,4 @@
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { after, type MaybePromise, requireNotAborted, takeOptions } from '../call/call.js';
 import {
   optionalBoolean,
   optionalCount,
@@ -8,7 +8,6 @@ import {
 import { invalid } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
-import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { type Handles, snapshotHandle } from '../handle/handle.js';
 import type { Event } from '../model/event/event.js';
 import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
@@ -27,8 +26,6 @@ import { parseEvents } from './stored_events.js';
 
 /** The most events of a page. */
 const MAX_PAGE = 1000;
-
-const OLDER_OPTIONS: KnownOptions<Abortable> = { signal: true };
 
 /** Reads pages of a session's events. */
 export class EventPages {
@@ -108,7 +105,7 @@ export class EventPages {
     }: StorageCall & { readonly session: Session; readonly limit: unknown },
     options: Abortable,
   ): MaybePromise<boolean> {
-    const { signal } = takeOptions(options, OLDER_OPTIONS);
+    const { signal } = takeOptions(options);
     requireNotAborted(signal);
     const { appName, userId, id: sessionId, events, state } = snapshotHandle(session);
     const [first] = events as readonly (Event | null | undefined)[];

@@ -2,8 +2,7 @@ import { invalidValue } from '../errors/invalid.js';
 import type { Event } from '../model/event/event.js';
 import type { Session } from '../model/session.js';
 import { isPromise } from '../members/is_promise.js';
-import { after, type MaybePromise } from '../call/call.js';
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { after, type MaybePromise, takeOptions } from '../call/call.js';
 import { missingCalls, windowStart } from './history_window.js';
 
 /**
@@ -173,13 +172,11 @@ function firstSharedPosition(events: readonly Event[], read: readonly Event[]): 
   return -1;
 }
 
-const HISTORY_OPTIONS: KnownOptions<HistoryOptions> = { numRecentEvents: true };
-
 function requireNumRecentEvents(options: unknown): number {
   if (typeof options !== 'object' || options === null) {
     throw invalidValue('history', 'must be an object with numRecentEvents', options);
   }
-  const given = takeOptions(options as Partial<HistoryOptions>, HISTORY_OPTIONS, 'history.');
+  const given = takeOptions(options as Partial<HistoryOptions>, 'history.');
   const { numRecentEvents: recent } = given;
   // The number must still be a safe integer after the margin is added.
   if (

@@ -4,17 +4,11 @@ import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { isId, requireId, requireUser } from '../model/values/ids.js';
-import type {
-  CompositeSessionKey,
-  GetSessionConfig,
-  GetSessionRequest,
-  Session,
-} from '../model/session.js';
+import type { CompositeSessionKey, GetSessionRequest, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { CreatedSession, ReadSession, SessionStore } from '../storage/session_store.js';
 import type { StateOwner } from '../storage/scopes.js';
-import { after, type MaybePromise } from '../call/call.js';
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { after, type MaybePromise, takeOptions } from '../call/call.js';
 import type { NewSession } from '../wasm/appends.js';
 import type { Handles, HandleWindow } from '../handle/handle.js';
 import { History, type HistoryOptions } from './history.js';
@@ -33,12 +27,6 @@ export interface ReaderParts {
   readonly history: HistoryOptions | undefined;
 }
 
-const CONFIG_OPTIONS: KnownOptions<GetSessionConfig> = {
-  numRecentEvents: true,
-  afterTimestamp: true,
-  skipCorrupt: true,
-};
-
 /** Reads sessions and states, and makes handles from the store's answers. */
 export class SessionReader {
   readonly #parts: ReaderParts;
@@ -54,7 +42,7 @@ export class SessionReader {
     request: GetSessionRequest & StorageCall,
   ): MaybePromise<Session<S> | undefined> {
     const { appName, userId, sessionId } = request;
-    const config = request.config && takeOptions(request.config, CONFIG_OPTIONS, 'config.');
+    const config = request.config && takeOptions(request.config, 'config.');
     requireUser(request);
     const last = optionalNumber('config.numRecentEvents', config?.numRecentEvents);
     const from = optionalNumber('config.afterTimestamp', config?.afterTimestamp);

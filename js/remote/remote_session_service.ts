@@ -1,14 +1,14 @@
 import { requireWhole } from '../errors/option_values.js';
 import { invalid } from '../errors/invalid.js';
 import { Diagnostics } from '../call/diagnostics.js';
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { takeOptions } from '../call/call.js';
 import { CloseTimeout } from '../http/close_timeout.js';
 import { MAX_RETRIES } from '../http/retries.js';
 import { isPlainObject } from '../json/rules.js';
 import type { Event } from '../model/event/event.js';
 import type { HostFetch } from '../model/host.js';
 import { CORE, ServiceCore } from '../service/service_core.js';
-import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
+import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import { Connection } from './connection/connection.js';
@@ -50,16 +50,6 @@ export interface RemoteSessionOptions<
   retries?: number | undefined;
 }
 
-const REMOTE_OPTIONS: KnownOptions<RemoteSessionOptions> = {
-  ...SERVICE_OPTIONS,
-  url: true,
-  headers: true,
-  getAccessToken: true,
-  fetch: true,
-  timeoutMs: true,
-  retries: true,
-};
-
 const TIMEOUT_MS = 60_000;
 
 /**
@@ -85,7 +75,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
 
   /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no credentials */
   constructor(options: RemoteSessionOptions<S>) {
-    const taken = takeOptions(options, REMOTE_OPTIONS);
+    const taken = takeOptions(options);
     const connection = new Connection(takeConnectionOptions(taken));
     const { closeTimeout } = connection.options;
     const storage = { kind: 'remote', durable: true };

@@ -1,6 +1,6 @@
 import { describeValue } from '../errors/describe.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { takeOptions } from '../call/call.js';
 import { requireFunction, requireWhole } from '../errors/option_values.js';
 import type { HostRequest } from '../model/host.js';
 import type { Authorize } from './rights/authorize.js';
@@ -43,18 +43,6 @@ export interface SessionHandlerOptions {
   onError?: ((error: unknown, request: HostRequest) => void) | undefined;
 }
 
-const OPTIONS: KnownOptions<SessionHandlerOptions> = {
-  authorize: true,
-  basePath: true,
-  allowedOrigins: true,
-  maxBodyBytes: true,
-  maxEvents: true,
-  timeoutMs: true,
-  maxFeeds: true,
-  maxFeedAgeMs: true,
-  onError: true,
-};
-
 /** Options with their defaults. */
 export interface HandlerSettings {
   readonly authorize: Authorize;
@@ -70,7 +58,7 @@ export interface HandlerSettings {
 
 /** @throws SessionError `invalid_argument` naming the invalid option */
 export function takeSettings(given: SessionHandlerOptions): HandlerSettings {
-  const options = takeOptions(given, OPTIONS);
+  const options = takeOptions(given);
   const { authorize, basePath = '', allowedOrigins = [], onError } = options;
   requireFunction('authorize', authorize);
   if (onError !== undefined) requireFunction('onError', onError);

@@ -1,6 +1,5 @@
 import { optionalTime } from '../model/values/time.js';
-import { type MaybePromise, requireNotAborted } from '../call/call.js';
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { type MaybePromise, requireNotAborted, takeOptions } from '../call/call.js';
 import { requireFunction } from '../errors/option_values.js';
 import { reportUncaught } from '../call/uncaught.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
@@ -11,8 +10,6 @@ import type { HostAbortSignal } from '../model/host.js';
 import { requireOwner } from '../model/values/ids.js';
 import { takeFilter } from '../read/session_filter.js';
 import type { ListedSession } from '../storage/session_store.js';
-
-const OPTIONS: KnownOptions<DeleteSessionsOptions> = { signal: true, onProgress: true };
 
 /** The sessions of one page. A page is read without a pause, so it must not take long. */
 const PAGE = 100;
@@ -56,8 +53,11 @@ export async function deleteSessions(
 ): Promise<number> {
   const { appName, userId, onRetry } = request;
   requireOwner(request);
+  // The key of one session fits the type. It would delete all sessions of the user.
+  if ('sessionId' in request)
+    throw invalid('sessionId', 'is not for deleteSessions; use deleteSession');
   const choose = takeConditions(request);
-  const { signal, onProgress } = takeOptions(options, OPTIONS);
+  const { signal, onProgress } = takeOptions(options);
   if (onProgress !== undefined) requireFunction('onProgress', onProgress);
   const call = { signal, onRetry };
   const turn = turns();

@@ -1,5 +1,5 @@
 import { untilAborted } from '../call/time_limit.js';
-import { takeOptions } from '../call/known_options.js';
+import { takeOptions } from '../call/call.js';
 import { callCore } from '../wasm/core.js';
 import { loadWasm } from '../wasm/loading.js';
 import type {
@@ -15,10 +15,9 @@ import type {
   ListSessionsResponse,
   SessionsPage,
 } from '../model/session_list.js';
-import type { ServiceMethod } from '../model/diagnostic.js';
 import type { StateShape } from '../state/state_shape.js';
 import { ServiceCore } from './service_core.js';
-import { SERVICE_OPTIONS, type SessionServiceOptions } from './service_options.js';
+import type { SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
 
 /**
@@ -38,10 +37,10 @@ import { StoredSessionService } from './stored_session_service.js';
 export class InMemorySessionService<S extends object = StateShape> extends StoredSessionService<S> {
   readonly #core: ServiceCore;
 
-  /** @throws SessionError `invalid_argument` if an option is unknown or invalid */
+  /** @throws SessionError `invalid_argument` if an option is invalid */
   constructor(options: SessionServiceOptions<S> = {}) {
     const storage = { kind: 'memory', durable: false };
-    const core = new ServiceCore({ storage }, takeOptions(options, SERVICE_OPTIONS));
+    const core = new ServiceCore({ storage }, takeOptions(options));
     super(core);
     this.#core = core;
   }
@@ -61,7 +60,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
    * ```
    */
   async open(request: Abortable = {}): Promise<void> {
-    const { signal } = this.#core.calls.begin('ping', request);
+    const { signal } = this.#core.calls.begin(request);
     await untilAborted(signal, loadWasm());
   }
 
@@ -72,28 +71,28 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
    *   loaded
    */
   createSessionSync(request: CreateSessionRequest<S>): Session<S> {
-    return this.#core.create(this.#take('createSession', request), false) as Session<S>;
+    return this.#core.create(this.#take(request), false) as Session<S>;
   }
 
   /** Like `getSession`, but synchronous. */
   getSessionSync(request: GetSessionRequest): Session<S> | undefined {
-    return this.#core.reader.get<S>(this.#take('getSession', request)) as Session<S> | undefined;
+    return this.#core.reader.get<S>(this.#take(request)) as Session<S> | undefined;
   }
 
   /** Like `listSessions`, but synchronous. */
   listSessionsSync(request: ListSessionsRequest<keyof S & string>): ListSessionsResponse<S>;
   listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S>;
   listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S> {
-    return this.#core.lists.list(this.#take('listSessions', request)) as SessionsPage<S>;
+    return this.#core.lists.list(this.#take(request)) as SessionsPage<S>;
   }
 
   /** Like `deleteSession`, but synchronous. */
   deleteSessionSync(request: DeleteSessionRequest): void {
-    void this.#core.delete(this.#take('deleteSession', request));
+    void this.#core.delete(this.#take(request));
   }
 
-  #take<Request extends Abortable>(method: ServiceMethod, request: Request): Request {
-    const taken = this.#core.calls.begin(method, request);
+  #take<Request extends Abortable>(request: Request): Request {
+    const taken = this.#core.calls.begin(request);
     // Throws if the wasm is not loaded and cannot be loaded synchronously.
     callCore(() => undefined);
     return taken;

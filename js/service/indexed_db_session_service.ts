@@ -15,14 +15,10 @@ import type { StateShape } from '../state/state_shape.js';
 import type { DataLoss, StorageInfo } from '../model/session_service.js';
 import { CoreStore } from '../storage/core_store.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { takeOptions } from '../call/call.js';
 import { requireFunction, requireMilliseconds, requireOneOf } from '../errors/option_values.js';
 import { ServiceCore } from './service_core.js';
-import {
-  SERVICE_OPTIONS,
-  type ServiceParts,
-  type SessionServiceOptions,
-} from './service_options.js';
+import { type ServiceParts, type SessionServiceOptions } from './service_options.js';
 import { parseRecords } from '../read/stored_records.js';
 import { StoredSessionService } from './stored_session_service.js';
 
@@ -118,15 +114,6 @@ export interface DeleteDatabaseOptions {
   timeoutMs?: number | undefined;
 }
 
-/** The names of the options of {@link IndexedDbSessionService}. */
-export const INDEXED_DB_OPTIONS: KnownOptions<IndexedDbSessionServiceOptions> = {
-  ...SERVICE_OPTIONS,
-  name: true,
-  durability: true,
-  timeoutMs: true,
-  onDataLoss: true,
-};
-
 const DEFAULT_NAME = 'adk-sessions';
 const DEFAULT_TIMEOUT = 30_000;
 
@@ -150,9 +137,9 @@ const DEFAULT_TIMEOUT = 30_000;
 export class IndexedDbSessionService<
   S extends object = StateShape,
 > extends StoredSessionService<S> {
-  /** @throws SessionError `invalid_argument` if an option is unknown or invalid */
+  /** @throws SessionError `invalid_argument` if an option is invalid */
   constructor(options: IndexedDbSessionServiceOptions<S> = {}) {
-    const taken = takeOptions(options, INDEXED_DB_OPTIONS);
+    const taken = takeOptions(options);
     const access: IndexedDbAccess = {
       name: requireId('name', taken.name ?? DEFAULT_NAME),
       isStrict:
@@ -232,7 +219,7 @@ export class IndexedDbSessionService<
     name: string = DEFAULT_NAME,
     options: DeleteDatabaseOptions = {},
   ): Promise<void> {
-    const timeout = timeoutOf(takeOptions(options, { timeoutMs: true }));
+    const timeout = timeoutOf(takeOptions(options));
     requireId('name', name);
     await openingOf(name).forget(() => deleteDatabase(name, timeout));
   }

@@ -3,15 +3,14 @@ import { isSessionError } from '../errors/errors.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StorageInfo } from '../model/session_service.js';
 import type { StorageAdapter } from '../storage/adapter.js';
-import { copyRequest } from '../call/call.js';
+import { takeRequest } from '../call/call.js';
 import { InMemorySessionService } from './in_memory_session_service.js';
 import {
   IndexedDbSessionService,
   type IndexedDbSessionServiceOptions,
 } from './indexed_db_session_service.js';
 import { overAdapter } from './over_adapter.js';
-import { knownOf, takeOptions } from '../call/known_options.js';
-import { SERVICE_OPTIONS, type SessionServiceOptions } from './service_options.js';
+import type { SessionServiceOptions } from './service_options.js';
 import type { StoredSessionService } from './stored_session_service.js';
 
 /** The options that only IndexedDB has. */
@@ -70,16 +69,14 @@ export type OpenSessionServiceOptions<S extends object = StateShape> =
 export async function openSessionService<S extends object = StateShape>(
   options: OpenSessionServiceOptions<S>,
 ): Promise<StoredSessionService<S>> {
-  const all = copyRequest(options);
+  const all = takeRequest(options);
   if (all.storage === 'indexeddb' || all.storage === 'auto') {
     const { storage, ...rest } = all;
     const database = new IndexedDbSessionService<S>(rest);
-    const memoryOptions = knownOf<SessionServiceOptions<S>>(rest, SERVICE_OPTIONS);
-    const inMemory = () => new InMemorySessionService<S>(memoryOptions);
+    const inMemory = () => new InMemorySessionService<S>(rest);
     return openDatabase(storage, database, inMemory);
   }
-  const { storage, ...rest } = all;
-  const taken = takeOptions(rest, SERVICE_OPTIONS);
+  const { storage, ...taken } = all;
   await loadWasm();
   if (storage === 'memory') return new InMemorySessionService<S>(taken);
   return overAdapter<S>(storage, taken);

@@ -30,11 +30,10 @@ import { Appender } from '../append/appender.js';
 import { Computation } from '../append/computation.js';
 import { orderedWriter } from '../append/state_writer.js';
 import { Calls } from '../call/calls.js';
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { after, type MaybePromise, requireNotAborted, takeOptions } from '../call/call.js';
 import { Deadline } from '../call/deadline.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import type { SharedRevisions } from '../wasm/protocol.js';
-import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { runAfter } from '../call/time_limit.js';
 import { Handles } from '../handle/handle.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
@@ -244,7 +243,7 @@ export class ServiceCore {
   ): MaybePromise<void> {
     const { appName, userId, sessionId, signal, onRetry } = key;
     requireKey(key);
-    const taken = takeOptions(changes, SESSION_CHANGES);
+    const taken = takeOptions(changes);
     const expiry = takeExpiry(taken, this.#parts.expires === true);
     const change = { ...takeDescription(taken), expiry };
     const described = this.callStore<boolean>(signal, (store) =>
@@ -311,13 +310,6 @@ export class ServiceCore {
     return wait === undefined ? run() : runAfter(signal, wait, run);
   }
 }
-
-const SESSION_CHANGES: KnownOptions<SessionChanges & Expiry> = {
-  title: true,
-  labels: true,
-  ttl: true,
-  expireTime: true,
-};
 
 /** @param unsettled what the storage has not settled */
 function closeTimeoutError(unsettled: readonly string[]): SessionError {

@@ -6,7 +6,7 @@ import type { CloseOptions, StorageInfo } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StateSchemaOf } from '../state/state_schema.js';
 import type { StalePolicy } from '../append/append_rules.js';
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { takeOptions } from '../call/call.js';
 import { requireMilliseconds } from '../errors/option_values.js';
 import type { HistoryOptions } from '../read/history.js';
 import type { parseEvents } from '../read/stored_events.js';
@@ -66,20 +66,9 @@ export interface SessionServiceOptions<S extends object = StateShape> {
   onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined;
 }
 
-/** The names of the options of every service. */
-export const SERVICE_OPTIONS: KnownOptions<SessionServiceOptions> = {
-  stale: true,
-  history: true,
-  stateSchema: true,
-  autoTitle: true,
-  clock: true,
-  newId: true,
-  onDiagnostic: true,
-};
-
 /** Returns the `timeoutMs` of a `close`. Fails with `invalid_argument` for anything but milliseconds. */
 export function closeTimeoutOf(options: CloseOptions): number | undefined {
-  const timeoutMs: unknown = takeOptions(options, { timeoutMs: true }).timeoutMs;
+  const timeoutMs: unknown = takeOptions(options).timeoutMs;
   return timeoutMs === undefined ? undefined : requireMilliseconds('timeoutMs', timeoutMs, 0);
 }
 

@@ -146,7 +146,7 @@ export class StoredSessionService<S extends object = StateShape>
     const { calls, lists, clock } = this.#core;
     const list = (page: ListSessionsPageRequest) =>
       calls.run('listSessions', page, (page) => lists.list<S>(page, true));
-    return calls.walk('sessions', request, (request) => walkSessions<S>(request, list, clock));
+    return calls.walk(request, (request) => walkSessions<S>(request, list, clock));
   }
 
   listEvents(request: ListEventsRequest): Promise<EventsPage> {
@@ -184,7 +184,7 @@ export class StoredSessionService<S extends object = StateShape>
     const { calls, pages } = this.#core;
     const list = (page: ListEventsRequest, order: EventsRequest['order']) =>
       calls.run('listEvents', page, (page) => pages.list(page, order));
-    return calls.walk('events', request, (request) => walkEvents(request, list));
+    return calls.walk(request, (request) => walkEvents(request, list));
   }
 
   loadOlder(session: Session<S>, limit?: number, options: Abortable = {}): Promise<boolean> {

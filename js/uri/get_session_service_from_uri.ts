@@ -1,16 +1,15 @@
 import { invalid } from '../errors/invalid.js';
 import { InMemorySessionService } from '../service/in_memory_session_service.js';
 import {
-  INDEXED_DB_OPTIONS,
   IndexedDbSessionService,
   type IndexedDbSessionServiceOptions,
 } from '../service/indexed_db_session_service.js';
-import { knownOf, type KnownOptions, takeOptions } from '../call/known_options.js';
+import { takeOptions } from '../call/call.js';
 import { partsOverBuiltIn } from '../service/over_adapter.js';
 import type { TableOptions } from '../database/table_options.js';
 import { requireTableNames } from '../database/tables/table_names.js';
 import { ServiceCore } from '../service/service_core.js';
-import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
+import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { VertexAiOptions } from '../vertex/vertex_ai_session_service.js';
@@ -40,23 +39,6 @@ export interface SessionServiceUriOptions<S extends object = StateShape>
   /** For databases: passed to the driver unchanged. */
   driverOptions?: object | undefined;
 }
-
-const URI_OPTIONS: KnownOptions<SessionServiceUriOptions> = {
-  ...SERVICE_OPTIONS,
-  durability: true,
-  timeoutMs: true,
-  callTimeoutMs: true,
-  onDataLoss: true,
-  driverOptions: true,
-  createTables: true,
-  schema: true,
-  tablePrefix: true,
-  projectId: true,
-  location: true,
-  expressModeApiKey: true,
-  accessToken: true,
-  baseUrl: true,
-};
 
 /**
  * Returns the session service that a URI names. A program can take the URI from its configuration, as with
@@ -93,18 +75,13 @@ export function getSessionServiceFromUri<S extends object = StateShape>(
   given: SessionServiceUriOptions<S> = {},
 ): StoredSessionService<S> {
   const serviceUri = parseUri(uri);
-  const options = takeOptions(given, URI_OPTIONS);
+  const options = takeOptions(given);
   switch (serviceUri.kind) {
     case 'memory':
-      return new InMemorySessionService<S>(
-        knownOf<SessionServiceOptions<S>>(options, SERVICE_OPTIONS),
-      );
+      return new InMemorySessionService<S>(options);
     case 'indexeddb':
       refuseTableNames(options);
-      return new IndexedDbSessionService<S>({
-        ...knownOf<IndexedDbSessionServiceOptions<S>>(options, INDEXED_DB_OPTIONS),
-        name: serviceUri.name,
-      });
+      return new IndexedDbSessionService<S>({ ...options, name: serviceUri.name });
     case 'database': {
       const { engine: kind, durable, url } = serviceUri;
       requireTableNames(kind, options);

@@ -1,8 +1,8 @@
 import { requireWhole } from '../errors/option_values.js';
-import { type KnownOptions, takeOptions } from '../call/known_options.js';
+import { takeOptions } from '../call/call.js';
 import { partsOverBuiltIn } from '../service/over_adapter.js';
 import { ServiceCore } from '../service/service_core.js';
-import { SERVICE_OPTIONS, type SessionServiceOptions } from '../service/service_options.js';
+import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { Expiry } from '../model/description.js';
 import type {
@@ -93,18 +93,6 @@ export interface VertexAiCreateSessionRequest<S extends object = StateShape>
  */
 export interface VertexAiSessionChanges extends SessionChanges, Expiry {}
 
-const VERTEX_OPTIONS: KnownOptions<VertexAiOptions> = {
-  ...SERVICE_OPTIONS,
-  projectId: true,
-  location: true,
-  agentEngineId: true,
-  expressModeApiKey: true,
-  accessToken: true,
-  baseUrl: true,
-  timeoutMs: true,
-  callTimeoutMs: true,
-};
-
 const TIMEOUT_MS = 60_000;
 const CALL_TIMEOUT_MS = 300_000;
 
@@ -145,7 +133,7 @@ const CALL_TIMEOUT_MS = 300_000;
 export class VertexAiSessionService<S extends object = StateShape> extends StoredSessionService<S> {
   /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no token and no key */
   constructor(options: VertexAiOptions<S> = {}) {
-    const ownOptions = takeOptions(options, VERTEX_OPTIONS);
+    const ownOptions = takeOptions(options);
     super(new ServiceCore(partsOverBuiltIn(openAdapter(ownOptions)), withVertexIds(ownOptions)));
   }
 

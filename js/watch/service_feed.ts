@@ -4,16 +4,13 @@ import { scopeOf, type StateOwner } from '../storage/scopes.js';
 import type { CreatedSession, Floor } from '../storage/session_store.js';
 import { type Appended, APPENDED, type SharedRevisions } from '../wasm/protocol.js';
 import { Feed } from './feed.js';
-import { type KnownOptions, takeOptions, takeRequest } from '../call/known_options.js';
+import { takeOptions, takeRequest } from '../call/call.js';
 import { onAbort } from '../call/on_abort.js';
-import { KEY_MEMBERS } from '../call/requests.js';
 import { requireFunction } from '../errors/option_values.js';
 import type { ListenOptions, Notices, StopWatching, WatchOptions, WatchRequest } from './notice.js';
 import { stateNotice } from './state_notice.js';
 import { requireWatchKeys } from './watch_request.js';
 import { Watcher } from './watcher.js';
-
-const WATCH_OPTIONS: KnownOptions<ListenOptions> = { signal: true, onNotice: true };
 
 /**
  * Connects one service with a {@link Feed}. It publishes the results of the core as notices, and ends its
@@ -40,9 +37,9 @@ export class ServiceFeed {
   }
 
   watch(given: WatchRequest, options: ListenOptions | WatchOptions): Notices | StopWatching {
-    const request = takeRequest(given, KEY_MEMBERS);
+    const request = takeRequest(given);
     requireWatchKeys(request);
-    const { signal, onNotice } = takeOptions<ListenOptions | WatchOptions>(options, WATCH_OPTIONS);
+    const { signal, onNotice } = takeOptions<ListenOptions | WatchOptions>(options);
     if (onNotice !== undefined) requireFunction('onNotice', onNotice);
     const watcher = new Watcher(request, onNotice);
     if (signal?.aborted === true) watcher.stop();

@@ -1,6 +1,5 @@
 import { sessionNotFound } from '../../errors/session_not_found.js';
-import { type KnownOptions, takeOptions, takeRequest } from '../../call/known_options.js';
-import { KEY_MEMBERS } from '../../call/requests.js';
+import { takeOptions, takeRequest } from '../../call/call.js';
 import { optionalBoolean } from '../../errors/option_values.js';
 import { requireService } from '../../call/given_service.js';
 import { requireKey } from '../../model/values/ids.js';
@@ -25,13 +24,6 @@ import { type ExportedMembers, readingMethods, readWholeSession } from '../forma
  * ```
  */
 export interface ExportSessionOptions extends SessionDialect, ExportedMembers, Abortable {}
-
-const EXPORT_OPTIONS: KnownOptions<ExportSessionOptions> = {
-  casing: true,
-  timeUnit: true,
-  initialState: true,
-  signal: true,
-};
 
 /**
  * Exports a stored session with all its events, as a file of one of the ADKs; see `sessionToFile`.
@@ -59,10 +51,11 @@ export async function exportSession(
   key: CompositeSessionKey,
   options: ExportSessionOptions = {},
 ): Promise<SessionFile> {
-  const { signal, ...given } = takeOptions(options, EXPORT_OPTIONS);
+  const { signal, ...given } = takeOptions(options);
   const initialState = optionalBoolean('initialState', given.initialState);
   requireService(service, readingMethods({ initialState }));
-  const taken = takeRequest(key, KEY_MEMBERS);
+  const { appName, userId, sessionId } = takeRequest(key);
+  const taken = { appName, userId, sessionId };
   requireKey(taken);
   const dialect = takeDialect(given);
   const stored = await readWholeSession(service, { ...taken, signal }, { initialState });

@@ -1,5 +1,5 @@
 import { requireId } from '../../model/values/ids.js';
-import { type KnownOptions, takeRequest } from '../../call/known_options.js';
+import { takeRequest } from '../../call/call.js';
 import { optionalBoolean } from '../../errors/option_values.js';
 import { requireService } from '../../call/given_service.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
@@ -25,15 +25,6 @@ export interface ExportSessionsRequest extends SessionDialect, ExportedMembers, 
   /** Absent: all users of the apps. */
   userId?: string | undefined;
 }
-
-const REQUEST_MEMBERS: KnownOptions<ExportSessionsRequest> = {
-  appName: true,
-  userId: true,
-  casing: true,
-  timeUnit: true,
-  initialState: true,
-  signal: true,
-};
 
 /** The number of sessions that are listed at once. */
 const PAGE_SIZE = 100;
@@ -76,7 +67,7 @@ export async function* exportSessions(
   service: BaseSessionService,
   request: ExportSessionsRequest,
 ): AsyncGenerator<string, void> {
-  const ownRequest = takeRequest(request, REQUEST_MEMBERS);
+  const ownRequest = takeRequest(request);
   const { appName, userId, signal } = ownRequest;
   // Check everything before the first line: lines that were yielded cannot be taken back.
   const members = { initialState: optionalBoolean('initialState', ownRequest.initialState) };

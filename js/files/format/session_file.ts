@@ -2,8 +2,7 @@ import { type Casing, readNames, writeNames } from '../../python/casing.js';
 import { SESSION } from '../../python/fields.js';
 import { type TimeUnit, toAllSeconds, convertTimes } from '../../python/time.js';
 import type { Event } from '../../model/event/event.js';
-import { type KnownOptions, takeOptions } from '../../call/known_options.js';
-import { KEY_MEMBERS } from '../../call/requests.js';
+import { takeOptions } from '../../call/call.js';
 import { requireOneOf } from '../../errors/option_values.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
@@ -72,13 +71,6 @@ export interface ReadSessionOptions {
   sessionId?: string | undefined;
 }
 
-const DIALECT_OPTIONS: KnownOptions<SessionDialect> = { casing: true, timeUnit: true };
-
-const READ_OPTIONS: KnownOptions<ReadSessionOptions> = {
-  ...KEY_MEMBERS,
-  timeUnit: true,
-};
-
 /**
  * Returns a session as a file of one of the ADKs.
  *
@@ -101,7 +93,7 @@ const READ_OPTIONS: KnownOptions<ReadSessionOptions> = {
  */
 export function sessionToFile(session: Session, options: SessionDialect = {}): SessionFile {
   requireWholeSession(session);
-  const dialect = takeDialect(takeOptions(options, DIALECT_OPTIONS));
+  const dialect = takeDialect(takeOptions(options));
   return fileOf({ session, initialState: undefined }, dialect);
 }
 
@@ -187,7 +179,7 @@ export function storedSessionIn(
   file: string | SessionFile,
   options: ReadSessionOptions,
 ): StoredSession {
-  const { timeUnit, ...replacements } = takeOptions(options, READ_OPTIONS);
+  const { timeUnit, ...replacements } = takeOptions(options);
   const statedUnit = timeUnit === undefined ? undefined : requireTimeUnit(timeUnit);
   const json = typeof file === 'string' ? parseJson(file) : file;
   const recorded = checkRecordedSession(readNames(json, SESSION), replacements);

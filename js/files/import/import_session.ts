@@ -1,5 +1,4 @@
-import { type KnownOptions, takeOptions } from '../../call/known_options.js';
-import { KEY_MEMBERS } from '../../call/requests.js';
+import { takeOptions } from '../../call/call.js';
 import { requireOneOf } from '../../errors/option_values.js';
 import { requireService } from '../../call/given_service.js';
 import type { Abortable, Session } from '../../model/session.js';
@@ -33,13 +32,6 @@ export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
   /** How `user:` and `app:` keys are imported. Default `'fill'`: no existing value is changed. */
   sharedState?: SharedState | undefined;
 }
-
-const IMPORT_OPTIONS: KnownOptions<ImportSessionOptions> = {
-  ...KEY_MEMBERS,
-  timeUnit: true,
-  sharedState: true,
-  signal: true,
-};
 
 /**
  * Imports the session of a file of any ADK; see `sessionFromFile` for the accepted formats.
@@ -81,7 +73,7 @@ export async function importSession(
   options: ImportSessionOptions = {},
 ): Promise<Session> {
   requireService(service, ['createSession']);
-  const { signal, sharedState, ...readOptions } = takeOptions(options, IMPORT_OPTIONS);
+  const { signal, sharedState, ...readOptions } = takeOptions(options);
   const policy = requireSharedState(sharedState);
   const given = storedSessionIn(file, readOptions);
   requireStorable(given);

@@ -1,8 +1,7 @@
 import type { TimeUnit } from '../../python/time.js';
 import { isSessionError, type SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import { requireId } from '../../model/values/ids.js';
-import { requireNotAborted } from '../../call/call.js';
-import { type KnownOptions, takeOptions } from '../../call/known_options.js';
+import { requireNotAborted, takeOptions } from '../../call/call.js';
 import { requireService } from '../../call/given_service.js';
 import type { Abortable } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
@@ -33,13 +32,6 @@ export interface ImportSessionsOptions extends Abortable {
   /** How `user:` and `app:` keys are imported. Default `'fill'`. */
   sharedState?: SharedState | undefined;
 }
-
-const IMPORT_OPTIONS: KnownOptions<ImportSessionsOptions> = {
-  appName: true,
-  timeUnit: true,
-  sharedState: true,
-  signal: true,
-};
 
 /**
  * The outcome of one line.
@@ -111,7 +103,7 @@ export async function* importSessions(
   options: ImportSessionsOptions = {},
 ): AsyncGenerator<ImportOutcome, void> {
   requireService(service, ['createSession']);
-  const ownOptions = takeOptions(options, IMPORT_OPTIONS);
+  const ownOptions = takeOptions(options);
   const { signal, appName } = ownOptions;
   const sharedState = requireSharedState(ownOptions.sharedState);
   const statedUnit =

@@ -1,6 +1,4 @@
-import { requireNotAborted } from '../../call/call.js';
-import { type KnownOptions, takeRequest } from '../../call/known_options.js';
-import { KEY_MEMBERS } from '../../call/requests.js';
+import { requireNotAborted, takeRequest } from '../../call/call.js';
 import { invalid } from '../../errors/invalid.js';
 import { type HandleRecord, type HandleSnapshot, snapshotHandle } from '../../handle/handle.js';
 import { writeJson } from '../../json/write.js';
@@ -71,18 +69,6 @@ export type RunRequest<S extends object = StateShape> = RunOptions<S> &
       }
   );
 
-const RUN_MEMBERS: KnownOptions<RunRequest> = {
-  ...KEY_MEMBERS,
-  session: true,
-  newMessage: true,
-  streaming: true,
-  stateDelta: true,
-  invocationId: true,
-  functionCallEventId: true,
-  customMetadata: true,
-  signal: true,
-};
-
 /** A checked request to run an agent. */
 export interface AgentRun extends Abortable {
   readonly key: CompositeSessionKey;
@@ -101,19 +87,25 @@ export interface RunHandle {
 /** @throws SessionError `invalid_argument`, `unserializable`, `schema_violation`, `aborted`, `closed` */
 export function takeRun<S extends object>(core: ServiceCore, request: RunRequest<S>): AgentRun {
   core.calls.requireOpen();
-  const { session: given, signal, stateDelta, ...rest } = takeRequest(request, RUN_MEMBERS);
+  const taken = takeRequest(request);
+  const { session: given, signal, stateDelta } = taken;
+  const { newMessage, streaming, invocationId, functionCallEventId, customMetadata } = taken;
   requireNotAborted(signal);
-  if (rest.newMessage === undefined && rest.invocationId === undefined) {
+  if (newMessage === undefined && invocationId === undefined) {
     throw invalid('newMessage', 'must be given, or invocationId');
   }
   const session = given && snapshotHandle(given);
   const { appName, userId, sessionId } = (
-    session ? { ...session, sessionId: session.id } : rest
+    session ? { ...session, sessionId: session.id } : taken
   ) as CompositeSessionKey;
   const key = { appName, userId, sessionId };
   requireKey(key);
   const { delta } = core.takeDelta(stateDelta);
-  const body = writeJson({ ...rest, ...key, stateDelta: stateDelta && delta }, { rules: 'event' })!;
+  const asked = { newMessage, streaming, invocationId, functionCallEventId, customMetadata };
+  const body = writeJson(
+    { ...asked, ...key, stateDelta: stateDelta && delta },
+    { rules: 'event' },
+  )!;
   const handle = session && { session, record: core.handles.recordOf(session) };
   return { key, body, stateDelta: delta, handle, signal };
 }

@@ -1,5 +1,5 @@
 import { invalid, invalidValue } from '../../errors/invalid.js';
-import { unknownMember } from '../../call/known_options.js';
+import { unknownMember } from './unknown_member.js';
 
 /** The parameters that may be given several times: each is one element of a list. */
 const LISTS: readonly string[] = ['label', 'stateKeys'];

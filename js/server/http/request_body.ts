@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors/describe.js';
 import { invalid, invalidValue } from '../../errors/invalid.js';
-import { unknownMember } from '../../call/known_options.js';
+import { unknownMember } from './unknown_member.js';
 import { onAbort } from '../../call/on_abort.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { snakeName } from '../../python/names.js';

@@ -332,7 +332,6 @@ describe('asAdkService', () => {
     ['a function', () => new InMemorySessionService()],
     ['something else', { getSession: () => undefined }],
     ['a promise', openSessionService({ storage: 'memory' })],
-    ['an unknown option', new InMemorySessionService(), { stael: 'merge' }],
     ['an invalid option', new InMemorySessionService(), { stale: 'never' }],
   ] as const) {
     it(`refuses ${what}`, () => {

@@ -368,7 +368,6 @@ describe('The history of a thread', () => {
     const refuse = (options: object, key: string) =>
       assert.throws(() => historyOf(service, 's1', options), { code: 'invalid_argument', key });
     refuse({ storedBy: 'nobody' }, 'storedBy');
-    refuse({ agent: 'guide' }, 'agent');
     refuse({ userId: '' }, 'userId');
     refuse({ service: {} }, 'service');
     // The messages of this agent would be read as messages of the user.

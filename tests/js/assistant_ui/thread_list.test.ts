@@ -120,7 +120,6 @@ describe('The list of threads', () => {
     const refuse = (options: object, key: string) =>
       assert.throws(() => listOf(options), { code: 'invalid_argument', key });
     refuse({ appName: '' }, 'appName');
-    refuse({ limits: 3 }, 'limits');
     for (const given of [{}, null, undefined]) {
       refuse({ service: given }, 'service');
       const list = sessionThreadList({ service: Promise.resolve(given) as never, ...USER });

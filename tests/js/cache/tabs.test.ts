@@ -159,7 +159,6 @@ it('a cache refuses wrong options', () => {
     { remote, owner: 'ada', maxAge: 1.5 },
     { remote, owner: 'ada', maxBytes: 0 },
     { remote, owner: 'ada', local: {} },
-    { remote, owner: 'ada', outbox: true },
   ];
   for (const options of wrong) {
     assert.throws(() => new CachedSessionService(options as never), hasCode('invalid_argument'));

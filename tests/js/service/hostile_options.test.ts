@@ -129,10 +129,7 @@ it('A getter that throws causes an error with a code, also in options and synchr
 it('A walk that cannot begin fails at its first step', async () => {
   const service = new InMemorySessionService();
   const signal = AbortSignal.abort();
-  const wrong = [
-    service.events(null as never),
-    service.sessions({ appName: 'app', ap: 1 } as never),
-  ];
+  const wrong = [service.events(null as never), service.sessions([] as never)];
   const aborted = [
     service.events({ ...KEY, signal }),
     service.sessions({ appName: 'app', signal }),

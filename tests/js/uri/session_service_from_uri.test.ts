@@ -161,12 +161,6 @@ describe('The service of a URI', () => {
       { tablePrefix: 'a' },
       /^tablePrefix applies only to SQL databases/,
     ],
-    [
-      'a misspelt prefix',
-      'postgresql://a@b/c',
-      { tablePrefx: 'a' },
-      /^tablePrefx is unknown here\. Did you mean tablePrefix\?/,
-    ],
   ] as const) {
     it(`refuses ${title} at once`, () => {
       assert.throws(() => getSessionServiceFromUri(uri, options as object), {

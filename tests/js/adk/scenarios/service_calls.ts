@@ -1,6 +1,6 @@
 /** Calls of a program to the service between turns, with intended differences from the framework's own service. */
 
-import type { BaseSessionService, Event, GetSessionConfig, Session } from '@google/adk';
+import type { BaseSessionService, Event, Session } from '@google/adk';
 
 import { REMOVED } from '../../../../js/state/scope.js';
 import { whatItSaw } from './differences.js';
@@ -126,17 +126,6 @@ const sessions: readonly Call[] = [
     ours: 'first last user:u app:a',
     theirs: 'first app:a user:u last',
     why: 'ours are stored by scope, and merged when they are read',
-  },
-  {
-    name: 'a member of a request that does not exist',
-    run: async (stage, service) => {
-      await stage.create();
-      const config = { numRecentEvent: 1 } as GetSessionConfig;
-      return outcome(service.getSession({ ...key, config }).then(ids));
-    },
-    ours: { code: 'invalid_argument' },
-    theirs: '',
-    why: 'there a misspelt option is ignored',
   },
   {
     name: 'a page of sessions that does not exist',

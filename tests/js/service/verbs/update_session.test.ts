@@ -83,7 +83,6 @@ overStorages('A title and labels', (open) => {
     ['a key of 65 letters', { labels: { ['k'.repeat(65)]: '' } }, `labels.${'k'.repeat(65)}`],
     ['a value with a space', { labels: { a: 'b c' } }, 'labels.a'],
     ['a value that is no text', { labels: { a: 1 } }, 'labels.a'],
-    ['an unknown member', { titel: 'Tea' }, 'titel'],
   ] as const) {
     it(`with ${problem} are refused, and nothing changes`, async () => {
       const service = await open();
