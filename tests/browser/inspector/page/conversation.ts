@@ -45,7 +45,12 @@ export async function teaShop(): Promise<InMemorySessionService> {
     said('e4', 'guide', 'Sencha and matcha.', { topic: 'green tea', 'user:name': 'Ada', 'app:rule': 'Be kind.', mood: 'good' }), // prettier-ignore
     said('e5', 'user', 'Thank you!', { mood: State.REMOVED }),
   ];
-  await service.createSession({ ...KEY, state: { topic: 'nothing' }, title: 'Tea', events });
+  const session = await service.createSession({
+    ...KEY,
+    state: { topic: 'nothing' },
+    title: 'Tea',
+  });
+  await service.appendEvents({ session, events });
   return service;
 }
 
@@ -93,7 +98,8 @@ export async function hostileShop(): Promise<InMemorySessionService> {
     { ...said('e5', 'guide', 'odd'), content: { role: 'model', parts: [{ __html: SCRIPT, inlineData: { mimeType: 'text/html', data: 'PHNjcmlwdD4=' } }] } } as unknown as Event, // prettier-ignore
   ];
   const key = { appName: SCRIPT, userId: `${SCRIPT}\u202Eada`, sessionId: `../${SCRIPT}` };
-  await service.createSession({ ...key, title: SCRIPT.slice(0, 100), events });
+  const session = await service.createSession({ ...key, title: SCRIPT.slice(0, 100) });
+  await service.appendEvents({ session, events });
   return service;
 }
 
@@ -115,7 +121,8 @@ export async function damagedShop(): Promise<LiveService> {
   };
   const service = await openSessionService({ storage });
   const labels = { team: 'a' };
-  await service.createSession({ ...KEY, title: 'Tea', labels, events: [said('e1', 'user', 'hi')] });
+  const session = await service.createSession({ ...KEY, title: 'Tea', labels });
+  await service.appendEvent({ session, event: said('e1', 'user', 'hi') });
   return service;
 }
 

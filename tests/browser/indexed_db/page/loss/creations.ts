@@ -20,7 +20,9 @@ export async function createForEver(
     const events = Array.from({ length: CREATED_EVENTS }, (_, at) =>
       createEvent({ id: `e${at}`, author: 'user', actions: { stateDelta: { at } } }),
     );
-    const { id } = await service.createSession({ ...keyOf(`${run}-${number}`), events });
+    // The events go with the creation, as importSession sends them.
+    const creation = { ...keyOf(`${run}-${number}`), events };
+    const { id } = await service.createSession(creation);
     acknowledge(id);
   }
 }
@@ -39,7 +41,8 @@ export async function deleteForEver(
   );
   for (let round = 0; ; round += 1) {
     for (let number = 0; number < DELETED_SESSIONS; number += 1) {
-      await writer.createSession({ ...keyOf(`${run}-${round}-${number}`), events });
+      const creation = { ...keyOf(`${run}-${round}-${number}`), events };
+      await writer.createSession(creation);
     }
     const service = new IndexedDbSessionService(options);
     let deleted = 0;
