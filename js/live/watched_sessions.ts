@@ -51,13 +51,12 @@ export class WatchedSessions<S extends object>
   ): Promise<Session<S>> {
     const { appName, userId } = this.#request;
     requireId('userId', userId);
-    const { state, stateDelta, labels } = request;
+    const { state, labels } = request;
     const taken = {
       ...request,
       appName,
       userId: userId!,
       state: copyState(state, 'state'),
-      stateDelta: copyState(stateDelta),
       labels: labels && { ...labels },
     };
     return this.change((service) => service.createSession(taken));

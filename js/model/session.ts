@@ -113,11 +113,15 @@ export interface CreateSessionRequest<S extends object = StateShape> extends Abo
   title?: string | undefined;
   /** At most 64. A key or value has at most 64 lower-case letters, digits, `_` and `-`. */
   labels?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A session from elsewhere, as `importSession` and the route of `adk api_server` create it. Every `createSession` takes it. */
+export interface ImportedSessionRequest<
+  S extends object = StateShape,
+> extends CreateSessionRequest<S> {
   /**
    * When a session that comes from elsewhere was last updated: milliseconds since 1970, 0 to
    * 253402300799999. Default: now. An append may make it later, never earlier.
-   *
-   * @internal given by `importSession`, as the next three
    */
   lastUpdateTime?: number | undefined;
   /**
@@ -125,21 +129,15 @@ export interface CreateSessionRequest<S extends object = StateShape> extends Abo
    * `state`, in order. Each event has an id of its own; a missing id or timestamp is filled in, on the given
    * event too. Partial events are not stored. Vertex AI has no transactions: if the process ends during the call,
    * a session with the first events may remain.
-   *
-   * @internal
    */
   events?: readonly NewEvent[] | undefined;
   /**
    * `'keep'`: the `user:` and `app:` keys of `state` and of the events' deltas are not stored. Default `'apply'`.
-   *
-   * @internal
    */
   sharedState?: 'apply' | 'keep' | undefined;
   /**
    * Changes of the state that no event carries. They follow the events' deltas, and are stored in all scopes,
    * with any `sharedState`.
-   *
-   * @internal
    */
   stateDelta?: StateDelta<S> | undefined;
 }

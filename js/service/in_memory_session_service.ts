@@ -7,6 +7,7 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
+  ImportedSessionRequest,
   Session,
 } from '../model/session.js';
 import type {
@@ -70,7 +71,10 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
    * @throws SessionError as `createSession`; `not_loaded` in the slim entry before the wasm is
    *   loaded
    */
-  createSessionSync(request: CreateSessionRequest<S>): Session<S> {
+  createSessionSync(request: CreateSessionRequest<S>): Session<S>;
+  /** @internal */
+  createSessionSync(request: ImportedSessionRequest<S>): Session<S>;
+  createSessionSync(request: ImportedSessionRequest<S>): Session<S> {
     return this.#core.create(this.#take(request), false) as Session<S>;
   }
 

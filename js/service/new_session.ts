@@ -5,7 +5,7 @@ import { firstTitleOf } from '../model/auto_title.js';
 import { type Expiry, takeDescription, takeExpiry } from '../model/description.js';
 import { requireId, requireUser } from '../model/values/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import type { CreateSessionRequest } from '../model/session.js';
+import type { ImportedSessionRequest } from '../model/session.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
 import { defineMember } from '../members/member.js';
 import { type DeltaSnapshot, snapshotDelta } from '../state/delta.js';
@@ -30,7 +30,7 @@ interface NewSessionParts {
  * @throws SessionError `invalid_argument`, `unserializable`, `schema_violation`
  */
 export function takeNewSession<S extends object>(
-  request: CreateSessionRequest<S> & Expiry & StorageCall,
+  request: ImportedSessionRequest<S> & Expiry & StorageCall,
   { schema, autoTitle, expires, clock, newId }: NewSessionParts,
 ): CreateRequest {
   const {

@@ -9,7 +9,7 @@ import { takeAutoTitle } from '../model/auto_title.js';
 import { type Expiry, takeDescription, takeExpiry } from '../model/description.js';
 import { isId, requireId, requireKey, requireOwner, requireUser } from '../model/values/ids.js';
 import type {
-  CreateSessionRequest,
+  ImportedSessionRequest,
   DeleteSessionRequest,
   Session,
   SessionChanges,
@@ -123,7 +123,7 @@ export class ServiceCore {
   }
 
   create<S extends object>(
-    request: CreateSessionRequest<S> & StorageCall,
+    request: ImportedSessionRequest<S> & StorageCall,
     ifAbsent: boolean,
   ): MaybePromise<Session<S>> {
     const newSession = takeNewSession(request, {

@@ -18,6 +18,7 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
+  ImportedSessionRequest,
   Session,
   SessionChanges,
   UpdateSessionRequest,
@@ -95,7 +96,10 @@ export class StoredSessionService<S extends object = StateShape>
     return this.#core;
   }
 
-  createSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
+  createSession(request: CreateSessionRequest<S>): Promise<Session<S>>;
+  /** @internal */
+  createSession(request: ImportedSessionRequest<S>): Promise<Session<S>>;
+  createSession(request: ImportedSessionRequest<S>): Promise<Session<S>> {
     return this.#core.calls.run('createSession', request, (request) =>
       this.#core.create(request, false),
     );

@@ -397,7 +397,7 @@ function withDefaults<D extends object>(defaults: D, given: JsonObject): D {
   return Object.fromEntries(members.filter(([, value]) => value !== null)) as D;
 }
 
-function newSession({ events, ...given }: JsonObject): CreateSessionRequest {
+function newSession({ events, ...given }: JsonObject): CreateSessionRequest & { events?: Event[] } {
   const request = withDefaults(KEY, given);
   return events === undefined
     ? request

@@ -7,6 +7,7 @@ import { StoredSessionService } from '../service/stored_session_service.js';
 import type { Expiry } from '../model/description.js';
 import type {
   CreateSessionRequest,
+  ImportedSessionRequest,
   Session,
   SessionChanges,
   UpdateSessionRequest,
@@ -137,7 +138,10 @@ export class VertexAiSessionService<S extends object = StateShape> extends Store
     super(new ServiceCore(partsOverBuiltIn(openAdapter(ownOptions)), withVertexIds(ownOptions)));
   }
 
-  override createSession(request: VertexAiCreateSessionRequest<S>): Promise<Session<S>> {
+  override createSession(request: VertexAiCreateSessionRequest<S>): Promise<Session<S>>;
+  /** @internal */
+  override createSession(request: ImportedSessionRequest<S> & Expiry): Promise<Session<S>>;
+  override createSession(request: ImportedSessionRequest<S> & Expiry): Promise<Session<S>> {
     return super.createSession(request);
   }
 

@@ -1,5 +1,5 @@
 import { invalid } from '../../errors/invalid.js';
-import type { CreateSessionRequest, Session, SessionChanges } from '../../model/session.js';
+import type { ImportedSessionRequest, Session, SessionChanges } from '../../model/session.js';
 import { toAllMilliseconds, toAllSeconds } from '../../python/time.js';
 import { eventsOfClient } from '../rights/client_append.js';
 import { deltaIn, eventsIn, stateIn } from './call_body.js';
@@ -247,7 +247,7 @@ function labelsIn(query: URLSearchParams): Record<string, string> | undefined {
 function createRequestIn(call: RouteCall) {
   const { appName, userId, body, signal } = call;
   const { sessionId, state, events, title, labels, stateDelta, lastUpdateTime, sharedState } =
-    body as Partial<CreateSessionRequest>;
+    body as Partial<ImportedSessionRequest>;
   return {
     appName,
     userId,

@@ -295,8 +295,10 @@ describe('asAdkService', () => {
       }
     }
     const service = new Noting();
-    await service.createSession({ ...key, lastUpdateTime: 1 });
-    await service.createSession({ ...key, sessionId: 's2', lastUpdateTime: 2 });
+    for (const [at, sessionId] of ['s', 's2'].entries()) {
+      const imported = { ...key, sessionId, lastUpdateTime: at + 1 };
+      await service.createSession(imported);
+    }
     const { appName } = key;
     const walked = [];
     for await (const { id } of service.sessions({ appName })) walked.push(id);

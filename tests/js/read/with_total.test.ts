@@ -39,7 +39,8 @@ for (const [title, open] of SERVICES) {
     it('has the same page as with the total', async () => {
       const service = await open();
       for (const sessionId of ['1', '2', '3']) {
-        await service.createSession({ ...APP, userId: 'ada', sessionId, lastUpdateTime: 1 });
+        const imported = { ...APP, userId: 'ada', sessionId, lastUpdateTime: 1 };
+        await service.createSession(imported);
       }
       for (const page of [
         {},

@@ -1,3 +1,4 @@
+import type { BaseSessionService } from '../../../../js/index.js';
 import { KEY, says, show } from '../fixture.js';
 import {
   appending,
@@ -39,7 +40,7 @@ function* wrongIds(): Generator<Row> {
         const names = new RegExp(`${field}.*${shownAs}`, 's');
         yield [
           `${method}: ${field} ${what}`,
-          ({ service }) => service[method](wrong),
+          ({ service }: { service: BaseSessionService }) => service[method](wrong),
           invalid,
           names,
         ];
