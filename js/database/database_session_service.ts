@@ -1,3 +1,4 @@
+import { SessionError } from '../errors/errors.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import type { Kysely } from 'kysely';
 import { takeOptions } from '../call/call.js';
@@ -15,13 +16,12 @@ import { checkedClock } from '../service/sources.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import { isDurable, parseAddress } from './engines/address.js';
-import { connect, connectKysely } from './connections/connect.js';
-import { DatabaseAdapter } from './database_adapter.js';
-import type { DatabaseParts } from './lazy_database.js';
-import type { Engine, EngineKind } from './engines/engine.js';
-import { ENGINES } from './engines/engines.js';
-import type { TablesToOpen } from './tables/opening.js';
+import { LazyAdapter } from '../storage/lazy_adapter.js';
+import { isMissingPackage } from '../wasm/loader/optional_package.js';
+import { ENGINE_KINDS, isDurable, parseAddress } from './engines/address.js';
+import type { DatabaseAdapter } from './database_adapter.js';
+import type { EngineKind } from './engines/engine.js';
+import type { DatabaseToOpen } from './open_adapter.js';
 import type { TableOptions } from './table_options.js';
 import { requireTableNames } from './tables/table_names.js';
 import { DEFAULT_TIMEOUT_MS, Waits } from './transactions/waits.js';
@@ -121,7 +121,7 @@ export interface DatabaseKyselyOptions<S extends object = StateShape>
  *
  * The URL is `sqlite:PATH` (`sqlite::memory:` for a database in memory), `postgresql://…`, `mysql://…` or
  * `mariadb://…`. Python's spelling with a driver in it (`sqlite+aiosqlite:///PATH`) is accepted too. Install
- * the driver beside this package: `better-sqlite3` (or use Node's built-in `node:sqlite`), `pg` or `mysql2`.
+ * `kysely` and the driver beside this package: `better-sqlite3` (or use Node's built-in `node:sqlite`), `pg` or `mysql2`.
  *
  * The constructor does not connect: the first call does, or {@link DatabaseSessionService.open}. Missing
  * tables are created.
@@ -150,15 +150,17 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
     }
     const all = typeof given === 'string' ? { ...beside, url: given } : given;
     const options = takeOptions(all);
-    super(new ServiceCore(partsOverBuiltIn(openAdapter(options)), options));
+    const database = checkedOptions(options);
+    const adapter = new LazyAdapter(database, () => loadAdapter(database));
+    super(new ServiceCore(partsOverBuiltIn(adapter), options));
   }
 
   /**
    * Connects now and checks the tables, to learn whether they can be used. Otherwise the first call does so.
    * May be called again.
    *
-   * @throws SessionError (as a rejection) `storage_unavailable` if the server cannot be reached, the driver
-   *   is not installed, or the tables have another layout; `storage_newer` if their schema version is a later
+   * @throws SessionError (as a rejection) `storage_unavailable` if the server cannot be reached, Kysely or the
+   *   driver is not installed, or the tables have another layout; `storage_newer` if their schema version is a later
    *   one; `connection_lost`; `closed`
    */
   open(request: Abortable = {}): Promise<void> {
@@ -170,59 +172,68 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
  * Returns the storage adapter of a `DatabaseSessionService`, for callers that do not need the service.
  * Connects at its first verb.
  *
- * @throws SessionError `invalid_argument` as the constructor of the service
+ * @throws SessionError (as a rejection) `invalid_argument` as the constructor of the service,
+ *   `storage_unavailable` if Kysely is not installed
  */
-export function openAdapter(
+export async function openAdapter(
   options: DatabaseUrlOptions<object> | DatabaseKyselyOptions<object>,
-): DatabaseAdapter {
-  return new DatabaseAdapter(databaseParts(options));
+): Promise<DatabaseAdapter> {
+  return loadAdapter(checkedOptions(options));
 }
 
-function databaseParts(
+/** Loads what needs Kysely, so that a program without it gets an error with the command that installs it. */
+async function loadAdapter(database: DatabaseToOpen): Promise<DatabaseAdapter> {
+  try {
+    const { adapterOf } = await import('./open_adapter.js');
+    return adapterOf(database);
+  } catch (error) {
+    if (!isMissingPackage(error, 'kysely')) throw error;
+    const message = 'SQL databases need Kysely, which is not installed; run: npm install kysely';
+    throw new SessionError('storage_unavailable', message, {
+      storage: database.kind,
+      cause: error,
+    });
+  }
+}
+
+function checkedOptions(
   options: DatabaseUrlOptions<object> | DatabaseKyselyOptions<object>,
-): DatabaseParts {
+): DatabaseToOpen {
   const clock = checkedClock(options.clock ?? Date.now);
   const waits = new Waits(
     requireMilliseconds('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1, LONGEST_WAIT_MS),
   );
   if ('kysely' in options) {
-    const { engine } = options;
+    const { engine: kind } = options;
     const kysely: unknown = options.kysely;
-    if (typeof engine !== 'string' || !Object.hasOwn(ENGINES, engine)) {
-      const names = Object.keys(ENGINES).join(', ');
-      throw invalidValue('engine', `must be one of ${names}`, engine);
+    if (!ENGINE_KINDS.includes(kind)) {
+      throw invalidValue('engine', `must be one of ${ENGINE_KINDS.join(', ')}`, kind);
     }
     if (!isKysely(kysely)) {
       throw invalidValue('kysely', 'must be an instance of Kysely', kysely);
     }
     requireNoPlugins(kysely);
-    return {
-      durable: true,
-      connect: () => connectKysely(kysely, ENGINES[engine], waits),
-      ...tablesToOpen(engine, options),
-      clock,
-      waits,
-    };
+    const tables = tablesOf(kind, options);
+    return { kind, durable: true, from: { kysely }, ...tables, clock, waits };
   }
   const address = parseAddress(options.url);
-  const engine = ENGINES[address.kind];
+  const { kind } = address;
   const { durability = 'strict', driverOptions = {} } = options;
-  requireDurability(durability, engine);
-  requireDriverOptions(driverOptions, engine);
-  return {
-    durable: isDurable(address),
-    connect: (onLost) => connect(address, { durability, driverOptions, waits, onLost }),
-    ...tablesToOpen(address.kind, options),
-    clock,
-    waits,
-  };
+  requireDurability(durability, kind);
+  requireDriverOptions(driverOptions, kind);
+  const from = { address, durability, driverOptions };
+  const tables = tablesOf(kind, options);
+  return { kind, durable: isDurable(address), from, ...tables, clock, waits };
 }
 
-function tablesToOpen(kind: EngineKind, options: TableOptions): TablesToOpen {
+function tablesOf(
+  kind: EngineKind,
+  options: TableOptions,
+): Pick<DatabaseToOpen, 'names' | 'access'> {
   const { createTables = true } = options;
   const names = requireTableNames(kind, options);
   requireBoolean('createTables', createTables);
-  return { engine: ENGINES[kind], names, access: createTables ? 'create' : 'write' };
+  return { names, access: createTables ? 'create' : 'write' };
 }
 
 /** Refuses plugins: they may rename tables or columns, and the service needs its own names. */
@@ -243,7 +254,7 @@ function isKysely(value: unknown): value is Database {
   return typeof (Object(value) as Partial<Database>).withoutPlugins === 'function';
 }
 
-function requireDriverOptions(options: object, { kind }: Engine): void {
+function requireDriverOptions(options: object, kind: EngineKind): void {
   requireObject('The options', options);
   const { ssl } = options as { ssl?: unknown };
   // Given a string, `pg` fails outside of any call, and the program ends.
@@ -255,10 +266,10 @@ function requireDriverOptions(options: object, { kind }: Engine): void {
   }
 }
 
-function requireDurability(durability: unknown, { kind, name }: Engine): void {
+function requireDurability(durability: unknown, kind: EngineKind): void {
   requireOneOf('durability', durability, ['strict', 'relaxed']);
   if (durability === 'relaxed' && kind === 'mysql') {
-    const what = `is the server's on ${name}: set innodb_flush_log_at_trx_commit there`;
+    const what = `is the server's on MySQL or MariaDB: set innodb_flush_log_at_trx_commit there`;
     throw invalid('durability', what);
   }
 }

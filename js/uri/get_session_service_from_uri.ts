@@ -14,7 +14,7 @@ import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { VertexAiOptions } from '../vertex/vertex_ai_session_service.js';
 import { withVertexIds } from '../vertex/verbs/session_ids.js';
-import { LazyAdapter } from './lazy_adapter.js';
+import { LazyAdapter } from '../storage/lazy_adapter.js';
 import { parseUri } from './parse_uri.js';
 
 /**

@@ -28,11 +28,11 @@ const ENGINE_SCHEMES: Readonly<Record<EngineKind, readonly string[]>> = {
   mysql: ['mysql', 'mariadb'],
 };
 
+export const ENGINE_KINDS = Object.keys(ENGINE_SCHEMES) as readonly EngineKind[];
+
 /** The engine of each scheme. */
 export const SCHEMES: ReadonlyMap<string, EngineKind> = new Map(
-  (Object.keys(ENGINE_SCHEMES) as EngineKind[]).flatMap((kind) =>
-    ENGINE_SCHEMES[kind].map((scheme) => [scheme, kind]),
-  ),
+  ENGINE_KINDS.flatMap((kind) => ENGINE_SCHEMES[kind].map((scheme) => [scheme, kind])),
 );
 
 const KNOWN = 'sqlite:, postgresql://, mysql:// or mariadb://';

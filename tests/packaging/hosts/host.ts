@@ -62,7 +62,7 @@ export function nodeBinary(version: (typeof NODE_VERSIONS)[number]): string {
   );
 }
 
-/** The dependency of the package, in the version that is installed here. */
+/** For the types of SQL databases, in the version that is installed here. */
 const { version: kysely } = createRequire(import.meta.url)(
   join(root, 'node_modules/kysely/package.json'),
 ) as { version: string };

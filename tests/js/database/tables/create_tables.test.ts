@@ -349,7 +349,7 @@ describe('Indices of PostgreSQL', () => {
     // Each build waits for this snapshot.
     await reader.query('begin isolation level repeatable read');
     await reader.query('select 1 from sessions');
-    const adapter = openAdapter({ url });
+    const adapter = await openAdapter({ url });
     await adapter.open();
     await untilBuilding(watcher);
     adapter.closing(100);

@@ -1,6 +1,6 @@
 import type { SessionError } from '../errors/errors.js';
-import type { BuiltInAdapter } from '../storage/built_in_adapter.js';
-import type { StorageKey } from '../storage/rows.js';
+import type { BuiltInAdapter } from './built_in_adapter.js';
+import type { StorageKey } from './rows.js';
 
 /** A verb that every adapter of this package has. */
 type Verb =
