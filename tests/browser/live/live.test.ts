@@ -1,7 +1,6 @@
 // Live sessions over IndexedDB in two tabs: what one does is on the screen of the other.
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { build } from 'esbuild';
 
