@@ -13,10 +13,7 @@ import {
 } from '../../browser/browser.js';
 import { html, serve, type Server } from '../../browser/server.js';
 import { root } from '../../toolchain/environment.mjs';
-import type { Failure } from './page/main.js';
-import { FIRST_SEED, onlyTarget, seedsOf } from '../run.js';
-
-const CASES = 200;
+import { runs } from '../../properties.js';
 
 /** The share of field cases that each browser runs: the first case, and the step to the next. */
 const SHARES = {
@@ -44,30 +41,22 @@ before(async () => {
 after(() => site.close());
 
 for (const browserName of ALL_BROWSERS) {
-  if (onlyTarget && ![browserName, `damaged-${browserName}`].includes(onlyTarget)) continue;
   describe(`IndexedDB in ${browserName}`, () => {
     let browser: Browser;
     before(async () => (browser = await openBrowser(browserName)));
     after(() => browser.close());
 
-    if (onlyTarget !== `damaged-${browserName}`) {
-      const [from, to] = seedsOf(CASES, FIRST_SEED);
-      it(`withstands the attacks of seeds ${from} to ${to}`, async () => {
-        const url = `${site.origin}/?from=${from}&to=${to}`;
-        const failure = await browser.value<Failure | null>(url);
-        const { seed, message } = failure ?? {};
-        const repeat = `To repeat it: ATTACK=${browserName}:${seed} npm test -- attack\n${message}`;
-        assert.equal(failure, null, repeat);
-      });
-    }
+    it('withstands the attacks on 35 pairs of sessions', async () => {
+      const given = encodeURIComponent(JSON.stringify(runs(35, true)));
+      const failure = await browser.value<string>(`${site.origin}/?runs=${given}`);
+      assert.equal(failure, '', failure);
+    });
 
-    // Repeat it with `ATTACK=damaged-chromium`; the message names the record, the field and the damage.
-    if (onlyTarget !== browserName) {
-      it('names each damaged field, and keeps all undamaged data', async () => {
-        const [first, step] = SHARES[browserName];
-        const wrong = await browser.value<string>(`${site.origin}/?first=${first}&step=${step}`);
-        assert.equal(wrong, '', wrong);
-      });
-    }
+    // The message names the record, the field and the damage.
+    it('names each damaged field, and keeps all undamaged data', async () => {
+      const [first, step] = SHARES[browserName];
+      const wrong = await browser.value<string>(`${site.origin}/?first=${first}&step=${step}`);
+      assert.equal(wrong, '', wrong);
+    });
   });
 }

@@ -1,68 +1,44 @@
-// Cases, each repeatable by its seed. Several share a pair of sessions, because creating these costs more than a case.
+// The cases of a target: attacks on one session after the other, with the same service.
 
-import type { BaseSessionService, Session } from 'adk-session-wasm';
+import type { BaseSessionService } from 'adk-session-wasm';
+import fc from 'fast-check';
 import { attackAppend } from './append_attack.js';
-import { freshId } from './events.js';
-import { must, present, requireCleanPrototypes } from './oracle.js';
-import { Random } from './random.js';
+import { names } from './ids.js';
+import { requireCleanPrototypes } from './oracle.js';
 import { attackRequest, attackState } from './request_attack.js';
 import { attackConcurrently, attackRetry } from './retry_attack.js';
-import { textEvent, type Target, World } from './world.js';
+import { type Target, World } from './world.js';
 
-const CASES_PER_WORLD = 6;
+/** Several attacks share a pair of sessions, because creating these costs more than an attack. */
+const MOST_ATTACKS = 11;
 
-const ATTACKS = [
-  ...[attackAppend, attackAppend, attackAppend, attackAppend, attackRequest, attackState],
-  ...[attackState, attackRetry, attackConcurrently],
-];
+const attacks = fc.oneof(
+  { weight: 4, arbitrary: attackAppend },
+  { weight: 1, arbitrary: attackRequest },
+  { weight: 2, arbitrary: attackState },
+  { weight: 1, arbitrary: attackRetry },
+  { weight: 1, arbitrary: attackConcurrently },
+);
 
-/** The first seed that shares its sessions with this seed. */
-export function firstSeedOfWorld(seed: number): number {
-  return seed - ((seed - 1) % CASES_PER_WORLD);
-}
-
-/** Runs cases on one service, in the order of their seeds. */
-export class CaseRunner {
-  #world: World | undefined;
-  #handle: Session | undefined;
-
-  constructor(
-    readonly service: BaseSessionService,
-    readonly target: Target,
-  ) {}
-
-  async run(seed: number): Promise<void> {
-    if (firstSeedOfWorld(seed) === seed) await this.end();
-    if (this.#world === undefined || this.#world.needsNewSessions) {
-      await this.end();
-      this.#world = new World(this.service, this.target, new Random(seed));
-      this.#handle = await this.#world.begin();
+/** @param requireNoUncaught throws if an error was thrown that no call has caught */
+export function attacksOn(
+  service: BaseSessionService,
+  target: Target,
+  requireNoUncaught: () => Promise<void> | void,
+) {
+  const list = fc.array(attacks, { minLength: 1, maxLength: MOST_ATTACKS, size: 'max' });
+  return fc.asyncProperty(names(target), list, async (names, attacks) => {
+    let world: World | undefined;
+    for (const attack of attacks) {
+      world ??= await World.begin(service, target, names);
+      await attack(world);
+      await world.requireNextCallWorks();
+      requireCleanPrototypes();
+      if (!world.needsNewSessions) continue;
+      await world.end();
+      world = undefined;
     }
-    const world = this.#world;
-    world.random = new Random(seed);
-    await world.random.pick(ATTACKS)(world, present(this.#handle));
-    this.#handle = await requireNextCallWorks(world);
-    requireCleanPrototypes();
-  }
-
-  /** Deletes the sessions. */
-  async end(): Promise<void> {
-    const world = this.#world;
-    this.#world = undefined;
-    if (world === undefined) return;
-    await world.requireOtherUntouched();
-    await world.end();
-  }
-}
-
-/** @returns a handle that no case has touched */
-async function requireNextCallWorks(world: World): Promise<Session> {
-  const { service, key } = world;
-  const session = present(await service.getSession(key));
-  const event = textEvent(freshId());
-  await service.appendEvent({ session, event });
-  const stored = present(await world.readAgain()).events;
-  const times = stored.filter((one) => (one as { id: string }).id === event.id).length;
-  must(times === 1, 'The next append is stored once.', stored);
-  return session;
+    await world?.end();
+    await requireNoUncaught();
+  });
 }

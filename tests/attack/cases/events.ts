@@ -1,18 +1,20 @@
 // Events, each with its expected stored form.
 
 import { createEvent, type Event } from 'adk-session-wasm';
-import type { Random } from './random.js';
+import fc from 'fast-check';
+import { freshFrom, planned } from './planned.js';
 import {
   define,
   DROPPED,
-  type HostileValue,
-  hostileValue,
   hostileObject,
+  hostileValue,
   KEYS,
+  MEMBERS,
   nested,
   OPEN,
   REFUSED,
 } from './values.js';
+import { freshId } from './world.js';
 
 /** A value for an append, and its expected result. */
 export interface Attempt {
@@ -23,97 +25,91 @@ export interface Attempt {
   readonly delta: unknown;
 }
 
-let count = 0;
-
-/** A unique id for an event. It does not depend on the seed. */
-export function freshId(): string {
-  count += 1;
-  return `e${count}`;
-}
-
 function plainEvent(): Event {
   return createEvent({ id: freshId(), author: 'user', invocationId: 'i', timestamp: 1_700_000_000_000 });
 } // prettier-ignore
 
 const ADDED = { author: 'user', invocationId: 'i' };
 
-/** A hostile value in the delta. */
-function withDelta(random: Random): Attempt {
-  const event = plainEvent();
-  const part = deltaOf(random);
-  event.actions.stateDelta = part.value as Record<string, unknown>;
-  return { event, fields: ADDED, delta: part.inState };
-}
+/** Top-level members of a state: `undefined` removes, and keys may have the prefixes of other scopes. */
+export const hostileDelta = planned(
+  '',
+  fc.dictionary(
+    fc.tuple(fc.constantFrom('', '', '', 'user:', 'app:', 'temp:'), fc.constantFrom(...KEYS)).map((parts) => parts.join('')),
+    hostileValue,
+    { ...MEMBERS, minKeys: 1 },
+  ),
+  (members) => {
+    const value = {};
+    const stored = {};
+    let verdict: unknown = stored;
+    for (const [key, make] of Object.entries(members)) {
+      const part = make();
+      define(value, key, part.value);
+      // Values of `temp:` keys are never checked.
+      if (key.startsWith('temp:')) continue;
+      if (part.inState === OPEN) verdict = OPEN;
+      else if (part.inState === REFUSED && verdict !== OPEN) verdict = REFUSED;
+      define(stored, key, part.inState);
+    }
+    return { value, inState: verdict };
+  },
+); // prettier-ignore
 
-/** Top-level members: `undefined` removes, and keys may have the prefixes of other scopes. */
-export function deltaOf(random: Random): HostileValue {
-  const parts = new Map<string, HostileValue>();
-  for (let count = 1 + random.below(3); count > 0; count -= 1) {
-    const prefix = random.pick(['', '', '', 'user:', 'app:', 'temp:']);
-    parts.set(prefix + random.pick(KEYS), hostileValue(random));
-  }
-  const value = {};
-  const stored = {};
-  let verdict: unknown = stored;
-  for (const [key, part] of parts) {
-    define(value, key, part.value);
-    // Values of `temp:` keys are never checked.
-    if (key.startsWith('temp:')) continue;
-    if (part.inState === OPEN) verdict = OPEN;
-    else if (part.inState === REFUSED && verdict !== OPEN) verdict = REFUSED;
-    define(stored, key, part.inState);
-  }
-  return { value, inState: verdict, inEvent: verdict };
-}
+/** A hostile value in the delta. */
+const withDelta = planned('an event with the delta ', hostileDelta, (makeDelta): Attempt => {
+  const event = plainEvent();
+  const { value, inState } = makeDelta();
+  event.actions.stateDelta = value;
+  return { event, fields: ADDED, delta: inState };
+});
 
 /** A hostile value elsewhere in the event. */
-function withField(random: Random): Attempt {
-  const event = plainEvent();
-  const part = random.once(3) ? hostileObject(random, 3) : hostileValue(random);
-  const name = random.pick(['content', 'customMetadata', 'custom', '__proto__', 'then', 'constructor', 'Delta":0']);
-  define(event, name, part.value);
-  const fields = { ...ADDED };
-  if (part.inEvent === REFUSED || part.inEvent === OPEN) {
-    return { event, fields: part.inEvent, delta: {} };
-  }
-  if (part.inEvent !== DROPPED) define(fields, name, part.inEvent);
-  return { event, fields, delta: {} };
-} // prettier-ignore
+const withField = planned(
+  'an event with ',
+  fc.tuple(
+    fc.constantFrom('content', 'customMetadata', 'custom', '__proto__', 'then', 'constructor', 'Delta":0'),
+    fc.oneof(hostileValue, hostileObject),
+  ),
+  ([name, make]): Attempt => {
+    const event = plainEvent();
+    const { value, inEvent } = make();
+    define(event, name, value);
+    if (inEvent === REFUSED || inEvent === OPEN) return { event, fields: inEvent, delta: {} };
+    const fields = { ...ADDED };
+    if (inEvent !== DROPPED) define(fields, name, inEvent);
+    return { event, fields, delta: {} };
+  },
+); // prettier-ignore
 
-function deep(random: Random): Attempt {
-  const event = plainEvent();
-  const levels = random.pick([150, 199, 200, 201, 249, 251, 5000, 100_000]);
-  if (random.once(2)) {
-    event.actions.stateDelta = { deep: nested(levels) };
-    const isTooDeep = levels > 200;
-    return { event, fields: ADDED, delta: isTooDeep ? REFUSED : { deep: nested(levels) } };
-  }
-  define(event, 'custom', nested(levels));
-  return { event, fields: levels > 249 ? REFUSED : OPEN, delta: {} };
+const deep = planned(
+  'a deep event ',
+  fc.record({
+    levels: fc.constantFrom(150, 199, 200, 201, 249, 251, 5000, 100_000),
+    isInDelta: fc.boolean(),
+  }),
+  ({ levels, isInDelta }): Attempt => {
+    const event = plainEvent();
+    if (isInDelta) {
+      event.actions.stateDelta = { deep: nested(levels) };
+      const isTooDeep = levels > 200;
+      return { event, fields: ADDED, delta: isTooDeep ? REFUSED : { deep: nested(levels) } };
+    }
+    define(event, 'custom', nested(levels));
+    return { event, fields: levels > 249 ? REFUSED : OPEN, delta: {} };
+  },
+);
+
+type OddChange = (event: Record<string, unknown>) => unknown;
+
+/** Each value in place of a member of the event. */
+function membersOf(name: string, values: () => readonly unknown[]): fc.Arbitrary<OddChange> {
+  return planned(`${name}: `, freshFrom(values), (value, event) =>
+    Object.assign(event, { [name]: value }),
+  );
 }
 
-/** A value that is not an event, or an event with odd members. */
-function odd(random: Random): Attempt {
-  const event: Record<string, unknown> = { ...plainEvent() };
-  const change = random.pick(ODD);
-  return { event: change(event, random), fields: OPEN, delta: OPEN };
-}
-
-const ODD: ((event: Record<string, unknown>, random: Random) => unknown)[] = [
-  (_, random) => random.pick([null, undefined, 7, 'event', [], () => 1, Symbol('event'), 1n, new Date(0), {}, new Map()]),
-  (event, random) => {
-    const times = [-1, NaN, Infinity, 2 ** 53, 253402300799999, 253402300800000, 0, -0, 0.25, 1e-300, '1', null, 1n, {}, undefined, new Date(0)];
-    event.timestamp = random.pick(times);
-    return event;
-  },
-  (event, random) => {
-    event.id = random.pick<unknown>(['', undefined, null, 7, {}, 'x'.repeat(512), 'x'.repeat(513), 'a\0b', '\ud800', '__proto__', '/', '😀'.repeat(128)]);
-    return event;
-  },
-  (event, random) => {
-    event.actions = random.pick<unknown>([undefined, null, 7, [], 'actions', {}, { stateDelta: null }, { stateDelta: [] }, { stateDelta: 7 }, { stateDelta: new Map() }, new Proxy({}, {})]);
-    return event;
-  },
+const ODD: OddChange[] = [
   (event) => Object.freeze(event),
   (event) => Object.seal(event),
   (event) => Object.freeze({ ...event, id: '' }),
@@ -146,16 +142,33 @@ const ODD: ((event: Record<string, unknown>, random: Random) => unknown)[] = [
   (event) => ({ ...event, partial: { valueOf: () => true } }),
 ]; // prettier-ignore
 
-export function hostileAttempt(random: Random): Attempt {
-  return random.pick([withDelta, withDelta, withDelta, withField, withField, odd, odd, random.once(20) ? deep : withDelta])(random);
-} // prettier-ignore
+/** A value that is not an event, or an event with odd members. */
+const odd = planned(
+  'an odd event ',
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...ODD) },
+    membersOf('timestamp', () => [-1, NaN, Infinity, 2 ** 53, 253402300799999, 253402300800000, 0, -0, 0.25, 1e-300, '1', null, 1n, {}, undefined, new Date(0)]),
+    membersOf('id', () => ['', undefined, null, 7, {}, 'x'.repeat(512), 'x'.repeat(513), 'a\0b', '\ud800', '__proto__', '/', '😀'.repeat(128)]),
+    membersOf('actions', () => [undefined, null, 7, [], 'actions', {}, { stateDelta: null }, { stateDelta: [] }, { stateDelta: 7 }, { stateDelta: new Map() }, new Proxy({}, {})]),
+    planned('', freshFrom(() => [null, undefined, 7, 'event', [], () => 1, Symbol('event'), 1n, new Date(0), {}, new Map()]), (value) => value),
+  ),
+  (change): Attempt => ({ event: change({ ...plainEvent() }), fields: OPEN, delta: OPEN }),
+); // prettier-ignore
 
 /** An ordinary event, for cases with another hostile part. */
-export function plainAttempt(random: Random): Attempt {
+export const plainAttempt = planned('an event ', fc.record({ n: fc.nat(999) }), ({ n }): Attempt => {
   const event = plainEvent();
-  const value = { list: [1, { two: 2 }], n: random.below(1000) };
+  const value = { list: [1, { two: 2 }], n };
   event.actions.stateDelta = { value };
   event.content = { parts: [{ text: 'hi' }] };
   const fields = { ...ADDED, content: { parts: [{ text: 'hi' }] } };
   return { event, fields, delta: { value: structuredClone(value) } };
-}
+}); // prettier-ignore
+
+export const hostileAttempt = fc.oneof(
+  { withCrossShrink: true },
+  { weight: 80, arbitrary: withDelta },
+  { weight: 40, arbitrary: withField },
+  { weight: 40, arbitrary: odd },
+  { weight: 1, arbitrary: deep },
+);

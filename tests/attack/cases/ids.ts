@@ -1,6 +1,7 @@
 // Ids of apps, users and sessions, and pairs of ids that look similar.
 
-import type { Random } from './random.js';
+import fc from 'fast-check';
+import { sometimes } from './planned.js';
 
 /** The three ids of a session. */
 export interface Key {
@@ -27,16 +28,16 @@ export interface NameLimits {
   readonly app?: string;
 }
 
-/** An allowed id, however odd. */
-function name(random: Random, { refusesNul = false, longest = Infinity }: NameLimits): string {
-  let text = random.pick(PIECES);
-  while (random.once(2)) text += random.pick(PIECES);
-  if (!refusesNul && random.once(8)) text += '\0';
-  if (random.once(20)) text = text.padEnd(512, 'x');
-  text = fitting(text, Math.min(512, longest) - 1);
-  // A blank id would count as absent.
-  return text.trim() === '' ? `${text}x` : text;
-}
+/** Allowed ids, however odd. */
+function name({ refusesNul = false, longest = Infinity }: NameLimits): fc.Arbitrary<string> {
+  const nul = refusesNul ? fc.constant(undefined) : sometimes(8, fc.constant('\0'));
+  const pieces = fc.string({ unit: fc.constantFrom(...PIECES), minLength: 1, maxLength: 4 });
+  return fc.tuple(pieces, nul, sometimes(20, fc.constant(512))).map(([text, end = '', length = 0]) => {
+    const fit = fitting((text + end).padEnd(length, 'x'), Math.min(512, longest) - 1);
+    // A blank id would count as absent.
+    return fit.trim() === '' ? `${fit}x` : fit;
+  });
+} // prettier-ignore
 
 const encoder = new TextEncoder();
 const buffer = new Uint8Array(512);
@@ -51,19 +52,32 @@ function fits(text: string, bytes: number): boolean {
   return text.length * 3 <= bytes || fitting(text, bytes) === text;
 }
 
-/** A key for one case. No other case uses its app. */
-export function caseKey(random: Random, unique: string, limits: NameLimits): Key {
-  const shortened = { ...limits, longest: Math.min(limits.longest ?? 512, 512) - 24 };
-  const sessionId = limits.vertexIds ? `s${unique}` : name(random, limits);
-  return {
-    appName: limits.app ?? unique + name(random, shortened),
-    userId: limits.app === undefined ? name(random, limits) : unique + name(random, shortened),
-    sessionId,
-  };
+/** The names of an attacked session, and which similar names another session has. */
+export interface Names extends Key {
+  readonly similar: number;
 }
 
+export function names(limits: NameLimits): fc.Arbitrary<Names> {
+  const shortened = { ...limits, longest: Math.min(limits.longest ?? 512, 512) - 24 };
+  return fc.record({
+    appName: name(shortened),
+    userId: name(shortened),
+    sessionId: name(limits),
+    similar: fc.nat({ max: 15 }),
+  });
+}
+
+/** Returns a key whose app, or user, nothing else uses. */
+export function uniqueKey({ appName, userId, sessionId }: Key, unique: string, limits: NameLimits): Key {
+  return {
+    appName: limits.app ?? unique + appName,
+    userId: limits.app === undefined ? userId : unique + userId,
+    sessionId: limits.vertexIds ? `s${unique}` : sessionId,
+  };
+} // prettier-ignore
+
 /** A similar key that a faulty storage would confuse with this one. */
-export function similarKey(random: Random, key: Key, limits: NameLimits): Key {
+export function similarKey(key: Key, similar: number, limits: NameLimits): Key {
   const { appName, userId, sessionId } = key;
   const others: Key[] = [
     { ...key, sessionId: `${sessionId} ` },
@@ -85,7 +99,7 @@ export function similarKey(random: Random, key: Key, limits: NameLimits): Key {
   ];
   const allowed = others.filter((other) => isAllowed(other, limits) && !isSame(other, key));
   const plain = { ...key, userId: 'bystander' };
-  return allowed.length === 0 ? plain : random.pick(allowed);
+  return allowed[similar % allowed.length] ?? plain;
 }
 
 function isSame(one: Key, other: Key): boolean {
@@ -110,12 +124,10 @@ function isAllowed({ appName, userId, sessionId }: Key, limits: NameLimits): boo
   return isValid && (app === undefined || appName === app);
 }
 
-/** A value that is not a valid id. */
-export function invalidId(random: Random): unknown {
-  return random.pick<unknown>([
-    '', '\ud800', 'a\udc00b', 'x'.repeat(513), '😀'.repeat(129), null, undefined, 7, NaN, 1n, true, {}, [], ['a'],
-    Symbol('id'), new String('a'), () => 'a', { toString: () => 'a' }, new Date(0),
-    { toString() { throw new Error('toString'); } },
-    new Proxy({}, { get() { throw new Error('get'); } }),
-  ]); // prettier-ignore
-}
+/** Values that are not valid ids. */
+export const INVALID_IDS: readonly unknown[] = [
+  '', '\ud800', 'a\udc00b', 'x'.repeat(513), '😀'.repeat(129), null, undefined, 7, NaN, 1n, true, {}, [], ['a'],
+  Symbol('id'), new String('a'), () => 'a', { toString: () => 'a' }, new Date(0),
+  { toString() { throw new Error('toString'); } },
+  new Proxy({}, { get() { throw new Error('get'); } }),
+]; // prettier-ignore

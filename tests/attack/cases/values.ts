@@ -1,7 +1,8 @@
 // Values with their expected stored forms, in a state and elsewhere in an event.
 
 import { runInNewContext } from 'node:vm';
-import type { Random } from './random.js';
+import fc from 'fast-check';
+import { planned } from './planned.js';
 
 /** The value is refused, because JSON cannot represent it. */
 export const REFUSED = Symbol('refused');
@@ -16,6 +17,9 @@ export interface HostileValue {
   readonly inState: unknown;
   readonly inEvent: unknown;
 }
+
+/** Each call makes new objects. */
+type Make = () => HostileValue;
 
 /** Copies each form, because a case may change the value in place. */
 const same = (value: unknown): HostileValue => {
@@ -55,11 +59,12 @@ export const KEYS = [
   'Delta":0', 'id', 'timestamp', 'actions', 'get', 'value', 'x'.repeat(300),
 ]; // prettier-ignore
 
-const SIMPLE: (() => HostileValue)[] = [
-  ...[
-    null, true, false, 0, 1, -1, 0.1, 1e308, -1e308, 5e-324, 2 ** 53, 2 ** 53 + 2, 1e21, 123456789012345680000, '', 'tea', '\u2028\u2029',
-    '\u0001\u001f\u007f', '"\\/', '😀', '\ufeff', 'Delta":0', '{"a":1}', '__ADK_SENTINEL', 'x'.repeat(5000), [], {},
-  ].map((value) => () => same(value)),
+const SAME = [
+  null, true, false, 0, 1, -1, 0.1, 1e308, -1e308, 5e-324, 2 ** 53, 2 ** 53 + 2, 1e21, 123456789012345680000, '', 'tea', '\u2028\u2029',
+  '\u0001\u001f\u007f', '"\\/', '😀', '\ufeff', 'Delta":0', '{"a":1}', '__ADK_SENTINEL', 'x'.repeat(5000), [], {},
+]; // prettier-ignore
+
+const SPECIAL: Make[] = [
   () => only(-0, 0, 0),
   () => only(undefined, DROPPED, DROPPED),
   () => only(NaN, REFUSED, null),
@@ -149,47 +154,48 @@ export function nested(levels: number): unknown {
   return value;
 }
 
-/** Returns a value, often with nested values. */
-export function hostileValue(random: Random, depth = 0): HostileValue {
-  if (depth > 3 || random.once(2)) return plainOften(random);
-  const count = random.below(4);
-  if (random.once(3)) {
-    const items = Array.from({ length: count }, () => hostileValue(random, depth + 1));
-    return only(
-      items.map(({ value }) => value),
-      combined(items, ({ inState }) => inState, (parts) => parts.map(nullOf)),
-      combined(items, ({ inEvent }) => inEvent, (parts) => parts.map(nullOf)),
-    ); // prettier-ignore
-  }
-  return hostileObject(random, count, depth);
-}
-
 /** Most values are harmless, so that the values next to them are stored and compared. */
-function plainOften(random: Random): HostileValue {
-  return random.once(3) ? random.pick(SIMPLE)() : same(random.pick([1, 'tea', null, true, 2.5]));
-}
+const SIMPLE = fc.oneof(
+  { withCrossShrink: true },
+  { weight: 4, arbitrary: planned('', fc.constantFrom(1, 'tea', null, true, 2.5), same) },
+  { weight: 1, arbitrary: planned('', fc.constantFrom(...SAME), same) },
+  { weight: 1, arbitrary: fc.constantFrom(...SPECIAL) },
+);
 
-export function hostileObject(random: Random, count: number, depth = 0): HostileValue {
-  const members = new Map<string, HostileValue>();
-  for (let index = 0; index < count; index += 1) {
-    members.set(random.pick(KEYS), hostileValue(random, depth + 1));
-  }
-  const keys = [...members.keys()];
-  const values = [...members.values()];
-  const objectOf = (parts: readonly unknown[]): object => {
-    const object = {};
-    keys.forEach((key, index) => {
-      if (parts[index] !== DROPPED) define(object, key, parts[index]);
-    });
-    return object;
+/** Options of generated objects. */
+export const MEMBERS = { maxKeys: 3, noNullPrototype: false };
+
+/** Values, often nested, and objects of them. */
+export const { value: hostileValue, object: hostileObject } = fc.letrec<{
+  value: Make;
+  object: Make;
+}>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    { weight: 3, arbitrary: SIMPLE },
+    { weight: 1, arbitrary: planned('', fc.array(tie('value'), { maxLength: 3 }), combined) },
+    { weight: 2, arbitrary: tie('object') },
+  ),
+  object: planned('', fc.dictionary(fc.constantFrom(...KEYS), tie('value'), MEMBERS), combined),
+}));
+
+function combined(makes: readonly Make[] | Readonly<Record<string, Make>>): HostileValue {
+  const parts = Object.entries(makes).map(([key, make]) => [key, make()] as const);
+  const formOf = (name: keyof HostileValue): unknown => {
+    const forms = parts.map(([key, part]) => [key, part[name]] as const);
+    // If both occur, the value that is read first decides.
+    for (const verdict of [OPEN, REFUSED]) {
+      if (forms.some(([, form]) => form === verdict)) return verdict;
+    }
+    const isList = Array.isArray(makes);
+    const whole = isList ? [] : (Object.create(Object.getPrototypeOf(makes) as object) as object);
+    for (const [key, form] of forms) {
+      if (form !== DROPPED) define(whole, key, form);
+      else if (isList) define(whole, key, null);
+    }
+    return whole;
   };
-  const value = random.once(8) ? (Object.create(null) as object) : {};
-  keys.forEach((key, index) => define(value, key, values[index]?.value));
-  return only(
-    value,
-    combined(values, ({ inState }) => inState, objectOf),
-    combined(values, ({ inEvent }) => inEvent, objectOf),
-  ); // prettier-ignore
+  return only(formOf('value'), formOf('inState'), formOf('inEvent'));
 }
 
 export function define(object: object, key: string, value: unknown): void {
@@ -199,19 +205,4 @@ export function define(object: object, key: string, value: unknown): void {
     enumerable: true,
     configurable: true,
   });
-}
-
-function combined(
-  parts: readonly HostileValue[],
-  form: (part: HostileValue) => unknown,
-  combine: (forms: unknown[]) => unknown,
-): unknown {
-  const forms = parts.map(form);
-  // If both occur, the value that is read first decides.
-  if (forms.includes(OPEN)) return OPEN;
-  return forms.includes(REFUSED) ? REFUSED : combine(forms);
-}
-
-function nullOf(part: unknown): unknown {
-  return part === DROPPED ? null : part;
 }

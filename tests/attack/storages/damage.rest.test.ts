@@ -5,33 +5,37 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import Sqlite from 'better-sqlite3';
+import fc from 'fast-check';
 
 import { openSessionService, type StorageAdapter } from 'adk-session-wasm';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { mapAdapter } from '../../../examples/map_adapter.js';
-import { damagedCase, WRONG_VALUES, objectsIn } from '../cases/damage.js';
-import { Random } from '../cases/random.js';
-import { repeat } from '../run.js';
+import {
+  type Damage,
+  damagedCase,
+  damagedSession,
+  damageIn,
+  damages,
+  WRONG_VALUES,
+} from '../cases/damage.js';
+import { withstands } from '../run.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-damage-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** An adapter whose next read has one wrong member. */
-function damagingAdapter(): { adapter: StorageAdapter; damage: (random: Random) => void } {
+function damagingAdapter(): { adapter: StorageAdapter; damage: (next: Damage) => void } {
   const adapter = mapAdapter();
-  let random: Random | undefined;
+  let damage: Damage | undefined;
   const damageOnce = <T>(rows: T): T => {
-    if (random === undefined) return rows;
+    if (damage === undefined) return rows;
     const copy = structuredClone(rows) as object;
-    const objects = objectsIn(copy);
-    const target = random.pick(objects) as Record<string, unknown>;
-    const field = random.pick(Object.keys(target));
-    target[field] = random.pick(WRONG_VALUES);
-    random = undefined;
+    damageIn(copy, damage);
+    damage = undefined;
     return copy as T;
   };
   return {
-    damage: (next) => (random = next),
+    damage: (next) => (damage = next),
     adapter: {
       ...adapter,
       read: (request) => damageOnce(adapter.read(request)),
@@ -42,43 +46,58 @@ function damagingAdapter(): { adapter: StorageAdapter; damage: (random: Random) 
   };
 }
 
-repeat('damaged-map', 2000, async (seed) => {
-  const { adapter, damage } = damagingAdapter();
-  const service = await openSessionService({ storage: adapter });
-  const random = new Random(seed);
-  await damagedCase(service, random, () => damage(random), { isOnce: true });
-  await service.close();
-});
+withstands(
+  'An adapter with damaged rows',
+  fc.asyncProperty(damagedSession, damages, async (session, wrong) => {
+    const { adapter, damage } = damagingAdapter();
+    const service = await openSessionService({ storage: adapter });
+    await damagedCase(service, session, () => damage(wrong), { isOnce: true });
+    await service.close();
+  }),
+  2000,
+);
 
-const COLUMNS = {
-  events: ['event_data', 'timestamp', 'invocation_id', 'id'],
-  sessions: ['state', 'create_time', 'update_time'],
-  user_states: ['state', 'update_time'],
-  app_states: ['state', 'update_time'],
-};
+const COLUMNS = [
+  ...['event_data', 'timestamp', 'invocation_id', 'id'].map(
+    (column) => ['events', column] as const,
+  ),
+  ...['state', 'create_time', 'update_time'].map((column) => ['sessions', column] as const),
+  ...['state', 'update_time'].map((column) => ['user_states', column] as const),
+  ...['state', 'update_time'].map((column) => ['app_states', column] as const),
+];
+const SQL_VALUES = WRONG_VALUES.filter(
+  (value) => typeof value === 'string' || typeof value === 'number' || value === null,
+);
+let files = 0;
 
-repeat('damaged-sqlite', 500, async (seed) => {
-  const file = join(folder, `${seed}.db`);
-  const service = new DatabaseSessionService(`sqlite:${file}`, { durability: 'relaxed' });
-  const random = new Random(seed);
-  const damage = (): void => {
-    const database = new Sqlite(file);
-    const table = random.pick(Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]);
-    const column = random.pick(COLUMNS[table]);
-    const wrongValue = random.pick(WRONG_VALUES.filter((value) => typeof value === 'string' || typeof value === 'number' || value === null)); // prettier-ignore
-    const where = table === 'app_states' ? 'app_name' : 'user_id';
-    const damaged = table === 'app_states' ? 'shop' : 'damaged';
-    try {
-      database.pragma('foreign_keys = off');
-      database
-        .prepare(`update ${table} set ${column} = ? where ${where} = ?`)
-        .run(wrongValue, damaged);
-    } catch {
-      // A constraint of the table refused the value.
-    }
-    database.close();
-  };
-  await damagedCase(service, random, damage, { isOnce: false });
-  await service.close();
-  rmSync(file, { force: true });
-});
+withstands(
+  'A SQLite file with damaged rows',
+  fc.asyncProperty(
+    damagedSession,
+    fc.constantFrom(...COLUMNS),
+    fc.constantFrom(...SQL_VALUES),
+    async (session, [table, column], wrongValue) => {
+      files += 1;
+      const file = join(folder, `${files}.db`);
+      const service = new DatabaseSessionService(`sqlite:${file}`, { durability: 'relaxed' });
+      const damage = (): void => {
+        const database = new Sqlite(file);
+        const where = table === 'app_states' ? 'app_name' : 'user_id';
+        const damaged = table === 'app_states' ? 'shop' : 'damaged';
+        try {
+          database.pragma('foreign_keys = off');
+          database
+            .prepare(`update ${table} set ${column} = ? where ${where} = ?`)
+            .run(wrongValue, damaged);
+        } catch {
+          // A constraint of the table refused the value.
+        }
+        database.close();
+      };
+      await damagedCase(service, session, damage, { isOnce: false });
+      await service.close();
+      rmSync(file, { force: true });
+    },
+  ),
+  500,
+);

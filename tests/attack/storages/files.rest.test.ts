@@ -2,8 +2,9 @@
 
 import { type BaseSessionService, type Event, InMemorySessionService } from 'adk-session-wasm';
 import { exportSession, importSession, type SessionFile } from 'adk-session-wasm/files';
+import fc from 'fast-check';
 import { DIALECTS } from '../../js/files/dialects.js';
-import { WRONG_VALUES, objectsIn } from '../cases/damage.js';
+import { type Damage, damageIn, damages } from '../cases/damage.js';
 import { hostileAttempt } from '../cases/events.js';
 import {
   isSameJson,
@@ -14,65 +15,63 @@ import {
   type Stored,
   storedOf,
 } from '../cases/oracle.js';
-import { Random } from '../cases/random.js';
-import { repeat } from '../run.js';
+import { withstands } from '../run.js';
 import { textEvent } from '../cases/world.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 type Dialect = (typeof DIALECTS)[number];
 
-repeat('files', 1000, async (seed) => {
-  const random = new Random(seed);
-  const source = new InMemorySessionService();
-  const session = await source.createSession({ ...key, state: { n: 0 } });
-  await source.appendEvent({ session, event: textEvent('first') });
-  const event = hostileAttempt(random).event as Event;
-  requireTypedError(await outcomeOf(() => source.appendEvent({ session, event })));
-  const before = present(storedOf(await source.getSession(key)));
-  const dialect = random.pick(DIALECTS);
-  const text = JSON.stringify(await exportSession(source, key, dialect));
+withstands(
+  'A session in a file',
+  fc.asyncProperty(
+    hostileAttempt,
+    fc.constantFrom(...DIALECTS),
+    fc.oneof(damages, fc.record({ cut: fc.nat(2000) })),
+    async (attempt, dialect, damage) => {
+      const source = new InMemorySessionService();
+      const session = await source.createSession({ ...key, state: { n: 0 } });
+      await source.appendEvent({ session, event: textEvent('first') });
+      const event = attempt().event as Event;
+      requireTypedError(await outcomeOf(() => source.appendEvent({ session, event })));
+      const before = present(storedOf(await source.getSession(key)));
+      const text = JSON.stringify(await exportSession(source, key, dialect));
 
-  const target = new InMemorySessionService();
-  await importSession(target, text, { timeUnit: dialect.timeUnit });
-  const after = present(storedOf(await target.getSession(key)));
-  const expected = asInFile(before, dialect);
-  must(
-    isSameJson(expected, asInFile(after, dialect)),
-    'An imported session equals the exported one.',
-    expected,
-    after,
-    dialect,
-  );
+      const target = new InMemorySessionService();
+      await importSession(target, text, { timeUnit: dialect.timeUnit });
+      const after = present(storedOf(await target.getSession(key)));
+      const expected = asInFile(before, dialect);
+      must(
+        isSameJson(expected, asInFile(after, dialect)),
+        'An imported session equals the exported one.',
+        expected,
+        after,
+        dialect,
+      );
 
-  await importDamaged(target, random, text, dialect);
-  const last = storedOf(await target.getSession(key));
-  must(isSameJson(after.events, last?.events), 'Other sessions do not change.', last);
-  await Promise.all([source.close(), target.close()]);
-});
+      await importDamaged(target, damage, text, dialect);
+      const last = storedOf(await target.getSession(key));
+      must(isSameJson(after.events, last?.events), 'Other sessions do not change.', last);
+      await Promise.all([source.close(), target.close()]);
+    },
+  ),
+  1000,
+);
 
 /** Imports the file under another id, with a changed member or a truncated text. */
 async function importDamaged(
   service: BaseSessionService,
-  random: Random,
+  damage: Damage | { readonly cut: number },
   text: string,
   { timeUnit }: Dialect,
 ): Promise<void> {
   const options = { timeUnit, ...key, sessionId: 'damaged' };
-  const cut = text.slice(0, random.below(text.length));
-  const outcome = await outcomeOf(() =>
-    importSession(service, random.once(4) ? cut : damaged(random, text), options),
-  );
+  const file =
+    'cut' in damage ? text.slice(0, damage.cut % text.length) : (JSON.parse(text) as SessionFile);
+  if (typeof file === 'object' && !('cut' in damage)) damageIn(file, damage);
+  const outcome = await outcomeOf(() => importSession(service, file, options));
   requireTypedError(outcome);
   const stored = await service.getSession({ ...key, sessionId: 'damaged' });
   must(outcome.isDone === (stored !== undefined), 'A refused file leaves no session.', stored);
-}
-
-function damaged(random: Random, text: string): SessionFile {
-  const file = JSON.parse(text) as SessionFile;
-  const target = random.pick(objectsIn(file)) as Record<string, unknown>;
-  const name = random.pick(Object.keys(target));
-  Object.defineProperty(target, name, { value: random.pick(WRONG_VALUES), enumerable: true });
-  return file;
 }
 
 const KNOWN = new Set(['content', 'customMetadata']);

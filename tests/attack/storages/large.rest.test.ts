@@ -12,7 +12,6 @@ import {
 import { mapAdapter } from '../../../examples/map_adapter.js';
 import { outcomeOf, requireTypedError } from '../cases/oracle.js';
 import { textEvent } from '../cases/world.js';
-import { onlyTarget } from '../run.js';
 
 const LARGE = `{"large":"${'x'.repeat(127 * 2 ** 20)}"}`;
 
@@ -32,28 +31,26 @@ function largeAdapter(): StorageAdapter {
   };
 }
 
-if (!onlyTarget || onlyTarget === 'large') {
-  it('a service over an adapter with 127 MB in each scope works or fails with quota_exceeded, and affects no other service', async () => {
-    const service = await openSessionService({ storage: largeAdapter() });
-    const memory = new InMemorySessionService();
-    const key = { appName: 'large', userId: 'ada', sessionId: 's1' };
-    const state = { n: 1, 'user:n': 1, 'app:n': 1 };
-    const session = await service.createSession({ ...key, state });
-    const memorySession = await memory.createSession({ ...key, state });
-    const calls = [
-      () => service.getSession(key),
-      () => service.appendEvent({ session, event: textEvent('one') }),
-      () => service.updateState({ ...key, stateDelta: { n: 2, 'user:n': 2, 'app:n': 2 } }),
-      () => service.getOrCreateSession(key),
-    ];
-    for (const call of calls) {
-      const outcome = await outcomeOf(call);
-      requireTypedError(outcome);
-      if (!outcome.isDone) assert.ok(isSessionError(outcome.error, 'quota_exceeded'));
-    }
-    await memory.appendEvent({ session: memorySession, event: textEvent('two') });
-    assert.equal((await memory.getSession(key))?.events.length, 1);
-    await service.deleteSession(key);
-    await service.close();
-  });
-}
+it('a service over an adapter with 127 MB in each scope works or fails with quota_exceeded, and affects no other service', async () => {
+  const service = await openSessionService({ storage: largeAdapter() });
+  const memory = new InMemorySessionService();
+  const key = { appName: 'large', userId: 'ada', sessionId: 's1' };
+  const state = { n: 1, 'user:n': 1, 'app:n': 1 };
+  const session = await service.createSession({ ...key, state });
+  const memorySession = await memory.createSession({ ...key, state });
+  const calls = [
+    () => service.getSession(key),
+    () => service.appendEvent({ session, event: textEvent('one') }),
+    () => service.updateState({ ...key, stateDelta: { n: 2, 'user:n': 2, 'app:n': 2 } }),
+    () => service.getOrCreateSession(key),
+  ];
+  for (const call of calls) {
+    const outcome = await outcomeOf(call);
+    requireTypedError(outcome);
+    if (!outcome.isDone) assert.ok(isSessionError(outcome.error, 'quota_exceeded'));
+  }
+  await memory.appendEvent({ session: memorySession, event: textEvent('two') });
+  assert.equal((await memory.getSession(key))?.events.length, 1);
+  await service.deleteSession(key);
+  await service.close();
+});

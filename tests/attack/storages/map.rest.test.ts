@@ -2,10 +2,6 @@
 
 import { openSessionService } from 'adk-session-wasm';
 import { mapAdapter } from '../../../examples/map_adapter.js';
-import { attack, FIRST_SEED } from '../run.js';
+import { attack } from '../run.js';
 
-attack(
-  { name: 'map', open: () => openSessionService({ storage: mapAdapter() }) },
-  36_000,
-  FIRST_SEED,
-);
+attack({ name: 'map', open: () => openSessionService({ storage: mapAdapter() }) }, 6000, true);

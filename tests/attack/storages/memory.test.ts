@@ -3,4 +3,4 @@
 import { InMemorySessionService } from 'adk-session-wasm';
 import { attack } from '../run.js';
 
-attack({ name: 'memory', open: () => Promise.resolve(new InMemorySessionService()) }, 10_000);
+attack({ name: 'memory', open: () => Promise.resolve(new InMemorySessionService()) }, 1700);

@@ -35,7 +35,8 @@ attack(
       return new DatabaseSessionService(url, { durability: 'relaxed' });
     },
   },
-  500,
+  80,
+  true,
 );
 attack(
   {
@@ -45,7 +46,8 @@ attack(
       return new DatabaseSessionService(await emptied('mariadb', mariadb));
     },
   },
-  400,
+  65,
+  true,
 );
 attack(
   {
@@ -58,7 +60,8 @@ attack(
       return new DatabaseSessionService({ kysely, engine: 'postgresql' });
     },
   },
-  200,
+  35,
+  true,
 );
 attack(
   {
@@ -68,5 +71,6 @@ attack(
     nullRemoves: true,
     open: () => Promise.resolve(serviceOn(vertex)),
   },
-  200,
+  35,
+  true,
 );

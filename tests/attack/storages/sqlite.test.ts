@@ -18,7 +18,7 @@ attack(
     refusesNul: true,
     open: () => Promise.resolve(new DatabaseSessionService('sqlite::memory:')),
   },
-  1000,
+  170,
 );
 attack(
   {
@@ -29,5 +29,5 @@ attack(
       return Promise.resolve(new DatabaseSessionService(url, { durability: 'relaxed' }));
     },
   },
-  500,
+  80,
 );

@@ -1,15 +1,11 @@
 // Runs the cases of the page's address over IndexedDB.
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
-import { CaseRunner } from '../../cases/case.js';
+import fc from 'fast-check';
+import { attacksOn } from '../../cases/case.js';
 import { runFields } from './fields.js';
+import type { runs } from '../../../properties.js';
 import type { Target } from '../../cases/world.js';
-
-/** The failure of a seed. */
-export interface Failure {
-  readonly seed: number;
-  readonly message: string;
-}
 
 const uncaught: string[] = [];
 addEventListener('unhandledrejection', ({ reason }) => void uncaught.push(String(reason)));
@@ -17,27 +13,17 @@ addEventListener('error', ({ message }) => void uncaught.push(message));
 
 const name = 'attacked';
 
-function open(): Promise<IndexedDbSessionService> {
-  return Promise.resolve(new IndexedDbSessionService({ name, durability: 'relaxed' }));
-}
-
-const target: Target = { name: 'indexeddb', open };
-
-async function run(from: number, to: number): Promise<Failure | undefined> {
-  const service = await open();
-  const runner = new CaseRunner(service, target);
-  for (let seed = from; seed <= to; seed += 1) {
-    try {
-      await runner.run(seed);
-      if (uncaught.length > 0) throw new Error(`Uncaught: ${uncaught.join('; ')}`);
-    } catch (error) {
-      return { seed, message: error instanceof Error ? error.message : String(error) };
-    }
-  }
-  await runner.end();
+/** @returns the failure, and how to repeat it */
+async function run(given: ReturnType<typeof runs>): Promise<string> {
+  const service = new IndexedDbSessionService({ name, durability: 'relaxed' });
+  const target: Target = { name: 'indexeddb', open: () => Promise.resolve(service) };
+  const property = attacksOn(service, target, () => {
+    if (uncaught.length > 0) throw new Error(`Uncaught: ${uncaught.splice(0).join('; ')}`);
+  });
+  const failure = await fc.check(property, given);
   await service.close();
   await IndexedDbSessionService.deleteDatabase(name);
-  return undefined;
+  return fc.defaultReportMessage(failure) ?? '';
 }
 
 /** @returns the failures */
@@ -48,8 +34,9 @@ async function runDamaged(first: number, step: number): Promise<string> {
 
 const parameters = new URLSearchParams(location.search);
 const number = (name: string): number => Number(parameters.get(name));
-const report = parameters.has('step')
-  ? runDamaged(number('first'), number('step'))
-  : // `undefined` is no report to a driver.
-    run(number('from'), number('to')).then((failure) => failure ?? null);
+const given = parameters.get('runs');
+const report =
+  given === null
+    ? runDamaged(number('first'), number('step'))
+    : run(JSON.parse(given) as ReturnType<typeof runs>);
 Object.assign(globalThis, { report });
