@@ -1,7 +1,7 @@
 // Runs random cases, and lets fast-check print and shrink a failed one.
 //
 //   npm test -- attack                                                  all cases of the gate
-//   SEED=… CASE=… npm test -- tests/attack/storages/memory.test.ts      one case: its seed and path stand in the failure
+//   SEED=… CASE=… npm test -- tests/attack/storages/memory.test.ts      one case, by the seed and the path of its failure
 //
 // `cases/` has the attacks and the rules that must hold after them. `storages/` and `browsers/` run them over each
 // storage. `frozen/` runs a conversation in realms with frozen prototypes.

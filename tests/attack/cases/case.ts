@@ -26,7 +26,7 @@ export function attacksOn(
   target: Target,
   requireNoUncaught: () => Promise<void> | void,
 ) {
-  const list = fc.array(attacks, { minLength: 1, maxLength: MOST_ATTACKS, size: 'max' });
+  const list = fc.array(attacks, { maxLength: MOST_ATTACKS, size: 'max' });
   return fc.asyncProperty(names(target), list, async (names, attacks) => {
     let world: World | undefined;
     for (const attack of attacks) {
