@@ -8,14 +8,12 @@ import { it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { transformSync } from 'esbuild';
 import { root } from '../../toolchain/environment.mjs';
-import { onlyTarget } from '../run.js';
 
 const example = readFileSync(join(root, 'examples/map_adapter.ts'), 'utf8');
 const adapter = transformSync(example, { loader: 'ts' }).code;
 
 for (const storage of ['memory', 'adapter', 'sqlite']) {
   for (const frozen of ['before the package is loaded', 'while a service is used']) {
-    if (onlyTarget && onlyTarget !== 'frozen') continue;
     it(`a service over ${storage} works with prototypes that are frozen ${frozen}`, async () => {
       const workerData = { storage, isFirst: frozen.startsWith('before'), adapter };
       const worker = new Worker(new URL('realm.mjs', import.meta.url), {
