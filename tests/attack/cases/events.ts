@@ -68,7 +68,7 @@ const withDelta = planned('an event with the delta ', hostileDelta, (makeDelta):
 const withField = planned(
   'an event with ',
   fc.tuple(
-    fc.constantFrom('content', 'customMetadata', 'custom', '__proto__', 'then', 'constructor', 'Delta":0'),
+    fc.constantFrom('content', 'customMetadata', 'custom', '__proto__', 'constructor', 'Delta":0'),
     fc.oneof(hostileValue, hostileObject),
   ),
   ([name, make]): Attempt => {
