@@ -174,9 +174,6 @@ function* wrongOptions(): Generator<Row> {
     };
     yield [`the options ${show(value)}`, calls, 'The options'];
   }
-  const loadOlder: Call = (service, session) =>
-    service.loadOlder(session, undefined, { limit: 1 } as never);
-  yield ['the limit as an option', { loadOlder }, 'limit'];
   const updateState: Call = (service) => service.updateState(KEY as never);
   yield ['no stateDelta', { updateState }, 'stateDelta'];
 }
