@@ -65,7 +65,7 @@ export class LazyDatabase {
       return ask();
     });
     const connected = await this.#connected;
-    await connected?.requireFile?.();
+    connected?.requireFile?.();
   }
 
   async close(): Promise<void> {

@@ -58,7 +58,7 @@ export interface ConnectedDatabase {
    */
   readonly useWriteAheadLog?: () => Promise<void>;
   /** Fails if the database's file was deleted or replaced. SQLite itself does not notice that. */
-  readonly requireFile?: () => Promise<void>;
+  readonly requireFile?: () => void;
   /** Ends the connections. Those of a user's Kysely stay open. */
   readonly close: () => Promise<void>;
 }

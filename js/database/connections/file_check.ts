@@ -4,9 +4,9 @@ import { refused } from '../engines/failure.js';
 import { plainQuery, type Steps, together } from '../transactions/prepared.js';
 import type { Runner } from '../transactions/transaction.js';
 
-/** The part of `node:fs/promises` that is used. */
+/** The part of `node:fs` that is used. It is synchronous, as the driver is: opening waits for nothing else. */
 interface FileSystem {
-  stat(path: string, options: { bigint: true }): Promise<{ dev: bigint; ino: bigint }>;
+  statSync(path: string, options: { bigint: true }): { dev: bigint; ino: bigint };
 }
 
 /** Gives the absolute path of the file, which was opened in the folder of that time. */
@@ -19,8 +19,8 @@ const FILE = plainQuery("select file from pragma_database_list where name = 'mai
  * @returns a function that throws `storage_unavailable` if the path leads to no file or to another one;
  *   `undefined` if this host cannot tell
  */
-export async function fileCheck(run: Runner): Promise<(() => Promise<void>) | undefined> {
-  const files = await loadOptional<FileSystem>('node:fs/promises');
+export async function fileCheck(run: Runner): Promise<(() => void) | undefined> {
+  const files = await loadOptional<FileSystem>('node:fs');
   const [row] = await run(
     'autocommit',
     function* (): Steps<readonly { file: string }[]> {
@@ -31,18 +31,18 @@ export async function fileCheck(run: Runner): Promise<(() => Promise<void>) | un
   );
   if (files === undefined || !row?.file) return undefined;
   const { file } = row;
-  const identity = async (): Promise<string | undefined> => {
+  const identity = (): string | undefined => {
     try {
-      const { dev, ino } = await files.stat(file, { bigint: true });
+      const { dev, ino } = files.statSync(file, { bigint: true });
       return `${dev} ${ino}`;
     } catch {
       return undefined;
     }
   };
-  const opened = await identity();
+  const opened = identity();
   if (opened === undefined) return undefined;
-  return async () => {
-    if ((await identity()) === opened) return;
+  return () => {
+    if (identity() === opened) return;
     throw refused(
       ENGINES.sqlite,
       `is no longer at ${file}: its file was deleted or replaced while it was open, so what is written now is lost; make a new service`,
