@@ -241,7 +241,6 @@ describe('Limits of requests', () => {
       ['timeoutMs', Infinity],
       ['maxFeeds', '9'],
       ['onError', 'log'],
-      ['autorize', authorize],
     ] as const) {
       const options = { authorize, [key]: value } as never;
       assert.throws(() => sessionHandler(service, options), { code: 'invalid_argument', key });
