@@ -9,7 +9,7 @@ import { bundleWithEsbuild, bundleWithVite, filesBelow, wasmCopies } from '../bu
 import { assertOutcome, consumer, type Outcome, page } from '../consumer.js';
 import { bunBinary } from '../host_tools.js';
 import { run, write as writeInstalled } from '../installed.js';
-import { type Host, type Pages, type Project, projectWith, slow } from './host.js';
+import { type Host, type Pages, type Project, projectWith } from './host.js';
 
 /** Builds a folder's `index.html` or `main.js`, and returns the folder with the output. */
 type Bundle = (folder: string) => Promise<string>;
@@ -171,16 +171,11 @@ export const BUNDLERS: readonly Host[] = [
   ownBundler('esbuild', bundleWithEsbuild),
   ownBundler('vite', bundleWithVite),
   ownBundler('bun build', bundleWithBun),
-  slow(
-    bundler('webpack', WEBPACK, ({ require }, folder) => pack(require('webpack') as Pack, folder)),
-  ),
-  slow({
-    name: 'webpack for a server',
-    check: () => checkServer(projectWith('webpack', WEBPACK)),
-  }),
+  bundler('webpack', WEBPACK, ({ require }, folder) => pack(require('webpack') as Pack, folder)),
+  { name: 'webpack for a server', check: () => checkServer(projectWith('webpack', WEBPACK)) },
   bundler('rspack', { '@rspack/core': '2.3.2' }, ({ require }, folder) =>
     pack((require('@rspack/core') as { rspack: Pack }).rspack, folder),
   ),
-  slow(bundler('rollup', { rollup: '4.68.7', '@rollup/plugin-node-resolve': '16.0.3' }, rollUp)),
-  slow(bundler('parcel', { parcel: '2.16.4' }, parcel)),
+  bundler('rollup', { rollup: '4.68.7', '@rollup/plugin-node-resolve': '16.0.3' }, rollUp),
+  bundler('parcel', { parcel: '2.16.4' }, parcel),
 ];

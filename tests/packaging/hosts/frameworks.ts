@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { wasmCopies } from '../bundles.js';
 import { assertOutcome, type Outcome, page, program } from '../consumer.js';
-import { type Host, type Pages, type Project, projectWith, slow } from './host.js';
+import { type Host, type Pages, type Project, projectWith } from './host.js';
 import { assertServes, HANDLER } from './servers/handler.js';
 import { withServer } from './servers/host_server.js';
 
@@ -161,4 +161,4 @@ export const FRAMEWORKS: readonly Host[] = [
   { name: 'Next', check: next },
   { name: 'SvelteKit', check: svelteKit },
   { name: 'Vue', check: vue },
-].map(slow);
+];

@@ -54,4 +54,4 @@ function forOldEngine(bundle: string): string {
   return ts.transpileModule(caught, { compilerOptions }).outputText;
 }
 
-export const HERMES_HOST: Host = { name: 'Hermes of React Native', isSlow: true, check: hermes };
+export const HERMES_HOST: Host = { name: 'Hermes of React Native', check: hermes };

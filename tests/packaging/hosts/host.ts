@@ -12,8 +12,6 @@ import { environmentWithout, install, NAME, root } from '../installed.js';
 
 export interface Host {
   readonly name: string;
-  /** Whether it takes too long for each run; `npm run test:hosts` includes it. */
-  readonly isSlow?: boolean;
   /**
    * Installs the package, builds a program with it, and runs the program. Fails if that does not work or if a tool
    * warns.
@@ -21,11 +19,6 @@ export interface Host {
    * @returns what else to print of the host
    */
   readonly check: (pages: Pages) => Promise<string | undefined>;
-}
-
-/** A host that only `npm run test:hosts` includes. */
-export function slow(host: Host): Host {
-  return { ...host, isSlow: true };
 }
 
 /** Shows pages in Chromium. */

@@ -7,7 +7,7 @@ import { openBrowser } from '../../browser/browser.js';
 import { assertStreamed, record, say, shows, until } from '../../browser/chat_page.js';
 import { assertManifest, copyExample } from '../examples/example.js';
 import { NEXT, NEXT_ENV } from './frameworks.js';
-import { type Host, projectWith, runQuietly, slow } from './host.js';
+import { type Host, projectWith, runQuietly } from './host.js';
 import { withServer } from './servers/host_server.js';
 
 async function check(): Promise<string> {
@@ -48,4 +48,4 @@ async function check(): Promise<string> {
   return 'streams, shows other tabs, keeps its sessions';
 }
 
-export const NEXT_EXAMPLE: Host = slow({ name: 'the example next_app', check });
+export const NEXT_EXAMPLE: Host = { name: 'the example next_app', check };

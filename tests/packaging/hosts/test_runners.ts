@@ -77,7 +77,6 @@ export const TEST_RUNNERS: readonly Host[] = [
   },
   {
     name: 'next/jest, jsdom',
-    isSlow: true,
     check: () =>
       jest(
         projectWith('next-jest', { ...JEST, ...NEXT }),
@@ -95,7 +94,6 @@ export default nextJest({ dir: './' })({ testEnvironment: 'jsdom' });`,
   },
   {
     name: 'Vitest, jsdom',
-    isSlow: true,
     async check() {
       const project = projectWith('vitest', VITEST);
       const imports = "import { expect, test } from 'vitest';\n";

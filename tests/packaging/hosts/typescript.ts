@@ -117,8 +117,6 @@ const requiresModules = (version: string, resolution: string): boolean =>
 export const TYPESCRIPT: readonly Host[] = [OLDEST, ...BETWEEN, NEWEST].flatMap((version) =>
   Object.entries(RESOLUTIONS).map(([resolution, options]) => ({
     name: `TypeScript ${version}, ${resolution}`,
-    // The newest has become fast.
-    isSlow: version !== NEWEST,
     async check() {
       const tools = { typescript: version, '@types/node': '20.19.43' };
       const project = projectWith(`typescript-${version}`, tools);
