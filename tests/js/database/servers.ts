@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -192,22 +192,53 @@ export function startPostgres({ tls = false }: ServerOptions = {}): Promise<Serv
       const options = settings.flatMap((setting) => ['-c', setting]);
       return (port) => [join(folder, 'postgres'), '-D', data, '-p', String(port), ...options];
     },
-    async isUp(port) {
-      const { default: pg } = await import('pg');
-      const client = new pg.Client({ host: '127.0.0.1', port, user: 'adk', database: 'postgres' });
-      client.on('error', () => undefined);
-      try {
-        await client.connect();
-        const { rowCount } = await client.query("select 1 from pg_database where datname = 'adk'");
-        if (rowCount === 0) await client.query('create database adk');
-        return true;
-      } catch {
-        return false;
-      } finally {
-        await client.end().catch(() => undefined);
-      }
-    },
+    isUp: takesPostgresClients,
   });
+}
+
+/**
+ * PgBouncer in transaction mode: each transaction gets the connection that was unused for the longest time.
+ *
+ * @param connections how many it has to the server
+ */
+export function startPgBouncer(serverPort: number, connections: number): Promise<Server> {
+  return startServer({
+    name: 'pgbouncer',
+    user: 'postgres',
+    prepare: (home) => (port) => {
+      const settings = `[databases]
+* = host=127.0.0.1 port=${serverPort} user=adk
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = ${connections}
+server_round_robin = 1
+`;
+      writeFileSync(join(home, 'pgbouncer.ini'), settings);
+      return [program('PGBOUNCER'), '-q', join(home, 'pgbouncer.ini')];
+    },
+    isUp: takesPostgresClients,
+  });
+}
+
+/** Whether a server takes clients. It has the database `adk` then. */
+async function takesPostgresClients(port: number): Promise<boolean> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'adk', database: 'postgres' });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rowCount } = await client.query("select 1 from pg_database where datname = 'adk'");
+    if (rowCount === 0) await client.query('create database adk');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 /** Starts MariaDB with a user `adk` without password and a database of that name. */

@@ -1,4 +1,4 @@
-// Services behind a pooler in transaction mode: each reads its own rows.
+// Services behind PgBouncer in transaction mode: each reads its own rows.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, it } from 'node:test';
@@ -6,23 +6,22 @@ import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
 import { eventOf } from '../cases/concurrency.js';
-import { emptied, type Server, startPostgres } from '../servers.js';
-import { type Pooler, startPooler } from './pooler.js';
+import { emptied, type Server, startPgBouncer, startPostgres } from '../servers.js';
 
 let server: Server;
-let pooler: Pooler;
+let pooler: Server;
 before(async () => {
   server = await startPostgres();
 });
 after(() => server.remove());
-afterEach(() => pooler.close());
+afterEach(() => pooler.remove());
 
 const KEY = { appName: 'app', userId: 'user' };
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
 async function open(connections: number, options = {}): Promise<() => DatabaseSessionService> {
   await emptied('postgresql', server);
-  pooler = await startPooler(server.port, connections);
+  pooler = await startPgBouncer(server.port, connections);
   const url = `postgresql://adk@127.0.0.1:${pooler.port}/adk`;
   return () => new DatabaseSessionService(url, options);
 }
