@@ -1,3 +1,4 @@
+import { loadOptional } from '../../wasm/loader/optional_package.js';
 import { type Address, IN_MEMORY } from '../engines/address.js';
 import type { Begin, Engine } from '../engines/engine.js';
 import { ENGINES, loadDriver } from '../engines/engines.js';
@@ -31,6 +32,11 @@ export interface ConnectOptions {
 /** The part of `pg` that is used. */
 interface Pg {
   default: { Pool: new (options: object) => PgPool; Query: PgRowsClass };
+}
+
+/** The part of `node:crypto` that is used. */
+interface NodeCrypto {
+  createHash(algorithm: 'sha256'): { update(text: string): { digest(encoding: 'hex'): string } };
 }
 
 /** The part of `mysql2` that is used. */
@@ -116,6 +122,11 @@ async function connectSqlite(path: string, options: ConnectOptions): Promise<Con
 
 async function connectPostgres(url: string, options: ConnectOptions): Promise<ConnectedDatabase> {
   const { default: pg } = await loadDriver<Pg>('postgresql');
+  const crypto = await loadOptional<NodeCrypto>('node:crypto');
+  // PostgreSQL cuts names to 63 bytes.
+  const hash =
+    crypto &&
+    ((text: string) => crypto.createHash('sha256').update(text).digest('hex').slice(0, 32));
   const { waits, driverOptions } = options;
   const pool = new pg.Pool({
     connectionString: url,
@@ -136,7 +147,7 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Co
     return [[...begin, ...set.map((name) => `set local ${name} = ${settings[name]}`)].join('; ')];
   };
   const onLost = lossReporter(engine, options.onLost);
-  return onServer(postgresPool(pool, pg.Query, onLost), engine, waits, {
+  return onServer(postgresPool(pool, pg.Query, hash, onLost), engine, waits, {
     write: begins(engine.begin.write, Object.keys(settings)),
     // A long read may take longer than the limit, as long as rows arrive.
     read: begins(engine.begin.read, ['idle_in_transaction_session_timeout']),

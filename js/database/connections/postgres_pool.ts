@@ -71,16 +71,18 @@ const COLUMNS_CHANGED = '0A000';
  * After a table was altered, each connection that knows its old columns is closed, and the transaction runs again
  * on another one. If a new connection fails too, names do not work here, and are used no more.
  *
+ * @param hash gives the same text in every program; without it, statements have no names
  * @param onLost called when a connection is lost outside of a query
  */
 export function postgresPool(
   pool: PgPool,
   Rows: PgRowsClass,
+  hash: ((text: string) => string) | undefined,
   onLost: (error: unknown) => void,
 ): ServerPool {
   const names = new Map<Statement, string>();
   const sockets = new Sockets();
-  let isNamed = true;
+  let isNamed = hash !== undefined;
   /** The connections that have run a transaction. */
   const used = new WeakSet<PgClient>();
   // Unhandled error events would end the program. An idle connection that breaks is replaced by the next one.
@@ -95,7 +97,7 @@ export function postgresPool(
     const text = statement.query.sql;
     if (!isNamed || !(statement instanceof Prepared)) return { text, values };
     let name = names.get(statement);
-    if (name === undefined) names.set(statement, (name = `adk_session_wasm_${textHash(text)}`));
+    if (name === undefined) names.set(statement, (name = `adk_session_wasm_${hash?.(text)}`));
     return { name, text, values };
   };
 
@@ -143,28 +145,6 @@ export function postgresPool(
     },
     end: () => sockets.end(pool),
   };
-}
-
-/**
- * Returns a hash of 106 bits in base 36. It gives names that are the same in every program; it is not for
- * secrets.
- */
-function textHash(text: string): string {
-  return `${hash53(text, 0)}_${hash53(text, 0x9e3779b9)}`;
-}
-
-/** The function cyrb53, which is in the public domain. */
-function hash53(text: string, seed: number): string {
-  let one = 0xdeadbeef ^ seed;
-  let other = 0x41c6ce57 ^ seed;
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    one = Math.imul(one ^ unit, 2654435761);
-    other = Math.imul(other ^ unit, 1597334677);
-  }
-  one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
-  other = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
-  return (4294967296 * (2097151 & other) + (one >>> 0)).toString(36);
 }
 
 interface Net {

@@ -7,7 +7,6 @@ const SECRET = 'ya29.a0/Ab+c=="\\<&~s3cret';
 
 describe('The mask of a secret', () => {
   const masked = makeMask(SECRET);
-  const base64 = (text: string) => Buffer.from(text).toString('base64');
   const forms: [title: string, text: string][] = [
     ['as it is', SECRET],
     ['in JSON', JSON.stringify(SECRET)],
@@ -18,21 +17,12 @@ describe('The mask of a secret', () => {
     ['in a URL, all of it escaped', SECRET.replace(/[^]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)],
     ['in a URL within a URL', encodeURIComponent(encodeURIComponent(SECRET))],
     ['in HTML', SECRET.replace(/["<&]/g, (c) => `&#${c.charCodeAt(0)};`)],
-    ['in base64', base64(SECRET)],
-    ['in base64 behind a name', base64(`ada:${SECRET}`)],
-    ['in base64 behind another name', base64(`adam:${SECRET}`)],
-    ['in base64 between others', base64(`Bearer ${SECRET}, and more`)],
-    ['in base64 for URLs', Buffer.from(`:${SECRET}:`).toString('base64url')],
-    ['in base64 within a URL', encodeURIComponent(base64(SECRET))],
   ]; // prettier-ignore
   for (const [title, text] of forms) {
     it(`removes it ${title}`, () => {
       const shown = masked(`before ${text} after`);
       assert.match(shown, /^before .*\*\*\*.* after$/);
-      const decoded = [...shown.matchAll(/[\w+/=-]{4,}/g)].map(([piece]) =>
-        Buffer.from(piece, 'base64').toString('latin1'),
-      );
-      assert.doesNotMatch([shown, ...decoded].join(' '), /s3cr/);
+      assert.doesNotMatch(shown, /s3cr/);
     });
   }
 
