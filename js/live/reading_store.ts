@@ -2,6 +2,7 @@ import type { MaybePromise } from '../call/call.js';
 import { givenService } from '../call/given_service.js';
 import { reportUncaught } from '../call/uncaught.js';
 import { isPromise } from '../members/is_promise.js';
+import type { HostAbortSignal } from '../model/host.js';
 import type { ListenOptions, Notice } from '../watch/notice.js';
 import { onNextFrame } from './frame.js';
 import type { GivenService, LiveService } from './live_service.js';
@@ -64,7 +65,10 @@ export abstract class ReadingStore<
   /** Notes that changes may have been missed since the last read, if there was one. */
   protected noteMissed?(): void;
   /** Reads what was noted. Afterwards the subscribers are told. */
-  protected abstract read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void>;
+  protected abstract read(
+    service: LiveService<S>,
+    signal: HostAbortSignal | undefined,
+  ): Promise<void>;
   /** Forgets what serves only a watched session. */
   protected release?(): void;
 

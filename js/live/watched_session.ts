@@ -3,6 +3,7 @@ import { takeOptions, takeRequest } from '../call/call.js';
 import { isSessionError } from '../errors/errors.js';
 import { requireWhole } from '../errors/option_values.js';
 import type { Event } from '../model/event/event.js';
+import type { HostAbortSignal } from '../model/host.js';
 import { requireKey } from '../model/values/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
@@ -163,7 +164,10 @@ export class WatchedSession<S extends object>
     this.#handle.replace();
   }
 
-  protected async read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
+  protected async read(
+    service: LiveService<S>,
+    signal: HostAbortSignal | undefined,
+  ): Promise<void> {
     const stale = this.#stale;
     this.#stale = new Set();
     try {

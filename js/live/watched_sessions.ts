@@ -1,6 +1,7 @@
 import { callQueue } from '../call/call_queue.js';
 import { takeRequest } from '../call/call.js';
 import { requireWhole } from '../errors/option_values.js';
+import type { HostAbortSignal } from '../model/host.js';
 import { requireId, requireOwner } from '../model/values/ids.js';
 import type { CompositeSessionKey, CreateSessionRequest, Session } from '../model/session.js';
 import type { ListenOptions } from '../watch/notice.js';
@@ -76,7 +77,10 @@ export class WatchedSessions<S extends object>
     return true;
   }
 
-  protected async read(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
+  protected async read(
+    service: LiveService<S>,
+    signal: HostAbortSignal | undefined,
+  ): Promise<void> {
     // A burst of changes is read once.
     if (this.#sessions !== undefined) await new Promise<void>(onNextFrame);
     // One more shows whether there are more.

@@ -92,6 +92,30 @@ export type SetSessionState<Value> = (
   value: Value | undefined | ((stored: Value | undefined) => Value | undefined),
 ) => Promise<void>;
 
+/** What {@link useSession} returns. */
+export interface UseSessionResult<S extends object = StateShape> {
+  /** The session as it is now. */
+  readonly session: LiveSessionSnapshot<S>;
+  /** The store of the session: sends messages, and loads older events. */
+  readonly store: LiveSession<S>;
+}
+
+/** What {@link useSessions} returns. */
+export interface UseSessionsResult<S extends object = StateShape> {
+  /** The list as it is now. */
+  readonly list: LiveSessionsSnapshot<S>;
+  /** The store of the list: creates and deletes sessions, and loads more. */
+  readonly store: LiveSessions<S>;
+}
+
+/** What {@link useSessionState} returns. */
+export interface UseSessionStateResult<Value> {
+  /** The value as it is now, or the fallback. */
+  readonly value: Value;
+  /** Stores another value. */
+  readonly set: SetSessionState<Value>;
+}
+
 /**
  * The provider and the hooks for a state of shape `S`.
  *
@@ -106,21 +130,15 @@ export interface SessionHooks<S extends object = StateShape> {
   /** See {@link SessionProvider}. */
   readonly SessionProvider: (props: SessionProviderProps<S>) => ReactElement;
   /** See {@link useSession}. */
-  readonly useSession: (options?: UseSessionOptions<S>) => {
-    readonly session: LiveSessionSnapshot<S>;
-    readonly store: LiveSession<S>;
-  };
+  readonly useSession: (options?: UseSessionOptions<S>) => UseSessionResult<S>;
   /** See {@link useSessions}. */
-  readonly useSessions: (request?: UseSessionsRequest<keyof S & string>) => {
-    readonly list: LiveSessionsSnapshot<S>;
-    readonly store: LiveSessions<S>;
-  };
+  readonly useSessions: (request?: UseSessionsRequest<keyof S & string>) => UseSessionsResult<S>;
   /** See {@link useSessionState}. */
   readonly useSessionState: <K extends keyof S & string>(
     key: K,
     fallback: S[K],
     options?: UseSessionOptions<S>,
-  ) => { readonly value: S[K]; readonly set: SetSessionState<S[K]> };
+  ) => UseSessionStateResult<S[K]>;
 }
 
 const SessionContext = createContext<SessionProviderProps | undefined>(undefined);
@@ -166,10 +184,7 @@ export function SessionProvider(props: SessionProviderProps): ReactElement {
  * }
  * ```
  */
-export function useSession(options: UseSessionOptions = {}): {
-  readonly session: LiveSessionSnapshot;
-  readonly store: LiveSession;
-} {
+export function useSession(options: UseSessionOptions = {}): UseSessionResult {
   const store = useSessionStore(options);
   return { session: useStore(store, LOADING, (snapshot) => snapshot, options.suspense), store };
 }
@@ -190,10 +205,7 @@ export function useSession(options: UseSessionOptions = {}): {
  * }
  * ```
  */
-export function useSessions(request: UseSessionsRequest = {}): {
-  readonly list: LiveSessionsSnapshot;
-  readonly store: LiveSessions;
-} {
+export function useSessions(request: UseSessionsRequest = {}): UseSessionsResult {
   const store = providedSessions(useProvider(), request);
   return { list: useStore(store, LOADING_LIST, (snapshot) => snapshot), store };
 }
@@ -221,7 +233,7 @@ export function useSessionState<Value>(
   key: string,
   fallback: Value,
   options: UseSessionOptions = {},
-): { readonly value: Value; readonly set: SetSessionState<Value> } {
+): UseSessionStateResult<Value> {
   const store = useSessionStore(options);
   const valueIn = (state: Readonly<StateShape>) =>
     (Object.hasOwn(state, key) ? state[key] : undefined) as Value | undefined;

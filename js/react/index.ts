@@ -16,5 +16,8 @@ export type {
   SessionProviderProps,
   SetSessionState,
   UseSessionOptions,
+  UseSessionResult,
   UseSessionsRequest,
+  UseSessionsResult,
+  UseSessionStateResult,
 } from './hooks.js';

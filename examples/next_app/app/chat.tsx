@@ -20,7 +20,6 @@ export function Chat({ user }: { user: { appName: string; userId: string } }) {
 
 function Conversation() {
   const { session, store: chat } = useSession();
-  const { status, events, drafts } = session;
   const [problem, setProblem] = useState('');
 
   function send(event: FormEvent<HTMLFormElement>): void {
@@ -33,9 +32,9 @@ function Conversation() {
 
   return (
     <main>
-      {status === 'loading' && <p>Loading…</p>}
+      {session.status === 'loading' && <p>Loading…</p>}
       <ol>
-        {[...events, ...drafts].map((event) => (
+        {[...session.events, ...session.drafts].map((event) => (
           <li key={event.id} className={event.partial ? 'draft' : 'stored'}>
             <b>{event.author}</b> {textOf(event)}
           </li>

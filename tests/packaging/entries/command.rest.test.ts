@@ -35,8 +35,8 @@ describe('the command', () => {
   it('copies a session file to a database, and the database to a file', () => {
     assert.match(npx('copy', 's1.session.json', 'sqlite:s1.db'), /TO +1 +1\n/);
     assert.match(npx('copy', 'sqlite:s1.db', 's1.jsonl'), /TO +1 +1\n/);
-    const [, line = ''] = readFileSync(join(folder, 's1.jsonl'), 'utf8').split('\n');
-    const session = JSON.parse(line) as typeof SESSION;
+    const lines = readFileSync(join(folder, 's1.jsonl'), 'utf8').trimEnd().split('\n');
+    const session = JSON.parse(lines.at(-1)!) as typeof SESSION;
     assert.deepEqual(
       [session.id, session.state, session.events.length],
       ['s1', { topic: 'tea' }, 1],

@@ -59,7 +59,8 @@ type Pack = (
 ) => { close(done: () => void): void };
 
 /** webpack and Rspack say this of files over 244 and 300 KiB, compressed or not. */
-const SIZE_ADVICE = /asset size limit|entrypoint size limit|webpack performance recommendations/;
+const SIZE_ADVICE =
+  /asset size limit|entrypoint size limit|(?:webpack|Rspack) performance recommendations/;
 
 async function pack(run: Pack, folder: string, target = 'web'): Promise<string> {
   const path = join(folder, 'out');

@@ -1,4 +1,5 @@
-import { FIRST_SEED } from '../run/seeds.js';
 import { simulateCaches } from './cache_seeds.js';
 
-simulateCaches(2000, FIRST_SEED);
+const { FIRST_SEED = '200' } = process.env;
+
+simulateCaches(1800, Number(FIRST_SEED));

@@ -8,8 +8,8 @@ import { TimeLimits } from './time_limits.js';
 
 const { SEED, BOUNDARY } = process.env;
 
-/** The first seed of the rest, another one in each run. Never that of the gate, which is 0. */
-export const FIRST_SEED = Number(process.env.FIRST_SEED ?? 100_000);
+/** The first seed of the rest; the gate begins with 0. */
+export const FIRST_SEED = Number(process.env.FIRST_SEED ?? 2000);
 
 /** The number of seeds in one test. */
 const CHUNK = 500;

@@ -121,9 +121,8 @@ export const CASES: readonly FieldCase[] = [
     cases('session', field, WRONG_NUMBERS, ALL_OF_SESSION),
   ),
   ...cases('session', 'number', { 'of no session': 99, 'of another': plus(-1) }, ALL_OF_SESSION),
-  ...cases('session', 'numberCopy', { 'a text': 'text', NaN, 'of no session': 99 }, ALL_OF_SESSION),
-  // Records of version 1 have no copy of the number.
-  ...cases('session', 'numberCopy', { missing: undefined }),
+  ...cases('session', 'numberCopy', WRONG_NUMBERS, ALL_OF_SESSION),
+  ...cases('session', 'numberCopy', { 'of no session': 99 }, ALL_OF_SESSION),
   ...cases('session', 'revision', { 'too high': plus(1000) }),
   ...cases('session', 'revision', { 'too low': plus(-1) }, ofSession(SESSION, ...WRITTEN)),
   ...cases('session', 'created', { 'too high': plus(1000) }, ALL_OF_SESSION),
