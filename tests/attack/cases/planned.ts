@@ -1,4 +1,4 @@
-// Parts of a case that are made anew at each use, because an attack changes objects in place.
+// Parts of a case that are made again at each use, because an attack changes objects in place.
 
 import fc from 'fast-check';
 
@@ -27,7 +27,7 @@ export function sometimes<T>(times: number, value: fc.Arbitrary<T>): fc.Arbitrar
   );
 }
 
-/** One of the values, which are made anew each time. */
+/** One of the values, each made again at each use. */
 export function freshFrom(make: () => readonly unknown[]): fc.Arbitrary<unknown> {
   return fc.nat(make().length - 1).map((index) => make()[index]);
 }
