@@ -171,7 +171,7 @@ function preparations(chosen) {
   return needed;
 }
 
-/** The steps that changes of JavaScript break; with those of Rust if src/ is not as it was built into pkg/. @returns {Step[]} */
+/** The steps that changes of JavaScript break. `npm test -- rust` has those of Rust. @returns {Step[]} */
 function quickSteps() {
   const names = ['prettier', 'tsc'];
   const checks = otherSteps.gate.filter(({ name }) => names.includes(name));
