@@ -1,8 +1,12 @@
 import { invalid } from '../errors/invalid.js';
 import { parseArgs } from 'node:util';
 import { isDurable, parseAddress, SCHEMES } from '../database/engines/address.js';
-import { type NameOptions, requireTableNames } from '../database/tables/table_names.js';
-import { schemaSql } from './schema_sql.js';
+import type { EngineKind } from '../database/engines/engine.js';
+import {
+  type NameOptions,
+  requireTableNames,
+  type TableNames,
+} from '../database/tables/table_names.js';
 
 export const USAGE = `Usage: adk-session-wasm copy FROM TO [options]
        adk-session-wasm schema ENGINE [--schema NAME] [--table-prefix PREFIX]
@@ -31,10 +35,16 @@ createTables: false. ENGINE: sqlite, postgresql, mysql or mariadb.
 Exit code: 0 TO has all that FROM has, 1 it has not, 2 wrong usage.
 `;
 
+/** A database with the names of its tables. */
+export interface DatabasePlace {
+  readonly kind: 'database';
+  readonly engine: EngineKind;
+  readonly url: string;
+  readonly names: NameOptions;
+}
+
 /** A database, a file, or `-`. */
-export type Place =
-  | { readonly kind: 'database'; readonly url: string; readonly names: NameOptions }
-  | { readonly kind: 'file'; readonly path: string };
+export type Place = DatabasePlace | { readonly kind: 'file'; readonly path: string };
 
 /** A parsed command. */
 export type Command =
@@ -45,7 +55,12 @@ export type Command =
       readonly to: Place;
       readonly apps: readonly string[];
     }
-  | { readonly kind: 'schema'; readonly sql: string };
+  | {
+      readonly kind: 'schema';
+      readonly engine: EngineKind;
+      readonly isMariadb: boolean;
+      readonly names: TableNames;
+    };
 
 /**
  * Parses the command line.
@@ -62,7 +77,12 @@ export function parseCommand(args: readonly string[]): Command {
     if (count > 1) throw invalid('schema', `takes one ENGINE; there are ${count} arguments`);
     refuseOtherOptions(values, SCHEMA_OPTIONS);
     const { schema, 'table-prefix': tablePrefix } = values;
-    return { kind: 'schema', sql: schemaSql(from, { schema, tablePrefix }) };
+    const engine = SCHEMES.get(from ?? '');
+    if (engine === undefined) {
+      throw invalid('ENGINE', 'must be sqlite, postgresql, mysql or mariadb');
+    }
+    const names = requireTableNames(engine, { schema, tablePrefix });
+    return { kind: 'schema', engine, isMariadb: from === 'mariadb', names };
   }
   if (command !== 'copy') throw invalid('The command', 'must be copy or schema');
   if (from === undefined || to === undefined || count > 2) {
@@ -128,7 +148,7 @@ function parsePlace(
     if (!isDurable(address)) throw invalid(argument, 'must not be a database in memory');
     const names = { schema, tablePrefix };
     requireTableNames(address.kind, names);
-    return { kind: 'database', url: text, names };
+    return { kind: 'database', engine: address.kind, url: text, names };
   }
   if (scheme !== undefined) {
     throw invalid(

@@ -2,9 +2,9 @@ import { open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { isSessionError } from '../errors/errors.js';
 import { DatabaseSessionService } from '../database/database_session_service.js';
-import { ReadOnlyDatabase } from '../database/read_only_database.js';
+import { loadWithKysely } from '../database/kysely.js';
 import { headerOf, OWN_DIALECT } from '../files/format/stream_format.js';
-import { type Command, parseCommand, type Place, USAGE } from './arguments.js';
+import { type Command, type DatabasePlace, parseCommand, type Place, USAGE } from './arguments.js';
 import { copyToService, type OnSession } from './copy.js';
 import { databaseLines } from './database_lines.js';
 import { fileLines } from './file_lines.js';
@@ -46,7 +46,7 @@ export async function run(args: readonly string[], { out, err }: Outputs): Promi
         await write(out, `${packageVersion()}\n`);
         return 0;
       case 'schema':
-        await write(out, command.sql);
+        await write(out, await sqlOf(command));
         return 0;
       case 'copy':
         return await copy(command, { out, err });
@@ -57,6 +57,15 @@ export async function run(args: readonly string[], { out, err }: Outputs): Promi
     if (code !== 'EPIPE') await write(err, describeError(error));
     return 1;
   }
+}
+
+async function sqlOf({
+  engine,
+  isMariadb,
+  names,
+}: Extract<Command, { kind: 'schema' }>): Promise<string> {
+  const { schemaSql } = await loadWithKysely(engine, () => import('./schema_sql.js'));
+  return schemaSql(engine, isMariadb, names);
 }
 
 async function copy(
@@ -116,6 +125,10 @@ async function withLines(
     await work(fileLines(file.createReadStream(), report)).finally(() => file.close());
     return;
   }
+  const { ReadOnlyDatabase } = await loadWithKysely(
+    from.engine,
+    () => import('../database/read_only_database.js'),
+  );
   const database = new ReadOnlyDatabase(from.url, from.names);
   try {
     await database.open();
@@ -126,7 +139,7 @@ async function withLines(
 }
 
 async function withService(
-  { url, names }: Extract<Place, { kind: 'database' }>,
+  { url, names }: DatabasePlace,
   work: (service: DatabaseSessionService) => Promise<void>,
 ): Promise<void> {
   const service = new DatabaseSessionService(url, names);

@@ -1,14 +1,13 @@
 /** The SQL that creates the tables, for operators who do not let a program create them. */
-import { invalid } from '../errors/invalid.js';
 import { sql } from 'kysely';
-import { SCHEMES } from '../database/engines/address.js';
+import type { EngineKind } from '../database/engines/engine.js';
 import { ENGINES } from '../database/engines/engines.js';
 import { MYSQL_COLLATIONS } from '../database/engines/mysql.js';
 import { DATABASE_LAYOUT } from '../database/tables/layout.js';
 import { onlineIndexStatement } from '../database/tables/online_indices.js';
 import { indices, metadataRows, tableStatements } from '../database/tables/schema.js';
 import { withTableNames } from '../database/tables/renaming.js';
-import { requireTableNames } from '../database/tables/table_names.js';
+import type { TableNames } from '../database/tables/table_names.js';
 import { queryBuilder } from '../database/tables/tables.js';
 
 /** MySQL has no `if not exists` for indices. */
@@ -18,21 +17,11 @@ const MYSQL_ADVICE =
 /**
  * Returns the SQL that creates the tables and indices. Indices are created without blocking writers: on
  * PostgreSQL this must run outside of a transaction.
- *
- * @param name the engine: a scheme of a URL
- * @throws SessionError `invalid_argument` if the engine is unknown or a name is invalid
  */
-export function schemaSql(
-  name: string | undefined,
-  options: { schema?: string | undefined; tablePrefix?: string | undefined },
-): string {
-  const kind = SCHEMES.get(name ?? '');
-  if (kind === undefined) throw invalid('ENGINE', 'must be sqlite, postgresql, mysql or mariadb');
-  const names = requireTableNames(kind, options);
+export function schemaSql(kind: EngineKind, isMariadb: boolean, names: TableNames): string {
   const engine = ENGINES[kind];
   const database = withTableNames(queryBuilder(engine), names);
   const schema = { database, engine, layout: DATABASE_LAYOUT, names };
-  const isMariadb = name === 'mariadb';
   const collation = isMariadb ? MYSQL_COLLATIONS.mariadb : MYSQL_COLLATIONS.mysql;
   const statements = [
     ...tableStatements(schema, collation).map((statement) => statement.compile().sql),

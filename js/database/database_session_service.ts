@@ -1,4 +1,3 @@
-import { SessionError } from '../errors/errors.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import type { Kysely } from 'kysely';
 import { takeOptions } from '../call/call.js';
@@ -17,10 +16,10 @@ import { StoredSessionService } from '../service/stored_session_service.js';
 import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { LazyAdapter } from '../storage/lazy_adapter.js';
-import { isMissingPackage } from '../wasm/loader/optional_package.js';
 import { ENGINE_KINDS, isDurable, parseAddress } from './engines/address.js';
 import type { DatabaseAdapter } from './database_adapter.js';
 import type { EngineKind } from './engines/engine.js';
+import { loadWithKysely } from './kysely.js';
 import type { DatabaseToOpen } from './open_adapter.js';
 import type { TableOptions } from './table_options.js';
 import { requireTableNames } from './tables/table_names.js';
@@ -181,19 +180,9 @@ export async function openAdapter(
   return loadAdapter(checkedOptions(options));
 }
 
-/** Loads what needs Kysely, so that a program without it gets an error with the command that installs it. */
 async function loadAdapter(database: DatabaseToOpen): Promise<DatabaseAdapter> {
-  try {
-    const { adapterOf } = await import('./open_adapter.js');
-    return adapterOf(database);
-  } catch (error) {
-    if (!isMissingPackage(error, 'kysely')) throw error;
-    const message = 'SQL databases need Kysely, which is not installed; run: npm install kysely';
-    throw new SessionError('storage_unavailable', message, {
-      storage: database.kind,
-      cause: error,
-    });
-  }
+  const { adapterOf } = await loadWithKysely(database.kind, () => import('./open_adapter.js'));
+  return adapterOf(database);
 }
 
 function checkedOptions(
