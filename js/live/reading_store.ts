@@ -7,7 +7,7 @@ import type { ListenOptions, Notice } from '../watch/notice.js';
 import { onNextFrame } from './frame.js';
 import type { GivenService, LiveService } from './live_service.js';
 import type { LiveStore } from './live_store.js';
-import { keepMembers } from './snapshot/keep_equal.js';
+import { keepMembers } from './snapshot/keep_elements.js';
 import { markRaw } from '../members/raw.js';
 
 const METHODS = ['watch', 'listChanges', 'loadOlder'] as const;

@@ -2,6 +2,7 @@ import { callQueue } from '../call/call_queue.js';
 import { takeOptions, takeRequest } from '../call/call.js';
 import { isSessionError } from '../errors/errors.js';
 import { requireWhole } from '../errors/option_values.js';
+import { keepEqual } from '../json/keep_equal.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { requireKey } from '../model/values/ids.js';
@@ -12,7 +13,6 @@ import { AppendHandle } from './append_handle.js';
 import { copyEvent, copyState } from './copies.js';
 import { isNoAnswer, ofInvocation, withoutReplaced, withPiece } from './snapshot/drafts.js';
 import { EventList } from './snapshot/event_list.js';
-import { keepEqual } from './snapshot/keep_equal.js';
 import type { GivenService, LiveService } from './live_service.js';
 import type {
   LiveSession,

@@ -7,7 +7,7 @@ import type { CompositeSessionKey, CreateSessionRequest, Session } from '../mode
 import type { ListenOptions } from '../watch/notice.js';
 import { copyState } from './copies.js';
 import { onNextFrame } from './frame.js';
-import { keepElements } from './snapshot/keep_equal.js';
+import { keepElements } from './snapshot/keep_elements.js';
 import type { GivenService, LiveService } from './live_service.js';
 import type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
 import { ReadingStore } from './reading_store.js';

@@ -1,5 +1,6 @@
 import type { Event } from '../../model/event/event.js';
-import { keepElements, keepEqual } from './keep_equal.js';
+import { keepEqual } from '../../json/keep_equal.js';
+import { keepElements } from './keep_elements.js';
 
 /** The most events of a page. A new event copies the last page and the array of pages. */
 const PAGE = 256;

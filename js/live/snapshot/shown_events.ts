@@ -1,6 +1,6 @@
 import type { Event } from '../../model/event/event.js';
 import { idOf, type Pages } from './event_list.js';
-import { keepElements } from './keep_equal.js';
+import { keepElements } from './keep_elements.js';
 
 /** The most pages of which one array of all events is made at once. */
 const FEW_PAGES = 4;

@@ -1,8 +1,8 @@
 import type { CachedSessionService, OutboxEntry } from '../../cache/index.js';
+import { keepEqual } from '../../json/keep_equal.js';
 import { SessionError } from '../../errors/errors.js';
 import type { Event } from '../../model/event/event.js';
 import type { EventList } from './event_list.js';
-import { keepEqual } from './keep_equal.js';
 
 /**
  * An event that is not stored (yet). With a `CachedSessionService`, also one that its remote does not have (yet).

@@ -1,6 +1,6 @@
 import { SessionError, isSessionError } from '../../errors/errors.js';
 import { sessionNotFound } from '../../errors/session_not_found.js';
-import { keepEqual } from '../../live/snapshot/keep_equal.js';
+import { keepEqual } from '../../json/keep_equal.js';
 import type { Event, NewEvent } from '../../model/event/event.js';
 import { snapshotEvent } from '../../model/event/snapshot.js';
 import type { PagedEvents } from '../../model/event_page.js';

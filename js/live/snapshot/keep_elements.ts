@@ -1,26 +1,4 @@
-import { isObject } from '../../json/rules.js';
-
-/**
- * Returns `next`, with every part of it that equals the same part of `last` replaced by that part: all of `last`
- * if they are equal. So what has not changed stays the same object. Both are JSON values; neither is changed.
- */
-export function keepEqual<T>(last: unknown, next: T): T {
-  if (last === next || !isObject(last) || !isObject(next)) return next;
-  if (Array.isArray(last) !== Array.isArray(next)) return next;
-  const keys = Object.keys(next);
-  let isSame = keys.length === Object.keys(last).length;
-  let result: Record<string, unknown> = next;
-  for (const key of keys) {
-    const isKnown = Object.hasOwn(last, key);
-    const value = isKnown ? keepEqual(last[key], next[key]) : next[key];
-    isSame &&= isKnown && Object.is(value, last[key]);
-    if (value === next[key]) continue;
-    // In the copy all members are own, so no assignment meets a setter.
-    if (result === next) result = (Array.isArray(next) ? [...next] : { ...next }) as typeof result;
-    result[key] = value;
-  }
-  return (isSame ? last : result) as T;
-}
+import { keepEqual } from '../../json/keep_equal.js';
 
 /**
  * Returns `next`, with the elements of `last` in place of those that equal them: all of `last` if they are equal.
