@@ -119,6 +119,7 @@ export type {
   Diagnostic,
   ServiceMethod,
   StorageCall,
+  StorageOperation,
   StorageDiagnostic,
 } from './model/diagnostic.js';
 export { type ReadableState, State } from './state/state.js';

@@ -129,6 +129,31 @@ export interface StorageCall {
    * counts it. Not calling it is correct as well. Absent: nobody counts.
    */
   readonly onRetry?: (() => void) | undefined;
+  /**
+   * Which write this is, for a storage that keeps operations: it applies each write once. Any other storage
+   * ignores it.
+   */
+  readonly operation?: StorageOperation | undefined;
+}
+
+/**
+ * Names a write of a client that sends it again until it has an answer.
+ *
+ * The writes of one client to one session have growing numbers, and so have those to a user's or an app's state.
+ * They are sent one after the other, because a number that is not higher than the last one changes nothing.
+ *
+ * @example
+ * ```ts
+ * import type { StorageOperation } from 'adk-session-wasm';
+ *
+ * const first: StorageOperation = { client: crypto.randomUUID(), number: 1 };
+ * ```
+ */
+export interface StorageOperation {
+  /** A UUID of the client. */
+  readonly client: string;
+  /** A whole number from 1. */
+  readonly number: number;
 }
 
 /**

@@ -120,10 +120,18 @@ export interface DescribeRequest extends Description, StorageCall {
   readonly key: Readonly<Required<StorageKey>>;
 }
 
+/** Revisions of stored events by their ids; `null` for an id that no stored event has. */
+export type ExpectedEvents = Readonly<Record<string, number | null>>;
+
 /** Events to append to one session, all or none. */
 export interface AppendRequest extends Append, StorageCall {
   /** Computes the delta of the only event from the stored state, and replaces the event in `events`. */
   readonly compute?: Compute | undefined;
+  /**
+   * By event id: the revision of the stored event that this append may replace; `null`: no event may be stored
+   * with that id. A stored event with the same content is no conflict.
+   */
+  readonly expectedEvents?: ExpectedEvents | undefined;
   /** See `BuiltInWriteRequest`. */
   readonly sharesState?: boolean | undefined;
 }
@@ -158,6 +166,11 @@ export interface TruncatingStore extends SessionStore {
 export interface SessionStore {
   /** Whether the store is a {@link TruncatingStore}. */
   readonly truncates?: boolean;
+
+  /**
+   * Whether the storage applies each {@link StorageCall.operation} once. If a server holds it: known after `open`.
+   */
+  readonly keepsOperations?: boolean | undefined;
 
   /** Opens the storage, if there is anything to open. If a server holds it, asks whether it answers. */
   open(call: StorageCall): MaybePromise<void>;
