@@ -5,7 +5,7 @@ import { subscribe, type Subscription } from './subscription.js';
 
 /**
  * Gets the notices of the server, and keeps to itself those of this service: the server sends them too. Watchers
- * of the same session, user or app share one connection. The first begins with `resync`, because changes may have
+ * of a user and of its sessions share one connection. The first begins with `resync`, because changes may have
  * been missed before it was open. A later one continues where the one before was cut.
  */
 export class RemoteFeed extends Feed {

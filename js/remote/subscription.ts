@@ -4,7 +4,7 @@ import { isSessionError } from '../errors/errors.js';
 import { pause } from '../http/call_limit.js';
 import { connectionError, hasStatus, isTransient, retryAfterOf } from '../http/http_errors.js';
 import type { HostAbortSignal } from '../model/host.js';
-import type { WatchRequest } from '../watch/notice.js';
+import type { StateOwner } from '../storage/scopes.js';
 import { decodeNotice } from '../watch/tab_message.js';
 import type { Watcher } from '../watch/watcher.js';
 import { type Connection, pathOf } from './connection/connection.js';
@@ -17,10 +17,10 @@ const LONGEST_PAUSE = 30_000;
 /** Milliseconds without a sign of the server, which sends one every 15 seconds. */
 const SILENCE_MS = 45_000;
 
-/** A connection to the change feed of an app, a user or a session. */
+/** A connection to the change feed of an app or a user. The watchers of its sessions share it. */
 export interface Subscription {
   readonly connection: Connection;
-  readonly request: Readonly<WatchRequest>;
+  readonly owner: Readonly<StateOwner>;
   readonly watchers: Set<Watcher>;
   readonly onError: (error: unknown) => void;
   /** Id of the last event. The server begins with `resync` if it does not know it. */
@@ -30,7 +30,8 @@ export interface Subscription {
 }
 
 /**
- * Delivers the notices of the server to a watcher, over the connection of its kind if there is one.
+ * Delivers the notices of the server to a watcher, over the connection of its user, or of its app if it watches all
+ * users. A browser has few connections to a server, and each feed takes one for good.
  *
  * @param signal fires when the watcher has ended
  * @param onError gets the errors of the connection
@@ -43,13 +44,12 @@ export function subscribe(
   onError: (error: unknown) => void,
 ): void {
   if (signal.aborted) return;
-  const { request } = watcher;
-  const { appName, userId, sessionId } = request;
-  const name = JSON.stringify([appName, userId, sessionId]);
+  const { appName, userId } = watcher.request;
+  const name = JSON.stringify([appName, userId]);
   const known = subscriptions.get(name);
   const subscription = known ?? {
     connection,
-    request,
+    owner: { appName, userId },
     onError,
     watchers: new Set(),
     lastEventId: '0',
@@ -111,9 +111,9 @@ async function runSubscription(subscription: Subscription): Promise<void> {
  * @param onOpen called when the server has sent something of a feed
  */
 async function readFeed(subscription: Subscription, onOpen: () => void): Promise<void> {
-  const { connection, request, watchers, ended } = subscription;
+  const { connection, owner, watchers, ended } = subscription;
   const { signal } = ended;
-  const { appName, userId, sessionId } = request;
+  const { appName, userId } = owner;
   const path = `${pathOf('apps', appName)}/changes`;
   const silence = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -124,7 +124,7 @@ async function readFeed(subscription: Subscription, onOpen: () => void): Promise
   const ignoreSignal = onAbort(signal, () => silence.abort(signal.reason));
   try {
     received();
-    const query = { userId, sessionId };
+    const query = { userId };
     const headers = { 'last-event-id': subscription.lastEventId };
     const feed = { method: 'GET', path, query } as const;
     const { response } = await openStream(connection, feed, silence.signal, headers);

@@ -52,8 +52,8 @@ const WATCH_ROUTE: Route = {
   method: 'GET',
   path: '/apps/{appName}/changes',
   action: 'watch',
-  summary: 'Sends notices of changes as server-sent events, of an app, a user or a session.',
-  query: ['userId', 'sessionId'],
+  summary: 'Sends notices of changes as server-sent events, of an app or a user.',
+  query: ['userId'],
   response: 'Notices',
 };
 
@@ -156,7 +156,7 @@ class Handler {
     const concerned = {
       appName: names.appName,
       userId: names.userId || textIn(query, 'userId'),
-      sessionId: names.sessionId || textIn(query, 'sessionId'),
+      sessionId: names.sessionId || undefined,
     };
     const access = { action: route.action, ...concerned };
     const ended = (): SessionError =>

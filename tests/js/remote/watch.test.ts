@@ -45,12 +45,47 @@ describe('The watchers of a remote service', () => {
     assert.equal((await rest).done, true);
   });
 
-  it('share one feed for the same request, and end it with the last of them', async () => {
+  it('share one feed for each user, and each gets the notices of its own session', async () => {
+    const { service, handler } = openRemote();
+    const feeds: string[] = [];
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      const { href, searchParams } = new URL(input as string);
+      if (href.includes('/changes')) feeds.push(String(searchParams));
+      return fetchFrom(handler)(input, init);
+    };
+    const { remote } = openRemote({ fetch });
+    const user = { appName: 'shop', userId: 'ada' };
+    const keys = Array.from({ length: 10 }, (_, number) => ({ ...user, sessionId: `s${number}` }));
+    const ofUser = remote.watch(user);
+    const ofSessions = keys.map((key) => remote.watch(key));
+    for (const watch of [ofUser, ...ofSessions]) {
+      assert.equal((await nextOf(watch)).type, 'resync');
+    }
+    for (const key of keys) await service.createSession(key);
+    const idOf = (notice: Notice) => 'sessionId' in notice && notice.sessionId;
+    for (const [number, key] of keys.entries()) {
+      assert.equal(idOf(await nextOf(ofUser)), key.sessionId);
+      assert.equal(idOf(await nextOf(ofSessions[number]!)), key.sessionId);
+    }
+    await service.deleteUser(user);
+    for (const [number, key] of keys.entries()) {
+      const deleted = await nextOf(ofSessions[number]!);
+      assert.deepEqual([deleted.type, idOf(deleted)], ['deleted', key.sessionId]);
+    }
+    const other = remote.watch({ appName: 'shop', userId: 'bob' });
+    assert.equal((await nextOf(other)).type, 'resync');
+    const ofApp = remote.watch({ appName: 'shop' });
+    assert.equal((await nextOf(ofApp)).type, 'resync');
+    assert.deepEqual(feeds, ['userId=ada', 'userId=bob', '']);
+    await remote.close();
+  });
+
+  it('end their feed with the last of them', async () => {
     const { service } = openRemote();
     const handler = handlerOn(service, { maxFeeds: 1 });
     const fetch = fetchFrom(handler);
     const remote = new RemoteSessionService({ url: URL_OF_SERVER, fetch });
-    const watches = [1, 2].map(() => remote.watch({ appName: 'shop' }));
+    const watches = [KEY, { appName: 'shop', userId: 'ada' }].map((key) => remote.watch(key));
     for (const watch of watches) assert.equal((await nextOf(watch)).type, 'resync');
     for (const watch of watches) await watch.return();
     const other = remote.watch({ appName: 'other' });

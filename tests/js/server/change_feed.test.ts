@@ -29,12 +29,12 @@ const EVENT = { author: 'user', invocationId: 'i' };
 const CHANGES = `/apps/${APP}/changes`;
 
 describe('A change feed', () => {
-  it('sends the notices of a user or a session as server-sent events', async () => {
+  it('sends the notices of a user as server-sent events', async () => {
     const { handler, service } = serve();
-    const response = await handler(requestTo(`${CHANGES}?userId=ada&sessionId=s1`));
+    const response = await handler(requestTo(`${CHANGES}?userId=ada`));
     assert.equal(response.headers.get('content-type'), 'text/event-stream');
     const events = feedEvents(response);
-    await service.createSession({ ...KEY, sessionId: 'other' });
+    await service.createSession({ ...KEY, userId: 'bob' });
     await seed(service);
     const { data } = await next(events);
     assert.deepEqual(

@@ -31,7 +31,7 @@ export async function feedsAndWriters(
   const feeds = await Promise.all(
     Array.from({ length: FEEDS }, async (_, number) => {
       const writer = number % WRITERS;
-      const path = `${origin}/apps/shop/changes?userId=u${writer}&sessionId=s`;
+      const path = `${origin}/apps/shop/changes?userId=u${writer}`;
       return { writer, revision: 0, events: feedEvents(await fetch(path)) };
     }),
   );
