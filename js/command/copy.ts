@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isSessionError } from '../errors/errors.js';
 import { exportSession } from '../files/export/export_session.js';
 import type { SessionFile } from '../files/format/session_file.js';
+import { HEADER } from '../files/format/stream_format.js';
 import { importSession } from '../files/import/import_session.js';
 import { importSessions } from '../files/import/import_sessions.js';
 import type { BaseSessionService } from '../model/session_service.js';
@@ -38,8 +39,8 @@ export async function copyToService(
  * @returns `false` if the service has a session with that id
  */
 async function importLine(service: BaseSessionService, line: Line): Promise<boolean> {
-  const text = JSON.stringify(line);
-  for await (const { error } of importSessions(service, text, { timeUnit: 'milliseconds' })) {
+  const text = [HEADER, line].map((value) => JSON.stringify(value)).join('\n');
+  for await (const { error } of importSessions(service, text)) {
     if (isSessionError(error, 'already_exists')) return false;
     if (error !== undefined) throw error;
   }

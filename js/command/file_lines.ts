@@ -1,10 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  describeLine,
-  OWN_DIALECT,
-  parseLine,
-  readHeaderUnit,
-} from '../files/format/stream_format.js';
+import { describeLine, isHeader, parseLine } from '../files/format/stream_format.js';
 import { malformedFile, requireJsonObject } from '../files/format/malformed_file.js';
 import { parseJson } from '../files/format/recorded_session.js';
 import { fileOf, type SessionFile, storedSessionIn } from '../files/format/session_file.js';
@@ -15,15 +10,15 @@ import { type Line, type Report, withReport } from './line.js';
 
 /** Reads a session file of any ADK, or JSON Lines. */
 export async function* fileLines(source: LinesSource, report: Report): AsyncGenerator<Line, void> {
-  let timeUnit: TimeUnit | undefined;
+  let isOwnFormat = false;
   let number = 0;
   for await (const text of jsonLines(source)) {
     number += 1;
     if (text.trim() === '') continue;
     const line = await withReport(report, `line ${number}`, () => {
       const json = parseLine(text);
-      if (!Object.hasOwn(json, 'format')) return inOwnDialect(json, timeUnit);
-      timeUnit = readHeaderUnit(json);
+      if (!isHeader(json)) return inOwnDialect(json, isOwnFormat ? 'milliseconds' : undefined);
+      isOwnFormat = true;
       return undefined;
     });
     if (line !== undefined) yield line;
@@ -69,7 +64,7 @@ function inOwnDialect(json: SessionFile, timeUnit: TimeUnit | undefined): Line {
   const events = session.events.map((event, at) => {
     return (event.id ?? '') === '' ? { ...event, id: eventIdAt(session, at) } : event;
   });
-  const file = fileOf({ session: { ...session, events }, initialState }, OWN_DIALECT);
+  const file = fileOf({ session: { ...session, events }, initialState });
   return { ...file, appName: session.appName };
 }
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { isSessionError } from '../errors/errors.js';
 import { DatabaseSessionService } from '../database/database_session_service.js';
 import { loadWithKysely } from '../database/kysely.js';
-import { headerOf, OWN_DIALECT } from '../files/format/stream_format.js';
+import { HEADER } from '../files/format/stream_format.js';
 import { type Command, type DatabasePlace, parseCommand, type Place, USAGE } from './arguments.js';
 import { copyToService, type OnSession } from './copy.js';
 import { databaseLines } from './database_lines.js';
@@ -94,7 +94,7 @@ async function copy(
       }
     }
     const writeAll = async (write: Write) => {
-      await write(textOf(headerOf(OWN_DIALECT)));
+      await write(textOf(HEADER));
       for await (const line of selected()) {
         await write(textOf(line));
         onSession(line, true);

@@ -1,17 +1,10 @@
 import { sessionNotFound } from '../../errors/session_not_found.js';
-import { takeOptions, takeRequest } from '../../call/call.js';
-import { optionalBoolean } from '../../errors/option_values.js';
-import { requireService } from '../../call/given_service.js';
+import { takeRequest } from '../../call/call.js';
 import { requireKey } from '../../model/values/ids.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
-import {
-  fileOf,
-  type SessionDialect,
-  type SessionFile,
-  takeDialect,
-} from '../format/session_file.js';
-import { type ExportedMembers, readingMethods, readWholeSession } from '../format/whole_session.js';
+import { fileOf, type SessionDialect, type SessionFile } from '../format/session_file.js';
+import { readWholeSession } from './whole_session.js';
 
 /**
  * Options of {@link exportSession}.
@@ -23,7 +16,13 @@ import { type ExportedMembers, readingMethods, readWholeSession } from '../forma
  * const forPython: ExportSessionOptions = { casing: 'snake', timeUnit: 'seconds' };
  * ```
  */
-export interface ExportSessionOptions extends SessionDialect, ExportedMembers, Abortable {}
+export interface ExportSessionOptions extends SessionDialect, Abortable {
+  /**
+   * Whether a file has the session's own state when it was created, if the service knows it. Python refuses a
+   * session with this member. The events are then read twice. Default `false`.
+   */
+  initialState?: boolean | undefined;
+}
 
 /**
  * Exports a stored session with all its events, as a file of one of the ADKs; see `sessionToFile`.
@@ -51,14 +50,11 @@ export async function exportSession(
   key: CompositeSessionKey,
   options: ExportSessionOptions = {},
 ): Promise<SessionFile> {
-  const { signal, ...given } = takeOptions(options);
-  const initialState = optionalBoolean('initialState', given.initialState);
-  requireService(service, readingMethods({ initialState }));
   const { appName, userId, sessionId } = takeRequest(key);
-  const taken = { appName, userId, sessionId };
-  requireKey(taken);
-  const dialect = takeDialect(given);
-  const stored = await readWholeSession(service, { ...taken, signal }, { initialState });
+  requireKey({ appName, userId, sessionId });
+  const { signal, initialState, ...dialect } = options;
+  const request = { appName, userId, sessionId, signal };
+  const stored = await readWholeSession(service, request, initialState);
   if (stored !== undefined) return fileOf(stored, dialect);
-  throw sessionNotFound(taken.sessionId);
+  throw sessionNotFound(sessionId);
 }

@@ -1,16 +1,14 @@
-import { requireId } from '../../model/values/ids.js';
 import { takeRequest } from '../../call/call.js';
-import { optionalBoolean } from '../../errors/option_values.js';
-import { requireService } from '../../call/given_service.js';
+import { requireId } from '../../model/values/ids.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
-import type { SessionsRequest } from '../../model/session_list.js';
 import type { BaseSessionService } from '../../model/session_service.js';
-import { type Dialect, fileOf, type SessionDialect, takeDialect } from '../format/session_file.js';
-import { headerOf } from '../format/stream_format.js';
-import { type ExportedMembers, readingMethods, readWholeSession } from '../format/whole_session.js';
+import { fileOf } from '../format/session_file.js';
+import { HEADER } from '../format/stream_format.js';
+import type { ExportSessionOptions } from './export_session.js';
+import { readWholeSession } from './whole_session.js';
 
 /**
- * Selects the sessions to export, and their format.
+ * Selects the sessions to export.
  *
  * @example
  * ```ts
@@ -19,10 +17,10 @@ import { type ExportedMembers, readingMethods, readWholeSession } from '../forma
  * const allOfAda: ExportSessionsRequest = { appName: 'shop', userId: 'ada' };
  * ```
  */
-export interface ExportSessionsRequest extends SessionDialect, ExportedMembers, Abortable {
-  /** The name of one app, or of several. Name all apps to export the whole store. */
-  appName: string | readonly string[];
-  /** Absent: all users of the apps. */
+export interface ExportSessionsRequest
+  extends Pick<ExportSessionOptions, 'initialState'>, Abortable {
+  appName: string;
+  /** Absent: all users of the app. */
   userId?: string | undefined;
 }
 
@@ -30,14 +28,15 @@ export interface ExportSessionsRequest extends SessionDialect, ExportedMembers, 
 const PAGE_SIZE = 100;
 
 /**
- * Exports all sessions of a user, of apps, or of a whole store, as JSON Lines: one JSON value per line.
+ * Exports all sessions of a user or of an app as JSON Lines: one JSON value per line. Streams of several apps may be
+ * concatenated.
  *
  * | line | content |
  * | --- | --- |
- * | `{"format":"adk-sessions","version":1,"casing":"camel","timeUnit":"milliseconds"}` | the first line: the format of the sessions |
+ * | `{"format":"adk-sessions","version":1}` | the first line |
  * | `{"appName":"shop","appState":{"motd":"…"}}` | the app's state, keys without `app:`; only if all users are exported |
  * | `{"appName":"shop","userId":"ada","userState":{"name":"…"}}` | a user's state, keys without `user:`; before the user's sessions |
- * | `{"id":"s1","appName":"shop","userId":"ada","state":{…},"events":[…],"lastUpdateTime":…}` | a session, as `sessionToFile` writes it |
+ * | `{"id":"s1","appName":"shop","userId":"ada","state":{…},"events":[…],"lastUpdateTime":…}` | a session, as `sessionToFile` writes it by default |
  *
  * The sessions of an app come in order of `lastUpdateTime`. Each session is read when its line is taken, so
  * memory holds one session and the ids of all. A line shows the session as it was when the line was written.
@@ -67,28 +66,11 @@ export async function* exportSessions(
   service: BaseSessionService,
   request: ExportSessionsRequest,
 ): AsyncGenerator<string, void> {
-  const ownRequest = takeRequest(request);
-  const { appName, userId, signal } = ownRequest;
+  const { appName, userId, signal, initialState } = takeRequest(request);
   // Check everything before the first line: lines that were yielded cannot be taken back.
-  const members = { initialState: optionalBoolean('initialState', ownRequest.initialState) };
-  const stateMethods = userId === undefined ? ['getAppState', 'getUserState'] : ['getUserState'];
-  requireService(service, ['sessions', ...readingMethods(members), ...stateMethods]);
-  const dialect = takeDialect(ownRequest);
-  const apps: readonly unknown[] = Array.isArray(appName) ? appName : [appName];
-  const appNames = new Set(apps.map((app) => requireId('appName', app)));
+  requireId('appName', appName);
   if (userId !== undefined) requireId('userId', userId);
-  yield formatLine(headerOf(dialect));
-  for (const app of appNames) {
-    yield* appLines(service, { appName: app, userId, signal }, dialect, members);
-  }
-}
-
-async function* appLines(
-  service: BaseSessionService,
-  { appName, userId, signal }: SessionsRequest,
-  dialect: Dialect,
-  members: ExportedMembers,
-): AsyncGenerator<string, void> {
+  yield formatLine(HEADER);
   const users = new Set<string>();
   if (userId === undefined) {
     yield formatLine({ appName, appState: await service.getAppState({ appName, signal }) });
@@ -99,13 +81,14 @@ async function* appLines(
   const order = { order: 'asc', limit: PAGE_SIZE, stateKeys: [] } as const;
   for await (const listed of service.sessions({ appName, userId, signal, ...order })) {
     const { id: sessionId, userId } = listed;
-    const stored = await readWholeSession(service, { appName, userId, sessionId, signal }, members);
+    const key = { appName, userId, sessionId, signal };
+    const stored = await readWholeSession(service, key, initialState);
     if (stored === undefined) continue;
     if (!users.has(userId)) {
       users.add(userId);
       yield await userLine(service, { appName, userId, signal });
     }
-    yield formatLine(fileOf(stored, dialect));
+    yield formatLine(fileOf(stored));
   }
 }
 

@@ -3,7 +3,6 @@ import type { Event } from '../../model/event/event.js';
 import { isTemp, REMOVED } from '../../state/scope.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
-import { requireWholeSession } from './require_whole_session.js';
 
 /**
  * Returns the state after applying the events' deltas to a given state. `temp:` keys are left out.
@@ -37,7 +36,6 @@ export function applyDeltas(state: Readonly<StateShape>, events: readonly Event[
  * ```
  */
 export function initialState(session: Pick<Session, 'state' | 'events'>): StateShape {
-  requireWholeSession(session);
   const { state, events } = session;
   const initial = new Map(Object.entries(state));
   for (const { actions } of events) {

@@ -2,13 +2,11 @@ import { type Casing, readNames, writeNames } from '../../python/casing.js';
 import { SESSION } from '../../python/fields.js';
 import { type TimeUnit, toAllSeconds, convertTimes } from '../../python/time.js';
 import type { Event } from '../../model/event/event.js';
-import { takeOptions } from '../../call/call.js';
 import { requireOneOf } from '../../errors/option_values.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { applyDeltas } from './apply_deltas.js';
 import { parseJson, checkRecordedSession } from './recorded_session.js';
-import { requireWholeSession } from './require_whole_session.js';
 import { convertSessionTimes } from './session_times.js';
 
 /**
@@ -92,23 +90,7 @@ export interface ReadSessionOptions {
  * ```
  */
 export function sessionToFile(session: Session, options: SessionDialect = {}): SessionFile {
-  requireWholeSession(session);
-  const dialect = takeDialect(takeOptions(options));
-  return fileOf({ session, initialState: undefined }, dialect);
-}
-
-/** A checked {@link SessionDialect}. */
-export interface Dialect {
-  readonly casing: Casing;
-  readonly timeUnit: TimeUnit;
-}
-
-/** @throws SessionError `invalid_argument` for an unknown casing or unit */
-export function takeDialect({ casing, timeUnit }: SessionDialect): Dialect {
-  return {
-    casing: requireCasing(casing ?? 'camel'),
-    timeUnit: requireTimeUnit(timeUnit ?? 'milliseconds'),
-  };
+  return fileOf({ session, initialState: undefined }, options);
 }
 
 /** A session, and its own state when it was created, if that is known. */
@@ -120,8 +102,10 @@ export interface StoredSession {
 /** Like {@link sessionToFile}, with the initial state. */
 export function fileOf(
   { session, initialState }: StoredSession,
-  { casing, timeUnit }: Dialect,
+  { casing = 'camel', timeUnit = 'milliseconds' }: SessionDialect = {},
 ): SessionFile {
+  requireOneOf('casing', casing, ['camel', 'snake']);
+  requireTimeUnit(timeUnit);
   const { id, appName, userId, state, events, lastUpdateTime, title, labels } = session;
   const convertTime = (time: unknown): unknown => {
     return timeUnit === 'seconds' && typeof time === 'number' ? toAllSeconds(time) : time;
@@ -179,12 +163,12 @@ export function storedSessionIn(
   file: string | SessionFile,
   options: ReadSessionOptions,
 ): StoredSession {
-  const { timeUnit, ...replacements } = takeOptions(options);
-  const statedUnit = timeUnit === undefined ? undefined : requireTimeUnit(timeUnit);
+  const { timeUnit, ...replacements } = options;
+  if (timeUnit !== undefined) requireTimeUnit(timeUnit);
   const json = typeof file === 'string' ? parseJson(file) : file;
   const recorded = checkRecordedSession(readNames(json, SESSION), replacements);
   const { id, appName, userId } = recorded;
-  const { lastUpdateTime, ...times } = convertSessionTimes(recorded, statedUnit);
+  const { lastUpdateTime, ...times } = convertSessionTimes(recorded, timeUnit);
   // The members that every event needs were checked; other fields may be anything.
   const events = times.events as unknown as Event[];
   const state = recorded.state ?? applyDeltas({}, events);
@@ -202,20 +186,7 @@ export function storedSessionIn(
   return { session, initialState };
 }
 
-/**
- * Checks a time unit, and returns it.
- *
- * @throws SessionError `invalid_argument` if it is not a known time unit
- */
-export function requireTimeUnit(unit: unknown): TimeUnit {
+/** @throws SessionError `invalid_argument` if it is not a known time unit */
+function requireTimeUnit(unit: unknown): TimeUnit {
   return requireOneOf('timeUnit', unit, ['milliseconds', 'seconds']);
-}
-
-/**
- * Checks a casing, and returns it.
- *
- * @throws SessionError `invalid_argument` if it is not a known casing
- */
-export function requireCasing(casing: unknown): Casing {
-  return requireOneOf('casing', casing, ['camel', 'snake']);
 }

@@ -2,23 +2,17 @@
 import { kindOf } from '../../errors/describe.js';
 import { SessionError } from '../../errors/errors.js';
 import { isPlainObject } from '../../json/rules.js';
-import type { TimeUnit } from '../../python/time.js';
 import { malformedFile } from './malformed_file.js';
 import { parseJson } from './recorded_session.js';
-import { type Dialect, requireTimeUnit, type SessionFile } from './session_file.js';
+import type { SessionFile } from './session_file.js';
 
 /** The name in the first line. */
 const FORMAT = 'adk-sessions';
 /** The version of that format. */
 const VERSION = 1;
 
-/** The form of this package's own types. */
-export const OWN_DIALECT: Dialect = { casing: 'camel', timeUnit: 'milliseconds' };
-
-/** Returns the first line. */
-export function headerOf(dialect: Dialect): SessionFile {
-  return { format: FORMAT, version: VERSION, ...dialect };
-}
+/** The first line. The sessions in the lines after it are in camelCase and milliseconds. */
+export const HEADER: SessionFile = { format: FORMAT, version: VERSION };
 
 /**
  * Parses a line.
@@ -32,12 +26,14 @@ export function parseLine(text: string): SessionFile {
 }
 
 /**
- * Returns the time unit that the first line states.
+ * Returns whether the object is the first line.
  *
  * @throws SessionError `unsupported` for an unknown format or version
  */
-export function readHeaderUnit({ format, version, timeUnit }: SessionFile): TimeUnit {
-  if (format === FORMAT && version === VERSION) return requireTimeUnit(timeUnit);
+export function isHeader(json: SessionFile): boolean {
+  if (!Object.hasOwn(json, 'format')) return false;
+  const { format, version } = json;
+  if (format === FORMAT && version === VERSION) return true;
   throw new SessionError(
     'unsupported',
     `The stream has the format ${JSON.stringify(format)}, version ${JSON.stringify(version)}; ` +
@@ -54,8 +50,8 @@ interface LineDescription {
 }
 
 /** Returns the kind of a line and the names in it; absent names are left out. */
-export function describeLine(json: SessionFile, replacementApp?: string): LineDescription {
-  const appName = textOrUndefined(replacementApp ?? json.appName ?? json.app_name);
+export function describeLine(json: SessionFile): LineDescription {
+  const appName = textOrUndefined(json.appName ?? json.app_name);
   const userId = textOrUndefined(json.userId ?? json.user_id);
   const app = appName === undefined ? {} : { appName };
   if (Object.hasOwn(json, 'appState')) return { kind: 'appState', ...app };

@@ -1,14 +1,8 @@
-import { takeOptions } from '../../call/call.js';
 import { requireOneOf } from '../../errors/option_values.js';
-import { requireService } from '../../call/given_service.js';
 import type { Abortable, Session } from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
-import { newEventId } from '../../model/event/create_event.js';
-import type { Event } from '../../model/event/event.js';
-import { snapshotEvent } from '../../model/event/snapshot.js';
 import { snapshotDelta } from '../../state/delta.js';
 import { isShared } from '../../state/scope.js';
-import type { StateShape } from '../../state/state_shape.js';
 import {
   type ReadSessionOptions,
   type SessionFile,
@@ -39,8 +33,8 @@ export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
  * The stored session has the file's id, or a UUID if the file has none. It has the session's own state, and
  * all events with their ids, order, timestamps and unknown fields. It has the file's `lastUpdateTime`, if
  * that is not before the latest event. Other sessions share the `user:` and `app:` keys in its state and in
- * its events' deltas. The option `sharedState` says whether these keys are added if missing (the default),
- * overwritten, or left alone. `temp:` keys are dropped.
+ * its events' deltas. The option `sharedState` says whether these keys are added if missing (the default), or
+ * left alone. `temp:` keys are dropped.
  *
  * The file is checked before anything is written. The session is stored by one `createSession` with its events:
  * no reader finds a part of it, and after a crash it is there whole or not at all. Vertex AI has no
@@ -49,7 +43,7 @@ export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
  *
  * @param service a service of this package; a service that does not accept `lastUpdateTime` sets the current
  *   time
- * @param file JSON text or its parsed value
+ * @param file JSON text or its parsed value, which must not change before the promise settles
  * @returns a handle on the stored session
  * @throws SessionError (as a rejection) `already_exists`, and nothing is changed; `invalid_argument` with the
  *   `path` of the mistake in the file, or if the unit of its times cannot be inferred; any error of
@@ -72,50 +66,21 @@ export async function importSession(
   file: string | SessionFile,
   options: ImportSessionOptions = {},
 ): Promise<Session> {
-  requireService(service, ['createSession']);
-  const { signal, sharedState, ...readOptions } = takeOptions(options);
-  const policy = requireSharedState(sharedState);
-  const given = storedSessionIn(file, readOptions);
-  requireStorable(given);
-  const mayFill = policy === 'fill' && Object.keys(given.session.state).some(isShared);
-  // The caller may change the file while its shared state is read.
-  const stored = mayFill && typeof file !== 'string' ? copyOf(given) : given;
+  const { signal, sharedState = 'fill', ...readOptions } = options;
+  requireOneOf('sharedState', sharedState, ['fill', 'keep']);
+  const stored = storedSessionIn(file, readOptions);
+  requireStorable(stored);
   const { appName, userId, id: sessionId, ...session } = stored.session;
+  const mayFill = sharedState === 'fill' && Object.keys(session.state).some(isShared);
   const storedShared = mayFill ? await readSharedState(service, { appName, userId, signal }) : {};
   return service.createSession({
     ...session,
-    ...planState(stored, storedShared, policy),
+    ...planState(stored, storedShared, sharedState),
     appName,
     userId,
     sessionId,
     signal,
   });
-}
-
-/** Copies a session as it is stored. */
-function copyOf({ session, initialState }: StoredSession): StoredSession {
-  const { state, events, labels } = session;
-  const copyOfState = (state: StateShape) => JSON.parse(snapshotDelta(state).text) as StateShape;
-  const copyOfEvent = (event: Event) =>
-    JSON.parse(snapshotEvent(event, Date.now, newEventId).text) as Event;
-  return {
-    session: {
-      ...session,
-      state: copyOfState(state),
-      events: events.map(copyOfEvent),
-      ...(labels !== undefined && { labels: { ...labels } }),
-    },
-    initialState: initialState && copyOfState(initialState),
-  };
-}
-
-/**
- * Returns the option `sharedState`, or its default.
- *
- * @throws SessionError `invalid_argument` for any other value
- */
-export function requireSharedState(value: unknown = 'fill'): SharedState {
-  return requireOneOf('sharedState', value, ['fill', 'overwrite', 'keep']);
 }
 
 /**

@@ -1,8 +1,6 @@
 import { kindOf } from '../../errors/describe.js';
-import { invalid, invalidValue } from '../../errors/invalid.js';
-import type { HostAbortSignal, HostReadableStream } from '../../model/host.js';
-import type { MaybePromise } from '../../call/call.js';
-import { untilAborted } from '../../call/time_limit.js';
+import { invalid } from '../../errors/invalid.js';
+import type { HostReadableStream } from '../../model/host.js';
 import { SessionError } from '../../errors/errors.js';
 
 /**
@@ -26,16 +24,13 @@ export type LinesSource =
 /**
  * Yields the lines of `source`, without their line ends.
  *
- * @throws SessionError `aborted`; `invalid_argument` if the source yields anything other than text or UTF-8 bytes
+ * @throws SessionError `invalid_argument` if the source yields anything other than text or UTF-8 bytes
  */
-export async function* readLines(
-  source: LinesSource,
-  signal?: HostAbortSignal,
-): AsyncGenerator<string, void> {
+export async function* readLines(source: LinesSource): AsyncGenerator<string, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   // Pieces are joined only at the end of a line: a line may be a session of megabytes, in a thousand chunks.
   let pieces: string[] = [];
-  for await (const chunk of readChunks(source, signal)) {
+  for await (const chunk of chunksOf(source)) {
     const [unfinishedLine = '', ...completeLines] = decodeChunk(chunk, decoder)
       .split('\n')
       .reverse();
@@ -49,58 +44,24 @@ export async function* readLines(
   yield pieces.join('');
 }
 
-async function* readChunks(
-  source: LinesSource,
-  signal: HostAbortSignal | undefined,
-): AsyncGenerator<unknown, void> {
-  if (typeof source === 'string') {
-    yield source;
-    return;
-  }
-  const chunks = openChunks(source);
+function chunksOf(source: LinesSource): Iterable<unknown> | AsyncIterable<unknown> {
+  if (typeof source === 'string') return [source];
+  return 'getReader' in source ? streamChunks(source) : source;
+}
+
+/** Reads a stream by its reader: Safari's streams have no iterator. */
+async function* streamChunks(stream: HostReadableStream<unknown>): AsyncGenerator<unknown, void> {
+  const reader = stream.getReader();
   try {
     for (;;) {
-      const { done, value } = await untilAborted(signal, chunks.read());
+      const { done, value } = await reader.read();
       if (done === true) return;
       yield value;
     }
   } finally {
-    // The caller may stop early. A source that failed may fail here again, which is ignored.
-    const cancelling = Promise.resolve().then(() => chunks.cancel());
-    const cancelled = cancelling.catch(() => undefined);
-    // A source that did not answer before the signal may not answer to this either.
-    if (signal?.aborted !== true) await cancelled;
+    // The caller may stop early. A stream that failed may fail here again, which is ignored.
+    await reader.cancel().catch(() => undefined);
   }
-}
-
-/** A source that is being read. */
-interface Chunks {
-  read(): MaybePromise<{ readonly done?: boolean | undefined; readonly value?: unknown }>;
-  /** Tells the source that no more chunks are wanted. */
-  cancel(): unknown;
-}
-
-function openChunks(source: unknown): Chunks {
-  if (isStream(source)) {
-    // Not its iterator: Safari's streams have none, and it cannot cancel a stream that does not answer.
-    const reader = source.getReader();
-    return { read: () => reader.read(), cancel: () => reader.cancel() };
-  }
-  const iterator = iteratorOf(source);
-  return { read: () => iterator.next(), cancel: () => iterator.return?.() };
-}
-
-function isStream(source: unknown): source is HostReadableStream<unknown> {
-  return typeof source === 'object' && source !== null && 'getReader' in source;
-}
-
-function iteratorOf(source: unknown): AsyncIterator<unknown> | Iterator<unknown> {
-  if (typeof source === 'object' && source !== null) {
-    if (Symbol.asyncIterator in source)
-      return (source as AsyncIterable<unknown>)[Symbol.asyncIterator]();
-    if (Symbol.iterator in source) return (source as Iterable<unknown>)[Symbol.iterator]();
-  }
-  throw invalidValue('source', 'must be text, a stream or iterable', source);
 }
 
 function decodeChunk(chunk: unknown, decoder: TextDecoder, isLast = false): string {

@@ -1,5 +1,4 @@
-import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
-import { requireService } from '../../call/given_service.js';
+import { SHARED_PREFIXES, type SharedScope } from '../../state/scope.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { BaseSessionService } from '../../model/session_service.js';
@@ -9,18 +8,11 @@ export async function readSharedState(
   service: BaseSessionService,
   { appName, userId, signal }: UserRequest & Abortable,
 ): Promise<StateShape> {
-  requireService(service, ['getAppState', 'getUserState']);
   const [app, user] = await Promise.all([
     service.getAppState({ appName, signal }),
     service.getUserState({ appName, userId, signal }),
   ]);
-  return mergeShared({ app, user });
-}
-
-/** Merges the states of the shared scopes. */
-export function mergeShared(states: Readonly<Record<SharedScope, StateShape>>): StateShape {
-  const prefixed = SHARED_SCOPES.map((scope) => addPrefix(scope, states[scope]));
-  return Object.fromEntries(prefixed.flatMap(Object.entries<unknown>));
+  return { ...addPrefix('app', app), ...addPrefix('user', user) };
 }
 
 /** Returns a shared state with the prefix added to its keys. */

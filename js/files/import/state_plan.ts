@@ -15,17 +15,16 @@ import type { StoredSession } from '../format/session_file.js';
  *
  * - `'fill'`: keys that the store does not have are set; existing keys stay. The import reads the stored keys before it
  *   writes. If another program first sets a key in between, the file's value replaces it.
- * - `'overwrite'`: all keys of the file are set.
  * - `'keep'`: no key is changed.
  *
  * @example
  * ```ts
  * import type { SharedState } from 'adk-session-wasm/files';
  *
- * const restoring: SharedState = 'overwrite';
+ * const besideTheOriginal: SharedState = 'keep';
  * ```
  */
-export type SharedState = 'fill' | 'overwrite' | 'keep';
+export type SharedState = 'fill' | 'keep';
 
 /** The members that reach the state of a file; see `CreateSessionRequest`. */
 interface StatePlan {
@@ -50,8 +49,8 @@ export function planState(
     ownKeys(session.state),
   );
   for (const [key, value] of Object.entries(session.state)) {
-    if (!isShared(key) || policy === 'keep') continue;
-    if (policy === 'overwrite' || !Object.hasOwn(storedShared, key)) stateDelta.set(key, value);
+    const isMissing = isShared(key) && !Object.hasOwn(storedShared, key);
+    if (isMissing && policy === 'fill') stateDelta.set(key, value);
   }
   // The events' own values of shared keys are older than those of the file.
   return { state, stateDelta: Object.fromEntries(stateDelta), sharedState: 'keep' };

@@ -3,14 +3,6 @@ import { describe, it } from 'node:test';
 
 import { asAdkService } from '../../../js/adk/index.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import {
-  exportSession,
-  exportSessions,
-  importSession,
-  importSessions,
-  initialState,
-  sessionToFile,
-} from '../../../js/files/index.js';
 import { createEvent, InMemorySessionService, Invocation } from '../../../js/index.js';
 import { nodeListener, sessionHandler } from '../../../js/server/index.js';
 
@@ -20,10 +12,6 @@ const session = new InMemorySessionService().createSessionSync(key);
 const users: Record<string, (service: never) => unknown> = {
   Invocation: (service) => new Invocation({ service, session }),
   sessionHandler: (service) => sessionHandler(service, { authorize: () => true }),
-  exportSession: (service) => exportSession(service, key),
-  exportSessions: (service) => exportSessions(service, { appName: 'app' }).next(),
-  importSession: (service) => importSession(service, '{}'),
-  importSessions: (service) => importSessions(service, []).next(),
   asAdkService,
 };
 
@@ -50,14 +38,6 @@ describe('What is missing', () => {
 
   it('is named if it is the handler of a listener', () => {
     assert.throws(() => nodeListener(undefined as never), { key: 'handler' });
-  });
-
-  it('is named if it is the session of a file', () => {
-    for (const session of [undefined, Promise.resolve()]) {
-      for (const use of [sessionToFile, initialState]) {
-        assert.throws(() => use(session as never), { code: 'invalid_argument', key: 'session' });
-      }
-    }
   });
 
   it('is an await if a promise of a session is given', async () => {

@@ -146,10 +146,9 @@ overStorages('user: and app: keys of a file', (open) => {
   const live = { 'user:u': 'live', 'app:p': 'live' };
   const state = { 'user:u': 'file', 'user:v': 'file', 'app:p': 'file', 'app:q': 'file', own: 1 };
   const deltas = [{ 'user:u': 'delta', 'user:w': 'delta', 'app:p': 'delta', own: 1 }, {}];
-  const cases: [policy: 'fill' | 'overwrite' | 'keep' | undefined, expected: StateShape][] = [
+  const cases: [policy: 'fill' | 'keep' | undefined, expected: StateShape][] = [
     [undefined, { ...live, 'user:v': 'file', 'app:q': 'file', own: 1 }],
     ['fill', { ...live, 'user:v': 'file', 'app:q': 'file', own: 1 }],
-    ['overwrite', state],
     ['keep', { ...live, own: 1 }],
   ];
   for (const [sharedState, expected] of cases) {
@@ -176,24 +175,6 @@ overStorages('user: and app: keys of a file', (open) => {
       assert.deepEqual((await stored(service)).state, expected);
     });
   }
-});
-
-overStorages('A file that is changed while it is imported', (open) => {
-  it('is stored as it was at the call', async () => {
-    const service = await open();
-    const state = { a: [1], 'user:u': [1] };
-    const delta = { a: [1], 'user:u': [1] };
-    const [initialState, labels] = [{ i: [1] }, { a: 'b' }];
-    const whole = { ...file(state, delta), initialState, labels };
-    const imported = importSession(service, whole);
-    for (const numbers of [state.a, state['user:u'], delta.a, initialState.i]) numbers.push(2);
-    Object.assign(delta, { changed: true });
-    labels.a = 'changed';
-    const session = await imported;
-    assert.deepEqual(session.state, { a: [1], 'user:u': [1] });
-    assert.deepEqual(session.events[0]?.actions.stateDelta, { a: [1], 'user:u': [1] });
-    assert.deepEqual(session.labels, { a: 'b' });
-  });
 });
 
 describe('An import that fails', () => {

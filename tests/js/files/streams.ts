@@ -5,7 +5,6 @@ import {
   type ExportSessionsRequest,
   importSessions,
   type ImportOutcome,
-  type ImportSessionsOptions,
   type LinesSource,
 } from '../../../js/files/index.js';
 import type { BaseSessionService, StateShape } from '../../../js/index.js';
@@ -25,10 +24,9 @@ export async function linesOf(
 export async function imported(
   service: BaseSessionService,
   source: LinesSource,
-  options?: ImportSessionsOptions,
 ): Promise<ImportOutcome[]> {
   const outcomes: ImportOutcome[] = [];
-  for await (const outcome of importSessions(service, source, options)) outcomes.push(outcome);
+  for await (const outcome of importSessions(service, source)) outcomes.push(outcome);
   return outcomes;
 }
 

@@ -1,0 +1,22 @@
+import type { Abortable, CompositeSessionKey } from '../../model/session.js';
+import type { BaseSessionService } from '../../model/session_service.js';
+import type { StoredSession } from '../format/session_file.js';
+
+/**
+ * Reads a session with all its events.
+ *
+ * It asks for an explicit number of events. Without one, a service with the option `history` returns only the
+ * last events, and an export would lack the others.
+ */
+export async function readWholeSession(
+  service: BaseSessionService,
+  request: CompositeSessionKey & Abortable,
+  withInitialState: boolean | undefined,
+): Promise<StoredSession | undefined> {
+  const config = { numRecentEvents: Number.MAX_SAFE_INTEGER };
+  const session = await service.getSession({ ...request, config });
+  if (session === undefined) return undefined;
+  if (withInitialState !== true) return { session, initialState: undefined };
+  const { initialState } = await service.sessionInfo({ ...request, skipCorrupt: true });
+  return { session, initialState };
+}
