@@ -137,4 +137,24 @@ describe('A column with a collation that ignores case or trailing spaces', () =>
     await connection.end();
     await isRefused(url, /ALTER TABLE `app_states` MODIFY `app_name`/);
   });
+
+  it('is refused on MariaDB in tables of @google/adk if it takes two users for one', async () => {
+    const url = await emptied('mariadb', mariadb);
+    const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
+    const tables = {
+      app_states: ['app_name'],
+      user_states: ['app_name', 'user_id'],
+      sessions: ['app_name', 'user_id', 'id'],
+      events: ['app_name', 'user_id', 'session_id', 'event_data'],
+    };
+    for (const [table, names] of Object.entries(tables)) {
+      const columns = names.map((name) => `${name} varchar(191)`);
+      await connection.query(`create table ${table} (${columns.join(', ')})`);
+    }
+    await connection.query("insert into sessions values ('app', 'ada', '1'), ('app', 'ADA', '2')");
+    await connection.end();
+    const { code, err } = await command('copy', url, join(folder, 'of_adk.jsonl'));
+    assert.equal(code, 1);
+    assert.match(err, /values of user_id that differ only/);
+  });
 });
