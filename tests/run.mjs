@@ -7,11 +7,12 @@
 //   npm run test:all                  the gate and the rest: what takes long, or repeats the gate in other places
 //   npm run test:all -- --rest        the rest alone
 //   SEED=7 BOUNDARY=adapter npm test -- simulation    one seed of the simulator
-//   FIRST_SEED=500000 npm run test:all -- --rest      other seeds than usual
+//   REST_SEED=500000 npm run test:all -- --rest       the rest with the seeds of an earlier run
 //
 // A file NAME.rest.test.ts belongs to the rest, any other *.test.ts to the gate. Two steps run at a time. A failed step
 // does not stop the others. The output of each step is in target/test-logs/. The last line has the sums.
 
+import { randomInt } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { compiledPath } from './toolchain/compile.mjs';
@@ -246,4 +247,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 }
 
 const chosen = chosenSteps(process.argv.slice(2));
+if (chosen.some((step) => otherSteps.rest.includes(step))) {
+  // The gate's seeds are below a million.
+  process.env.REST_SEED ??= String(randomInt(1_000_000, 2 ** 31));
+  const args = process.argv.slice(2).join(' ');
+  console.log(
+    `to repeat with the same seeds: REST_SEED=${process.env.REST_SEED} npm test -- ${args}`,
+  );
+}
 await runAll(chosen);

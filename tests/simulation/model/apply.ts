@@ -171,15 +171,19 @@ export function applyUnacknowledged(before: World, after: World, { operation }: 
   return { ...after, views: changed(views, operation.handle, waiting) };
 }
 
-/** Like {@link applyUnacknowledged}, but the handle has noticed it: completely by `merge`, otherwise only time and revision. */
+/**
+ * Like {@link applyUnacknowledged}, but the retry of an earlier append has read the session after it. By `merge` it gives
+ * the handle all of it, otherwise only the time: the handle's revision stays that of its own event.
+ */
 export function applyNoticed(before: World, after: World, call: Call): World {
   const { operation } = call;
-  const view = operation.kind === 'append' ? before.views.get(operation.handle) : undefined;
-  if (operation.kind !== 'append' || view === undefined || call.policy === 'merge') return after;
-  const session = after.sessions.get(sessionName(operation.key));
-  const { revision, lastUpdateTime } = session ?? view;
-  const noticed = { ...view, revision, lastUpdateTime, unacknowledged: undefined };
-  return { ...after, views: changed(before.views, operation.handle, noticed) };
+  if (operation.kind !== 'append' || call.policy === 'merge') return after;
+  const world = applyUnacknowledged(before, after, call);
+  const view = world.views.get(operation.handle);
+  const { lastUpdateTime } = after.sessions.get(sessionName(operation.key)) ?? {};
+  if (view === undefined || lastUpdateTime === undefined) return world;
+  const noticed = { ...view, lastUpdateTime };
+  return { ...world, views: changed(world.views, operation.handle, noticed) };
 }
 
 /** The view of a handle after its own append. */

@@ -60,7 +60,7 @@ export function report(
     `seed ${seed} of ${name}: ${problem}`,
     'Its history:',
     ...simulation.trace.map((line) => `  ${line}`),
-    `Run this file again with SEED=${seed} BOUNDARY=${name}`,
+    `To repeat: SEED=${seed} BOUNDARY=${name} npm test -- simulation rest-simulation`,
   ].join('\n');
 }
 

@@ -8,8 +8,8 @@ import { TimeLimits } from './time_limits.js';
 
 const { SEED, BOUNDARY } = process.env;
 
-/** The first seed of the rest; the gate begins with 0. */
-export const FIRST_SEED = Number(process.env.FIRST_SEED ?? 2000);
+/** The first seed of the rest. The gate begins with 0. */
+export const FIRST_SEED = Number(process.env.REST_SEED ?? 2000);
 
 /** The number of seeds in one test. */
 const CHUNK = 500;
