@@ -106,9 +106,9 @@ describe('The queue of a handle', () => {
       await opened;
     };
     const first = service.appendEvent({ session, event: says('one') });
-    await new Promise((done) => setTimeout(done, 1));
+    await new Promise(setImmediate);
     const second = service.appendEvent({ session, event: says('two') });
-    await new Promise((done) => setTimeout(done, 5));
+    await new Promise(setImmediate);
     assert.equal(running, 1);
     open();
     await Promise.all([first, second]);

@@ -108,7 +108,7 @@ describe("The close of a storage of one's own", () => {
       .appendEvent({ session, event: says('two') })
       .then(() => calls.push('append'));
     const closing = Promise.all([service.close(), service.close()]);
-    await new Promise((done) => setTimeout(done, 5));
+    await new Promise(setImmediate);
     assert.deepEqual(calls, []);
     open();
     await Promise.all([append, queued, closing]);

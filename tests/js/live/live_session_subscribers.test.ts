@@ -41,7 +41,7 @@ describe('Subscribers of a live session', () => {
     assert.deepEqual(uncaught.map(String), ['Error: mine']);
   });
 
-  it('end the watch and all timers when the last one leaves', async () => {
+  it('end the watch and all timers when the last one leaves', async ({ mock }) => {
     const { service, session } = await sessionOf(1);
     const store = liveSession(service, KEY);
     const stops = [store.subscribe(() => undefined), store.subscribe(() => undefined)];
@@ -51,12 +51,14 @@ describe('Subscribers of a live session', () => {
     stops[0]?.();
     assert.ok(isWatched(service));
     let calls = 0;
+    mock.timers.enable({ apis: ['setTimeout'] });
     const stop = store.subscribe(() => (calls += 1));
     await service.appendEvent({ session, event: message('e2') });
     stop();
     stops[1]?.();
     assert.ok(!isWatched(service));
-    await new Promise((done) => setTimeout(done, 20));
+    mock.timers.runAll();
+    await new Promise(setImmediate);
     assert.equal(calls, 1);
     assert.ok(!isWatched(service));
   });

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isDeepStrictEqual } from 'node:util';
 
 import { type Component, createRenderer, createSSRApp, defineComponent, h, ref, watch } from 'vue';
 import { renderToString } from 'vue/server-renderer';
@@ -226,19 +225,19 @@ describe('The composables for Vue', () => {
     const Chat = defineComponent(() => {
       const value = useSessionState<unknown>('a', 0);
       assign = (given) => (value.value = given);
+      const later = useSessionState('later', 0);
       watch(value, (value) => shown.push(value), { flush: 'sync' });
-      return () => h('p', String(value.value));
+      return () => h('p', `${String(value.value)} ${later.value}`);
     });
     const { text, unmount } = mount(service, Chat);
     await until(() => isWatched(service));
-    for (const value of [1, undefined]) {
+    for (const [turn, value] of [1, undefined].entries()) {
       assign?.(value);
-      const stored = value === undefined ? {} : { a: value };
-      const isStored = async () =>
-        isDeepStrictEqual((await service.getSession(KEY))?.state, stored);
+      const isStored = async () => (await service.getSession(KEY))?.state.a === value;
       while (!(await isStored())) await new Promise(setImmediate);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      await until(() => text() === String(value ?? 0));
+      // A later change is shown after everything that this one causes.
+      await service.updateState({ ...KEY, stateDelta: { later: turn + 1 } });
+      await until(() => text() === `${value ?? 0} ${turn + 1}`);
     }
     assert.deepEqual(shown, [1, 0]);
     unmount();

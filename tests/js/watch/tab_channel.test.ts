@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { afterEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { mapAdapter } from '../../../examples/map_adapter.js';
@@ -21,9 +21,19 @@ import { gate } from '../service/map_storage.js';
 let number = 0;
 const cleanUps: (() => void)[] = [];
 
+beforeEach(() => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  mock.method(performance, 'now', () => 0);
+});
+
 afterEach(() => {
   for (const cleanUp of cleanUps.splice(0)) cleanUp();
+  mock.timers.reset();
+  mock.restoreAll();
 });
+
+/** The open channels of the tabs. */
+const channels = new Set<BroadcastChannel>();
 
 /** A page of the origin: its part of the channel, and the services that it opened. */
 class Tab {
@@ -38,9 +48,11 @@ class Tab {
       const close = channel.close.bind(channel);
       channel.close = () => {
         this.open.delete(channel);
+        channels.delete(channel);
         close();
       };
       this.open.add(channel);
+      channels.add(channel);
       this.opened += 1;
       return channel;
     };
@@ -80,12 +92,46 @@ function listen(service: StoredSessionService): Notice[] {
   return notices;
 }
 
-/**
- * Everything that was posted has arrived. Many short pauses: after a single one, a process that had no processor for so
- * long would continue here before it gets its messages.
- */
+/** Everything that the tabs have to send has arrived: a message behind it has come through each open channel. */
 async function arrived(): Promise<void> {
-  for (let turn = 0; turn < 30; turn += 1) await new Promise((done) => setTimeout(done, 5));
+  await new Promise(setImmediate);
+  mock.timers.runAll();
+  const last = `last ${(number += 1)}`;
+  for (const { name } of channels) post(name, last);
+  await Promise.all([...channels].map((channel) => hasReceived(channel, last)));
+}
+
+function post(name: string, message: unknown): void {
+  const channel = new BroadcastChannel(name);
+  channel.postMessage(message);
+  channel.close();
+}
+
+function hasReceived(channel: BroadcastChannel, message: string): Promise<void> {
+  return new Promise((resolve) => {
+    channel.addEventListener('message', (event) => {
+      if (event.data === message) resolve();
+    });
+  });
+}
+
+interface Message {
+  readonly notices: readonly SessionNotice[];
+}
+
+/** The messages of the tabs, as they come. */
+function messagesOf(name: string): Message[] {
+  const channel = new BroadcastChannel(name);
+  channels.add(channel);
+  cleanUps.push(() => {
+    channels.delete(channel);
+    channel.close();
+  });
+  const messages: Message[] = [];
+  channel.onmessage = ({ data }: MessageEvent<Message | string>) => {
+    if (typeof data === 'object') messages.push(data);
+  };
+  return messages;
 }
 
 const created = (...scopes: SharedScope[]): SessionNotice => {
@@ -111,6 +157,7 @@ describe('The channel between tabs', () => {
     assert.equal(here.open.size, 1);
     assert.equal(there.open.size, 0);
     await other.createSession(KEY);
+    await arrived();
     assert.deepEqual((await notices.next()).value, created());
     assert.equal(there.open.size, 1);
     await one.close();
@@ -141,10 +188,7 @@ describe('The channel between tabs', () => {
 
   it('sends notices that come together as one message', async () => {
     const { name, one } = begin();
-    const raw = new BroadcastChannel(name);
-    cleanUps.push(() => raw.close());
-    const messages: unknown[] = [];
-    raw.onmessage = (event) => messages.push(event.data);
+    const messages = messagesOf(name);
     const ids = ['a', 'b', 'c'];
     await Promise.all(ids.map((sessionId) => one.createSession({ ...KEY, sessionId })));
     await arrived();
@@ -154,26 +198,16 @@ describe('The channel between tabs', () => {
 
   it('collects notices after a message into the next message', async () => {
     const { name, one } = begin();
-    const raw = new BroadcastChannel(name);
-    cleanUps.push(() => raw.close());
-    const sent: string[] = [];
-    let messages = 0;
-    raw.onmessage = (event) => {
-      messages += 1;
-      const { notices } = (event as MessageEvent<{ notices: { sessionId: string }[] }>).data;
-      sent.push(...notices.map(({ sessionId }) => sessionId));
-    };
+    const messages = messagesOf(name);
     const ids = Array.from({ length: 30 }, (_, index) => `s${index}`);
-    const start = performance.now();
     for (const sessionId of ids) {
       await one.createSession({ ...KEY, sessionId });
-      await new Promise((done) => setTimeout(done, 1));
+      mock.timers.tick(1);
     }
-    const passed = performance.now() - start;
+    mock.timers.tick(20);
     await arrived();
-    assert.deepEqual(sent, ids);
-    // One message immediately, one in each pause, and the last one. A timer may be a little early.
-    assert.ok(messages <= 2 + passed / 15, `${messages} messages in ${passed} ms`);
+    const sent = messages.map(({ notices }) => notices.map(({ sessionId }) => sessionId));
+    assert.deepEqual(sent, [ids.slice(0, 1), ids.slice(1)]);
   });
 
   it('ignores messages that it does not know', async () => {
@@ -274,7 +308,9 @@ describe('The channel between tabs', () => {
     const slow = here.service({ ...adapter, create });
     const creating = slow.createSession(KEY);
     await one.close();
-    await slow.close({ timeoutMs: 0 });
+    const closing = slow.close({ timeoutMs: 0 });
+    mock.timers.runAll();
+    await closing;
     open();
     await creating;
     await arrived();

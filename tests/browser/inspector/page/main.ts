@@ -45,6 +45,21 @@ async function until<T>(what: string, find: () => T): Promise<NonNullable<T>> {
   throw new Error(`${what} did not come; the inspector has: ${shownText().slice(0, 3000)}`);
 }
 
+/**
+ * Waits until a row stands still. Real time has to show that it moves no more: a busy machine lays out late, and no event
+ * follows the last layout.
+ */
+async function stillRow(find: () => [string, number]): Promise<[string, number]> {
+  let row = find();
+  for (let still = 0; still < 3;) {
+    await pause(100);
+    const next = find();
+    still = String(next) === String(row) ? still + 1 : 0;
+    row = next;
+  }
+  return row;
+}
+
 const all = (selector: string): HTMLElement[] => [
   ...(inspector.shadowRoot?.querySelectorAll<HTMLElement>(selector) ?? []),
 ];
@@ -241,15 +256,7 @@ const scenarios = {
     list.scrollTop = 40 * 64;
     const first = space.firstElementChild?.id;
     await until('older rows', () => list.scrollTop > 41 * 64 || list.scrollHeight !== before || space.firstElementChild?.id !== first); // prettier-ignore
-    // Until the list has stood still for a while: a busy machine lays it out late.
-    let row = rowAt();
-    for (let still = 0; still < 3;) {
-      await pause(100);
-      const next = rowAt();
-      still = String(next) === String(row) ? still + 1 : 0;
-      row = next;
-    }
-    return { row, height: list.scrollHeight, nodes: scenarios.nodes() };
+    return { row: await stillRow(rowAt), height: list.scrollHeight, nodes: scenarios.nodes() };
   },
   async drop(name: string, text: string) {
     const data = new DataTransfer();
@@ -273,10 +280,11 @@ const scenarios = {
     service.createSession = (request) => isReleased.then(() => create(request));
   },
   releaseCreations: () => releaseCreations(),
-  /** Waits until the service has the session. */
+  /** Waits until the service has the session, and the inspector has seen that it has. */
   async seeStored(sessionId: string) {
     while ((await service.getSession({ ...KEY, sessionId })) === undefined) await pause(20);
-    await pause(100);
+    // Over memory the inspector goes on in the same task.
+    await pause(0);
   },
   async pick(name: string, text: string) {
     const data = new DataTransfer();

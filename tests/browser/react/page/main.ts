@@ -158,8 +158,9 @@ async function leaveEarly(): Promise<string[]> {
     root.unmount();
   }
   await until(() => !isWatched(service));
-  // Time for late errors.
-  await pause(100);
+  // The reads that nobody waits for have ended, and the browser has reported their errors.
+  await service.close();
+  await pause();
   return errors;
 }
 

@@ -173,13 +173,12 @@ overStorages('updateState with a function', (open) => {
   it('tells watchers only of changes', async () => {
     const { service } = await begin(open);
     const told: string[] = [];
-    const stop = service.watch(APP, { onNotice: ({ type }) => void told.push(type) });
+    service.watch(APP, { onNotice: ({ type }) => void told.push(type) });
     await service.updateState({ ...KEY, stateDelta: () => ({}) });
     await service.updateState({ ...APP, stateDelta: () => ({}) });
     await service.updateState({ ...KEY, stateDelta: () => ({ n: 1 }) });
     await service.updateState({ ...APP, stateDelta: () => ({ 'app:n': 1 }) });
-    await new Promise((done) => setTimeout(done, 50));
-    stop();
+    await service.close();
     assert.deepEqual(told, ['appended', 'stateChanged']);
   });
 });

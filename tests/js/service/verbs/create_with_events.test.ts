@@ -59,7 +59,7 @@ describe('createSession with events', () => {
     const types: string[] = [];
     service.watch(USER, { onNotice: ({ type }) => types.push(type) });
     await service.createSession({ ...KEY, events: [event('e1'), event('e2')] });
-    await new Promise((resolve) => setTimeout(resolve));
+    await service.close();
     assert.deepEqual(types, ['created']);
   });
 

@@ -37,7 +37,7 @@ overStorages('deleteSessions', (open) => {
     service.watch(APP, { onNotice: (notice) => notices.push(notice) });
     await service.deleteSession({ ...USER, sessionId: 's0' });
     assert.equal(await service.deleteSessions({ ...APP, olderThan: 2 }), 1);
-    await new Promise((resolve) => setTimeout(resolve));
+    await service.close();
     const shown = notices.map((notice) => {
       const { revision, ...others } = notice as { revision?: number };
       return { ...others, hasRevision: revision !== undefined };

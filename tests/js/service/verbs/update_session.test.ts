@@ -57,7 +57,7 @@ overStorages('A title and labels', (open) => {
     service.watch(USER, { onNotice: (notice) => notices.push(notice) });
     service.watch({ ...USER, sessionId: 'other' }, { onNotice: () => assert.fail() });
     await service.updateSession(KEY, { title: 'Tea' });
-    await new Promise((resolve) => setTimeout(resolve));
+    await service.close();
     assert.deepEqual(notices, [{ type: 'updated', ...KEY }]);
   });
 
