@@ -64,6 +64,8 @@ import {
   type BuiltInRows,
   type BuiltInWriteRequest,
 } from '../storage/built_in_adapter.js';
+import { changedSince } from './verbs/changed.js';
+import type { ChangedRequest, ChangedRows } from '../storage/changed_rows.js';
 import { remove, removeUnchanged } from './verbs/delete.js';
 import { describe } from './verbs/describe.js';
 import type { Engine } from './engines/engine.js';
@@ -145,6 +147,13 @@ export class DatabaseAdapter implements BuiltInAdapter {
       return { sessions: [], users: [], app: undefined, total: 0 };
     }
     return this.#database.run('read', (context) => list(context, request), request);
+  }
+
+  changedSince(request: ChangedRequest): ChangedRows | Promise<ChangedRows> {
+    if (!fitsKey(this.#engine, request)) return { sessions: [], app: undefined, users: new Map() };
+    const users = request.users.filter((userId) => fitsKey(this.#engine, { ...request, userId }));
+    const verb = (context: VerbContext) => changedSince(context, { ...request, users });
+    return this.#database.run('read', verb, request);
   }
 
   describe(request: StorageDescribeRequest): boolean | Promise<boolean> {

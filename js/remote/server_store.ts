@@ -11,7 +11,7 @@ import type { AgentRun } from './run/run_request.js';
 
 /** Stores at one kind of server. */
 export interface ServerStore extends Required<
-  Omit<SessionStore, 'open' | 'free' | 'appendMany' | 'truncates' | 'keepsOperations'>
+  Omit<SessionStore, 'open' | 'free' | 'appendMany' | 'truncates' | 'changedSince' | 'keepsOperations'>
 > {
   /**
    * Runs an agent and yields its events.

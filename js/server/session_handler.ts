@@ -5,8 +5,8 @@ import type { HostRequest, HostResponse } from '../model/host.js';
 import { AuthorizeFailure, requireRights } from './rights/authorize.js';
 import type { WatchRequest } from '../watch/notice.js';
 import { requireWatchKeys } from '../watch/watch_request.js';
-import { changeFeed } from './routes/change_feed.js';
-import { ChangeLogs } from './routes/change_log.js';
+import { changeFeed } from './feed/change_feed.js';
+import { ChangeLogs } from './feed/change_log.js';
 import { crossOriginHeaders, optionsResponse, VARY } from './http/cross_origin.js';
 import { errorResponse, isServerFault } from './http/error_response.js';
 import { EVENT_ROUTES } from './routes/event_routes.js';
@@ -203,6 +203,7 @@ class Handler {
       lastEventId: request.headers.get('last-event-id'),
       maxAgeMs: this.#settings.maxFeedAgeMs,
       onEnd: () => void (this.#openFeeds -= 1),
+      onError: (error) => void this.#report(error, request),
     });
   }
 

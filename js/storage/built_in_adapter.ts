@@ -12,6 +12,7 @@ import type {
   StorageReadRequest,
   StorageWriteRequest,
 } from './adapter.js';
+import type { ChangedRequest, ChangedRows } from './changed_rows.js';
 import type { ListTime, TimedPlace } from './list_place.js';
 import type { Deleted, Found, Listing, PageRows, Rows, SharedRows, StorageKey } from './rows.js';
 import type { CreatedSession, CreateRequest, SessionStore } from './session_store.js';
@@ -81,6 +82,9 @@ export interface BuiltInAdapter extends StorageAdapter {
   readParsed(request: StorageReadRequest): BuiltInRows | Promise<BuiltInRows>;
   readPage(request: StoragePageRequest): PageRows | Promise<PageRows>;
   list(request: BuiltInListRequest): Listing | Promise<Listing>;
+  /** Absent if the storage cannot tell what was changed. */
+  readonly changedSince?:
+    ((request: ChangedRequest) => ChangedRows | Promise<ChangedRows>) | undefined;
   /** Opens the storage, or asks whether it still answers. */
   open(call: StorageCall): Promise<void>;
   /** Set by the service before the first verb: called if a pool loses a connection that no call uses. */

@@ -47,6 +47,12 @@ export class LazyAdapter implements BuiltInAdapter {
     return this.kind !== 'vertexai';
   }
 
+  /** Databases can, and Vertex AI cannot. */
+  get changedSince(): BuiltInAdapter['changedSince'] {
+    if (this.kind === 'vertexai') return undefined;
+    return async (request) => (await this.#load()).changedSince!(request);
+  }
+
   /** Only Vertex AI does. */
   get readsBack(): boolean {
     return this.kind === 'vertexai';

@@ -10,6 +10,7 @@ import type { Event } from '../model/event/event.js';
 import type { Append, NewSession, Truncation } from '../wasm/appends.js';
 import type { Appended, Compute, SharedRevisions } from '../wasm/protocol.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './adapter.js';
+import type { ChangedRequest, ChangedRows } from './changed_rows.js';
 import type { ListTime, TimedPlace } from './list_place.js';
 import type { EventRow, StorageKey } from './rows.js';
 import type { StateOwner } from './scopes.js';
@@ -223,6 +224,9 @@ export interface SessionStore {
     page: ListPageRequest,
     call: StorageCall,
   ): MaybePromise<ReadList>;
+
+  /** Finds what was changed in an app. Absent if other programs cannot change the storage, or it cannot tell. */
+  readonly changedSince?: ((request: ChangedRequest) => Promise<ChangedRows>) | undefined;
 
   append(request: AppendRequest): MaybePromise<Appended>;
 

@@ -1,5 +1,6 @@
 import type { CompositeSessionKey } from '../model/session.js';
 import type { SharedScope } from '../state/scope.js';
+import { putLast } from '../members/bounded_map.js';
 import { scopeOf, type StateOwner } from '../storage/scopes.js';
 import type { CreatedSession, Floor } from '../storage/session_store.js';
 import { type Appended, APPENDED, type SharedRevisions } from '../wasm/protocol.js';
@@ -12,6 +13,9 @@ import { stateNotice } from './state_notice.js';
 import { requireWatchKeys } from './watch_request.js';
 import { Watcher } from './watcher.js';
 
+/** The most owners of shared states whose last written revision is remembered. */
+const MAX_OWNERS = 10_000;
+
 /**
  * Connects one service with a {@link Feed}. It publishes the results of the core as notices, and ends its
  * watchers when the service is closed. It costs almost nothing while nobody listens.
@@ -19,6 +23,8 @@ import { Watcher } from './watcher.js';
 export class ServiceFeed {
   readonly feed: Feed;
   readonly #watchers = new Set<Watcher>();
+  /** The revision at which this service last wrote a shared state, 0 if it deleted it. */
+  readonly #stateRevisions = new Map<string, number>();
 
   constructor(feed = new Feed()) {
     this.feed = feed;
@@ -62,7 +68,7 @@ export class ServiceFeed {
     created: CreatedSession,
   ): void {
     const [, revision, , , , ...shared] = created;
-    const scopes = changedScopes(shared);
+    const scopes = this.#noteStates({ appName, userId }, shared);
     this.feed.publish([{ type: 'created', appName, userId, sessionId, revision, scopes }]);
   }
 
@@ -72,13 +78,14 @@ export class ServiceFeed {
     appended: Appended,
     count: number,
   ): void {
+    const shared: SharedRevisions = [appended[APPENDED.user], appended[APPENDED.app]];
+    const scopes = this.#noteStates({ appName, userId }, shared);
     if (!this.hasReceivers) return;
     const revision = appended[APPENDED.revision];
     const isBehind = revision > appended[APPENDED.since];
     // A retry of events that are stored already. It is published only if the handle was behind: then perhaps
     // only the response to the first attempt was lost, and nobody has been notified yet.
     if (appended[APPENDED.unchanged]?.length === count && !isBehind) return;
-    const scopes = changedScopes([appended[APPENDED.user], appended[APPENDED.app]]);
     this.feed.publish([{ type: 'appended', appName, userId, sessionId, revision, scopes }]);
   }
 
@@ -93,27 +100,49 @@ export class ServiceFeed {
   }
 
   publishUserDeleted({ appName, userId }: UserKey, floor: Floor): void {
+    this.#noteState({ appName, userId }, 0);
     this.feed.publish([{ type: 'deleted', appName, userId, ...revisionMemberOf(floor) }]);
   }
 
   publishStateChanged({ appName, userId }: StateOwner, shared: SharedRevisions): void {
-    const scopes = changedScopes(shared);
+    const scopes = this.#noteStates({ appName, userId }, shared);
     if (scopes.length > 0) this.feed.publish([stateNotice(appName, userId, scopes)]);
   }
 
   publishStateDeleted(owner: StateOwner): void {
+    this.#noteState(owner, 0);
     this.feed.publish([stateNotice(owner.appName, owner.userId, [scopeOf(owner)])]);
+  }
+
+  /** Whether this service has brought a shared state to this revision, which is 0 for a deleted state. */
+  hasWrittenState(owner: StateOwner, revision: number): boolean {
+    return this.#stateRevisions.get(ownerKey(owner)) === revision;
+  }
+
+  /** @returns the scopes that changed */
+  #noteStates({ appName, userId }: StateOwner, [user, app]: SharedRevisions): SharedScope[] {
+    const scopes: SharedScope[] = [];
+    if (user > 0) {
+      this.#noteState({ appName, userId }, user);
+      scopes.push('user');
+    }
+    if (app > 0) {
+      this.#noteState({ appName }, app);
+      scopes.push('app');
+    }
+    return scopes;
+  }
+
+  #noteState(owner: StateOwner, revision: number): void {
+    putLast(this.#stateRevisions, ownerKey(owner), revision, MAX_OWNERS);
   }
 }
 
 /** All sessions and the state of a user. */
 type UserKey = Pick<CompositeSessionKey, 'appName' | 'userId'>;
 
-function changedScopes([user, app]: SharedRevisions): SharedScope[] {
-  const scopes: SharedScope[] = [];
-  if (user > 0) scopes.push('user');
-  if (app > 0) scopes.push('app');
-  return scopes;
+function ownerKey({ appName, userId }: StateOwner): string {
+  return JSON.stringify([appName, userId]);
 }
 
 function revisionMemberOf(revision: Floor): { revision?: number } {

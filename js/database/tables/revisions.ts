@@ -56,11 +56,15 @@ export class Revisions {
 
   /** Returns the row with its revision. `row.revision` is the session's `update_time`. */
   withRevision(row: SessionRow, columns: RevisionColumns): SessionRow {
-    const revision = this.#revisionOf(row, columns);
+    const revision = this.revisionOf(row, columns);
     return revision === row.revision ? row : { ...row, revision };
   }
 
-  #revisionOf(row: SessionRow, columns: RevisionColumns): number {
+  /** Returns the revision. `row.revision` is the session's `update_time`. */
+  revisionOf(
+    row: Required<StorageKey> & Pick<SessionRow, 'created' | 'revision'>,
+    columns: RevisionColumns,
+  ): number {
     const { revision: updated, created } = row;
     const later = Number(columns.later);
     const replaced = parseTime(columns.replaced_at) ?? 0;

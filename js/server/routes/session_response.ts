@@ -35,6 +35,7 @@ export function requireCore({ service }: RouteCall): ServiceCore {
   throw new SessionError('unsupported', message);
 }
 
-function coreOf(service: ServedService): ServiceCore | undefined {
+/** Returns the core of a service of this package; `undefined` for a service of a user's own. */
+export function coreOf(service: ServedService): ServiceCore | undefined {
   return (service as { [CORE]?: ServiceCore })[CORE];
 }

@@ -148,6 +148,13 @@ export class AdapterStore implements SessionStore {
     return this.#builtIn?.truncates === true;
   }
 
+  get changedSince(): SessionStore['changedSince'] {
+    const builtIn = this.#builtIn;
+    if (builtIn?.changedSince === undefined) return undefined;
+    return (request) =>
+      settled('changedSince', request.signal, async () => builtIn.changedSince!(request));
+  }
+
   get appendMany(): SessionStore['appendMany'] {
     if (this.#adapter.appendMany === undefined) return undefined;
     return (requests) => {

@@ -9,6 +9,7 @@ import { isSessionError } from '../../../js/index.js';
 import { choosesByTime, FOREIGN_TEXT } from './cases/after_timestamp.js';
 import { eventOf } from './cases/concurrency.js';
 import { conforms } from './cases/conforms.js';
+import { hearsOthers } from './cases/foreign_changes.js';
 import { keepsItsLimits } from './cases/limits.js';
 import { ordersAsJavaScript } from './cases/list_order.js';
 import { MARIADB_REFUSALS } from './cases/refusals.js';
@@ -31,6 +32,7 @@ conforms(
 ordersAsJavaScript('MariaDB', newUrl);
 knowsRetries('MariaDB', newUrl, open);
 replacesEnds('MariaDB', newUrl, open);
+hearsOthers('MariaDB', newUrl, open);
 const run = async (url: string, statement: string) => {
   const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
   const [rows] = await connection.query(statement);

@@ -8,6 +8,7 @@ import { DatabaseSessionService } from '../../../js/database/index.js';
 import { choosesByTime } from './cases/after_timestamp.js';
 import { eventOf } from './cases/concurrency.js';
 import { conforms } from './cases/conforms.js';
+import { hearsOthers } from './cases/foreign_changes.js';
 import { keepsItsLimits } from './cases/limits.js';
 import { ordersAsJavaScript } from './cases/list_order.js';
 import { POSTGRESQL_REFUSALS } from './cases/refusals.js';
@@ -37,6 +38,7 @@ conforms(
 ordersAsJavaScript('PostgreSQL', newUrl);
 knowsRetries('PostgreSQL', newUrl, open);
 replacesEnds('PostgreSQL', newUrl, open);
+hearsOthers('PostgreSQL', newUrl, open);
 const run = async (url: string, statement: string) => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -15,6 +15,8 @@ export interface FeedSettings {
   readonly maxAgeMs: number;
   /** Called once, when the feed has ended. */
   readonly onEnd: () => void;
+  /** Gets an error of the log, for as long as the feed is open. */
+  readonly onError: (error: unknown) => void;
 }
 
 /**
@@ -41,7 +43,7 @@ export function changeFeed(feed: FeedSettings): Response {
 class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
   readonly #encoder = new TextEncoder();
   readonly #feed: FeedSettings;
-  readonly #stopListening: () => void;
+  readonly #listening: ReturnType<ChangeLog['listen']>;
   readonly #lifetime: ReturnType<typeof setTimeout>;
   #position: number;
   /** Text to send before anything else. */
@@ -52,16 +54,19 @@ class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
   #isCancelled = false;
 
   constructor(feed: FeedSettings) {
-    const { log, lastEventId, maxAgeMs } = feed;
+    const { log, lastEventId, maxAgeMs, onError } = feed;
+    const { userId } = feed.watched;
     this.#feed = feed;
     const position = lastEventId === null ? log.last : log.positionOf(lastEventId);
     this.#position = position ?? log.last;
     this.#first = this.#eventOf(position === undefined ? 'data: {"type":"resync"}' : ': connected');
-    this.#stopListening = log.listen(() => this.#continue());
+    this.#listening = log.listen({ userId, onChange: () => this.#continue(), onError });
     this.#lifetime = setTimeout(() => this.#end(), maxAgeMs);
   }
 
   async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    // A client reads everything when its feed has begun. Each change must be in what it reads, or in the feed.
+    await this.#listening.begun;
     const text = this.#isOver ? undefined : (this.#takeText() ?? (await this.#nextText()));
     if (text !== undefined) controller.enqueue(this.#encoder.encode(text));
     else if (!this.#isCancelled) {
@@ -116,7 +121,7 @@ class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#lifetime);
-    this.#stopListening();
+    this.#listening.stop();
     this.#feed.onEnd();
     this.#wait?.(undefined);
   }

@@ -1,12 +1,23 @@
 import type { Notice, Notices, SessionNotice, WatchRequest } from '../../watch/notice.js';
 import { matchNotice } from '../../watch/watch_request.js';
-import type { ServedService } from './served_service.js';
+import type { ServedService } from '../routes/served_service.js';
+import { coreOf } from '../routes/session_response.js';
+import { ForeignChanges, type ForeignListener } from './foreign_changes.js';
 
 /** The most notices of an app that are held. */
 const CAPACITY = 10_000;
 
 /** The most apps whose notices are held while nobody reads them. */
 const MAX_LOGS = 100;
+
+/** A feed that reads a log. */
+export interface LogReader {
+  /** Absent: all users of the app. */
+  readonly userId: string | undefined;
+  /** Called after each new notice and at the end. */
+  readonly onChange: () => void;
+  readonly onError: (error: unknown) => void;
+}
 
 /**
  * The last notices of one app, in the order in which they came. Each feed reads them from a position of its own.
@@ -15,11 +26,12 @@ const MAX_LOGS = 100;
  * An append drops the session's earlier append from the log, because the later notice says the same. So a busy
  * session does not fill the log, and a slow feed gets only the newest.
  */
-export class ChangeLog {
+export class ChangeLog implements ForeignListener {
   /** Distinguishes this log from those of other processes and of earlier ones. */
   readonly #id = crypto.randomUUID();
   readonly #notices: Notices;
-  readonly #readers = new Set<() => void>();
+  readonly #readers = new Set<LogReader>();
+  readonly #foreign: ForeignChanges | undefined;
   /** A ring: the notice of a position stands at the remainder of {@link CAPACITY}. */
   readonly #ring: (Notice | undefined)[] = [];
   /** Positions of the appends in the ring, by session. */
@@ -27,9 +39,10 @@ export class ChangeLog {
   #last = 0;
   #hasEnded = false;
 
-  /** @param notices all notices of the app */
-  constructor(notices: Notices) {
-    this.#notices = notices;
+  constructor(service: ServedService, appName: string) {
+    this.#notices = service.watch({ appName });
+    const core = coreOf(service);
+    this.#foreign = core && new ForeignChanges(core, appName, this);
     void this.#receive();
   }
 
@@ -47,10 +60,34 @@ export class ChangeLog {
     return this.#readers.size > 0;
   }
 
-  /** Calls `onChange` after each new notice and at the end, until the returned function is called. */
-  listen(onChange: () => void): () => void {
-    this.#readers.add(onChange);
-    return () => void this.#readers.delete(onChange);
+  /**
+   * Calls the reader until `stop` is called.
+   *
+   * @returns `begun`, which resolves when all later changes will be noticed, also those of other programs
+   */
+  listen(reader: LogReader): { readonly begun: Promise<void> | undefined; stop: () => void } {
+    this.#readers.add(reader);
+    const stop = (): void => {
+      this.#readers.delete(reader);
+      if (!this.hasReaders) this.#foreign?.stop();
+    };
+    return { begun: this.#foreign?.start(reader.userId), stop };
+  }
+
+  get users(): ReadonlySet<string> {
+    return new Set([...this.#readers].flatMap(({ userId }) => userId ?? []));
+  }
+
+  report(error: unknown): void {
+    const [reader] = this.#readers;
+    reader?.onError(error);
+  }
+
+  /** Adds notices of changes by other programs. */
+  push(notices: readonly Notice[]): void {
+    if (notices.length === 0) return;
+    for (const notice of notices) this.#push(notice);
+    this.#tellReaders();
   }
 
   end(): void {
@@ -88,17 +125,17 @@ export class ChangeLog {
   async #receive(): Promise<void> {
     try {
       for await (const notice of this.#notices) {
-        this.#push(notice);
-        this.#tellReaders();
+        if (this.#foreign?.note(notice) !== false) this.push([notice]);
       }
     } finally {
       this.#hasEnded = true;
+      this.#foreign?.stop();
       this.#tellReaders();
     }
   }
 
   #tellReaders(): void {
-    for (const onChange of this.#readers) onChange();
+    for (const { onChange } of this.#readers) onChange();
   }
 
   #push(notice: Notice): void {
@@ -137,7 +174,7 @@ export class ChangeLogs {
   open(appName: string): ChangeLog {
     const known = this.#logs.get(appName);
     if (known?.hasEnded === false) return known;
-    const log = new ChangeLog(this.#service.watch({ appName }));
+    const log = new ChangeLog(this.#service, appName);
     this.#logs.set(appName, log);
     for (const [name, other] of this.#logs) {
       if (this.#logs.size <= MAX_LOGS) break;

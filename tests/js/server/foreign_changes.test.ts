@@ -1,0 +1,191 @@
+// What other programs write to a database: when it is asked, and what comes of failures. tests/js/database has the
+// changes themselves, on each engine.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it, type TestContext } from 'node:test';
+import Sqlite from 'better-sqlite3';
+
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { createEvent, type Notice } from '../../../js/index.js';
+import { type SessionHandlerOptions, sessionHandler } from '../../../js/server/index.js';
+import { ALL_RIGHTS, APP, type FeedEvent, feedEvents, KEY, requestTo } from './fixture.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-foreign-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+
+const CHANGES = `/apps/${APP}/changes`;
+const event = () => createEvent({ author: 'user', invocationId: 'i' });
+
+/** A handler over a file, another program over the same file, and a clock that only the test moves. */
+async function serveFile(t: TestContext, options: Partial<SessionHandlerOptions> = {}) {
+  const file = join(folder, `${++files}.db`);
+  const asked: string[] = [];
+  const errors: unknown[] = [];
+  const verbose = (sql: unknown): void => {
+    if (String(sql).includes('"session"."update_time" >=')) asked.push(String(sql));
+  };
+  const service = new DatabaseSessionService(`sqlite:${file}`, { driverOptions: { verbose } });
+  const other = new DatabaseSessionService(`sqlite:${file}`);
+  await Promise.all([service.open(), other.open()]);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const onError = (error: unknown): void => void errors.push(error);
+  const handler = sessionHandler(service, { authorize: () => ALL_RIGHTS, onError, ...options });
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+  };
+  const pass = async (milliseconds: number): Promise<void> => {
+    for (let passed = 0; passed < milliseconds; passed += 500) {
+      t.mock.timers.tick(500);
+      await settle();
+    }
+  };
+  const open = async (path = CHANGES, headers: Record<string, string> = {}) => {
+    const events = feedEvents(await handler(requestTo(path, { headers })));
+    const pending: FeedEvent[] = [];
+    const end = (async () => {
+      for await (const event of events) pending.push(event);
+    })();
+    await settle();
+    /** Returns what has come since the last call. */
+    const take = (): FeedEvent[] => pending.splice(0);
+    return { take, end, events };
+  };
+  const close = async (): Promise<void> => {
+    handler.close();
+    t.mock.timers.reset();
+    await Promise.all([service.close(), other.close()]);
+  };
+  return { file, service, other, handler, asked, errors, settle, pass, open, close };
+}
+
+const typesOf = (events: readonly FeedEvent[]) => events.map(({ data }) => (data as Notice).type);
+
+describe('A database that other programs write to', () => {
+  it('is asked at most once a second, and only while a feed is open', async (t) => {
+    const { asked, open, pass, handler, close } = await serveFile(t);
+    await pass(5000);
+    assert.equal(asked.length, 0);
+    const response = await handler(requestTo(CHANGES));
+    const reader = response.body!.getReader();
+    const other = await open(`${CHANGES}?userId=ada`);
+    await open(`${CHANGES}?userId=bob`);
+    assert.equal(asked.length, 1);
+    await pass(10_000);
+    assert.ok(asked.length >= 5 && asked.length <= 11, String(asked.length));
+    await reader.cancel();
+    handler.close();
+    await other.end;
+    const before = asked.length;
+    await pass(60_000);
+    assert.equal(asked.length, before);
+    await close();
+  });
+
+  it('is asked for the app of the feed alone', async (t) => {
+    const { other, open, pass, close } = await serveFile(t);
+    const feed = await open();
+    await other.createSession({ ...KEY, appName: 'other' });
+    await other.createSession(KEY);
+    await pass(1500);
+    assert.deepEqual(typesOf(feed.take()), ['created']);
+    await close();
+  });
+
+  it('gives a feed that was cut what was written meanwhile', async (t) => {
+    const { service, other, handler, settle, pass, open, close } = await serveFile(t);
+    const response = await handler(requestTo(CHANGES));
+    const events = feedEvents(response);
+    const first = events.next();
+    await settle();
+    const session = await service.createSession(KEY);
+    const { value } = (await first) as { value: FeedEvent };
+    await events.return(undefined);
+    await pass(2000);
+    await service.appendEvent({ session, event: event() });
+    await other.createSession({ ...KEY, sessionId: 's2' });
+    await pass(120_000);
+    const feed = await open(CHANGES, { 'last-event-id': value.id });
+    await pass(2000);
+    const told = feed.take().map(({ data }) => data as Notice);
+    assert.deepEqual(
+      told.map((notice) => [notice.type, 'sessionId' in notice && notice.sessionId]),
+      [
+        ['appended', 's1'],
+        ['created', 's2'],
+      ],
+    );
+    await close();
+  });
+
+  it('fails: the error is reported once, the database is asked again, and nothing is missed', async (t) => {
+    const { file, other, asked, errors, open, pass, close } = await serveFile(t);
+    const feed = await open();
+    const session = await other.createSession(KEY);
+    await pass(1500);
+    assert.deepEqual(typesOf(feed.take()), ['created']);
+    const database = new Sqlite(file);
+    database.exec('alter table sessions rename to hidden');
+    const before = asked.length;
+    await pass(60_000);
+    assert.equal(errors.length, 1);
+    assert.ok(asked.length - before <= 8, `${asked.length - before} attempts`);
+    database.exec('alter table hidden rename to sessions');
+    database.close();
+    await other.appendEvent({ session, event: event() });
+    await pass(31_000);
+    assert.deepEqual(typesOf(feed.take()), ['appended']);
+    assert.equal(errors.length, 1);
+    await close();
+  });
+
+  it('fails at first: the feed begins, and has resync once the database answers', async (t) => {
+    const { file, errors, open, pass, close } = await serveFile(t);
+    const database = new Sqlite(file);
+    database.exec('alter table sessions rename to hidden');
+    const feed = await open();
+    assert.equal(errors.length, 1);
+    assert.deepEqual(feed.take(), []);
+    database.exec('alter table hidden rename to sessions');
+    database.close();
+    await pass(5000);
+    assert.deepEqual(typesOf(feed.take()), ['resync']);
+    await close();
+  });
+
+  it('is not asked any more once the service closes', async (t) => {
+    const { service, asked, errors, open, pass, close } = await serveFile(t);
+    const feed = await open();
+    await service.close();
+    await feed.end;
+    const before = asked.length;
+    await pass(60_000);
+    assert.deepEqual([asked.length, errors.length], [before, 0]);
+    await close();
+  });
+
+  it('tells of changes that carry earlier times, of up to ten seconds', async (t) => {
+    const { file, service, open, pass, close } = await serveFile(t);
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: event() });
+    const feed = await open();
+    const database = new Sqlite(file);
+    // As Python does with a clock that is behind: the session gets the event's time.
+    const earlier = new Date(Date.now() - 8000).toISOString().replace('T', ' ').replace('Z', '000');
+    database.exec(`insert into events select 'theirs', app_name, user_id, session_id, invocation_id,
+      '${earlier}', event_data from events; update sessions set update_time = '${earlier}'`);
+    database.close();
+    await pass(1500);
+    const [told, ...rest] = feed.take().map(({ data }) => data as Notice);
+    assert.deepEqual(rest, []);
+    const read = (await service.getSession(KEY))!;
+    assert.equal(read.events.length, 2);
+    const revision = service.revisionOf(read);
+    assert.deepEqual(told, { type: 'appended', ...KEY, revision, scopes: [] });
+    assert.ok(revision! > service.revisionOf(session)!);
+    await close();
+  });
+});
