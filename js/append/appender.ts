@@ -1,6 +1,5 @@
 import { optionalCount } from '../errors/option_values.js';
 import { loadWasm } from '../wasm/loading.js';
-import { isSessionError, type SessionError } from '../errors/errors.js';
 import { invalidValue } from '../errors/invalid.js';
 import type { Event, NewEvent } from '../model/event/event.js';
 import { titleOf } from '../model/auto_title.js';
@@ -10,13 +9,13 @@ import { type AppendRules, appendRulesOf, refuseFrameworkEvents } from './append
 import { Computation } from './computation.js';
 import { AppendGroups, type PreparedAppend } from './append_groups.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
-import { updateHandle } from './handle_update.js';
+import { removeNulls, updateHandle } from './handle_update.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise } from '../call/call.js';
 import type { Calls } from '../call/calls.js';
 import type { CallFacts } from '../call/diagnostics.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import { type HandleSnapshot, snapshotHandle } from '../handle/handle.js';
+import { snapshotHandle } from '../handle/handle.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
 import type { ReaderParts, SessionReader } from '../read/session_reader.js';
 import type { SessionStore } from '../storage/session_store.js';
@@ -44,8 +43,8 @@ interface AppenderParts extends Pick<ReaderParts, 'call' | 'handles'> {
   readonly isInMemory: boolean;
   readonly feed: ServiceFeed;
   readonly reader: SessionReader;
-  /** Adds details that only the storage knows to the error of a refused append. */
-  readonly explain: (error: SessionError, key: CompositeSessionKey) => SessionError;
+  /** Whether the storage removes a key of a state whose value is `null`. */
+  readonly removesNull: boolean;
 }
 
 /**
@@ -104,9 +103,7 @@ export class Appender {
     let stored: MaybePromise<number | void> | undefined;
     if (taken.length > 0) {
       const isReady = isInMemory && !this.#groups.hasWaiting && loadWasm(true) === undefined;
-      stored = isReady
-        ? this.#store(this.#prepare(append))
-        : this.#groups.add(append).catch((error: unknown) => this.#explain(error, session));
+      stored = isReady ? this.#store(this.#prepare(append)) : this.#groups.add(append);
     }
     return after(stored, (groupSize) => {
       if (facts !== undefined) {
@@ -176,21 +173,10 @@ export class Appender {
     return after(this.#parts.store().append(request), committed);
   }
 
-  #explain(error: unknown, { appName, userId, id: sessionId }: HandleSnapshot): never {
-    let explained = error;
-    try {
-      const key = { appName, userId, sessionId };
-      if (isSessionError(error)) explained = this.#parts.explain(error, key);
-    } catch {
-      // Without details the error is still the reason.
-    }
-    throw explained;
-  }
-
   /** Prepares what is stored, and the changes of the handle after the commit. */
   #prepare(append: HandleAppend): PreparedAppend {
     const { session, record, rules, events, expectedRevision, signal, onRetry } = append;
-    const { feed } = this.#parts;
+    const { feed, removesNull } = this.#parts;
     const { writer, policy, keepsEvents } = rules;
     const remote = Object.hasOwn(rules, 'remote') ? rules.remote : undefined;
     const { appName, userId, id: sessionId, lastEventId } = session;
@@ -213,6 +199,7 @@ export class Appender {
       committed(appended) {
         if (remote === undefined) updateHandle(session, record, reduced, policy, appended, writer);
         else remote.receive(appended);
+        if (removesNull) removeNulls(session);
         if (firstTitle !== undefined) record.isTitled = true;
         feed.publishAppended(key, appended, reduced.length);
       },

@@ -1,9 +1,10 @@
 /** Changes a handle after the commit of an append: gives it the stored events and those that it had missed. */
 import type { Event } from '../model/event/event.js';
-import { setMember } from '../members/member.js';
+import { setMember, tryDeleteMember } from '../members/member.js';
 import type { Session } from '../model/session.js';
 import { applySnapshot, type EventSnapshot } from '../model/event/snapshot.js';
 import { type Appended, APPENDED, STALE_POLICIES } from '../wasm/protocol.js';
+import { isTemp } from '../state/scope.js';
 import { hasUnstoredWrite } from '../state/write_order.js';
 import { insertEvents, positionOf, putEvent } from '../handle/event_index.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
@@ -112,6 +113,17 @@ function give(
   }
   if (isGiven) noteGiven(record, snapshot, storedAt);
   return isGiven;
+}
+
+/**
+ * Removes the keys that are `null` from a handle's state, for a storage that has removed them. Those that are not
+ * stored stay. Never throws.
+ */
+export function removeNulls({ state }: Session): void {
+  for (const key of Object.keys(state)) {
+    const isStored = !isTemp(key) && !hasUnstoredWrite(state, key);
+    if (isStored && state[key] === null) tryDeleteMember(state, key);
+  }
 }
 
 /** Notes that the handle has the changes written at a revision. */

@@ -53,8 +53,7 @@ import type {
   StorageWrite,
   StorageWriteRequest,
 } from '../storage/adapter.js';
-import type { Deleted, Listing, PageRows, Rows, StorageKey } from '../storage/rows.js';
-import { SessionError } from '../errors/errors.js';
+import type { Deleted, Listing, PageRows, Rows } from '../storage/rows.js';
 import { isPromise } from '../members/is_promise.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import {
@@ -177,19 +176,6 @@ export class DatabaseAdapter implements BuiltInAdapter {
   /** Runs the steps of a caller in one transaction that reads. */
   query<T>(steps: (context: VerbContext) => Steps<T>): T | Promise<T> {
     return this.#database.run('read', steps, {});
-  }
-
-  /** Adds to a `stale_session` the markers by which Python tells whether a session was changed. */
-  explain(error: SessionError, key: Required<StorageKey>): SessionError {
-    const { code, message, expectedRevision, actualRevision, cause } = error;
-    if (expectedRevision === undefined || actualRevision === undefined) return error;
-    return new SessionError(code, message, {
-      expectedRevision,
-      actualRevision,
-      expectedMarker: this.#database.revisions.markerOf(key, expectedRevision),
-      actualMarker: this.#database.revisions.markerOf(key, actualRevision),
-      cause,
-    });
   }
 
   closing(timeoutMs?: number): void {

@@ -135,15 +135,6 @@ export interface SessionErrorFields {
   readonly expectedRevision?: number | undefined;
   /** `stale_session`: the stored revision. */
   readonly actualRevision?: number | undefined;
-  /**
-   * `stale_session` from a database: the session's marker, as google-adk for Python calls it, when
-   * the handle was read, like `2025-03-05T23:46:54.123456`.
-   */
-  readonly expectedMarker?: string | undefined;
-  /**
-   * `stale_session` from a database: the stored marker. Python may have set it to an earlier time.
-   */
-  readonly actualMarker?: string | undefined;
   /** `corrupt_record`: the name of the record. */
   readonly record?: string | undefined;
   /** `remote`: the HTTP status. */
@@ -162,8 +153,6 @@ const FIELDS = [
   'missing',
   'expectedRevision',
   'actualRevision',
-  'expectedMarker',
-  'actualMarker',
   'record',
   'status',
   'body',
@@ -226,10 +215,6 @@ export class SessionError extends Error {
   declare readonly expectedRevision?: number;
   /** See {@link SessionErrorFields.actualRevision}. */
   declare readonly actualRevision?: number;
-  /** See {@link SessionErrorFields.expectedMarker}. */
-  declare readonly expectedMarker?: string;
-  /** See {@link SessionErrorFields.actualMarker}. */
-  declare readonly actualMarker?: string;
   /** See {@link SessionErrorFields.record}. */
   declare readonly record?: string;
   /** See {@link SessionErrorFields.status}. */

@@ -9,10 +9,5 @@ export function putLast<Value>(
 ): void {
   map.delete(key);
   map.set(key, value);
-  forget(map, most);
-}
-
-/** Drops the first entries until at most `most` are left. */
-export function forget(map: Map<unknown, unknown>, most: number): void {
-  while (map.size > most) map.delete(map.keys().next().value);
+  while (map.size > most) map.delete(map.keys().next().value!);
 }

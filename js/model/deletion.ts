@@ -17,7 +17,8 @@ export interface DeleteSessionsRequest {
   /** Absent: the sessions of all users of the app. */
   userId?: string | undefined;
   /**
-   * Only sessions whose `lastUpdateTime` is before this time: milliseconds since 1970. Absent: of any time.
+   * Only sessions whose `lastUpdateTime` is before this time: milliseconds since 1970. That is the latest timestamp of
+   * their events, so a session with an event of the future stays until then. Absent: of any time.
    */
   olderThan?: number | undefined;
   /** Only sessions that have all of these labels, each with the same value; at least one. Absent: any. */

@@ -30,8 +30,8 @@ export function partsOverBuiltIn(adapter: BuiltInAdapter): ServiceParts {
   return {
     ...partsOver(adapter, adapter),
     expires: adapter.kind === 'vertexai',
+    removesNull: adapter.kind === 'vertexai',
     closing: (timeoutMs) => adapter.closing?.(timeoutMs),
-    explain: (error, key) => adapter.explain(error, key),
   };
 }
 

@@ -118,7 +118,7 @@ export class ServiceCore {
       isInMemory: parts.openStore === undefined,
       feed: this.feed,
       reader: this.reader,
-      explain: parts.explain ?? ((error) => error),
+      removesNull: parts.removesNull === true,
     });
   }
 

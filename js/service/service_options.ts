@@ -1,7 +1,5 @@
-import type { SessionError } from '../errors/errors.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SessionStore } from '../storage/session_store.js';
-import type { CompositeSessionKey } from '../model/session.js';
 import type { CloseOptions, StorageInfo } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StateSchemaOf } from '../state/state_schema.js';
@@ -77,6 +75,8 @@ export interface ServiceParts {
   readonly storage: StorageInfo;
   /** Whether sessions can expire. */
   readonly expires?: boolean | undefined;
+  /** Whether the storage removes a key of a state whose value is `null`. */
+  readonly removesNull?: boolean | undefined;
   /** Makes the store that the service works on. Absent: memory in the wasm. */
   readonly openStore?: (onConnectionLost: ((error: unknown) => void) | undefined) => SessionStore;
   /** Called when the service begins to close and waits for its calls. */
@@ -85,8 +85,6 @@ export interface ServiceParts {
   readonly closeStorage?: () => void | Promise<void>;
   /** Parses the events as the storage keeps them. Absent: texts or an adapter's rows. */
   readonly parseEvents?: typeof parseEvents;
-  /** Adds details that only the storage knows to the error of a refused append. */
-  readonly explain?: (error: SessionError, key: CompositeSessionKey) => SessionError;
   /** The feed that services over the same storage share. Absent: a feed of the service's own. */
   readonly feed?: Feed;
 }

@@ -1,4 +1,3 @@
-import type { SessionError } from '../errors/errors.js';
 import type { Description } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
 import type { StorageCall } from '../model/diagnostic.js';
@@ -14,7 +13,7 @@ import type {
 } from './adapter.js';
 import type { ChangedRequest, ChangedRows } from './changed_rows.js';
 import type { ListTime, TimedPlace } from './list_place.js';
-import type { Deleted, Found, Listing, PageRows, Rows, SharedRows, StorageKey } from './rows.js';
+import type { Deleted, Found, Listing, PageRows, Rows, SharedRows } from './rows.js';
 import type { CreatedSession, CreateRequest, SessionStore } from './session_store.js';
 
 export const NO_SHARED_ROWS: SharedRows = { user: undefined, app: undefined };
@@ -94,6 +93,4 @@ export interface BuiltInAdapter extends StorageAdapter {
    * soon. `close` follows when all calls have settled, or after `timeoutMs`.
    */
   closing?(timeoutMs?: number): void;
-  /** Adds details that only the storage knows to the error of a refused append. */
-  explain(error: SessionError, key: Required<StorageKey>): SessionError;
 }

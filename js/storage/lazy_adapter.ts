@@ -1,6 +1,4 @@
-import type { SessionError } from '../errors/errors.js';
 import type { BuiltInAdapter } from './built_in_adapter.js';
-import type { StorageKey } from './rows.js';
 
 /** A verb that every adapter of this package has. */
 type Verb =
@@ -69,10 +67,6 @@ export class LazyAdapter implements BuiltInAdapter {
   get createInSteps(): BuiltInAdapter['createInSteps'] {
     if (this.kind !== 'vertexai') return undefined;
     return async (...parameters) => (await this.#load()).createInSteps?.(...parameters);
-  }
-
-  explain(error: SessionError, key: Required<StorageKey>): SessionError {
-    return this.#adapter?.explain(error, key) ?? error;
   }
 
   closing(timeoutMs?: number): void {

@@ -46,7 +46,6 @@ import { deleteSession, deleteUnchangedSession, deleteUser } from './verbs/delet
 import { describeSession } from './verbs/describe_session.js';
 import type { EngineAddresses } from './rest/engine_address.js';
 import { listSessions, readStates } from './verbs/list_sessions.js';
-import { NewestFirstSupport } from './events/event_list.js';
 import { readEventPage, readSession } from './verbs/read_session.js';
 import { VERTEX_AI } from './rest/rest_errors.js';
 import { type Connection, Rest } from './rest/rest.js';
@@ -67,7 +66,7 @@ export class VertexAdapter implements BuiltInAdapter {
   /** @param callTimeoutMs timeout of a whole call, in milliseconds */
   constructor(connection: Connection, addresses: EngineAddresses, callTimeoutMs: number) {
     this.#connection = connection;
-    this.#caches = { addresses, seen: new SeenEvents(), newestFirst: new NewestFirstSupport() };
+    this.#caches = { addresses, seen: new SeenEvents() };
     this.#callTimeoutMs = callTimeoutMs;
   }
 
@@ -153,10 +152,6 @@ export class VertexAdapter implements BuiltInAdapter {
 
   close(): void {
     this.#connection.closeTimeout.stop();
-  }
-
-  explain(error: SessionError): SessionError {
-    return error;
   }
 
   #call<T>({ signal, onRetry }: StorageCall, work: (sessions: Sessions) => Promise<T>): Promise<T> {

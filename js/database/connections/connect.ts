@@ -8,7 +8,12 @@ import { kyselyPool } from './kysely_pool.js';
 import type { ServerPool } from '../transactions/lease.js';
 import type { MysqlPromisePool } from './mysql_types.js';
 import { mysqlPool } from './mysql_pool.js';
-import { type PgPool, type PgRowsClass, postgresPool } from './postgres_pool.js';
+import {
+  type PgClientClass,
+  type PgPool,
+  type PgRowsClass,
+  postgresPool,
+} from './postgres_pool.js';
 import { NO_ESCAPES } from '../tables/exactness.js';
 import { serverRunner } from '../transactions/server_runner.js';
 import type { Waits } from '../transactions/waits.js';
@@ -31,7 +36,7 @@ export interface ConnectOptions {
 
 /** The part of `pg` that is used. */
 interface Pg {
-  default: { Pool: new (options: object) => PgPool; Query: PgRowsClass };
+  default: { Pool: new (options: object) => PgPool; Client: PgClientClass; Query: PgRowsClass };
 }
 
 /** The part of `node:crypto` that is used. */
@@ -147,7 +152,7 @@ async function connectPostgres(url: string, options: ConnectOptions): Promise<Co
     return [[...begin, ...set.map((name) => `set local ${name} = ${settings[name]}`)].join('; ')];
   };
   const onLost = lossReporter(engine, options.onLost);
-  return onServer(postgresPool(pool, pg.Query, hash, onLost), engine, waits, {
+  return onServer(postgresPool(pool, pg, hash, onLost), engine, waits, {
     write: begins(engine.begin.write, Object.keys(settings)),
     // A long read may take longer than the limit, as long as rows arrive.
     read: begins(engine.begin.read, ['idle_in_transaction_session_timeout']),

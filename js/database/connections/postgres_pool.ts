@@ -1,6 +1,5 @@
 /** Runs queries on PostgreSQL through `pg` itself. Kysely does not name statements, and waits for each. */
-import type { connect } from 'node:net';
-import { loadOptional } from '../../wasm/loader/optional_package.js';
+import type { Socket as NetSocket } from 'node:net';
 import { Prepared, type Query, type Statement } from '../transactions/prepared.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
 import { type Socket, Sockets } from './sockets.js';
@@ -26,6 +25,16 @@ export interface PgClient {
   query(query: PgRows): unknown;
   release(destroys?: boolean): void;
 }
+
+/** The part of the class `Client` of `pg` that sends a cancel request. */
+export type PgClientClass = new (options: { readonly ssl: false }) => {
+  readonly connection: {
+    readonly stream: NetSocket;
+    on(event: 'connect' | 'error', listener: () => void): unknown;
+    connect(port: number, host: string): void;
+    cancel(processID: number, secretKey: number): void;
+  };
+};
 
 /** The class `Query` of `pg`, which emits each row when it arrives. */
 export type PgRowsClass = new (
@@ -76,7 +85,7 @@ const COLUMNS_CHANGED = '0A000';
  */
 export function postgresPool(
   pool: PgPool,
-  Rows: PgRowsClass,
+  { Client, Query: Rows }: { readonly Client: PgClientClass; readonly Query: PgRowsClass },
   hash: ((text: string) => string) | undefined,
   onLost: (error: unknown) => void,
 ): ServerPool {
@@ -125,7 +134,7 @@ export function postgresPool(
         },
         pipelines: client.pipeline === true,
         received: () => client.connection.stream.bytesRead ?? 0,
-        cancel: () => sendCancel(client),
+        cancel: () => sendCancel(Client, client),
         fallsBack(error) {
           if (!hasSentNames) return false;
           const { code } = Object(error) as { code?: unknown };
@@ -147,13 +156,6 @@ export function postgresPool(
   };
 }
 
-interface Net {
-  connect: typeof connect;
-}
-
-/** The number that a cancel request has in place of a protocol version. */
-const CANCEL = 80877102;
-
 /** The limit of one request, in milliseconds. */
 const CANCEL_MS = 2000;
 
@@ -167,27 +169,23 @@ const REPEATS_MS = [100, 1000, 5000];
  * Asks the server to cancel the statement of a connection that was closed. Otherwise the server would wait
  * for further locks and keep those that it holds. The protocol uses a separate connection for the request,
  * and sends no answer. A request for a connection that has ended does nothing, because the key belongs to
- * that connection alone.
+ * that connection alone. `pg_cancel_backend` knows no key: behind a pooler, it may stop another client's statement.
  */
-function sendCancel({ processID, secretKey, connection }: PgClient): void {
+function sendCancel(Client: PgClientClass, { processID, secretKey, connection }: PgClient): void {
   const { remoteAddress: host, remotePort: port } = connection.stream;
   if (typeof processID !== 'number' || typeof secretKey !== 'number') return;
   if (host === undefined || port === undefined) return;
-  const message = new DataView(new ArrayBuffer(16));
-  [16, CANCEL, processID, secretKey].forEach((word, index) => message.setInt32(index * 4, word));
-  loadOptional<Net>('node:net')
-    .then((net) => {
-      if (net === undefined) return;
-      const send = (): void => {
-        const socket = net.connect({ host, port }, () =>
-          socket.end(new Uint8Array(message.buffer)),
-        );
-        socket.on('error', () => undefined);
-        socket.setTimeout(CANCEL_MS, () => socket.destroy());
-        socket.unref();
-      };
-      send();
-      for (const delay of REPEATS_MS) setTimeout(send, delay).unref();
-    })
-    .catch(() => undefined);
+  const send = (): void => {
+    const { connection: other } = new Client({ ssl: false });
+    other.on('connect', () => {
+      other.cancel(processID, secretKey);
+      other.stream.end();
+    });
+    other.on('error', () => undefined);
+    other.connect(port, host);
+    other.stream.setTimeout(CANCEL_MS, () => other.stream.destroy());
+    other.stream.unref();
+  };
+  send();
+  for (const delay of REPEATS_MS) setTimeout(send, delay).unref();
 }

@@ -19,8 +19,8 @@
  */
 import type { StoredTime } from '../engines/engine.js';
 import type { SessionRow, StorageKey } from '../../storage/rows.js';
-import { forget, putLast } from '../../members/bounded_map.js';
-import { parseTime, microsToTimeText } from '../../python/micros.js';
+import { putLast } from '../../members/bounded_map.js';
+import { parseTime } from '../../python/micros.js';
 
 /** The columns, beside a session's row, from which its revision is computed. */
 export interface RevisionColumns {
@@ -39,8 +39,6 @@ interface LastRevision {
   /** `update_time` and the number of events. The session never has the same pair again in another state. */
   readonly fingerprint: string;
   readonly revision: number;
-  /** The `update_time` behind each of the last few revisions. */
-  readonly times: Map<number, number>;
 }
 
 /**
@@ -48,7 +46,6 @@ interface LastRevision {
  * it is in use. This handle may then be refused, or miss an event until it is read again.
  */
 const MAX_SESSIONS = 10_000;
-const MAX_TIMES = 8;
 
 /** Computes the revisions of sessions, and remembers those of sessions out of order. */
 export class Revisions {
@@ -87,23 +84,8 @@ export class Revisions {
     const last = seen?.revision ?? 0;
     if (isInOrder && updated > last) return updated;
     const revision = Math.max(latest, last) + 1;
-    this.#remember(name, {
-      fingerprint,
-      revision,
-      times: new Map(seen?.times).set(revision, updated),
-    });
+    putLast(this.#seen, name, { fingerprint, revision }, MAX_SESSIONS);
     return revision;
-  }
-
-  #remember(name: string, seen: LastRevision): void {
-    forget(seen.times, MAX_TIMES);
-    putLast(this.#seen, name, seen, MAX_SESSIONS);
-  }
-
-  /** Returns the marker that Python has for the session at this revision: its `update_time` as ISO 8601. */
-  markerOf(key: Required<StorageKey>, revision: number): string {
-    const updated = this.#seen.get(nameOf(key))?.times.get(revision) ?? revision;
-    return microsToTimeText(updated).replace(' ', 'T');
   }
 }
 

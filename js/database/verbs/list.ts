@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import { compareValues, sortList, type TimedPlace } from '../../storage/list_place.js';
 import type { BuiltInListRequest } from '../../storage/built_in_adapter.js';
 import type { Listing, SessionRow } from '../../storage/rows.js';
@@ -11,6 +11,7 @@ import {
   detailsColumns,
   JOINS_SIDE_TABLE,
   JOINS_DETAILS,
+  sessionColumns,
   sessionStatements,
   type StateColumns,
   stateColumns,
@@ -69,7 +70,7 @@ type TimesKey = readonly [
 
 /** @param isOfUser whether the sessions of one user are listed; else those of all users of the app */
 function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
-  const { json, time } = engine;
+  const { time } = engine;
   type Value<Values> = <N extends keyof Values>(name: N) => Values[N];
   const sessionsOf = (value: Value<Owner>) => {
     const query = database
@@ -100,16 +101,6 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
       .where('side.app_name', '=', value('app'));
     return isOfUser ? query.where('side.user_id', '=', value('user')) : query;
   };
-  const columns = (of: ExpressionBuilder<Aliased, 'session' | 'side'>) =>
-    [
-      of.ref('session.user_id').as('user_id'),
-      of.ref('session.id').as('id'),
-      json(of.ref('session.state')).as('state'),
-      time(of.ref('session.create_time')).as('create_time'),
-      time(of.ref('session.update_time')).as('update_time'),
-      time(of.ref('side.update_time')).as('side_time'),
-      time(of.ref('side.last_update_time')).as('last_update_time'),
-    ] as const;
   type Query = SelectQueryBuilder<Tables & Aliased, 'session' | 'side', object>;
   /**
    * Makes the statements over some sessions.
@@ -125,7 +116,8 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
     const rows = (value: Value<Values>) =>
       from(value)
         .leftJoin('adk_session_wasm_details as details', (join) => join.on(JOINS_DETAILS))
-        .select(columns)
+        .select(['session.user_id', 'session.id'])
+        .select(sessionColumns(engine))
         .select(detailsColumns(engine));
     return {
       all: new Prepared<Values, ListedColumns>(rows),

@@ -53,8 +53,6 @@ import type {
 export class AdapterStore implements SessionStore {
   readonly #adapter: StorageAdapter;
   readonly #builtIn: BuiltInAdapter | undefined;
-  /** Whether the adapter has stored the events of a creation. */
-  #storesEvents = false;
 
   /** @param builtIn the adapter, if it is one of this package */
   constructor(adapter: StorageAdapter, builtIn?: BuiltInAdapter) {
@@ -88,32 +86,7 @@ export class AdapterStore implements SessionStore {
     }
     const parts = { key, signal, onRetry, ...NO_EVENTS, events, creation: request };
     const end = () => write.created(ifAbsent) as CreatedSession | undefined;
-    const created = await prepareWrite('create', this.#adapter, write, parts, end).run();
-    if (created !== undefined) await this.#requireEvents(request, created[0]);
-    return created;
-  }
-
-  /**
-   * An adapter that was written before sessions could begin with events may ignore those of a creation. The
-   * first such creation shows it: its session is deleted again.
-   *
-   * @param createdRevision tells the new session from one that another program has created in its place
-   */
-  async #requireEvents({ key, events }: CreateRequest, createdRevision: number): Promise<void> {
-    const last = events.at(-1);
-    if (last === undefined || this.#storesEvents || this.#builtIn !== undefined) return;
-    // All events, because another program may have appended some. If the read fails, the next creation shows it.
-    const read = await readThrough(this.#adapter, undefined, key, {}, {}).catch(() => undefined);
-    if (read?.session?.created !== createdRevision) return;
-    this.#storesEvents = (read.events as readonly { id: string }[]).some(
-      ({ id }) => id === last.id,
-    );
-    if (this.#storesEvents) return;
-    await this.delete({ what: 'session', key: storageKey(key) as Required<StorageKey> }, {});
-    throw new SessionError(
-      'unsupported',
-      "The storage's create ignores the events; store them as append does. user: and app: keys may have been stored.",
-    );
+    return prepareWrite('create', this.#adapter, write, parts, end).run();
   }
 
   async describe({ key, title, labels, expiry, ...call }: DescribeRequest): Promise<boolean> {

@@ -4,42 +4,11 @@ import { apiTime, fromEventResource, type PostedEvent } from './event_resource.j
 import type { Query } from '../../http/exchange.js';
 import type { Rest } from '../rest/rest.js';
 
-/** Maximum number of reads without the order before it is tried again. */
-const MAX_SKIPPED_READS = 64;
-
-/**
- * Decides whether to ask the server for the newest events first. A refusal may have had another cause, so the
- * order is tried again. After refusals in a row it is skipped for 0, 1, 2, 4, 8, … reads.
- */
-export class NewestFirstSupport {
-  #refusals = 0;
-  #readsToSkip = 0;
-
-  /** Returns whether this read asks for the order, and counts a skipped one. */
-  shouldTry(): boolean {
-    if (this.#readsToSkip === 0) return true;
-    this.#readsToSkip -= 1;
-    return false;
-  }
-
-  recordSuccess(): void {
-    this.#refusals = 0;
-  }
-
-  /** Records a refusal. Call it only if the same list without the order succeeded. */
-  recordRefusal(): void {
-    this.#readsToSkip = Math.min(MAX_SKIPPED_READS, Math.floor(2 ** (this.#refusals - 1)));
-    this.#refusals += 1;
-  }
-}
-
 export class EventList {
   readonly #rest: Rest;
-  readonly #newestFirst: NewestFirstSupport;
 
-  constructor(rest: Rest, newestFirst: NewestFirstSupport) {
+  constructor(rest: Rest) {
     this.#rest = rest;
-    this.#newestFirst = newestFirst;
   }
 
   /**
@@ -66,30 +35,18 @@ export class EventList {
    * @param pageSize the requested page size; the server may return fewer
    */
   async *backwards(url: string, from: number, pageSize?: number): AsyncGenerator<PostedEvent[]> {
-    const filter = timeFilter(from);
-    let wasRefused = false;
-    if (this.#newestFirst.shouldTry()) {
-      const query = {
-        filter,
-        orderBy: 'timestamp desc',
-        pageSize,
-      };
-      let isFirst = true;
-      try {
-        for await (const page of this.#pages(url, query)) {
-          if (isFirst) this.#newestFirst.recordSuccess();
-          isFirst = false;
-          yield page.reverse();
-        }
-        return;
-      } catch (error) {
-        if (!isFirst || !hasStatus(error, 400)) throw error;
-        wasRefused = true;
+    const query = { filter: timeFilter(from), orderBy: 'timestamp desc', pageSize };
+    let isFirst = true;
+    try {
+      for await (const page of this.#pages(url, query)) {
+        isFirst = false;
+        yield page.reverse();
       }
+      return;
+    } catch (error) {
+      if (!isFirst || !hasStatus(error, 400)) throw error;
     }
-    const allEvents = await this.read(url, from);
-    if (wasRefused) this.#newestFirst.recordRefusal();
-    yield allEvents;
+    yield await this.read(url, from);
   }
 
   async *#pages(url: string, query: Query): AsyncGenerator<PostedEvent[]> {

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../json/rules.js';
 import type { StorageKey } from '../../storage/rows.js';
 import type { EngineAddresses } from '../rest/engine_address.js';
-import { EventList, type NewestFirstSupport } from '../events/event_list.js';
+import { EventList } from '../events/event_list.js';
 import { hasStatus } from '../../http/http_errors.js';
 import type { Rest } from '../rest/rest.js';
 import type { SeenEvents } from '../events/seen_events.js';
@@ -22,7 +22,6 @@ export interface SessionAddress extends Required<StorageKey> {
 export interface SharedCaches {
   readonly addresses: EngineAddresses;
   readonly seen: SeenEvents;
-  readonly newestFirst: NewestFirstSupport;
 }
 
 /** The session requests of one call. */
@@ -32,9 +31,9 @@ export class Sessions {
   readonly seen: SeenEvents;
   readonly #addresses: EngineAddresses;
 
-  constructor(rest: Rest, { addresses, seen, newestFirst }: SharedCaches) {
+  constructor(rest: Rest, { addresses, seen }: SharedCaches) {
     this.rest = rest;
-    this.events = new EventList(rest, newestFirst);
+    this.events = new EventList(rest);
     this.seen = seen;
     this.#addresses = addresses;
   }

@@ -85,11 +85,10 @@ for (const [title, start] of SHARED_ENGINES) {
         if (isInOrder) assert.deepEqual(session.state, stored.state);
       });
 
-      it(`${when} makes the handle stale, with both markers, until it is read again`, async () => {
+      it(`${when} makes the handle stale until it is read again`, async () => {
         const service = open('reject');
         const session = await startedSession(service);
-        const { marker: expectedMarker } = await python.ask('get', PYTHON_KEY);
-        const { marker: actualMarker } = await pythonSays(session, seconds);
+        await pythonSays(session, seconds);
         const before = structuredClone(session);
         await assert.rejects(
           service.appendEvent({ session, event: userEvent('refused') }),
@@ -97,8 +96,6 @@ for (const [title, start] of SHARED_ENGINES) {
             assert.ok(isSessionError(error, 'stale_session'), String(error));
             const { expectedRevision = NaN, actualRevision = NaN } = error;
             assert.ok(expectedRevision < actualRevision);
-            const { expectedMarker: expected, actualMarker: actual } = error;
-            assert.deepEqual([expected, actual], [expectedMarker, actualMarker]);
             return true;
           },
         );
@@ -120,11 +117,9 @@ for (const [title, start] of SHARED_ENGINES) {
       await pythonSays(first, [-1]);
       const second = await service.getSession(KEY);
       assert.ok(second);
-      const { marker } = await python.ask('get', PYTHON_KEY);
       await pythonSays(first, [-0.5]);
       await assert.rejects(service.appendEvent({ session: second, event: userEvent('refused') }), {
         code: 'stale_session',
-        expectedMarker: marker,
       });
     });
 

@@ -8,9 +8,6 @@ import {
   type StateShape,
   type StorageWrite,
 } from '../../../js/index.js';
-import { ServiceCore } from '../../../js/service/service_core.js';
-import { StoredSessionService } from '../../../js/service/stored_session_service.js';
-import { AdapterStore } from '../../../js/storage/driver/adapter_store.js';
 import { failure, openOver, says, stored, texts, USER } from '../service/fixture.js';
 import { gate, MapStorage } from '../service/map_storage.js';
 
@@ -315,26 +312,4 @@ describe('A group', () => {
     }
     for (const session of sessions) assert.deepEqual(texts(session), ['0', '1', '2']);
   });
-});
-
-it('Appends are refused with the error of the storage if the service cannot explain it', async () => {
-  const storage = new MapStorage();
-  const core = new ServiceCore({
-    storage: { kind: 'map', durable: false },
-    openStore: () => new AdapterStore(storage),
-    explain: () => {
-      throw new TypeError('a fault of the explanation');
-    },
-  });
-  const service = new StoredSessionService(core);
-  const session = await service.createSession({ ...USER, sessionId: 's' });
-  await service.deleteSession({ ...USER, sessionId: 's' });
-  const appends = numbers(3).map((n) =>
-    service.appendEvent({ session, event: named(`e${n}`) }).then(
-      () => 'stored',
-      (error: unknown) => (error as SessionError).code,
-    ),
-  );
-  assert.deepEqual(await Promise.all(appends), ['not_found', 'not_found', 'not_found']);
-  await service.close();
 });

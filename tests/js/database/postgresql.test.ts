@@ -13,7 +13,7 @@ import { keepsItsLimits } from './cases/limits.js';
 import { ordersAsJavaScript } from './cases/list_order.js';
 import { POSTGRESQL_REFUSALS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
-import { cleared, emptied, type Server, startPostgres } from './servers.js';
+import { cleared, emptied, postgresRows, type Server, startPostgres } from './servers.js';
 import { replacesEnds } from './cases/truncations.js';
 
 let server: Server;
@@ -39,14 +39,7 @@ ordersAsJavaScript('PostgreSQL', newUrl);
 knowsRetries('PostgreSQL', newUrl, open);
 replacesEnds('PostgreSQL', newUrl, open);
 hearsOthers('PostgreSQL', newUrl, open);
-const run = async (url: string, statement: string) => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<object>(statement);
-  await client.end();
-  return rows;
-};
-choosesByTime('PostgreSQL', newUrl, open, run);
+choosesByTime('PostgreSQL', newUrl, open, postgresRows);
 keepsItsLimits('PostgreSQL', newUrl, open);
 it('a service with `pipeline: false` creates, appends and reads on PostgreSQL', async () => {
   const service = new DatabaseSessionService(await newUrl(), {
@@ -64,7 +57,7 @@ for (const time of ['infinity', '-infinity']) {
     const url = await newUrl();
     await using service = open(url);
     for (const sessionId of ['a', 'b']) await service.createSession({ ...KEY, sessionId });
-    await run(url, `update sessions set update_time = '${time}' where id = 'b'`);
+    await postgresRows(url, `update sessions set update_time = '${time}' where id = 'b'`);
     const order = time === 'infinity' ? 'desc' : 'asc';
     await assert.rejects(service.listSessions({ appName: 'app', limit: 1, order }), {
       code: 'corrupt_record',

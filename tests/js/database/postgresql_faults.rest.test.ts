@@ -11,7 +11,7 @@ import { listsAsModels } from './cases/list_order.js';
 import { readsLongSessions } from './cases/long_reads.js';
 import { retriesSerializationFailures } from './cases/serialization_failures.js';
 import { endsWhileSuspended } from './cases/suspended_server.js';
-import { emptied, type Server, startPostgres } from './servers.js';
+import { emptied, postgresRows, type Server, startPostgres } from './servers.js';
 
 let server: Server;
 before(async () => (server = await startPostgres()));
@@ -19,22 +19,15 @@ after(() => server.remove());
 
 const newUrl = () => emptied('postgresql', server);
 const open = (url: string) => new DatabaseSessionService(url);
-const run = async (url: string, statement: string) => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<object>(statement);
-  await client.end();
-  return rows;
-};
 
 losesNothing('PostgreSQL', newUrl, open);
-listsAsModels('PostgreSQL', newUrl, run);
-readsLongSessions('PostgreSQL', newUrl, open, run);
+listsAsModels('PostgreSQL', newUrl, postgresRows);
+readsLongSessions('PostgreSQL', newUrl, open, postgresRows);
 readsLongSessions(
   'PostgreSQL, one query at a time',
   newUrl,
   (url) => new DatabaseSessionService(url, { driverOptions: { pipeline: false } }),
-  run,
+  postgresRows,
 );
 letsProgramsEnd('PostgreSQL', newUrl);
 neverDeadlocks('PostgreSQL', newUrl, open, deadlocks);

@@ -329,3 +329,16 @@ export async function cleared(
   }
   return url;
 }
+
+/** Runs a statement on PostgreSQL by a connection of its own. */
+export async function postgresRows<Row extends object>(
+  url: string,
+  statement: string,
+): Promise<Row[]> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<Row>(statement);
+  await client.end();
+  return rows;
+}

@@ -8,13 +8,7 @@ import { after, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
-import {
-  createEvent,
-  isSessionError,
-  State,
-  type SessionError,
-  type SessionErrorCode,
-} from '../../../js/index.js';
+import { createEvent, isSessionError, State, type SessionErrorCode } from '../../../js/index.js';
 import { getSessionServiceFromUri } from '../../../js/uri/index.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-uri-'));
@@ -122,20 +116,15 @@ describe('The service of a URI', () => {
     await service.close();
   });
 
-  it('refuses a stale handle as its database does, with both markers', async () => {
+  it('refuses a stale handle as its database does', async () => {
     const service = getSessionServiceFromUri('sqlite::memory:', { stale: 'reject' });
     const session = await service.createSession(KEY);
     const other = await service.getSession(KEY);
     assert.ok(other);
     await service.appendEvent({ session: other, event: createEvent() });
-    await assert.rejects(
-      service.appendEvent({ session, event: createEvent() }),
-      ({ code, expectedMarker, actualMarker }: SessionError) => {
-        assert.equal(code, 'stale_session');
-        assert.ok(expectedMarker !== undefined && actualMarker !== undefined);
-        return expectedMarker < actualMarker;
-      },
-    );
+    await assert.rejects(service.appendEvent({ session, event: createEvent() }), {
+      code: 'stale_session',
+    });
     await service.close();
   });
 

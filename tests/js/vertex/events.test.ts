@@ -83,7 +83,7 @@ describe('Events at Vertex AI', () => {
       server.forget();
       await window(2);
       const lists = server.calls.filter((call) => call === 'events.list').length;
-      assert.equal(lists, ordersEvents ? 1 : 4);
+      assert.equal(lists, ordersEvents ? 1 : 5);
     });
   }
 

@@ -251,6 +251,17 @@ describe('Sessions at Vertex AI', () => {
     assert.deepEqual(stateDelta, { a: null, 'user:b': null });
   });
 
+  it('lose a key that an append sets to null, as the handle does', async () => {
+    const session = await service.createSession({ ...KEY, state: { a: 1, c: 3 } });
+    session.state['temp:t'] = null;
+    const event = createEvent({ author: 'agent' });
+    event.actions.stateDelta = { a: null, b: null };
+    await service.appendEvent({ session, event });
+    assert.deepEqual(session.state, { c: 3, 'temp:t': null });
+    assert.deepEqual(event.actions.stateDelta, { a: null, b: null });
+    assert.deepEqual((await service.getSession(KEY))?.state, { c: 3 });
+  });
+
   it('never hold temp: keys', async () => {
     const session = await service.createSession({ ...KEY, state: { 'temp:a': 1 } });
     const event = createEvent({ author: 'agent' });

@@ -14,7 +14,7 @@ import { DatabaseSessionService } from '../../../../js/database/index.js';
 import { openAdapter } from '../../../../js/database/database_session_service.js';
 import { command, hashOf } from '../../command/stores.js';
 import { eventOf } from '../cases/concurrency.js';
-import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
+import { emptied, postgresRows, type Server, startMariadb, startPostgres } from '../servers.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-create-tables-'));
 let postgres: Server;
@@ -209,10 +209,7 @@ async function validIndices(engine: string, url: string): Promise<string[]> {
     await connection.end();
     return (rows as { name: string }[]).map(({ name }) => name).sort();
   }
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<{ name: string }>(query);
-  await client.end();
+  const rows = await postgresRows<{ name: string }>(url, query);
   return rows.map(({ name }) => name).sort();
 }
 

@@ -14,7 +14,14 @@ import { getSessionServiceFromUri } from '../../../../js/uri/index.js';
 import { eventOf } from '../cases/concurrency.js';
 import { conforms } from '../cases/conforms.js';
 import { POSTGRESQL_REFUSALS } from '../cases/refusals.js';
-import { cleared, emptied, type Server, startMariadb, startPostgres } from '../servers.js';
+import {
+  cleared,
+  emptied,
+  postgresRows,
+  type Server,
+  startMariadb,
+  startPostgres,
+} from '../servers.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-names-'));
 let postgres: Server;
@@ -139,10 +146,7 @@ it('open() reports a missing schema with the statement that creates it', async (
     statement = message.replace(/^.*run: /s, '');
     return true;
   });
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(statement.replace(/\.$/, ''));
-  await client.end();
+  await postgresRows(url, statement.replace(/\.$/, ''));
   await service.open();
   await service.close();
 });

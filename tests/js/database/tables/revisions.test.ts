@@ -111,17 +111,6 @@ describe('The revision of a session', () => {
     );
   });
 
-  it("has Python's marker", () => {
-    const revisions = new Revisions();
-    const tables = new Tables();
-    tables.weAppend(CREATED + 9);
-    const before = tables.revisionIn(revisions);
-    tables.pythonAppends(CREATED + 4);
-    const after = tables.revisionIn(revisions);
-    assert.equal(revisions.markerOf(KEY, before), '2023-11-14T22:13:20.000009');
-    assert.equal(revisions.markerOf(KEY, after), '2023-11-14T22:13:20.000004');
-  });
-
   it('is remembered for the last 10,000 sessions with writes out of order', () => {
     const revisions = new Revisions();
     const tables = new Tables();

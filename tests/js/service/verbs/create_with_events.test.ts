@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import {
-  type BaseSessionService,
-  createEvent,
-  type Event,
-  InMemorySessionService,
-  openSessionService,
-  type StorageAdapter,
-} from '../../../../js/index.js';
-import { mapAdapter } from '../../../../examples/map_adapter.js';
+import { createEvent, type Event, InMemorySessionService } from '../../../../js/index.js';
 import { KEY, USER } from '../fixture.js';
 
 const event = (id: string, stateDelta: Record<string, unknown> = {}): Event =>
@@ -83,77 +75,5 @@ describe('createSession with events', () => {
     const events = [event('e1', { f: () => 1 })];
     await assert.rejects(service.createSession({ ...KEY, events }), { code: 'unserializable' });
     assert.equal(await service.getSession(KEY), undefined);
-  });
-
-  it('is unsupported over an adapter whose create ignores events, and leaves no session', async () => {
-    const whole = mapAdapter();
-    const adapter: StorageAdapter = {
-      ...whole,
-      create: (request, decide) =>
-        whole.create(request, (found) => {
-          const changes = decide(found);
-          return changes && { ...changes, events: [] };
-        }),
-    };
-    const service = await openSessionService({ storage: adapter });
-    const refused = service.createSession({ ...KEY, events: [event('e1')] });
-    await assert.rejects(refused, { code: 'unsupported', message: /create ignores the events/ });
-    assert.equal(await service.getSession(KEY), undefined);
-    assert.equal((await service.createSession(KEY)).id, KEY.sessionId);
-  });
-
-  it('keeps the session if another program changes it before the adapter is checked', async () => {
-    const changes: ((other: BaseSessionService) => Promise<unknown>)[] = [
-      async (other) =>
-        other.appendEvent({ session: (await other.getSession(KEY))!, event: event('theirs') }),
-      (other) => other.deleteSession(KEY),
-      async (other) => {
-        await other.deleteSession(KEY);
-        await other.createSession({ ...KEY, state: { theirs: true } });
-      },
-    ];
-    for (const change of changes) {
-      const adapter = mapAdapter();
-      const other = await openSessionService({ storage: adapter });
-      const service = await openSessionService({
-        storage: {
-          ...adapter,
-          async create(...write) {
-            await adapter.create(...write);
-            await change(other);
-          },
-        },
-      });
-      const events = [event('e1'), event('e2')];
-      const created = await service.createSession({ ...KEY, events });
-      assert.equal(created.events.length, 2);
-      const expected = mapAdapter();
-      const reference = await openSessionService({ storage: expected });
-      await reference.createSession({ ...KEY, events: [event('e1'), event('e2')] });
-      await change(reference);
-      const stored = await other.getSession(KEY);
-      const wanted = await reference.getSession(KEY);
-      assert.deepEqual(
-        [stored?.events.map(({ id }) => id), stored?.state],
-        [wanted?.events.map(({ id }) => id), wanted?.state],
-      );
-    }
-  });
-
-  it('is stored if only the read fails that checks the adapter', async () => {
-    const whole = mapAdapter();
-    let isBroken = true;
-    const service = await openSessionService({
-      storage: {
-        ...whole,
-        read(request) {
-          if (isBroken) throw new Error('the connection broke');
-          return whole.read(request);
-        },
-      },
-    });
-    const created = await service.createSession({ ...KEY, events: [event('e1')] });
-    isBroken = false;
-    assert.deepEqual((await service.getSession(KEY))?.events, created.events);
   });
 });
