@@ -1,6 +1,6 @@
 /** Changes a handle after the commit of an append: gives it the stored events and those that it had missed. */
 import type { Event } from '../model/event/event.js';
-import { setMember, tryDeleteMember } from '../members/member.js';
+import { setMember } from '../members/member.js';
 import type { Session } from '../model/session.js';
 import { applySnapshot, type EventSnapshot } from '../model/event/snapshot.js';
 import { type Appended, APPENDED, STALE_POLICIES } from '../wasm/protocol.js';
@@ -120,9 +120,13 @@ function give(
  * stored stay. Never throws.
  */
 export function removeNulls({ state }: Session): void {
-  for (const key of Object.keys(state)) {
-    const isStored = !isTemp(key) && !hasUnstoredWrite(state, key);
-    if (isStored && state[key] === null) tryDeleteMember(state, key);
+  try {
+    for (const [key, value] of Object.entries(state)) {
+      const isStored = !isTemp(key) && !hasUnstoredWrite(state, key);
+      if (isStored && value === null) Reflect.deleteProperty(state, key);
+    }
+  } catch {
+    // A getter or a proxy of the caller threw. The next `getSession` returns the state.
   }
 }
 

@@ -262,6 +262,18 @@ describe('Sessions at Vertex AI', () => {
     assert.deepEqual((await service.getSession(KEY))?.state, { c: 3 });
   });
 
+  it('keep an append that is stored, also if the state of its handle has a getter that throws', async () => {
+    const session = await service.createSession(KEY);
+    const thrower = (): never => {
+      throw new Error('a getter threw');
+    };
+    Object.defineProperty(session.state, 'own', { get: thrower, enumerable: true });
+    const event = createEvent({ author: 'agent' });
+    event.actions.stateDelta = { a: null };
+    await service.appendEvent({ session, event });
+    assert.equal((await service.getSession(KEY))?.events.length, 1);
+  });
+
   it('never hold temp: keys', async () => {
     const session = await service.createSession({ ...KEY, state: { 'temp:a': 1 } });
     const event = createEvent({ author: 'agent' });
