@@ -83,6 +83,7 @@ export type {
   GetSessionConfig,
   GetSessionRequest,
   JsonValue,
+  ExpectedEvents,
   RevisionCheck,
   Session,
   SessionChanges,

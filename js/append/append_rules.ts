@@ -21,8 +21,6 @@ export interface AppendRules {
   /** One of `STALE_POLICIES`. */
   readonly policy: number;
   readonly writer: StateWriter;
-  /** Whether an append fails with `stale_session` that would replace a stored event. */
-  readonly keepsEvents?: boolean;
   /** Present if the handle is held by a client in another process. */
   readonly remote?: RemoteHandle;
 }

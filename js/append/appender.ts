@@ -1,6 +1,5 @@
 import { optionalCount } from '../errors/option_values.js';
 import { loadWasm } from '../wasm/loading.js';
-import { invalidValue } from '../errors/invalid.js';
 import type { Event, NewEvent } from '../model/event/event.js';
 import { titleOf } from '../model/auto_title.js';
 import type { AppendEventRequest, CompositeSessionKey, Session } from '../model/session.js';
@@ -9,6 +8,7 @@ import { type AppendRules, appendRulesOf, refuseFrameworkEvents } from './append
 import { Computation } from './computation.js';
 import { AppendGroups, type PreparedAppend } from './append_groups.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
+import { takeExpectedEvents } from './expected_events.js';
 import { removeNulls, updateHandle } from './handle_update.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise } from '../call/call.js';
@@ -20,12 +20,13 @@ import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/sna
 import type { ReaderParts, SessionReader } from '../read/session_reader.js';
 import type { SessionStore } from '../storage/session_store.js';
 import type { StateShape } from '../state/state_shape.js';
-import { KEEP_EVENTS, STALE_POLICIES } from '../wasm/protocol.js';
+import { STALE_POLICIES } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 import type { HandleAppend } from './waiting_calls.js';
 
 /** The members of a request to append, besides its events. */
-type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision'> & StorageCall;
+type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision' | 'expectedEvents'> &
+  StorageCall;
 
 /** The parts that an {@link Appender} works with. */
 interface AppenderParts extends Pick<ReaderParts, 'call' | 'handles'> {
@@ -72,14 +73,12 @@ export class Appender {
    *   streamed answer, which is not stored.
    */
   append(
-    { session: given, expectedRevision, signal, onRetry }: HandleRequest,
+    { session: given, expectedRevision, expectedEvents, signal, onRetry }: HandleRequest,
     newEvents: readonly NewEvent[],
     facts?: CallFacts,
   ): MaybePromise<readonly EventToStore[]> {
     const session = snapshotHandle(given);
     const expected = optionalCount('expectedRevision', expectedRevision);
-    if (expected === KEEP_EVENTS)
-      throw invalidValue('expectedRevision', 'must be a revision', expected);
     // The snapshots set the missing members.
     const events = newEvents as readonly Event[];
     const { handles, reader, isInMemory, autoTitle } = this.#parts;
@@ -97,6 +96,10 @@ export class Appender {
       rules,
       events: taken,
       expectedRevision: expected,
+      expectedEvents: takeExpectedEvents(
+        expectedEvents,
+        taken.map(({ snapshot }) => snapshot.id),
+      ),
       signal,
       onRetry,
     };
@@ -175,9 +178,10 @@ export class Appender {
 
   /** Prepares what is stored, and the changes of the handle after the commit. */
   #prepare(append: HandleAppend): PreparedAppend {
-    const { session, record, rules, events, expectedRevision, signal, onRetry } = append;
+    const { session, record, rules, events, expectedRevision, expectedEvents } = append;
+    const { signal, onRetry } = append;
     const { feed, removesNull } = this.#parts;
-    const { writer, policy, keepsEvents } = rules;
+    const { writer, policy } = rules;
     const remote = Object.hasOwn(rules, 'remote') ? rules.remote : undefined;
     const { appName, userId, id: sessionId, lastEventId } = session;
     const key = { appName, userId, sessionId };
@@ -189,7 +193,8 @@ export class Appender {
         key,
         position: remote?.position ?? { created, revision, lastEventId },
         policy,
-        expectedRevision: expectedRevision ?? (keepsEvents ? KEEP_EVENTS : undefined),
+        expectedRevision,
+        expectedEvents,
         events: reduced.map(({ snapshot }) => snapshot),
         firstTitle,
         compute: undefined,

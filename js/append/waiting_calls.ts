@@ -2,6 +2,7 @@
 import { abortedError, requireNotAborted } from '../call/call.js';
 import { onAbort } from '../call/on_abort.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
+import type { ExpectedEvents } from '../model/session.js';
 import type { AppendRules } from './append_rules.js';
 import type { EventToStore } from './event_to_store.js';
 
@@ -50,6 +51,7 @@ export interface HandleAppend {
   readonly events: readonly EventToStore[];
   /** The revision that the session must have. */
   readonly expectedRevision?: number | undefined;
+  readonly expectedEvents?: ExpectedEvents | undefined;
   readonly signal: AbortSignal | undefined;
   /** Counts a retry for the call; see {@link StorageCall}. */
   readonly onRetry: (() => void) | undefined;
@@ -104,7 +106,7 @@ export function writeOf(queue: HandleQueue, calls: readonly WaitingCall[]): Hand
  * An event id that comes a second time ends the write. Otherwise, if the answer of the write was lost and its
  * calls were then stored one by one, the earlier event would be applied again, on top of the later one.
  *
- * A call that expects a revision is stored alone: calls before it in the same write would change the revision.
+ * A call that expects revisions is stored alone: calls before it in the same write would change the session's.
  */
 function takeCalls(queue: WaitingCall[]): WaitingCall[] {
   if (queue.length === 1) return queue.splice(0);
@@ -123,13 +125,14 @@ function takeCalls(queue: WaitingCall[]): WaitingCall[] {
 }
 
 function canJoin(
-  { append: { session: one, rules, expectedRevision } }: WaitingCall,
+  { append: { session: one, ...append } }: WaitingCall,
   first: WaitingCall | undefined,
 ): boolean {
   const other = first?.append.session;
   return (
-    rules === first?.append.rules &&
-    (expectedRevision ?? first.append.expectedRevision) === undefined &&
+    append.rules === first?.append.rules &&
+    !expectsRevisions(append) &&
+    !expectsRevisions(first.append) &&
     one.given === other?.given &&
     one.appName === other.appName &&
     one.userId === other.userId &&
@@ -137,6 +140,10 @@ function canJoin(
     one.state === other.state &&
     one.events === other.events
   );
+}
+
+function expectsRevisions(append: Omit<HandleAppend, 'session'>): boolean {
+  return (append.expectedRevision ?? append.expectedEvents) !== undefined;
 }
 
 /**

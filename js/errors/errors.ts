@@ -25,7 +25,7 @@ export const SESSION_ERROR_CODES = [
   'not_found',
   /**
    * The session has changed since the handle was read. The service's option `stale` is `'reject'`, or the append
-   * has an `expectedRevision`.
+   * has an `expectedRevision` or `expectedEvents`.
    */
   'stale_session',
   /** JSON cannot represent a value; `path` leads to it. */
@@ -135,6 +135,11 @@ export interface SessionErrorFields {
   readonly expectedRevision?: number | undefined;
   /** `stale_session`: the stored revision. */
   readonly actualRevision?: number | undefined;
+  /**
+   * `stale_session` of an append with `expectedEvents`: the stored revisions of the events that were expected
+   * otherwise; `null` for one that is not stored.
+   */
+  readonly actualEvents?: Readonly<Record<string, number | null>> | undefined;
   /** `corrupt_record`: the name of the record. */
   readonly record?: string | undefined;
   /** `remote`: the HTTP status. */
@@ -153,6 +158,7 @@ const FIELDS = [
   'missing',
   'expectedRevision',
   'actualRevision',
+  'actualEvents',
   'record',
   'status',
   'body',
@@ -215,6 +221,8 @@ export class SessionError extends Error {
   declare readonly expectedRevision?: number;
   /** See {@link SessionErrorFields.actualRevision}. */
   declare readonly actualRevision?: number;
+  /** See {@link SessionErrorFields.actualEvents}. */
+  declare readonly actualEvents?: Readonly<Record<string, number | null>>;
   /** See {@link SessionErrorFields.record}. */
   declare readonly record?: string;
   /** See {@link SessionErrorFields.status}. */

@@ -225,6 +225,18 @@ export interface GetSessionRequest extends CompositeSessionKey, Abortable {
 export interface DeleteSessionRequest extends CompositeSessionKey, Abortable {}
 
 /**
+ * The revisions of stored events by their ids; `null` for an id that no event may have.
+ *
+ * @example
+ * ```ts
+ * import type { ExpectedEvents } from 'adk-session-wasm';
+ *
+ * const isNew: ExpectedEvents = { e1: null };
+ * ```
+ */
+export type ExpectedEvents = Readonly<Record<string, number | null>>;
+
+/**
  * A request that is refused if the session has changed.
  *
  * @example
@@ -246,6 +258,13 @@ export interface RevisionCheck {
    * succeeds. Absent: any revision.
    */
   expectedRevision?: number | undefined;
+  /**
+   * The versions of stored events that the append may replace, by id: the `revision` that `listChanges` returns with
+   * an event. `null`: no event with this id may be stored. If another version is stored, the append fails with
+   * `stale_session` and `actualEvents`, and nothing is written. An event that is stored already with the same content
+   * is no conflict. Absent: any version.
+   */
+  expectedEvents?: ExpectedEvents | undefined;
 }
 
 /**

@@ -105,7 +105,7 @@ export class ApiServerStore implements ServerStore {
     const { lastUpdateTime } = (await this.#connection.request(request, call, (json) =>
       pythonSession(json, key),
     ))!;
-    return [0, 0, lastUpdateTime, 0, 0, 0];
+    return [0, 0, lastUpdateTime, 0, 0, 0, undefined, undefined, undefined, []];
   }
 
   async delete({ what, key }: StorageDeleteRequest, call: StorageCall): Promise<undefined> {

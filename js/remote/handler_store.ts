@@ -156,13 +156,13 @@ export class HandlerStore implements ServerStore {
   }
 
   async append(request: AppendRequest): Promise<Appended> {
-    const { key, position, policy, expectedRevision, events, firstTitle } = request;
+    const { key, position, policy, expectedRevision, expectedEvents, events, firstTitle } = request;
     if (request.compute !== undefined) throw noFunctions();
     const stale = POLICIES[policy];
     // A position that is not known is NaN, which becomes null.
     const body = bodyOf(
       { events: listText(events) },
-      { ...position, stale, expectedRevision, firstTitle },
+      { ...position, stale, expectedRevision, expectedEvents, firstTitle },
     );
     const path = pathTo(key, HANDLE_EVENTS);
     // The ids of the events tell the handler what is stored already.

@@ -74,17 +74,18 @@ export function readSessionOf(
   return [...head, lastUpdateTime, JSON.stringify(state), [events], title, labels];
 }
 
-/** Absent values at the end of the array are `null` in JSON. */
+/** Absent values of the array are `null` in JSON. */
 export function appendedIn(json: unknown): Appended | undefined {
   if (!Array.isArray(json) || !json.slice(0, APPENDED.unchanged).every(isRevisionOrTime))
     return undefined;
   const appended = json.map((part: unknown) => part ?? undefined);
   const state = appended[APPENDED.state];
   const isAppended =
-    appended.length >= APPENDED.unchanged &&
-    isListOf(appended[APPENDED.unchanged], isUnchanged) &&
+    appended.length > APPENDED.placed &&
+    isListOf(appended[APPENDED.unchanged], isPair) &&
     isListOf(appended[APPENDED.missed], isMissed) &&
-    (state === undefined || typeof state === 'string');
+    (state === undefined || typeof state === 'string') &&
+    isListOf(appended[APPENDED.placed], isPair);
   return isAppended ? (appended as Appended) : undefined;
 }
 
@@ -130,8 +131,8 @@ function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
   return value === undefined || (Array.isArray(value) && value.every(isItem));
 }
 
-const isUnchanged = (item: unknown): boolean =>
+const isPair = (item: unknown): boolean =>
   Array.isArray(item) && isRevision(item[0]) && isRevision(item[1]);
 
 const isMissed = (item: unknown): boolean =>
-  isUnchanged(item) && typeof (item as readonly unknown[])[2] === 'string';
+  isPair(item) && typeof (item as readonly unknown[])[2] === 'string';

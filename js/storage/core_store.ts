@@ -23,7 +23,14 @@ import type {
   TruncatingRequest,
 } from './session_store.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
-import type { Appended, AppendOutcome, Compute, SharedRevisions } from '../wasm/protocol.js';
+import {
+  type Appended,
+  type AppendedByCore,
+  type AppendOutcome,
+  type Compute,
+  type SharedRevisions,
+  withPlaces,
+} from '../wasm/protocol.js';
 
 /** A list as the wasm returns it; see `listing_to_javascript` in `src/wasm/bindings/values.rs`. */
 type CoreList = [
@@ -158,9 +165,10 @@ export class CoreStore implements SessionStore {
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([request], this.#holdsData);
     const caller = callerOf(request);
-    return callSessionCore(this.#holdsData, () =>
+    const appended = callSessionCore<AppendedByCore>(this.#holdsData, () =>
       this.core.append(packed, numbers, texts, caller, request.compute),
     );
+    return after(appended, (appended) => withPlaces(appended, request.events.length));
   }
 
   get appendMany(): SessionStore['appendMany'] {
@@ -172,10 +180,10 @@ export class CoreStore implements SessionStore {
       const outcomes = callSessionCore<AppendOutcome[]>(this.#holdsData, () =>
         this.core.append_many(packed, numbers, texts, callers),
       );
-      return requests.map(async (_, index) => {
+      return requests.map(async ({ events }, index) => {
         const [appended, error] = (await outcomes)[index]!;
         if (appended === undefined) throw coreError(error);
-        return appended;
+        return withPlaces(appended, events.length);
       });
     };
   }

@@ -121,18 +121,10 @@ export interface DescribeRequest extends Description, StorageCall {
   readonly key: Readonly<Required<StorageKey>>;
 }
 
-/** Revisions of stored events by their ids; `null` for an id that no stored event has. */
-export type ExpectedEvents = Readonly<Record<string, number | null>>;
-
 /** Events to append to one session, all or none. */
 export interface AppendRequest extends Append, StorageCall {
   /** Computes the delta of the only event from the stored state, and replaces the event in `events`. */
   readonly compute?: Compute | undefined;
-  /**
-   * By event id: the revision of the stored event that this append may replace; `null`: no event may be stored
-   * with that id. A stored event with the same content is no conflict.
-   */
-  readonly expectedEvents?: ExpectedEvents | undefined;
   /** See `BuiltInWriteRequest`. */
   readonly sharesState?: boolean | undefined;
 }

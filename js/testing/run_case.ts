@@ -10,6 +10,7 @@ import {
   openSessionService,
   type PagedEvents,
   type Session,
+  type ExpectedEvents,
   type SessionChanges,
   SessionError,
   type SessionErrorCode,
@@ -190,8 +191,9 @@ class Run {
       if (!isSessionError(error) || error.code === 'storage_failed' || error.code === 'internal') {
         throw error;
       }
-      const { code, expectedRevision, actualRevision } = error;
-      if (code === 'stale_session' && !((expectedRevision ?? NaN) < (actualRevision ?? NaN))) {
+      const { code, expectedRevision, actualRevision, actualEvents } = error;
+      const isBehind = (expectedRevision ?? NaN) < (actualRevision ?? NaN);
+      if (code === 'stale_session' && actualEvents === undefined && !isBehind) {
         const reason = `the error reports a handle at ${expectedRevision} as behind ${actualRevision}`;
         throw new Error(reason, { cause: error });
       }
@@ -277,11 +279,13 @@ class Run {
           session: this.#handle(call),
           event: toEvent(call.with.event),
           expectedRevision: this.#expectedRevision(call),
+          expectedEvents: this.#expectedEvents(call),
         });
       case 'appendEvents':
         return service.appendEvents({
           session: this.#handle(call),
           expectedRevision: this.#expectedRevision(call),
+          expectedEvents: this.#expectedEvents(call),
           events: (call.with.events as readonly unknown[]).map(toEvent),
         });
       case 'updateSession': {
@@ -378,6 +382,15 @@ class Run {
   /** Returns the present revision of the handle that a call names. */
   #expectedRevision({ with: { expectedRevision: handle } }: Call): number | undefined {
     return handle === undefined ? undefined : this.#revisionOf(handle);
+  }
+
+  /** Returns the revisions of events: each is the present one of the handle that a call names. */
+  #expectedEvents({ with: { expectedEvents: handles } }: Call): ExpectedEvents | undefined {
+    if (handles === undefined) return undefined;
+    const expected = Object.entries(handles as JsonObject).map(([id, handle]) => {
+      return [id, handle === null ? null : this.#revisionOf(handle)];
+    });
+    return Object.fromEntries(expected) as ExpectedEvents;
   }
 
   #revisionOf(handle: unknown): number {

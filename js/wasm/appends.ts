@@ -1,4 +1,4 @@
-import type { CompositeSessionKey } from '../model/session.js';
+import type { CompositeSessionKey, ExpectedEvents } from '../model/session.js';
 import type { Description } from '../model/description.js';
 import type { EventSnapshot } from '../model/event/snapshot.js';
 import { requireRoom } from './core.js';
@@ -20,9 +20,10 @@ export interface Append {
   readonly position: HandlePosition;
   /** One of `STALE_POLICIES`. */
   readonly policy: number;
-  /** The revision that the session must have, or `KEEP_EVENTS`. */
+  /** The revision that the session must have. */
   readonly expectedRevision?: number | undefined;
   readonly events: readonly EventSnapshot[];
+  readonly expectedEvents?: ExpectedEvents | undefined;
   /** The title that the session gets if it has none. */
   readonly firstTitle?: string | undefined;
 }
@@ -107,6 +108,7 @@ export function packAppends(
   let packed = '';
   for (const append of appends) {
     const { key, position, policy, expectedRevision = NaN, events, firstTitle = '' } = append;
+    const { expectedEvents } = append;
     const truncateAfter = append.truncateAfter ?? NaN;
     const delta = append.delta ?? '';
     const { appName, userId, sessionId } = key;
@@ -121,7 +123,13 @@ export function packAppends(
       if (texts === undefined) packed += text + whole;
       else texts.push(text, whole);
       numbers.push(id.length, deltaText.length, text.length, whole.length, timestamp);
+      numbers.push(expectedEvents === undefined ? NaN : expectedRevisionOf(expectedEvents, id));
     }
   }
   return { packed, numbers, texts };
+}
+
+/** Returns the revision of the event that may be replaced; 0 if none may be, NaN if any may be. */
+function expectedRevisionOf(expectedEvents: ExpectedEvents, id: string): number {
+  return Object.hasOwn(expectedEvents, id) ? (expectedEvents[id] ?? 0) : NaN;
 }

@@ -108,6 +108,8 @@ interface ThrownByRust {
   record?: string;
   expectedRevision?: number;
   actualRevision?: number;
+  /** Pairs of an id and a revision. */
+  actualEvents?: [id: string, revision: number | null][];
 }
 
 function isThrownByRust(thrown: unknown): thrown is ThrownByRust {
@@ -120,8 +122,9 @@ function isThrownByRust(thrown: unknown): thrown is ThrownByRust {
 export function toSessionError(thrown: unknown): SessionError {
   if (isSessionError(thrown)) return thrown;
   if (isThrownByRust(thrown)) {
-    const { code, message, ...fields } = thrown;
-    return new SessionError(code, message, fields);
+    const { code, message, actualEvents, ...fields } = thrown;
+    const events = actualEvents && Object.fromEntries(actualEvents);
+    return new SessionError(code, message, { ...fields, actualEvents: events });
   }
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
   const message = `A call into the core failed: ${reason}. This is a bug of adk-session-wasm; please report it.`;

@@ -22,9 +22,6 @@ export const SCOPES = { session: 1, user: 2, app: 4 } as const satisfies Record<
  */
 export const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** As the expected revision: any will do, but the append fails with `stale_session` if it would replace an event. `NEVER` in `revision.rs`. */
-export const KEEP_EVENTS = Number.MAX_SAFE_INTEGER;
-
 /** Passed to `decide` as the revision of a session that does not exist. */
 export const ABSENT = -1;
 
@@ -64,26 +61,55 @@ export const APPENDED = {
   unchanged: 6,
   missed: 7,
   state: 8,
+  placed: 9,
 } as const satisfies Record<SharedScope, number> & Record<string, number>;
 
-/** The result of an append; `appended_to_javascript` in `values.rs`. */
-export type Appended = [
+type AppendedHead = [
   createdRevision: number,
   revision: number,
   lastUpdateTime: number,
   since: number,
   ...shared: SharedRevisions,
-  unchanged?: [position: number, revision: number][],
-  missed?: [seq: number, revision: number, text: string][],
+];
+
+type AppendedEvents = [
+  unchanged: [position: number, revision: number][] | undefined,
+  missed: [seq: number, revision: number, text: string][] | undefined,
   /**
    * The stored state before the append, if there are no events to append, or if an event that the handle had missed was
    * replaced.
    */
-  state?: string,
+  state: string | undefined,
+  /** For each event of the append, its place and its stored revision. Empty if the storage cannot tell. */
+  placed: [seq: number, revision: number][],
 ];
+
+/** The result of an append. */
+export type Appended = [...AppendedHead, ...AppendedEvents];
+
+/** The result of an append as the wasm returns it; `appended_to_javascript` in `values.rs`. */
+export type AppendedByCore = [...AppendedHead, ...Partial<AppendedEvents>];
+
+/**
+ * Adds the places that the wasm leaves out: those of new events, of which the last one has the session's revision.
+ *
+ * @param count the number of events of the append
+ */
+export function withPlaces(appended: AppendedByCore, count: number): Appended {
+  const whole: unknown[] = appended;
+  if (whole.length <= APPENDED.placed) {
+    const placed: [seq: number, revision: number][] = [];
+    const last = appended[APPENDED.revision];
+    for (let revision = last - count + 1; revision <= last; revision += 1)
+      placed.push([revision, revision]);
+    while (whole.length < APPENDED.placed) whole.push(undefined);
+    whole.push(placed);
+  }
+  return whole as Appended;
+}
 
 /** The position of the labels in a `ReadEvents`; `page_to_javascript` in `values.rs`. */
 export const READ_EVENTS = { labels: 10 } as const;
 
 /** The outcome of an append within a group; `append_many` in `driver.rs`. */
-export type AppendOutcome = [appended: Appended] | [appended: undefined, error: unknown];
+export type AppendOutcome = [appended: AppendedByCore] | [appended: undefined, error: unknown];

@@ -30,7 +30,8 @@
 //! members have defaults:
 //! - A request without a needed `appName`, `userId` or `sessionId` gets `"app"`, `"user"` or
 //!   `"session"`; `null` leaves it out. Lists and `updateState` get only the app by default.
-//! - `expectedRevision` names a handle and stands for its present revision.
+//! - `expectedRevision` names a handle and stands for its present revision. So do the values of
+//!   `expectedEvents`.
 //! - An event without `invocationId`, `author`, `timestamp` or `actions` gets `"i"`, `"agent"`,
 //!   1000 and empty actions. A string stands for an event with that id.
 //! - `"now"` is the clock's time during the step, 1000 by default.

@@ -240,21 +240,6 @@ impl<S: Storage> Subject<S> {
         self.check().await
     }
 
-    async fn an_append_that_keeps_events_replaces_none(mut self) -> Verdict {
-        self.append(&numbered("a", 2, 0), None, "{}").await?;
-        let write = |new: &[New]| self.write(new, HandlePosition::Latest, StalePolicy::Append);
-        let twice = [numbered("b", 1, 0), numbered("b", 1, 1)].concat();
-        for new in [numbered("a", 3, 1), twice] {
-            let refused = self.run(write(&new)?.expecting(NEVER)).await;
-            equal("the refusal", refused.err(), Some("stale_session".into()))?;
-        }
-        self.check().await?;
-        let same = self.run(write(&numbered("a", 2, 0))?.expecting(NEVER)).await?;
-        equal("the unchanged events", same.unchanged.len(), 2)?;
-        let new = self.run(write(&numbered("b", 1, 0))?.expecting(NEVER)).await?;
-        equal("the revision after a new event", new.head.revision, self.revision + 1)
-    }
-
     async fn a_history_that_is_removed_forgets_its_initial_state(mut self) -> Verdict {
         let kept = || Some("{}".to_owned());
         self.append(&numbered("a", 20, 0), None, "{}").await?;
@@ -288,7 +273,6 @@ pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Rep
         only_the_given_delta_changes_the_state
         a_refused_removal_changes_nothing
         a_removal_of_nothing_writes_nothing
-        an_append_that_keeps_events_replaces_none
         a_history_that_is_removed_forgets_its_initial_state
         a_missing_session_is_not_created
     }

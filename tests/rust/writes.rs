@@ -1,12 +1,12 @@
 //! The rules of writes, over memory.
 
-use adk_session_wasm::Timestamp;
 use adk_session_wasm::event::NewEvent;
 use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::session::{Revision, SessionHead, SessionKey};
 use adk_session_wasm::state::Delta;
 use adk_session_wasm::storage::{Deletion, Storage, Window};
 use adk_session_wasm::write::{Appended, HandlePosition, NewSession, StalePolicy, Write};
+use adk_session_wasm::{Error, Timestamp};
 
 fn key() -> SessionKey {
     SessionKey::new("shop", "ada", "s1").unwrap()
@@ -81,4 +81,39 @@ async fn a_state_that_was_deleted_gets_no_earlier_revision_again() {
         storage.delete(Deletion::AppState { app_name: "shop".to_owned() }).await.unwrap();
     }
     assert_eq!(revisions, [1, 2, 3]);
+}
+
+#[tokio::test]
+async fn an_append_tells_the_place_of_each_event() {
+    let storage = MemoryStorage::new();
+    let SessionHead { created, .. } = create(&storage, Vec::new()).await;
+    let appended = run(&storage, append(vec![event("a", 1), event("b", 1)])).await;
+    assert_eq!(appended.placed, [(created + 1, created + 1), (created + 2, created + 2)]);
+    let events = vec![event("b", 1), event("a", 2), event("c", 1), event("c", 1)];
+    let appended = run(&storage, append(events)).await;
+    let (again, new) = (created + 3, created + 4);
+    let expected = [(created + 2, created + 2), (created + 1, again), (new, new), (new, new)];
+    assert_eq!(appended.placed, expected);
+    assert_eq!(appended.head.revision, new);
+}
+
+#[tokio::test]
+async fn a_conflict_of_events_names_the_stored_revisions() {
+    let storage = MemoryStorage::new();
+    let created = create(&storage, Vec::new()).await.created;
+    run(&storage, append(vec![event("a", 1), event("b", 1)])).await;
+    let expecting = |id, number, expected| NewEvent { expected, ..event(id, number) };
+    let events = vec![
+        expecting("a", 2, Some(created + 2)),
+        expecting("b", 1, Some(0)),
+        expecting("c", 1, Some(created + 2)),
+        expecting("d", 1, Some(0)),
+    ];
+    let written = storage.write(append(events)).await.unwrap();
+    let Err(Error::EventConflict { session_id, actual }) = written.appended() else {
+        panic!("there is no conflict");
+    };
+    assert_eq!(session_id, "s1");
+    assert_eq!(actual, [("a".to_owned(), Some(created + 1)), ("c".to_owned(), None)]);
+    assert_eq!(texts(&storage).await, ["1", "1"]);
 }

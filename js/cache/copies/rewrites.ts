@@ -3,7 +3,7 @@ import { isSessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { AppendRequest } from '../../storage/session_store.js';
 import { isSameJson } from '../../wasm/core.js';
-import { type Appended, KEEP_EVENTS } from '../../wasm/protocol.js';
+import type { Appended } from '../../wasm/protocol.js';
 import { type EarlierWrites, newOperation } from '../records/session_record.js';
 import type { CacheContext } from './context.js';
 import { lastWrittenBy } from './writes.js';
@@ -22,16 +22,21 @@ export async function appendOrReplace(
   let { expectedRevision } = request;
   const isCallers = expectedRevision !== undefined;
   if (isCallers) await recordEarlier(parts, key, events);
+  const noEvents = Object.fromEntries(events.map(({ id }) => [id, null]));
   for (;;) {
-    const expected = expectedRevision ?? KEEP_EVENTS;
+    const expected = {
+      expectedRevision,
+      expectedEvents: expectedRevision === undefined ? noEvents : undefined,
+    };
     try {
       return await parts.local.at(key, (store, key) =>
-        store.append({ ...request, key, expectedRevision: expected }),
+        store.append({ ...request, key, ...expected }),
       );
     } catch (error) {
       if (isCallers || !isSessionError(error, 'stale_session')) throw error;
       // With another revision, the error is about the handle: it is stale, and the service refuses that.
-      if (error.expectedRevision !== expected) throw error;
+      if (error.actualEvents === undefined && error.expectedRevision !== expectedRevision)
+        throw error;
       expectedRevision = await recordEarlier(parts, key, events);
     }
   }

@@ -4,7 +4,12 @@ import { keepEqual } from '../../json/keep_equal.js';
 import type { Event, NewEvent } from '../../model/event/event.js';
 import { snapshotEvent } from '../../model/event/snapshot.js';
 import type { PagedEvents } from '../../model/event_page.js';
-import type { Abortable, CompositeSessionKey } from '../../model/session.js';
+import type {
+  Abortable,
+  CompositeSessionKey,
+  ExpectedEvents,
+  RevisionCheck,
+} from '../../model/session.js';
 import type { BaseSessionService } from '../../model/session_service.js';
 import { cursorAt } from '../../read/event_cursor.js';
 import { HttpRefusal } from '../http/http_refusal.js';
@@ -27,17 +32,14 @@ interface ClientAppend<Result> {
   readonly events: readonly NewEvent[];
   /** The revision that the client expects. */
   readonly expectedRevision: number | undefined;
-  /**
-   * Appends the events that the rights admit.
-   *
-   * @param keepsEvents whether it must fail with `stale_session` if it would replace a stored event
-   */
-  readonly append: (
-    events: NewEvent[],
-    expectedRevision: number | undefined,
-    keepsEvents: boolean,
-  ) => Promise<Result>;
+  /** The versions of stored events that the client expects. */
+  readonly expectedEvents: ExpectedEvents | undefined;
+  /** Appends the events that the rights admit. */
+  readonly append: (events: NewEvent[], expected: Expected) => Promise<Result>;
 }
+
+/** The revisions that an append must find. */
+export type Expected = Required<RevisionCheck>;
 
 /**
  * Appends events of a client, if its rights admit them. An event that the client has read, and sends again, is the
@@ -50,12 +52,14 @@ interface ClientAppend<Result> {
  * @throws SessionError `not_found`, `stale_session`, and those of the append
  */
 export async function appendOfClient<Result>(request: ClientAppend<Result>): Promise<Result> {
-  const { rights, events, expectedRevision, append } = request;
-  if (expectedRevision === undefined && events.every((event) => isPlainOf(event, rights))) {
+  const { rights, events, expectedRevision, expectedEvents, append } = request;
+  const replaces = Object.values(expectedEvents ?? {}).some((revision) => revision !== null);
+  const isPlain = events.every((event) => isPlainOf(event, rights));
+  if (expectedRevision === undefined && !replaces && isPlain) {
     try {
-      return await append(events.map(markGiven), undefined, true);
+      return await append(events.map(markGiven), replacingNone(events));
     } catch (error) {
-      if (!isSessionError(error, 'stale_session')) throw error;
+      if (!isOfRevision(error, expectedEvents)) throw error;
     }
   }
   let refused: { readonly error: unknown; readonly revision: number | undefined } | undefined;
@@ -67,13 +71,16 @@ export async function appendOfClient<Result>(request: ClientAppend<Result>): Pro
     const { admitted, isRetry } = await admitAll(request);
     if (expectedRevision !== undefined && revision !== undefined && expectedRevision !== revision) {
       // A retry of an append is no conflict.
-      if (isRetry) return await append(admitted, undefined, true);
+      if (isRetry) return await append(admitted, replacingNone(admitted));
       throw otherRevision(request.key.sessionId, expectedRevision, revision);
     }
     try {
-      return await append(admitted, revision ?? expectedRevision, false);
+      return await append(admitted, {
+        expectedRevision: revision ?? expectedRevision,
+        expectedEvents,
+      });
     } catch (error) {
-      if (!isSessionError(error, 'stale_session')) throw error;
+      if (!isOfRevision(error, expectedEvents)) throw error;
       refused = { error, revision };
     }
   }
@@ -88,6 +95,20 @@ export function eventsOfClient(events: readonly NewEvent[], rights: TakenRights)
   // There is no call yet that an answer could belong to.
   for (const event of events) requireAdmitted(event, rights, new Map());
   return events.map(markGiven);
+}
+
+/** Refuses to replace any event: whether a client may replace one depends on what is stored. */
+function replacingNone(events: readonly NewEvent[]): Expected {
+  const ids = events.flatMap(({ id }) => (typeof id === 'string' && id !== '' ? [id] : []));
+  const expectedEvents = Object.fromEntries(ids.map((id) => [id, null]));
+  return { expectedRevision: undefined, expectedEvents };
+}
+
+/** Whether an append failed because of a revision that the handler itself expects, not its client. */
+function isOfRevision(error: unknown, expectedEvents: ExpectedEvents = {}): boolean {
+  if (!isSessionError(error, 'stale_session')) return false;
+  const ids = Object.keys(error.actualEvents ?? {});
+  return !ids.some((id) => Object.hasOwn(expectedEvents, id));
 }
 
 /** Whether an event needs no right, and no call that it answers. */

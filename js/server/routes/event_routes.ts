@@ -2,7 +2,7 @@ import { setAppendRules } from '../../append/append_rules.js';
 import { orderedWriter } from '../../append/state_writer.js';
 import { STALE_POLICIES } from '../../wasm/protocol.js';
 import { appendOfClient } from '../rights/client_append.js';
-import { eventsIn, expectedRevisionIn } from './call_body.js';
+import { eventsIn, expectedEventsIn, expectedRevisionIn } from './call_body.js';
 import { isTemp } from '../../state/scope.js';
 import { eventToJson, sessionToJson } from './event_json.js';
 import { flagIn, numberIn, textIn } from '../http/query.js';
@@ -38,7 +38,7 @@ export const EVENT_ROUTES: readonly Route[] = [
     action: 'appendEvents',
     summary:
       'Appends events, all or none. An event whose id is stored replaces that event; an equal one changes nothing.',
-    body: ['events', 'expectedRevision'],
+    body: ['events', 'expectedRevision', 'expectedEvents'],
     response: 'AppendedEvents',
     run: async (call) => {
       const { service, rights, signal } = call;
@@ -49,14 +49,14 @@ export const EVENT_ROUTES: readonly Route[] = [
         rights,
         events: eventsIn(call),
         expectedRevision: expectedRevisionIn(call),
-        append: async (events, expectedRevision, keepsEvents) => {
+        expectedEvents: expectedEventsIn(call),
+        append: async (events, expected) => {
           const session = await requireSession(call, { numRecentEvents: 0 });
           setAppendRules(session, {
             policy: STALE_POLICIES.merge,
             writer: orderedWriter,
-            keepsEvents,
           });
-          const request = { session, events, expectedRevision, signal };
+          const request = { session, events, ...expected, signal };
           return [session, await service.appendEvents(request)] as const;
         },
       });

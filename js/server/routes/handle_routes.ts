@@ -11,7 +11,7 @@ import { type Appended, APPENDED, READ_EVENTS } from '../../wasm/protocol.js';
 import { toAllSeconds } from '../../python/time.js';
 import { appendOfClient } from '../rights/client_append.js';
 import { publicView } from '../rights/public_view.js';
-import { eventsIn, expectedRevisionIn } from './call_body.js';
+import { eventsIn, expectedEventsIn, expectedRevisionIn } from './call_body.js';
 import { eventToJson } from './event_json.js';
 import { flagIn, numberIn, textIn, wordIn } from '../http/query.js';
 import { keyOf, type Route, type RouteCall } from './route.js';
@@ -36,6 +36,7 @@ export const HANDLE_ROUTES: readonly Route[] = [
       'lastEventId',
       'stale',
       'expectedRevision',
+      'expectedEvents',
       'firstTitle',
     ],
     response: 'Appended',
@@ -126,13 +127,14 @@ async function append(call: RouteCall): Promise<Appended> {
     rights,
     events,
     expectedRevision: expectedRevisionIn(call),
-    append: async (events, expectedRevision, keepsEvents) => {
+    expectedEvents: expectedEventsIn(call),
+    append: async (events, expected) => {
       const session = { id: sessionId, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
       let appended: Appended | undefined;
       const receive = (given: Appended): void => void (appended = given);
       const remote = { position, firstTitle, receive };
-      setAppendRules(session, { policy, writer: orderedWriter, keepsEvents, remote });
-      await service.appendEvents({ session, events, expectedRevision, signal });
+      setAppendRules(session, { policy, writer: orderedWriter, remote });
+      await service.appendEvents({ session, events, ...expected, signal });
       return appended;
     },
   });

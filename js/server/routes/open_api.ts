@@ -82,6 +82,7 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   stateDelta: OBJECT,
   events: listOf(OBJECT),
   expectedRevision: WHOLE,
+  expectedEvents: { type: 'object', additionalProperties: { type: ['integer', 'null'] } },
   title: { type: ['string', 'null'] },
   labels: { ...LABELS, type: ['object', 'null'] },
   numRecentEvents: WHOLE,

@@ -12,7 +12,13 @@ import type { MaybePromise } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import { packAppends, packCreation, type Truncation } from '../../wasm/appends.js';
-import type { Appended, Compute, SharedRevisions } from '../../wasm/protocol.js';
+import {
+  type Appended,
+  type AppendedByCore,
+  type Compute,
+  type SharedRevisions,
+  withPlaces,
+} from '../../wasm/protocol.js';
 import type {
   StorageAdapter,
   StorageDeleteRequest,
@@ -154,7 +160,7 @@ export class AdapterStore implements SessionStore {
     const parts = {
       key, events, creation, firstTitle, lastEventId, truncateAfter, sharesState, signal, onRetry,
     };
-    const end = () => write.appended() as Appended;
+    const end = () => withPlaces(write.appended() as AppendedByCore, events.length);
     return prepareWrite('append', this.#adapter, write, parts, end);
   }
 

@@ -3,7 +3,7 @@
 mod lists;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::poll_fn;
 use std::task::Poll;
 
@@ -210,9 +210,18 @@ impl<S: Storage> Runner<S> {
             Some(name) => Some(self.revision_of(name).await?),
             None => None,
         };
+        let mut expected_events = HashMap::new();
+        let given = call.with.get("expectedEvents").and_then(Value::as_object);
+        for (id, name) in given.into_iter().flatten() {
+            let revision = match name.as_str() {
+                Some(name) => self.revision_of(name).await?,
+                None => 0,
+            };
+            expected_events.insert(id.as_str(), revision);
+        }
         let name = call.handle.as_deref().unwrap_or_default();
         let mut handle = self.take(name).await?;
-        let result = self.append_through(&mut handle, call, expected).await;
+        let result = self.append_through(&mut handle, call, expected, &expected_events).await;
         self.handles.borrow_mut().insert(name.to_owned(), Some(handle));
         result.map(|()| (Kind::Nothing, Value::Null))
     }
@@ -227,14 +236,19 @@ impl<S: Storage> Runner<S> {
         handle: &mut Handle,
         call: &Call,
         expected: Option<Revision>,
+        expected_events: &HashMap<&str, Revision>,
     ) -> Result<(), Stop> {
         let one = call.with.get("event").map(std::slice::from_ref);
         let several = call.with.get("events").and_then(Value::as_array).map(Vec::as_slice);
         let written = one.or(several).unwrap_or_default();
         let own: Vec<Outgoing> = written.iter().map(Outgoing::new).collect();
         let events: Result<Vec<NewEvent>, Stop> = own.iter().map(Outgoing::to_new_event).collect();
+        let mut events = events?;
+        for event in &mut events {
+            event.expected = expected_events.get(&*event.id).copied();
+        }
         let (key, position) = (handle.key.clone(), handle.position.clone());
-        let mut write = Write::append(key, position, self.stale, events?);
+        let mut write = Write::append(key, position, self.stale, events);
         if let Some(revision) = expected {
             write = write.expecting(revision);
         }

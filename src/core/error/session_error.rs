@@ -48,6 +48,13 @@ pub enum Error {
         /// The revision of the stored session.
         actual: u64,
     },
+    /// The append would replace other events than its caller expects.
+    EventConflict {
+        /// The session.
+        session_id: String,
+        /// The ids of these events, and their stored revisions; `None` if there is no such event.
+        actual: Vec<(String, Option<u64>)>,
+    },
     /// Several users or apps have a session with that bare id.
     Ambiguous {
         /// The id.
@@ -119,7 +126,7 @@ impl Error {
             Self::InvalidArgument { .. } => "invalid_argument",
             Self::AlreadyExists { .. } => "already_exists",
             Self::NotFound { .. } => "not_found",
-            Self::StaleSession { .. } => "stale_session",
+            Self::StaleSession { .. } | Self::EventConflict { .. } => "stale_session",
             Self::Ambiguous { .. } => "ambiguous",
             Self::Unserializable { .. } => "unserializable",
             Self::CorruptRecord { .. } => "corrupt_record",
@@ -148,6 +155,15 @@ impl fmt::Display for Error {
                 f,
                 "session \"{session_id}\" is at revision {actual} and no longer at {expected}; get it again, then append"
             ),
+            Self::EventConflict { session_id, actual } => {
+                let (id, actual) = actual.first().map_or(("", None), |(id, at)| (id, *at));
+                write!(f, "event \"{id}\" of session \"{session_id}\" is ")?;
+                match actual {
+                    Some(revision) => write!(f, "stored at revision {revision}")?,
+                    None => f.write_str("not stored")?,
+                }
+                f.write_str(", which the append does not expect; get it again, then append")
+            }
             Self::Ambiguous { session_id, count } => write!(
                 f,
                 "{count} sessions have the id \"{session_id}\"; name the app and the user as well"

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::core::error::Error;
 use crate::core::event::EventText;
-use crate::core::session::{Timestamp, check_id};
+use crate::core::session::{Revision, Timestamp, check_id};
 use crate::core::state::Delta;
 
 /// A snapshot of an event: its text, and the few fields that the rules need.
@@ -24,6 +24,9 @@ pub struct NewEvent {
     /// The JSON text with superseded keys still in the delta, if any were removed from `text`. A
     /// stored event equal to it counts as the same event.
     pub whole: Option<EventText>,
+    /// The revision of the stored event that it may replace; 0 if none may be stored, `None` if any
+    /// may. A stored event that is the same is no conflict.
+    pub expected: Option<Revision>,
 }
 
 impl NewEvent {
@@ -40,7 +43,7 @@ impl NewEvent {
     ) -> Result<Self, Error> {
         let id = id.into();
         check_id("event.id", &id)?;
-        Ok(Self { id, timestamp, delta: Delta::parse(delta)?, text, whole: None })
+        Ok(Self { id, timestamp, delta: Delta::parse(delta)?, text, whole: None, expected: None })
     }
 
     /// Whether a stored event with this text is the same event.

@@ -47,8 +47,7 @@ pub enum HandlePosition {
 pub(super) struct Append {
     pub(super) progress: Progress,
     policy: StalePolicy,
-    /// The revision that the session must have; `None` if any will do. [`NEVER`] refuses only to
-    /// replace an event.
+    /// The revision that the session must have; `None` if any will do.
     pub(super) expected: Option<Revision>,
     /// The title for a session that has none.
     pub(super) first_title: Option<String>,
@@ -131,9 +130,17 @@ impl Append {
         let head = written.head;
         // An event that is stored already is no conflict, so a retry is safe under every policy.
         let is_written = head.revision != before.revision;
-        if is_written && let Some(expected) = self.conflict(position, before, found, &written) {
+        if is_written && let Some(expected) = self.conflict(position, before, found) {
             let (session_id, actual) = (session_id.to_owned(), before.revision);
             return Err(Error::StaleSession { session_id, expected, actual });
+        }
+        if !written.conflicts.is_empty() {
+            let conflicts = written.conflicts.iter();
+            let actual = conflicts.filter_map(|(index, actual)| {
+                Some((events.get(*index)?.id.to_string(), Some(*actual).filter(|it| *it > 0)))
+            });
+            let session_id = session_id.to_owned();
+            return Err(Error::EventConflict { session_id, actual: actual.collect() });
         }
         let state = self.progress.sees_states.then(|| stored_state(found)).transpose()?;
         let changes = is_written.then(|| Changes {
@@ -156,9 +163,10 @@ impl Append {
             StalePolicy::Append | StalePolicy::Reject => Vec::new(),
         };
         missed.retain(|row| row.seq <= self.end());
-        let (unchanged, since) = (written.unchanged, position.since);
+        let (unchanged, placed, since) = (written.unchanged, written.placed, position.since);
         let shared = changes.as_ref().map(Changes::shared_revisions).unwrap_or_default();
-        Ok((Outcome::Appended(Appended { head, unchanged, missed, state, since, shared }), changes))
+        let appended = Appended { head, unchanged, placed, missed, state, since, shared };
+        Ok((Outcome::Appended(appended), changes))
     }
 
     /// Returns the handle's position, once the rows tell it and are all that the decision needs.
@@ -186,20 +194,16 @@ impl Append {
         self.policy == StalePolicy::Merge && found.changed.iter().any(is_replaced)
     }
 
-    /// Returns the revision that the caller knows, if the session has changed since, or if the write
-    /// would replace an event that the caller does not know.
+    /// Returns the revision that the caller knows, if the session has changed since.
     fn conflict(
         &self,
         position: ResolvedPosition,
         before: SessionHead,
         found: &Found,
-        written: &WrittenEvents,
     ) -> Option<Revision> {
         let is_refused = self.policy == StalePolicy::Reject && position.is_stale(found, before);
         let known = is_refused.then_some(position.since);
-        let replaces = || written.changes.iter().any(|change| change.seq != change.revision);
-        let expected = self.expected.filter(|expected| *expected != before.revision);
-        expected.filter(|expected| *expected != NEVER || replaces()).or(known)
+        self.expected.filter(|expected| *expected != before.revision).or(known)
     }
 
     /// Writes the events to the history that the truncation leaves.

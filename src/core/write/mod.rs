@@ -121,8 +121,7 @@ impl Write {
         Self::new(plan, Rule::Append(append), events)
     }
 
-    /// Makes an append fail with `stale_session` if the session has another revision. With
-    /// [`NEVER`](crate::core::session::NEVER) it fails only if it would replace an event.
+    /// Makes an append fail with `stale_session` if the session has another revision.
     #[must_use]
     pub fn expecting(mut self, revision: Revision) -> Self {
         if let Rule::Append(append) = &mut self.rule {

@@ -31,6 +31,8 @@ pub struct Appended {
     /// The events that were stored already with the same content: their indexes and stored
     /// revisions.
     pub unchanged: Vec<(usize, Revision)>,
+    /// The `seq` and the revision of each event of the append, in its order.
+    pub placed: Vec<(Revision, Revision)>,
     /// The events that the handle had missed, in any order. Empty unless the policy is `Merge`.
     pub missed: Vec<EventRow>,
     /// The JSON object of the stored state before the append. Present if the append has no events, or if

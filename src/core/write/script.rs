@@ -39,6 +39,7 @@ impl Write {
             delta: Delta::default(),
             text: row.text,
             whole: None,
+            expected: None,
         };
         let events = events.into_iter().map(new_event).collect();
         Self::new(plan, Rule::Script(Script { changes_at, found: None }), events)

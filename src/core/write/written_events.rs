@@ -16,11 +16,17 @@ pub(super) struct WrittenEvents {
     pub(super) changes: Vec<EventChange>,
     /// See [`Appended::unchanged`](crate::core::write::Appended::unchanged).
     pub(super) unchanged: Vec<(usize, Revision)>,
+    /// See [`Appended::placed`](crate::core::write::Appended::placed).
+    pub(super) placed: Vec<(Revision, Revision)>,
+    /// The indexes of the events that would replace another one than they may, and the revision of that
+    /// one; 0 if none is stored.
+    pub(super) conflicts: Vec<(usize, Revision)>,
 }
 
 impl WrittenEvents {
     pub(super) fn new(head: SessionHead, delta: Delta) -> Self {
-        Self { head, delta, changes: Vec::new(), unchanged: Vec::new() }
+        let (changes, unchanged) = (Vec::new(), Vec::new());
+        Self { head, delta, changes, unchanged, placed: Vec::new(), conflicts: Vec::new() }
     }
 
     /// Writes events in order. `stored` has the rows with their ids. Each written event gets a revision
@@ -32,6 +38,7 @@ impl WrittenEvents {
         floor: Revision,
     ) {
         self.changes.reserve(events.len());
+        self.placed.reserve(events.len());
         // The rows of the events before, and the index of the last event with each id.
         let mut rows: Vec<StoredEvent> = Vec::new();
         let mut indexes = Names::<usize>::default();
@@ -49,6 +56,11 @@ impl WrittenEvents {
                     row
                 }
                 _ => {
+                    let actual = known.map_or(0, |row| row.revision);
+                    let is_other = event.expected.is_some_and(|expected| expected != actual);
+                    if is_other && !earlier.is_some_and(|row| self.has_written(row)) {
+                        self.conflicts.push((index, actual));
+                    }
                     let revision = self.head.revision.max(floor) + 1;
                     let seq = known.map_or(revision, |row| row.seq);
                     self.head.revision = revision;
@@ -59,6 +71,7 @@ impl WrittenEvents {
                     StoredEvent { index, seq, revision, is_same: false }
                 }
             };
+            self.placed.push((row.seq, row.revision));
             // Only later events of the same append ask for it.
             if events.len() > 1 {
                 rows.push(row);
@@ -67,5 +80,10 @@ impl WrittenEvents {
                 }
             }
         }
+    }
+
+    /// Whether this append has written the event. Otherwise it was stored before.
+    fn has_written(&self, row: StoredEvent) -> bool {
+        self.changes.iter().any(|change| change.seq == row.seq)
     }
 }

@@ -12,6 +12,8 @@ use crate::wasm::bindings::parts::Parts;
 
 /// How many numbers an append has before those of its events.
 const HEAD: usize = 12;
+/// How many numbers an event has.
+const EVENT: usize = 6;
 
 /// The place of the events' texts.
 pub(super) enum Texts<'a> {
@@ -40,7 +42,8 @@ pub(super) struct Appends<'a> {
     /// - the expected revision, and the `seq` after which the history is removed; NaN without one
     /// - how many events follow
     ///
-    /// The numbers of an event are the lengths of its four parts, and its timestamp.
+    /// The numbers of an event are the lengths of its four parts, its timestamp, and the revision of the
+    /// stored event that it may replace; 0 if none may be stored, NaN if any may.
     ///
     /// `created` is NaN for a handle from elsewhere, which is located by its last event. It is
     /// below 0 if there is no handle. For a creation it is the session's `lastUpdateTime`, NaN if
@@ -101,7 +104,7 @@ impl<'a> Appends<'a> {
     fn next_numbers(&mut self) -> Option<(&'a [f64; HEAD], &'a [f64])> {
         let (head, rest) = self.numbers.split_first_chunk::<HEAD>()?;
         let [.., count] = *head;
-        let (events, rest) = rest.split_at_checked(5 * count as usize)?;
+        let (events, rest) = rest.split_at_checked(EVENT * count as usize)?;
         self.numbers = rest;
         Some((head, events))
     }
@@ -123,8 +126,8 @@ impl<'a> Appends<'a> {
         Ok(events)
     }
 
-    fn event(&mut self, numbers: [f64; 5]) -> Result<NewEvent, JsValue> {
-        let [id, delta, text, whole, timestamp] = numbers;
+    fn event(&mut self, numbers: [f64; EVENT]) -> Result<NewEvent, JsValue> {
+        let [id, delta, text, whole, timestamp, expected] = numbers;
         let (id, delta) = (self.parts.next(id as usize), self.parts.next(delta as usize));
         let text = self.text(self.position, text);
         let whole = (whole > 0.0).then(|| self.text(self.position + 1, whole));
@@ -132,6 +135,7 @@ impl<'a> Appends<'a> {
         let timestamp = Timestamp::checked("event.timestamp", timestamp)?;
         let mut event = NewEvent::new(id, timestamp, delta, text)?;
         event.whole = whole;
+        event.expected = (!expected.is_nan()).then_some(expected as u64);
         Ok(event)
     }
 

@@ -2,6 +2,7 @@
 //!
 //! They are not made here as `Error` objects: their class must be the one that users import.
 
+use js_sys::Array;
 use wasm_bindgen::JsValue;
 
 use crate::core::error::Error;
@@ -19,6 +20,16 @@ impl From<Error> for JsValue {
             Error::StaleSession { expected, actual, .. } => {
                 thrown.set_number("expectedRevision", expected as f64);
                 thrown.set_number("actualRevision", actual as f64);
+            }
+            Error::EventConflict { actual, .. } => {
+                // An object would lose the id `__proto__`.
+                let events = Array::new();
+                for (id, revision) in actual {
+                    let revision =
+                        revision.map_or(JsValue::NULL, |revision| (revision as f64).into());
+                    events.push(&Array::of2(&id.into(), &revision));
+                }
+                thrown.set("actualEvents", &events);
             }
             Error::Unserializable { path, .. } => thrown.set_text("path", &path),
             Error::CorruptRecord { record, .. } => thrown.set_text("record", &record),

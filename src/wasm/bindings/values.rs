@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 use crate::core::error::Error;
 use crate::core::event::EventText;
 use crate::core::read::{ListPage, PageEdges, Rows, Window, check_event_limit};
-use crate::core::session::{Description, SessionHead};
+use crate::core::session::{Description, Revision, SessionHead};
 use crate::core::storage::is_same_json;
 use crate::core::write::{Appended, SharedRevisions, SharedRow, Write, merged};
 
@@ -165,34 +165,46 @@ fn revision_numbers(SharedRevisions { user, app }: SharedRevisions) -> [f64; 2] 
 /// Returns `[created, revision, lastUpdateTime, since, user, app]`: the session's revisions and time,
 /// the handle's revision before the append, and the new revisions of user and app state. If there
 /// is more, these follow: `unchanged` with `[position, revision]` each, `missed` with `[seq,
-/// revision, text]` each, and the state before the append if it is needed.
+/// revision, text]` each, the state before the append if it is needed, and `placed` with `[seq,
+/// revision]` for each event. `placed` is missing if all events are new: their `seq` is their
+/// revision, and the last one has the session's.
 pub(super) fn appended_to_javascript(write: Write) -> JsResult {
-    let Appended { head, unchanged, missed, state, since, shared } = write.appended()?;
+    let Appended { head, unchanged, placed, missed, state, since, shared } = write.appended()?;
     let [user, app] = revision_numbers(shared);
     let [created, revision, since] = [head.created, head.revision, since].map(|n| n as f64);
     let time = head.last_update_time.as_millis();
     let result = array_of(created, revision, time, since, user, app);
-    if unchanged.is_empty() && missed.is_empty() && state.is_none() {
+    let new = (head.revision + 1).saturating_sub(placed.len() as Revision)..;
+    let are_new = placed.iter().zip(new).all(|(place, new)| *place == (new, new));
+    if are_new && missed.is_empty() && state.is_none() {
         return Ok(result.into());
     }
-    let (unchanged_rows, missed_rows) = (Array::new(), Array::new());
-    for (position, revision) in unchanged {
-        let fields = Array::new();
-        push2(&fields, position as f64, revision as f64);
-        unchanged_rows.push(&fields);
-    }
+    let missed_rows = Array::new();
     for row in missed {
         let fields = Array::new();
         push2(&fields, row.seq as f64, row.revision as f64);
         fields.push(&row.text.into());
         missed_rows.push(&fields);
     }
-    result.push(&unchanged_rows);
+    result.push(&pairs(unchanged.into_iter().map(|(at, revision)| (at as Revision, revision))));
     result.push(&missed_rows);
-    if let Some(state) = state {
+    if state.is_some() || !are_new {
         result.push(&state.into());
     }
+    if !are_new {
+        result.push(&pairs(placed.into_iter()));
+    }
     Ok(result.into())
+}
+
+fn pairs(pairs: impl Iterator<Item = (Revision, Revision)>) -> Array {
+    let rows = Array::new();
+    for (one, other) in pairs {
+        let fields = Array::new();
+        push2(&fields, one as f64, other as f64);
+        rows.push(&fields);
+    }
+    rows
 }
 
 /// Converts the numbers of a page request to `[offset, limit]`. `limit` is NaN if there is none.

@@ -55,10 +55,10 @@ overStorages('An append with expectedRevision', (open) => {
 });
 
 describe('expectedRevision', () => {
-  it('must be a whole number from 0 that a session can reach', async () => {
+  it('must be a whole number from 0', async () => {
     const service = new InMemorySessionService();
     const session = await service.createSession(USER);
-    for (const expectedRevision of [-1, 1.5, NaN, Infinity, Number.MAX_SAFE_INTEGER, '1', {}]) {
+    for (const expectedRevision of [-1, 1.5, NaN, Infinity, '1', {}]) {
       const request = { session, event: says('one'), expectedRevision: expectedRevision as number };
       const error = await failure(service.appendEvent(request), 'invalid_argument');
       assert.equal(error.key, 'expectedRevision');

@@ -30,6 +30,24 @@ describe('Events over HTTP', () => {
     assert.deepEqual(idsIn(await service.getSession(KEY)), ['e1', 'e2']);
   });
 
+  it('an append replaces only the version of an event that it expects', async () => {
+    const { ask, service } = serve();
+    await seed(service);
+    const { revision } = await service.listChanges({ ...KEY, since: 0 });
+    const append = (expected: number | null) =>
+      ask(EVENTS, {
+        body: { events: [eventJson('e1', { turn: 2 })], expectedEvents: { e1: expected } },
+      });
+    for (const expected of [null, revision + 1]) {
+      const { status, body } = await append(expected);
+      assert.equal(status, 409);
+      const { code, actualEvents } = body as Record<string, unknown>;
+      assert.deepEqual([code, actualEvents], ['stale_session', { e1: revision }]);
+    }
+    assert.equal((await append(revision)).status, 200);
+    assert.equal((await service.getSession(KEY))?.state.turn, 2);
+  });
+
   it('the response to an append has no temp: keys', async () => {
     const { ask, service } = serve();
     await seed(service);
