@@ -14,6 +14,11 @@ import { PACKAGE_ROUTES, packagePage } from '../package_page.js';
 import { html, serve, type Server } from '../server.js';
 
 const IMPORTS = { 'adk-session-wasm/remote': '/package/js/dist/remote/index.js' };
+/** WebKit's driver comes back before the page's module has run. */
+const LOADED = `new Promise((resolve) => {
+  if (document.readyState === 'complete') resolve();
+  else addEventListener('load', () => resolve());
+})`;
 const SESSIONS = Array.from({ length: 10 }, (_, number) => `s${number}`);
 
 for (const browserName of BROWSERS) {
@@ -43,6 +48,7 @@ for (const browserName of BROWSERS) {
       const address = `${site.origin}/?${new URLSearchParams({ server: url })}`;
       await inTabs(browser, [address, address, address], async (tabs) => {
         const all = <T>(value: T): T[] => SESSIONS.map(() => value);
+        for (const tab of tabs) await tab.evaluate(LOADED);
         for (const tab of tabs) assert.deepEqual(await tab.evaluate('types()'), all('resync'));
         for (const tab of tabs) assert.deepEqual(await tab.evaluate('read()'), all(0));
         for (const session of handles) {

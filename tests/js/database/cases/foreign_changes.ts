@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import type { DatabaseSessionService } from '../../../../js/database/index.js';
 import type { Notice } from '../../../../js/index.js';
 import { sessionHandler } from '../../../../js/server/index.js';
-import { ALL_RIGHTS, feedEvents, requestTo } from '../../server/fixture.js';
+import { ALL_RIGHTS, type FeedEvent, feedEvents, requestTo } from '../../server/fixture.js';
 import { eventOf } from './concurrency.js';
 
 const USER = { appName: 'shop', userId: 'ada' };
@@ -18,8 +18,7 @@ async function feedOf(service: DatabaseSessionService) {
   const headers = { 'last-event-id': '0' };
   const events = feedEvents(await handler(requestTo('/apps/shop/changes?userId=ada', { headers })));
   const next = async (): Promise<Notice> => {
-    const { value } = await events.next();
-    assert.ok(value);
+    const { value } = (await events.next()) as { value: FeedEvent };
     return value.data as Notice;
   };
   assert.equal((await next()).type, 'resync');
