@@ -5,7 +5,7 @@ import { makeEvents } from './events.mjs';
 import { atMostByRound, timeOf, timesInTurns } from './measure.mjs';
 
 /**
- * @typedef {import('adk-session-wasm').StoredSessionService} Service
+ * @typedef {import('adk-session-wasm').SessionService} Service
  * @typedef {import('./measure.mjs').Result} Result
  */
 

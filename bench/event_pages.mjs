@@ -11,7 +11,7 @@ const key = { appName: 'bench', userId: 'user', sessionId: 'pages' };
 
 /**
  * @param {string} storage
- * @param {import('adk-session-wasm').StoredSessionService} service
+ * @param {import('adk-session-wasm').SessionService} service
  * @returns {Promise<import('./measure.mjs').Result>}
  */
 export async function eventPages(storage, service) {

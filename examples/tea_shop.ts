@@ -1,6 +1,6 @@
 /** An example for the agent loop: two agents and a tool, on any session service, with any model. */
 import {
-  type BaseSessionService,
+  type SessionService,
   type CompositeSessionKey,
   Invocation,
   type Part,
@@ -35,7 +35,7 @@ const host: Agent = {
 
 /** Answers one message of the guest. */
 export async function recommendTea(
-  service: BaseSessionService,
+  service: SessionService,
   key: CompositeSessionKey,
   model: Model,
   text: string,

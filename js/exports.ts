@@ -64,14 +64,8 @@ export type { OpenSessionServiceOptions } from './service/open_session_service.j
 export type { HistoryOptions } from './read/history.js';
 export type { SessionServiceOptions } from './service/service_options.js';
 export type { StalePolicy } from './append/append_rules.js';
-export type { StoredSessionService } from './service/stored_session_service.js';
 export type { ChangedEvent, ChangesSince, ListChangesRequest } from './model/changes_since.js';
-export type {
-  EventsPage,
-  EventsRequest,
-  ListEventsRequest,
-  PagedEvents,
-} from './model/event_page.js';
+export type { EventsPage, EventsRequest, ListEventsRequest } from './model/event_page.js';
 export type {
   Abortable,
   AppendEventRequest,
@@ -108,13 +102,8 @@ export type {
   StateShape,
   StateValue,
 } from './state/state_shape.js';
-export type {
-  BaseSessionService,
-  CloseOptions,
-  DataLoss,
-  Health,
-  StorageInfo,
-} from './model/session_service.js';
+export type { BaseSessionService, SessionService } from './model/session_service.js';
+export type { CloseOptions, DataLoss, Health, StorageInfo } from './model/storage_info.js';
 export type {
   CallDiagnostic,
   Diagnostic,
@@ -172,7 +161,6 @@ export type {
   StateChangedNotice,
   UpdatedNotice,
   StopWatching,
-  Watchable,
   WatchOptions,
   WatchRequest,
-} from './watch/notice.js';
+} from './model/notice.js';

@@ -20,7 +20,7 @@ import type {
   GetSessionRequest,
 } from '../model/session.js';
 import type { ListSessionsPageRequest, ListSessionsRequest } from '../model/session_list.js';
-import type { BaseSessionService as OurService } from '../model/session_service.js';
+import type { SessionService } from '../model/session_service.js';
 import {
   frameworkClass,
   type FrameworkSessionService,
@@ -145,7 +145,7 @@ export interface AdkSessionServices {
 }
 
 /**
- * Makes any service of this package, or your own implementation of its `BaseSessionService`, one of the
+ * Makes any service of this package, or your own implementation of its `SessionService`, one of the
  * framework's.
  *
  * It returns a view of the service. The given service stays as it is, and both share the sessions. Closing the
@@ -167,7 +167,7 @@ export interface AdkSessionServices {
  * ```
  */
 export type AsAdkService = <S extends object>(
-  service: OurService<S>,
+  service: SessionService<S>,
   options?: AdkServiceOptions,
 ) => FrameworkSessionService;
 

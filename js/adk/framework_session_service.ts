@@ -17,9 +17,8 @@ import type {
   SessionsRequest,
 } from '../model/session_list.js';
 import type { AppendedEvent, NewEvent } from '../model/event/event.js';
-import type { BaseSessionService as OurService, StorageInfo } from '../model/session_service.js';
-import type { StoredSessionService } from '../service/stored_session_service.js';
-import type { Watchable } from '../watch/notice.js';
+import type { SessionService } from '../model/session_service.js';
+import type { StorageInfo } from '../model/storage_info.js';
 import { type AppendRules, setAppendRules } from '../append/append_rules.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
 import { markRaw } from '../members/raw.js';
@@ -85,34 +84,14 @@ export interface FrameworkSessionsPage extends Omit<SessionsPage, 'sessions'> {
   sessions: Session[];
 }
 
-/** The members whose types are the same in the framework, and those that the framework lacks. */
-type OurMembers = Pick<
-  OurService,
-  | 'storage'
-  | 'deleteSessions'
-  | 'updateSession'
-  | 'sessionInfo'
-  | 'updateState'
-  | 'getUserState'
-  | 'getAppState'
-  | 'deleteUser'
-  | 'deleteUserState'
-  | 'deleteAppState'
-  | 'close'
-  | typeof Symbol.asyncDispose
->;
-
-/** The members that every service of this package has, and that your own `BaseSessionService` may lack. */
-type OptionalMembers = Pick<
-  StoredSessionService,
-  'listEvents' | 'events' | 'loadOlder' | 'listChanges' | 'ping' | 'health' | keyof Watchable
->;
+/** The members that do not mention the framework's types. */
+type OwnMembers = Omit<SessionService, keyof BaseSessionService | 'appendEvents' | 'sessions'>;
 
 /**
  * A service of this package as a `BaseSessionService` of the framework. The framework's types require a
  * subclass, since its class has private members.
  *
- * Over your own implementation of `BaseSessionService`, the methods that it lacks fail with `unsupported`.
+ * Over your own implementation of `SessionService`, the methods that it lacks fail with `unsupported`.
  *
  * @example
  * ```ts
@@ -124,7 +103,7 @@ type OptionalMembers = Pick<
  * console.log(framework instanceof BaseSessionService, ours.storage.kind); // true 'memory'
  * ```
  */
-export interface FrameworkSessionService extends BaseSessionService, OurMembers, OptionalMembers {
+export interface FrameworkSessionService extends BaseSessionService, OwnMembers {
   /** @throws SessionError (as a rejection) `already_exists`, `invalid_argument`, `unserializable` */
   createSession(request: CreateSessionRequest): Promise<Session>;
   /** Resolves to `undefined` if there is no such session. */
@@ -177,7 +156,7 @@ type ForwardingBase = abstract new () => BaseSessionService &
 
 /** Makes a view of a service whose appends follow the given rules. */
 export type FrameworkClass = new (
-  service: OurService,
+  service: SessionService,
   rules: AppendRules,
 ) => FrameworkSessionService;
 
@@ -216,10 +195,10 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       });
     }
 
-    readonly #service: OurService & Partial<Pick<StoredSessionService, 'revisionOf'>>;
+    readonly #service: SessionService;
     readonly #rules: AppendRules;
 
-    constructor(service: OurService, rules: AppendRules) {
+    constructor(service: SessionService, rules: AppendRules) {
       super();
       requireService(service, REQUIRED_METHODS);
       this.#service = service;
@@ -253,7 +232,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     }
 
     revisionOf(session: Pick<OurSession, 'state'>): number | undefined {
-      return this.#service.revisionOf?.(session);
+      return this.#service.revisionOf(session);
     }
 
     #prepare(request: AppendEventRequest | AppendEventsRequest): void {

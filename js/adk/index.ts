@@ -79,7 +79,7 @@ export const openSessionService = services.openSessionService;
 
 /**
  * Makes any other service of this package one of the framework's, as well as your own implementation of its
- * `BaseSessionService`. The result is a view: the given service stays as it is. Appends through the view take
+ * `SessionService`. The result is a view: the given service stays as it is. Appends through the view take
  * the order of parallel agents' writes from the framework.
  *
  * @example

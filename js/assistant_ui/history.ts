@@ -6,7 +6,7 @@ import { requireObject, requireOneOf, requireText, requireWhole } from '../error
 import { invalidValue } from '../errors/invalid.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import { requireUser } from '../model/values/ids.js';
-import type { BaseSessionService } from '../model/session_service.js';
+import type { SessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { GivenItem, StoredMessage } from './messages.js';
 
@@ -24,7 +24,7 @@ import type { GivenItem, StoredMessage } from './messages.js';
  */
 export interface AssistantSessions<S extends object = StateShape> {
   /** The service, or the promise of `openSessionService`. */
-  readonly service: BaseSessionService<S> | PromiseLike<BaseSessionService<S>>;
+  readonly service: SessionService<S> | Promise<SessionService<S>>;
   /** The app. */
   readonly appName: string;
   /** The user. */
@@ -105,7 +105,7 @@ export function serviceOf<S extends object>({
   service,
   appName,
   userId,
-}: AssistantSessions<S>): () => MaybePromise<BaseSessionService<S>> {
+}: AssistantSessions<S>): () => MaybePromise<SessionService<S>> {
   requireUser({ appName, userId });
   return givenService(service, METHODS);
 }

@@ -1,6 +1,6 @@
 import { SessionError } from '../errors/errors.js';
 import { Feed } from '../watch/feed.js';
-import type { Notice, StopWatching } from '../watch/notice.js';
+import type { Notice, StopWatching } from '../model/notice.js';
 import { Watcher } from '../watch/watcher.js';
 import type { Records } from './records/records.js';
 

@@ -117,7 +117,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   }
 
   /**
-   * Reads a session; see `BaseSessionService`. Without a copy it comes from the remote.
+   * Reads a session; see `SessionService`. Without a copy it comes from the remote.
    *
    * @throws SessionError `connection_lost` or `remote` if there is no copy and the remote does not answer
    */

@@ -3,6 +3,7 @@ import { invalid } from '../errors/invalid.js';
 import { takeOptions } from '../call/call.js';
 import { fitsUtf8 } from '../json/text.js';
 import { requireId } from '../model/values/ids.js';
+import type { SessionService } from '../model/session_service.js';
 import { CORE } from '../service/service_core.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import type { StoredSessionService } from '../service/stored_session_service.js';
@@ -41,12 +42,12 @@ export interface CachedSessionOptions<
   S extends object = StateShape,
 > extends SessionServiceOptions<S> {
   /** The service that all devices share, usually a `RemoteSessionService`. The caller closes it. */
-  remote: StoredSessionService<S>;
+  remote: SessionService<S>;
   /**
    * Keeps the copies: IndexedDB, memory or SQLite. The caller closes it. Default: an `IndexedDbSessionService` over a
    * database of the owner's own.
    */
-  local?: StoredSessionService<S> | undefined;
+  local?: SessionService<S> | undefined;
   /**
    * Whom the local data belongs to, for example the signed-in user: at most 480 bytes, and 497 together with an app's
    * name. A cache with another owner over the same `local` sees none of it.
@@ -74,6 +75,8 @@ export interface CachedSessionOptions<
 
 /** The options as the cache uses them. */
 export interface TakenOptions extends CachedSessionOptions<object> {
+  remote: StoredSessionService<object>;
+  local: StoredSessionService<object> | undefined;
   reads: ReadPolicy;
   readTimeoutMs: number;
   write: 'local' | 'through';
@@ -91,8 +94,8 @@ export function takeCacheOptions(options: CachedSessionOptions<object>): TakenOp
   if (!fitsUtf8(JSON.stringify(owner), MAX_OWNER_BYTES + 2)) {
     throw invalid('owner', `must have at most ${MAX_OWNER_BYTES} bytes: it is part of other names`);
   }
-  requireService('remote', taken.remote);
-  if (taken.local !== undefined) requireService('local', taken.local);
+  const remote = requireService('remote', taken.remote);
+  const local = taken.local && requireService('local', taken.local);
   const { readTimeoutMs = 3000, write = 'local', maxSessions = 1000, maxAge, maxBytes } = taken;
   requireWhole('readTimeoutMs', readTimeoutMs);
   requireWhole('maxSessions', maxSessions);
@@ -100,7 +103,7 @@ export function takeCacheOptions(options: CachedSessionOptions<object>): TakenOp
   if (maxBytes !== undefined) requireWhole('maxBytes', maxBytes);
   const reads = takePolicy('reads', taken.reads) ?? 'cache-first';
   requireOneOf('write', write, ['local', 'through']);
-  return { ...taken, reads, readTimeoutMs, write, maxSessions };
+  return { ...taken, remote, local, reads, readTimeoutMs, write, maxSessions };
 }
 
 export function takePolicy(name: string, policy: unknown): ReadPolicy | undefined {
@@ -108,7 +111,7 @@ export function takePolicy(name: string, policy: unknown): ReadPolicy | undefine
   return requireOneOf(name, policy, ['cache-first', 'network-first', 'cache-only']);
 }
 
-function requireService(name: string, service: unknown): void {
-  if (typeof service === 'object' && service !== null && CORE in service) return;
+function requireService(name: string, service: object): StoredSessionService<object> {
+  if (CORE in Object(service)) return service as StoredSessionService<object>;
   throw invalid(name, 'must be a session service of this package');
 }

@@ -1,6 +1,6 @@
 import { newEventId } from '../model/event/create_event.js';
 import type { SessionError } from '../errors/errors.js';
-import type { StopWatching } from '../watch/notice.js';
+import type { StopWatching } from '../model/notice.js';
 import type { CacheFeed } from './cache_feed.js';
 import type { StatusMessage } from './records/status.js';
 

@@ -6,7 +6,7 @@ import type { SessionFile } from '../files/format/session_file.js';
 import { HEADER } from '../files/format/stream_format.js';
 import { importSession } from '../files/import/import_session.js';
 import { importSessions } from '../files/import/import_sessions.js';
-import type { BaseSessionService } from '../model/session_service.js';
+import type { SessionService } from '../model/session_service.js';
 import { InMemorySessionService } from '../service/in_memory_session_service.js';
 import { isShared, SHARED_PREFIXES, SHARED_SCOPES } from '../state/scope.js';
 import { eventsOf, type Line, nameOf, type Report, withReport } from './line.js';
@@ -20,7 +20,7 @@ export type OnSession = (line: Line, isNew: boolean) => void;
  */
 export async function copyToService(
   lines: AsyncIterable<Line>,
-  service: BaseSessionService,
+  service: SessionService,
   report: Report,
   onSession: OnSession,
 ): Promise<void> {
@@ -38,7 +38,7 @@ export async function copyToService(
  *
  * @returns `false` if the service has a session with that id
  */
-async function importLine(service: BaseSessionService, line: Line): Promise<boolean> {
+async function importLine(service: SessionService, line: Line): Promise<boolean> {
   const text = [HEADER, line].map((value) => JSON.stringify(value)).join('\n');
   for await (const { error } of importSessions(service, text)) {
     if (isSessionError(error, 'already_exists')) return false;
@@ -48,11 +48,7 @@ async function importLine(service: BaseSessionService, line: Line): Promise<bool
 }
 
 /** Compares a session with the stored one. Reports it and keys of users and apps that differ. */
-async function hasSession(
-  service: BaseSessionService,
-  line: Line,
-  report: Report,
-): Promise<boolean> {
+async function hasSession(service: SessionService, line: Line, report: Report): Promise<boolean> {
   // Memory makes of a file what every storage makes of it, such as the states after its events.
   const memory = new InMemorySessionService();
   const { appName, userId, id: sessionId } = await importSession(memory, line, OWN_UNIT);
@@ -86,11 +82,7 @@ function keysOf(scope: 'user' | 'app', { state }: SessionFile): Map<string, unkn
   return new Map(ofScope.map(([key, value]) => [key.slice(prefix.length), value]));
 }
 
-async function compareState(
-  service: BaseSessionService,
-  line: Line,
-  report: Report,
-): Promise<void> {
+async function compareState(service: SessionService, line: Line, report: Report): Promise<void> {
   const { appName, userId, appState, userState } = line;
   const stored =
     typeof userId === 'string'

@@ -2,7 +2,7 @@
  * The part of IndexedDB's layout that JavaScript knows. `src/wasm/indexed_db/records/schema.rs` owns the
  * layout: it describes all stores, indexes and keys.
  */
-import type { DataLoss } from '../model/session_service.js';
+import type { DataLoss } from '../model/storage_info.js';
 
 /** The stores of a database. */
 export type StoreName = 'sessions' | 'states' | 'events' | 'meta';

@@ -1,4 +1,4 @@
-import type { GivenService } from '../live/index.js';
+import type { SessionService } from '../model/session_service.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { Inspector, type Selection } from './inspector.js';
 import { CSS } from './styles.js';
@@ -32,7 +32,7 @@ let sheet: CSSStyleSheet | undefined;
  */
 export interface InspectorProperties {
   /** Any service of this package, or the promise that `openSessionService` returns. */
-  service: GivenService | null | undefined;
+  service: SessionService | Promise<SessionService> | null | undefined;
   /** The app whose sessions are listed. Also the attribute `app-name`. */
   appName: string | null | undefined;
   /** The user whose sessions are listed. Absent: those of all users. Also the attribute `user-id`. */

@@ -1,4 +1,6 @@
-import { type GivenService, type LiveSession, liveSession } from '../live/index.js';
+import type { MaybePromise } from '../call/call.js';
+import type { SessionService } from '../model/session_service.js';
+import { type LiveSession, liveSession } from '../live/index.js';
 import type { Event } from '../model/event/event.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { ImportButton } from './sessions/import_button.js';
@@ -24,7 +26,7 @@ export interface Selection {
 }
 
 interface InspectorProps {
-  service: GivenService;
+  service: MaybePromise<SessionService>;
   /** What the page selects. A new object selects again. */
   given: Selection;
   onSelection: (selection: Selection) => void;
@@ -137,7 +139,7 @@ export function Inspector({ service, given, onSelection }: InspectorProps): VNod
 }
 
 interface OpenSessionProps {
-  service: GivenService;
+  service: MaybePromise<SessionService>;
   session: CompositeSessionKey | undefined;
   shown: ViewId;
   isNarrow: boolean;
@@ -205,7 +207,7 @@ function OpenSession(props: OpenSessionProps): VNode {
 }
 
 function openStores(
-  service: GivenService,
+  service: MaybePromise<SessionService>,
   session: CompositeSessionKey | undefined,
 ): { stores?: SessionStores; error?: unknown } {
   if (session === undefined) return {};

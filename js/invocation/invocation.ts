@@ -50,7 +50,7 @@ import { markRaw } from '../members/raw.js';
 export interface InvocationOptions<S extends object = StateShape> {
   /** The service that stores the invocation's events. */
   service: {
-    /** See {@link BaseSessionService.appendEvent}. */
+    /** See {@link SessionService.appendEvent}. */
     appendEvent(request: AppendEventRequest<NoInfer<S>, Event>): Promise<Event>;
   };
   /**

@@ -2,7 +2,7 @@ import { isSessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import type { Event } from '../model/event/event.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
-import type { LiveService } from './live_service.js';
+import type { SessionService } from '../model/session_service.js';
 
 type Opening<S extends object> = Promise<Session<S> | undefined>;
 
@@ -29,7 +29,7 @@ export class AppendHandle<S extends object> {
   }
 
   /** Returns the handle; `undefined` if there is no session. */
-  open(service: LiveService<S>): Opening<S> {
+  open(service: SessionService<S>): Opening<S> {
     const config = { numRecentEvents: 0 };
     return this.opening ?? this.#keep(service.getSession({ ...this.#key, config }));
   }
@@ -39,7 +39,7 @@ export class AppendHandle<S extends object> {
    *
    * @param wasThere whether there was one, so that it was deleted and is not created again
    */
-  async require(service: LiveService<S>, wasThere: boolean): Promise<Session<S>> {
+  async require(service: SessionService<S>, wasThere: boolean): Promise<Session<S>> {
     const opening = this.open(service);
     const session = await opening;
     if (session !== undefined) return session;
@@ -58,7 +58,7 @@ export class AppendHandle<S extends object> {
    * @param shown the revision that the store shows
    */
   async append(
-    service: LiveService<S>,
+    service: SessionService<S>,
     event: Event,
     wasThere: boolean,
     shown: () => number | undefined,

@@ -14,7 +14,6 @@ export type {
   SentEvent,
 } from './live_session.js';
 export type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
-export type { GivenService, LiveService } from './live_service.js';
 export type { LiveStore } from './live_store.js';
 export type { ProvidedSessions } from './provided.js';
 export type { ScopedState } from './snapshot/scoped_state.js';

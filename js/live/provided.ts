@@ -1,7 +1,7 @@
 import { SessionError } from '../errors/errors.js';
 import type { CompositeSessionKey } from '../model/session.js';
+import type { SessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { GivenService } from './live_service.js';
 import type { LiveSession } from './live_session.js';
 import type { LiveSessions, LiveSessionsRequest } from './live_sessions.js';
 import { sharedSession, sharedSessions } from './stores.js';
@@ -20,7 +20,7 @@ import { sharedSession, sharedSessions } from './stores.js';
  */
 export interface ProvidedSessions<S extends object = StateShape> {
   /** The service, or the promise of `openSessionService`. It must be the same object in each render. */
-  readonly service: GivenService<S>;
+  readonly service: SessionService<S> | Promise<SessionService<S>>;
   /** The app. */
   readonly appName: string;
   /** The user. */

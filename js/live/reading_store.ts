@@ -3,9 +3,9 @@ import { givenService } from '../call/given_service.js';
 import { reportUncaught } from '../call/uncaught.js';
 import { isPromise } from '../members/is_promise.js';
 import type { HostAbortSignal } from '../model/host.js';
-import type { ListenOptions, Notice } from '../watch/notice.js';
+import type { ListenOptions, Notice } from '../model/notice.js';
+import type { SessionService } from '../model/session_service.js';
 import { onNextFrame } from './frame.js';
-import type { GivenService, LiveService } from './live_service.js';
 import type { LiveStore } from './live_store.js';
 import { keepMembers } from './snapshot/keep_elements.js';
 import { markRaw } from '../members/raw.js';
@@ -28,7 +28,7 @@ export abstract class ReadingStore<
   }
 
   readonly #subscriptions = new Set<Subscription<Snapshot>>();
-  protected readonly service: () => MaybePromise<LiveService<S>>;
+  protected readonly service: () => MaybePromise<SessionService<S>>;
   #snapshot: Snapshot | undefined;
   /** Whether the snapshot may be out of date. */
   #isChanged = true;
@@ -51,13 +51,13 @@ export abstract class ReadingStore<
   /** The last read's error. */
   protected error: unknown;
 
-  constructor(service: GivenService<S>) {
+  constructor(service: MaybePromise<SessionService<S>>) {
     this.service = givenService(service, METHODS);
   }
 
   protected abstract makeSnapshot(): Snapshot;
   /** Watches what the snapshot shows. */
-  protected abstract watch(service: LiveService<S>, options: ListenOptions): void;
+  protected abstract watch(service: SessionService<S>, options: ListenOptions): void;
   /** Notes what a notice asks to read. Returns `false` if it is no news. */
   protected abstract note(notice: Notice): boolean;
   /** Notes that everything is to be read. Absent if each read reads everything. */
@@ -66,7 +66,7 @@ export abstract class ReadingStore<
   protected noteMissed?(): void;
   /** Reads what was noted. Afterwards the subscribers are told. */
   protected abstract read(
-    service: LiveService<S>,
+    service: SessionService<S>,
     signal: HostAbortSignal | undefined,
   ): Promise<void>;
   /** Forgets what serves only a watched session. */
@@ -123,7 +123,7 @@ export abstract class ReadingStore<
 
   /** Changes what is stored, and reads the change if anyone sees it. A read under way may have missed it. */
   protected async change<Result>(
-    write: (service: LiveService<S>) => Promise<Result>,
+    write: (service: SessionService<S>) => Promise<Result>,
   ): Promise<Result> {
     const result = await write(await this.service());
     if (this.isActive || this.reading !== undefined) await this.refresh();

@@ -1,6 +1,6 @@
 import type { CompositeSessionKey } from '../model/session.js';
+import type { SessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { GivenService } from './live_service.js';
 import type { LiveSession, LiveSessionOptions } from './live_session.js';
 import type { LiveSessions, LiveSessionsRequest } from './live_sessions.js';
 import type { ReadingStore } from './reading_store.js';
@@ -26,7 +26,7 @@ import { WatchedSessions } from './watched_sessions.js';
  * ```
  */
 export function liveSession<S extends object = StateShape>(
-  service: GivenService<S>,
+  service: SessionService<S> | Promise<SessionService<S>>,
   key: CompositeSessionKey,
   options: LiveSessionOptions<S> = {},
 ): LiveSession<S> {
@@ -51,7 +51,7 @@ export function liveSession<S extends object = StateShape>(
  * ```
  */
 export function liveSessions<S extends object = StateShape>(
-  service: GivenService<S>,
+  service: SessionService<S> | Promise<SessionService<S>>,
   request: LiveSessionsRequest<keyof S & string>,
 ): LiveSessions<S> {
   return new WatchedSessions(service, request);
@@ -82,7 +82,7 @@ const storesOfServices = new WeakMap<object, Map<string, SharedStore>>();
  * store has no subscriber, so the last ones without are kept.
  */
 export function sharedSession<S extends object>(
-  service: GivenService<S>,
+  service: SessionService<S> | Promise<SessionService<S>>,
   key: CompositeSessionKey,
   window?: number,
 ): WatchedSession<S> {
@@ -93,7 +93,7 @@ export function sharedSession<S extends object>(
 
 /** Returns the store of a list that all components share. */
 export function sharedSessions<S extends object>(
-  service: GivenService<S>,
+  service: SessionService<S> | Promise<SessionService<S>>,
   request: LiveSessionsRequest<keyof S & string>,
 ): LiveSessions<S> {
   const members = Object.entries(request).sort(([one], [other]) => (one < other ? -1 : 1));

@@ -1,5 +1,5 @@
 import { callQueue } from '../call/call_queue.js';
-import { takeOptions, takeRequest } from '../call/call.js';
+import { type MaybePromise, takeOptions, takeRequest } from '../call/call.js';
 import { isSessionError } from '../errors/errors.js';
 import { requireWhole } from '../errors/option_values.js';
 import { keepEqual } from '../json/keep_equal.js';
@@ -7,13 +7,13 @@ import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { requireKey } from '../model/values/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
+import type { SessionService } from '../model/session_service.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
-import type { ListenOptions, Notice } from '../watch/notice.js';
+import type { ListenOptions, Notice } from '../model/notice.js';
 import { AppendHandle } from './append_handle.js';
 import { copyEvent, copyState } from './copies.js';
 import { isNoAnswer, ofInvocation, withoutReplaced, withPiece } from './snapshot/drafts.js';
 import { EventList } from './snapshot/event_list.js';
-import type { GivenService, LiveService } from './live_service.js';
 import type {
   LiveSession,
   LiveSessionOptions,
@@ -59,7 +59,11 @@ export class WatchedSession<S extends object>
   /** The changes of the state and the title. Services may run calls at the same time in any order. */
   readonly #changes = callQueue();
 
-  constructor(service: GivenService<S>, key: CompositeSessionKey, options: LiveSessionOptions<S>) {
+  constructor(
+    service: MaybePromise<SessionService<S>>,
+    key: CompositeSessionKey,
+    options: LiveSessionOptions<S>,
+  ) {
     super(service);
     const { window = 50, initialState } = takeOptions(options);
     requireWhole('window', window, 1, LARGEST_WINDOW);
@@ -148,7 +152,7 @@ export class WatchedSession<S extends object>
     this.#stale.add('state').add('outbox');
   }
 
-  protected watch(service: LiveService<S>, options: ListenOptions): void {
+  protected watch(service: SessionService<S>, options: ListenOptions): void {
     service.watch(this.key, options);
     let known: unknown;
     const stop = cachingOf(service)?.watchStatus(({ pending }) => {
@@ -165,7 +169,7 @@ export class WatchedSession<S extends object>
   }
 
   protected async read(
-    service: LiveService<S>,
+    service: SessionService<S>,
     signal: HostAbortSignal | undefined,
   ): Promise<void> {
     const stale = this.#stale;
@@ -182,7 +186,7 @@ export class WatchedSession<S extends object>
     }
   }
 
-  async #readWindow(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
+  async #readWindow(service: SessionService<S>, signal: AbortSignal | undefined): Promise<void> {
     const limit = Math.max(this.#window, this.#list.length);
     // One more shows whether there are older ones.
     const session = await this.#getSession(service, limit + 1, signal);
@@ -202,7 +206,7 @@ export class WatchedSession<S extends object>
   }
 
   async #readChanges(
-    service: LiveService<S>,
+    service: SessionService<S>,
     isStateStale: boolean,
     signal: AbortSignal | undefined,
   ): Promise<void> {
@@ -218,7 +222,7 @@ export class WatchedSession<S extends object>
   }
 
   /** Reads which events a cache has not sent. */
-  async #readOutbox(service: LiveService<S>, signal: AbortSignal | undefined): Promise<void> {
+  async #readOutbox(service: SessionService<S>, signal: AbortSignal | undefined): Promise<void> {
     const caching = cachingOf(service);
     if (caching === undefined) return;
     const [entry] = await caching.outbox.list(this.key);
@@ -233,7 +237,7 @@ export class WatchedSession<S extends object>
   }
 
   #getSession(
-    service: LiveService<S>,
+    service: SessionService<S>,
     numRecentEvents: number,
     signal: AbortSignal | undefined,
   ): Promise<Session<S> | undefined> {
@@ -351,7 +355,7 @@ export class WatchedSession<S extends object>
     }
   }
 
-  async #change(write: (service: LiveService<S>) => Promise<unknown>): Promise<void> {
+  async #change(write: (service: SessionService<S>) => Promise<unknown>): Promise<void> {
     await this.change((service) =>
       this.#changes(async () => {
         if (this.#status !== 'ready') await this.#handle.require(service, this.#wasThere);

@@ -1,14 +1,14 @@
 import { callQueue } from '../call/call_queue.js';
-import { takeRequest } from '../call/call.js';
+import { type MaybePromise, takeRequest } from '../call/call.js';
 import { requireWhole } from '../errors/option_values.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { requireId, requireOwner } from '../model/values/ids.js';
 import type { CompositeSessionKey, CreateSessionRequest, Session } from '../model/session.js';
-import type { ListenOptions } from '../watch/notice.js';
+import type { SessionService } from '../model/session_service.js';
+import type { ListenOptions } from '../model/notice.js';
 import { copyState } from './copies.js';
 import { onNextFrame } from './frame.js';
 import { keepElements } from './snapshot/keep_elements.js';
-import type { GivenService, LiveService } from './live_service.js';
 import type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
 import { ReadingStore } from './reading_store.js';
 
@@ -28,7 +28,10 @@ export class WatchedSessions<S extends object>
   /** Services may run calls at the same time in any order. */
   readonly #renames = callQueue();
 
-  constructor(service: GivenService<S>, given: LiveSessionsRequest<keyof S & string>) {
+  constructor(
+    service: MaybePromise<SessionService<S>>,
+    given: LiveSessionsRequest<keyof S & string>,
+  ) {
     super(service);
     const { limit = 50, ...request } = takeRequest(given);
     requireOwner(request);
@@ -38,7 +41,7 @@ export class WatchedSessions<S extends object>
     this.#count = limit;
   }
 
-  protected watch(service: LiveService<S>, options: ListenOptions): void {
+  protected watch(service: SessionService<S>, options: ListenOptions): void {
     const { appName, userId } = this.#request;
     service.watch({ appName, userId }, options);
   }
@@ -78,7 +81,7 @@ export class WatchedSessions<S extends object>
   }
 
   protected async read(
-    service: LiveService<S>,
+    service: SessionService<S>,
     signal: HostAbortSignal | undefined,
   ): Promise<void> {
     // A burst of changes is read once.

@@ -1,6 +1,5 @@
 import type { Event } from './event/event.js';
-import type { StateShape } from '../state/state_shape.js';
-import type { Abortable, CompositeSessionKey, Session } from './session.js';
+import type { Abortable, CompositeSessionKey } from './session.js';
 
 /**
  * The request of a page of a session's events. Without `before` and `after`: the last events.
@@ -82,89 +81,4 @@ export interface EventsRequest extends CompositeSessionKey, Abortable {
   limit?: number | undefined;
   /** See {@link ListEventsRequest.skipCorrupt}. */
   skipCorrupt?: boolean | undefined;
-}
-
-/**
- * Pages of a session's events. All services of this package have them.
- *
- * @example
- * ```ts
- * import type { CompositeSessionKey, PagedEvents } from 'adk-session-wasm';
- *
- * async function countEvents(service: PagedEvents, key: CompositeSessionKey) {
- *   return (await service.listEvents({ ...key, limit: 1 })).eventCount;
- * }
- * ```
- */
-export interface PagedEvents<S extends object = StateShape> {
-  /**
-   * Reads a page of a session's events, of any age. Each page costs about the same, apart from
-   * `eventCount`.
-   *
-   * @throws SessionError `not_found`; `invalid_argument` for a cursor of another session or a limit out of
-   * range
-   *
-   * @example
-   * ```ts
-   * import { InMemorySessionService } from 'adk-session-wasm';
-   *
-   * const service = new InMemorySessionService();
-   * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
-   * const session = await service.createSession(key);
-   * for (const id of ['e1', 'e2', 'e3']) await service.appendEvent({ session, event: { id, invocationId: 'i1' } });
-   *
-   * const last = await service.listEvents({ ...key, limit: 2 });
-   * console.log(last.events.map(({ id }) => id), last.eventCount); // ['e2', 'e3'] 3
-   * const older = await service.listEvents({ ...key, limit: 2, before: last.before });
-   * console.log(older.events.map(({ id }) => id), older.before); // ['e1'] undefined
-   * ```
-   */
-  listEvents(request: ListEventsRequest): Promise<EventsPage>;
-  /**
-   * Goes through a session's events in either direction, and reads them page by page. Events that are
-   * appended meanwhile come too, if they lie ahead; none comes twice.
-   *
-   * @throws SessionError (at the first step) as {@link PagedEvents.listEvents} does
-   *
-   * @example
-   * ```ts
-   * import { InMemorySessionService } from 'adk-session-wasm';
-   *
-   * const service = new InMemorySessionService();
-   * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
-   * const session = await service.createSession(key);
-   * for (const id of ['e1', 'e2', 'e3']) await service.appendEvent({ session, event: { id, invocationId: 'i1' } });
-   *
-   * for await (const { id } of service.events({ ...key, order: 'desc' })) console.log(id); // e3 e2 e1
-   * ```
-   */
-  events(request: EventsRequest): AsyncGenerator<Event, void, undefined>;
-  /**
-   * Puts older events before those of a handle, whose `events` stay the same array. The handle may have
-   * been read with `config.numRecentEvents`. Appends through it go on as before.
-   *
-   * @param limit the most events, 1 to 1,000; default 50
-   * @returns whether there are still older events
-   * @throws SessionError `not_found` if the session was deleted; `invalid_argument` if the handle cannot be
-   * changed, or does not begin with a stored event
-   *
-   * @example
-   * ```ts
-   * import { InMemorySessionService } from 'adk-session-wasm';
-   *
-   * const service = new InMemorySessionService();
-   * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
-   * const created = await service.createSession(key);
-   * for (const id of ['e1', 'e2', 'e3']) {
-   *   await service.appendEvent({ session: created, event: { id, invocationId: 'i1' } });
-   * }
-   *
-   * const session = await service.getSession({ ...key, config: { numRecentEvents: 1 } });
-   * if (session) {
-   *   console.log(await service.loadOlder(session, 1)); // true
-   *   console.log(session.events.map(({ id }) => id)); // ['e2', 'e3']
-   * }
-   * ```
-   */
-  loadOlder(session: Session<S>, limit?: number, options?: Abortable): Promise<boolean>;
 }

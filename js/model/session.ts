@@ -327,7 +327,7 @@ export interface UpdateStateRequest<S extends object = StateShape> extends Abort
   sessionId?: string | undefined;
   /**
    * The changed keys with their prefixes; `undefined` and `State.REMOVED` remove a key. Or a function that
-   * computes them from the stored state; see `BaseSessionService.updateState`.
+   * computes them from the stored state; see `SessionService.updateState`.
    */
   stateDelta: StateDelta<S> | ComputeDelta<S>;
 }

@@ -1,8 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { SessionErrorCode } from '../errors/errors.js';
+import type { StateShape } from '../state/state_shape.js';
+import type { ChangesSince, ListChangesRequest } from './changes_since.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from './deletion.js';
-import type { AppendedEvent, NewEvent } from './event/event.js';
+import type { AppendedEvent, Event, NewEvent } from './event/event.js';
+import type { EventsPage, EventsRequest, ListEventsRequest } from './event_page.js';
+import type { ListenOptions, Notices, StopWatching, WatchOptions, WatchRequest } from './notice.js';
 import type {
+  Abortable,
   AppendEventRequest,
   AppendEventsRequest,
   AppRequest,
@@ -23,112 +27,30 @@ import type {
   SessionsPage,
   SessionsRequest,
 } from './session_list.js';
-import type { StateShape } from '../state/state_shape.js';
+import type { CloseOptions, Health, StorageInfo } from './storage_info.js';
 
 /**
- * The loss of a database: the browser has deleted it with all its sessions.
+ * A session service, over any storage. All services of this package have all members. These fail over some storages:
+ *
+ * | member | fails with `unsupported` over |
+ * | --- | --- |
+ * | `updateState` with a function | Vertex AI and HTTP: nothing holds the state until the commit |
+ * | `updateState` without `sessionId`, `deleteUserState`, `deleteAppState` | Vertex AI |
+ * | `updateSession`, and `title` and `labels` of `createSession` | an adapter without the verb `describe` |
+ * | `deleteSessions` | an adapter without the verb `deleteUnchanged` |
+ * | appends, events, `listChanges`, `sessionInfo`, states apart from sessions, and deletions of several sessions | `adk api_server` |
  *
  * @example
  * ```ts
- * import type { DataLoss } from 'adk-session-wasm';
+ * import type { SessionService } from 'adk-session-wasm';
  *
- * function tell({ when, message }: DataLoss): string {
- *   return `${new Date(when).toLocaleString()}: ${message}`;
- * }
- * ```
- */
-export interface DataLoss {
-  /** When the loss was noticed, in milliseconds since 1970. */
-  when: number;
-  /** A sentence that names the database and the reason of its loss, if that is known. */
-  message: string;
-}
-
-/**
- * Describes where a service keeps its data.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- *
- * const { kind, durable } = new InMemorySessionService().storage; // 'memory', false
- * ```
- */
-export interface StorageInfo {
-  /**
-   * `'memory'`, `'indexeddb'`, the adapter's own `kind`, or `'custom'` for an adapter without one.
-   */
-  kind: string;
-  /** Whether the data outlives the process or page. */
-  durable: boolean;
-  /** Why `'auto'` uses memory. */
-  reason?: string | undefined;
-  /** Over IndexedDB: the loss that this page noticed when it opened the database. */
-  lost?: DataLoss | undefined;
-}
-
-/**
- * Whether a service can be used now, for the health check of a server.
- *
- * @example
- * ```ts
- * import type { Health } from 'adk-session-wasm';
- *
- * function status({ isOk }: Health): number {
- *   return isOk ? 200 : 503;
- * }
- * ```
- */
-export interface Health {
-  /** Whether the storage answered. */
-  readonly isOk: boolean;
-  /** The `kind` of the storage. */
-  readonly storage: string;
-  /** Milliseconds that the storage took to answer or to fail. */
-  readonly durationMs: number;
-  /** The number of calls of the service that had not settled before. */
-  readonly pendingCalls: number;
-  /** The code of the error, if the storage did not answer. */
-  readonly code?: SessionErrorCode;
-}
-
-/**
- * The options of `close`.
- *
- * @example
- * ```ts
- * import { type CloseOptions, InMemorySessionService } from 'adk-session-wasm';
- *
- * const soon: CloseOptions = { timeoutMs: 5000 };
- * await new InMemorySessionService().close(soon);
- * ```
- */
-export interface CloseOptions {
-  /**
-   * Milliseconds after which the close no longer waits for pending calls. The storage is then closed under these
-   * calls, and they fail, mostly with `connection_lost` or `closed`.
-   *
-   * Default: databases, Vertex AI and other servers end their calls by limits of their own. Over other storages,
-   * such as an adapter of your own, the close waits 30 seconds. Then it closes the storage and rejects with
-   * `storage_failed`, which names the pending calls.
-   */
-  timeoutMs?: number | undefined;
-}
-
-/**
- * The interface of every session service, over any storage.
- *
- * @example
- * ```ts
- * import type { BaseSessionService } from 'adk-session-wasm';
- *
- * async function turns(service: BaseSessionService, sessionId: string): Promise<number> {
+ * async function turns(service: SessionService, sessionId: string): Promise<number> {
  *   const session = await service.getSession({ appName: 'shop', userId: 'ada', sessionId });
  *   return session?.events.length ?? 0;
  * }
  * ```
  */
-export interface BaseSessionService<S extends object = StateShape> {
+export interface SessionService<S extends object = StateShape> {
   /** Where the data is, and whether it lasts. */
   readonly storage: StorageInfo;
   /** @throws SessionError `already_exists`, `invalid_argument`, `unserializable` */
@@ -144,8 +66,117 @@ export interface BaseSessionService<S extends object = StateShape> {
   listSessions(request: ListSessionsRequest<keyof S & string>): Promise<ListSessionsResponse<S>>;
   /** Lists sessions. With `withTotal: false` the result has no total. */
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>>;
-  /** Goes through sessions, page by page. Each comes once, also if it is updated meanwhile. */
+  /**
+   * Goes through sessions, and reads them page by page. Each session that is there all the time comes
+   * once, also if it is updated meanwhile. Those that are updated or created behind the walk come at the
+   * end. The walk remembers the ids that it gave.
+   *
+   * @throws SessionError (at the first step) as `listSessions`
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * for (const sessionId of ['s1', 's2', 's3']) {
+   *   await service.createSession({ appName: 'shop', userId: 'ada', sessionId });
+   * }
+   * for await (const { id } of service.sessions({ appName: 'shop' })) console.log(id); // s1 s2 s3
+   * ```
+   */
   sessions(request: SessionsRequest<keyof S & string>): AsyncGenerator<Session<S>, void, undefined>;
+  /**
+   * Reads a page of a session's events, of any age. Each page costs about the same, apart from
+   * `eventCount`.
+   *
+   * @throws SessionError `not_found`; `invalid_argument` for a cursor of another session or a limit out of
+   * range
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+   * const session = await service.createSession(key);
+   * for (const id of ['e1', 'e2', 'e3']) await service.appendEvent({ session, event: { id, invocationId: 'i1' } });
+   *
+   * const last = await service.listEvents({ ...key, limit: 2 });
+   * console.log(last.events.map(({ id }) => id), last.eventCount); // ['e2', 'e3'] 3
+   * const older = await service.listEvents({ ...key, limit: 2, before: last.before });
+   * console.log(older.events.map(({ id }) => id), older.before); // ['e1'] undefined
+   * ```
+   */
+  listEvents(request: ListEventsRequest): Promise<EventsPage>;
+  /**
+   * Goes through a session's events in either direction, and reads them page by page. Events that are
+   * appended meanwhile come too, if they lie ahead; none comes twice.
+   *
+   * @throws SessionError (at the first step) as `listEvents` does
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+   * const session = await service.createSession(key);
+   * for (const id of ['e1', 'e2', 'e3']) await service.appendEvent({ session, event: { id, invocationId: 'i1' } });
+   *
+   * for await (const { id } of service.events({ ...key, order: 'desc' })) console.log(id); // e3 e2 e1
+   * ```
+   */
+  events(request: EventsRequest): AsyncGenerator<Event, void, undefined>;
+  /**
+   * Puts older events before those of a handle, whose `events` stay the same array. The handle may have
+   * been read with `config.numRecentEvents`. Appends through it go on as before.
+   *
+   * @param limit the most events, 1 to 1,000; default 50
+   * @returns whether there are still older events
+   * @throws SessionError `not_found` if the session was deleted; `invalid_argument` if the handle cannot be
+   * changed, or does not begin with a stored event
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+   * const created = await service.createSession(key);
+   * for (const id of ['e1', 'e2', 'e3']) {
+   *   await service.appendEvent({ session: created, event: { id, invocationId: 'i1' } });
+   * }
+   *
+   * const session = await service.getSession({ ...key, config: { numRecentEvents: 1 } });
+   * if (session) {
+   *   console.log(await service.loadOlder(session, 1)); // true
+   *   console.log(session.events.map(({ id }) => id)); // ['e2', 'e3']
+   * }
+   * ```
+   */
+  loadOlder(session: Session<S>, limit?: number, options?: Abortable): Promise<boolean>;
+  /**
+   * Returns what has changed in a session since a revision: the events that were appended or replaced, and the
+   * session as it is now. It locks nothing, and costs as much as it returns.
+   *
+   * @throws SessionError `not_found`; `unsupported` over `adk api_server`, which has no revisions
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+   * const session = await service.createSession(key);
+   * const since = service.revisionOf(session) ?? 0;
+   * await service.appendEvent({ session, event: { id: 'e1', invocationId: 'i1' } });
+   *
+   * const { events = [], revision } = await service.listChanges({ ...key, since });
+   * console.log(events.map(({ event }) => event.id)); // ['e1']
+   * console.log((await service.listChanges({ ...key, since: revision })).events); // []
+   * ```
+   */
+  listChanges(request: ListChangesRequest): Promise<ChangesSince<S>>;
   /** Deletes a session. Resolves if it does not exist. App and user state stay. */
   deleteSession(request: DeleteSessionRequest): Promise<void>;
   /**
@@ -244,6 +275,71 @@ export interface BaseSessionService<S extends object = StateShape> {
   /** Deletes the app's state. Sessions and users stay. */
   deleteAppState(request: AppRequest): Promise<void>;
   /**
+   * Calls `onNotice` with each notice of changes from now on, until the signal fires or the service is closed.
+   *
+   * @returns a function that ends the watch
+   * @throws SessionError `invalid_argument`, `closed`
+   */
+  watch(request: WatchRequest, options: ListenOptions): StopWatching;
+  /**
+   * Reports changes that are committed from now on. This service may have made them, another service of this
+   * realm on the same storage, or, with IndexedDB, another tab. Call it before you read, so that no change is
+   * missed. The watch starts at the call, before the first `next()`. It ends by the signal, by leaving the
+   * loop, by `return()`, or when the service is closed.
+   *
+   * An append is reported by one notice, whatever states it changed. Appends to one session at the same moment may
+   * share one. A slow reader gets one notice for each session and each shared state, the newest. A tab that ends right after a
+   * commit may fail to notify the others, although the data is stored.
+   *
+   * @throws SessionError `invalid_argument`, `closed`
+   */
+  watch(request: WatchRequest, options?: WatchOptions): Notices;
+  /**
+   * Returns the revision of the last change that a handle has; `undefined` for a handle that this service neither
+   * gave out nor appended through. A notice with this revision or an earlier one is no news for the handle. With
+   * `stale: 'append'` the handle may still lack earlier changes of others.
+   *
+   * @example
+   * ```ts
+   * import type { Notice, Session, SessionService } from 'adk-session-wasm';
+   *
+   * function isNews(service: SessionService, session: Session, notice: Notice): boolean {
+   *   return notice.type !== 'appended' || notice.revision > (service.revisionOf(session) ?? 0);
+   * }
+   * ```
+   */
+  revisionOf(session: Pick<Session, 'state'>): number | undefined;
+  /**
+   * Asks the storage whether it answers. Opens it first if no call has done so.
+   *
+   * A server is asked by a read of its own. Memory and IndexedDB are ready once they are open. An adapter of
+   * your own is asked by its verb `read`, for the state of an app that does not exist.
+   *
+   * @throws SessionError (as a rejection) the reason why the storage cannot be used: `storage_unavailable`,
+   *   `storage_newer`, `storage_blocked`, `connection_lost`, `remote`, `wasm_unavailable`; `aborted`; `closed`
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * await new InMemorySessionService().ping({ signal: AbortSignal.timeout(1000) });
+   * ```
+   */
+  ping(request?: Abortable): Promise<void>;
+  /**
+   * Pings the storage and reports the outcome. Never rejects.
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * const { isOk, code } = await service.health({ signal: AbortSignal.timeout(1000) });
+   * console.log(isOk, code); // true undefined
+   * ```
+   */
+  health(request?: Abortable): Promise<Health>;
+  /**
    * Waits for pending calls; later calls reject with `closed`. A second close resolves.
    *
    * @throws SessionError (as a rejection) `storage_failed` if the storage cannot be closed, or settles too late
@@ -252,3 +348,15 @@ export interface BaseSessionService<S extends object = StateShape> {
   /** Closes the service at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+/**
+ * The ADK's name of {@link SessionService}.
+ *
+ * @example
+ * ```ts
+ * import { type BaseSessionService, InMemorySessionService } from 'adk-session-wasm';
+ *
+ * const service: BaseSessionService = new InMemorySessionService();
+ * ```
+ */
+export type BaseSessionService<S extends object = StateShape> = SessionService<S>;

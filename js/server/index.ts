@@ -13,6 +13,5 @@ export type {
 export type { SessionHandlerOptions } from './handler_options.js';
 export { nodeListener } from './node_listener.js';
 export type { NodeRequest, NodeResponse } from './node_listener.js';
-export type { ServedService } from './routes/served_service.js';
 export { sessionHandler } from './session_handler.js';
 export type { SessionHandler } from './session_handler.js';

@@ -3,7 +3,7 @@ import { raceSignal, TimeLimit } from '../call/time_limit.js';
 import { SessionError } from '../errors/errors.js';
 import type { HostRequest, HostResponse } from '../model/host.js';
 import { AuthorizeFailure, requireRights } from './rights/authorize.js';
-import type { WatchRequest } from '../watch/notice.js';
+import type { WatchRequest } from '../model/notice.js';
 import { requireWatchKeys } from '../watch/watch_request.js';
 import { changeFeed } from './feed/change_feed.js';
 import { ChangeLogs } from './feed/change_log.js';
@@ -23,7 +23,7 @@ import { openApiDocument } from './routes/open_api.js';
 import { takeParameters, textIn } from './http/query.js';
 import { readJsonObject } from './http/request_body.js';
 import { findRoute, routeTable, type Route, type RouteCall } from './routes/route.js';
-import type { ServedService } from './routes/served_service.js';
+import type { SessionService } from '../model/session_service.js';
 import { publicView } from './rights/public_view.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
@@ -97,7 +97,7 @@ const DOCUMENT_PATH = '/openapi.json';
  * ```
  */
 export function sessionHandler(
-  service: ServedService,
+  service: SessionService,
   options: SessionHandlerOptions,
 ): SessionHandler {
   requireService(service, ['createSession', 'listEvents', 'watch']);
@@ -107,13 +107,13 @@ export function sessionHandler(
 }
 
 class Handler {
-  readonly #service: ServedService;
+  readonly #service: SessionService;
   readonly #settings: HandlerSettings;
   readonly #logs: ChangeLogs;
   #openFeeds = 0;
   #isClosed = false;
 
-  constructor(service: ServedService, settings: HandlerSettings) {
+  constructor(service: SessionService, settings: HandlerSettings) {
     this.#service = service;
     this.#settings = settings;
     this.#logs = new ChangeLogs(service);

@@ -12,7 +12,8 @@ import { openingOf } from '../indexed_db/opening/opening.js';
 import { suspendOnPageHide } from '../indexed_db/page_hide.js';
 import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { DataLoss, StorageInfo } from '../model/session_service.js';
+import type { SessionService } from '../model/session_service.js';
+import type { DataLoss, StorageInfo } from '../model/storage_info.js';
 import { CoreStore } from '../storage/core_store.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
 import { takeOptions } from '../call/call.js';
@@ -93,7 +94,7 @@ export interface IndexedDbSessionServiceOptions<
  * };
  * ```
  */
-export type OnDataLoss = (loss: DataLoss, service: StoredSessionService) => void | Promise<void>;
+export type OnDataLoss = (loss: DataLoss, service: SessionService) => void | Promise<void>;
 
 /**
  * The options of `deleteDatabase`.

@@ -1,7 +1,8 @@
 import { loadWasm } from '../wasm/loading.js';
 import { isSessionError } from '../errors/errors.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { StorageInfo } from '../model/session_service.js';
+import type { SessionService } from '../model/session_service.js';
+import type { StorageInfo } from '../model/storage_info.js';
 import type { StorageAdapter } from '../storage/adapter.js';
 import { takeRequest } from '../call/call.js';
 import { InMemorySessionService } from './in_memory_session_service.js';
@@ -11,7 +12,6 @@ import {
 } from './indexed_db_session_service.js';
 import { overAdapter } from './over_adapter.js';
 import type { SessionServiceOptions } from './service_options.js';
-import type { StoredSessionService } from './stored_session_service.js';
 
 /** The options that only IndexedDB has. */
 type DatabaseOption = Exclude<keyof IndexedDbSessionServiceOptions, keyof SessionServiceOptions>;
@@ -68,7 +68,7 @@ export type OpenSessionServiceOptions<S extends object = StateShape> =
  */
 export async function openSessionService<S extends object = StateShape>(
   options: OpenSessionServiceOptions<S>,
-): Promise<StoredSessionService<S>> {
+): Promise<SessionService<S>> {
   const all = takeRequest(options);
   if (all.storage === 'indexeddb' || all.storage === 'auto') {
     const { storage, ...rest } = all;

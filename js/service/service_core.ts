@@ -18,7 +18,7 @@ import type {
 } from '../model/session.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { HostAbortSignal } from '../model/host.js';
-import type { StorageInfo } from '../model/session_service.js';
+import type { StorageInfo } from '../model/storage_info.js';
 import type { StorageDeleteRequest } from '../storage/adapter.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { CreatedSession, Floor, ReadList, SessionStore } from '../storage/session_store.js';

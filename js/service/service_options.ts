@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SessionStore } from '../storage/session_store.js';
-import type { CloseOptions, StorageInfo } from '../model/session_service.js';
+import type { CloseOptions, StorageInfo } from '../model/storage_info.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StateSchemaOf } from '../state/state_schema.js';
 import type { StalePolicy } from '../append/append_rules.js';

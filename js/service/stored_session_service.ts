@@ -2,12 +2,7 @@ import { invalidValue } from '../errors/invalid.js';
 import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
 import type { AppendedEvent, Event, NewEvent } from '../model/event/event.js';
-import type {
-  EventsPage,
-  EventsRequest,
-  ListEventsRequest,
-  PagedEvents,
-} from '../model/event_page.js';
+import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
 import { requireId, requireUser } from '../model/values/ids.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type {
@@ -33,12 +28,8 @@ import type {
   SessionsRequest,
 } from '../model/session_list.js';
 import type { StateShape } from '../state/state_shape.js';
-import type {
-  BaseSessionService,
-  CloseOptions,
-  Health,
-  StorageInfo,
-} from '../model/session_service.js';
+import type { SessionService } from '../model/session_service.js';
+import type { CloseOptions, Health, StorageInfo } from '../model/storage_info.js';
 import { codeOf } from '../call/diagnostics.js';
 import { makeDisposable } from '../call/disposable.js';
 import { after } from '../call/call.js';
@@ -49,10 +40,9 @@ import type {
   ListenOptions,
   Notices,
   StopWatching,
-  Watchable,
   WatchOptions,
   WatchRequest,
-} from '../watch/notice.js';
+} from '../model/notice.js';
 import { deleteSessions } from './delete_sessions.js';
 import { CORE, type ServiceCore } from './service_core.js';
 import { closeTimeoutOf } from './service_options.js';
@@ -61,17 +51,8 @@ import { markRaw } from '../members/raw.js';
 /**
  * A session service over any storage. It takes plain objects, calls its store, and returns plain
  * objects. All storages behave the same, except that memory does its work before a call returns.
- *
- * @example
- * ```ts
- * import { openSessionService, type StoredSessionService } from 'adk-session-wasm';
- *
- * const service: StoredSessionService = await openSessionService({ storage: 'memory' });
- * ```
  */
-export class StoredSessionService<S extends object = StateShape>
-  implements BaseSessionService<S>, PagedEvents<S>, Watchable
-{
+export class StoredSessionService<S extends object = StateShape> implements SessionService<S> {
   /** Closes the service at the end of an `await using` block. */
   declare [Symbol.asyncDispose]: () => Promise<void>;
 
@@ -117,7 +98,6 @@ export class StoredSessionService<S extends object = StateShape>
     );
   }
 
-  /** Lists sessions without their events, with the total. */
   listSessions(request: ListSessionsRequest<keyof S & string>): Promise<ListSessionsResponse<S>>;
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>>;
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>> {
@@ -126,24 +106,6 @@ export class StoredSessionService<S extends object = StateShape>
     );
   }
 
-  /**
-   * Goes through sessions, and reads them page by page. Each session that is there all the time comes
-   * once, also if it is updated meanwhile. Those that are updated or created behind the walk come at the
-   * end. The walk remembers the ids that it gave.
-   *
-   * @throws SessionError (at the first step) as `listSessions`
-   *
-   * @example
-   * ```ts
-   * import { InMemorySessionService } from 'adk-session-wasm';
-   *
-   * const service = new InMemorySessionService();
-   * for (const sessionId of ['s1', 's2', 's3']) {
-   *   await service.createSession({ appName: 'shop', userId: 'ada', sessionId });
-   * }
-   * for await (const { id } of service.sessions({ appName: 'shop' })) console.log(id); // s1 s2 s3
-   * ```
-   */
   sessions(
     request: SessionsRequest<keyof S & string>,
   ): AsyncGenerator<Session<S>, void, undefined> {
@@ -157,27 +119,6 @@ export class StoredSessionService<S extends object = StateShape>
     return this.#core.calls.run('listEvents', request, (request) => this.#core.pages.list(request));
   }
 
-  /**
-   * Returns what has changed in a session since a revision: the events that were appended or replaced, and the
-   * session as it is now. It locks nothing, and costs as much as it returns.
-   *
-   * @throws SessionError `not_found`; `unsupported` over `adk api_server`, which has no revisions
-   *
-   * @example
-   * ```ts
-   * import { InMemorySessionService } from 'adk-session-wasm';
-   *
-   * const service = new InMemorySessionService();
-   * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
-   * const session = await service.createSession(key);
-   * const since = service.revisionOf(session) ?? 0;
-   * await service.appendEvent({ session, event: { id: 'e1', invocationId: 'i1' } });
-   *
-   * const { events = [], revision } = await service.listChanges({ ...key, since });
-   * console.log(events.map(({ event }) => event.id)); // ['e1']
-   * console.log((await service.listChanges({ ...key, since: revision })).events); // []
-   * ```
-   */
   listChanges(request: ListChangesRequest): Promise<ChangesSince<S>> {
     return this.#core.calls.run('listChanges', request, (request) =>
       this.#core.pages.changes<S>(request),
@@ -299,38 +240,10 @@ export class StoredSessionService<S extends object = StateShape>
     return this.#core.handles.revisionOf(session.state);
   }
 
-  /**
-   * Asks the storage whether it answers. Opens it first if no call has done so.
-   *
-   * A server is asked by a read of its own. Memory and IndexedDB are ready once they are open. An adapter of
-   * your own is asked by its verb `read`, for the state of an app that does not exist.
-   *
-   * @throws SessionError (as a rejection) the reason why the storage cannot be used: `storage_unavailable`,
-   *   `storage_newer`, `storage_blocked`, `connection_lost`, `remote`, `wasm_unavailable`; `aborted`; `closed`
-   *
-   * @example
-   * ```ts
-   * import { InMemorySessionService } from 'adk-session-wasm';
-   *
-   * await new InMemorySessionService().ping({ signal: AbortSignal.timeout(1000) });
-   * ```
-   */
   ping(request: Abortable = {}): Promise<void> {
     return this.#core.calls.run('ping', request, (request) => this.#core.open(request));
   }
 
-  /**
-   * Pings the storage and reports the outcome. Never rejects.
-   *
-   * @example
-   * ```ts
-   * import { InMemorySessionService } from 'adk-session-wasm';
-   *
-   * const service = new InMemorySessionService();
-   * const { isOk, code } = await service.health({ signal: AbortSignal.timeout(1000) });
-   * console.log(isOk, code); // true undefined
-   * ```
-   */
   async health(request: Abortable = {}): Promise<Health> {
     const pendingCalls = this.#core.calls.pending.length;
     const start = performance.now();

@@ -2,21 +2,19 @@
 import { Deadline } from '../call/deadline.js';
 import { messageOf } from '../errors/describe.js';
 import {
-  type BaseSessionService,
   type ComputeDelta,
   type CreateSessionRequest,
   type Event,
   isSessionError,
   openSessionService,
-  type PagedEvents,
   type Session,
   type ExpectedEvents,
   type SessionChanges,
   SessionError,
   type SessionErrorCode,
+  type SessionService,
   type SessionServiceOptions,
   type StorageAdapter,
-  type StoredSessionService,
 } from '../index.js';
 import type { JsonObject } from '../json/rules.js';
 import { type Call, type Case, readSteps, type Step } from './case.js';
@@ -41,10 +39,7 @@ import type { VerbCase } from './verb_cases.js';
 export type OpenStorage = (
   options: Pick<SessionServiceOptions, 'clock' | 'stale' | 'autoTitle'>,
 ) => OpenedStorage | Promise<OpenedStorage>;
-type Service = BaseSessionService &
-  PagedEvents &
-  Partial<Pick<StoredSessionService, 'listChanges' | 'revisionOf' | 'sessions'>>;
-type OpenedStorage = 'memory' | StorageAdapter | Service;
+type OpenedStorage = 'memory' | StorageAdapter | SessionService;
 
 /** Milliseconds after which a step has failed, also on a slow machine. A verb that never settles would stop the test runner. */
 const STEP_LIMIT = 300_000;
@@ -131,8 +126,8 @@ function callOf(step: Step): string {
   return (call.length > 200 ? `${call.slice(0, 200)}…` : call) + through;
 }
 
-function isService(storage: OpenedStorage): storage is Service {
-  return typeof (storage as Partial<Service>).createSession === 'function';
+function isService(storage: OpenedStorage): storage is SessionService {
+  return typeof (storage as Partial<SessionService>).createSession === 'function';
 }
 
 /** Returns whether a storage can do what an adapter needs an optional verb for. */
@@ -145,12 +140,12 @@ const USER = { ...APP, userId: 'user' };
 const KEY = { ...USER, sessionId: 'session' };
 
 class Run {
-  readonly #service: Service;
+  readonly #service: SessionService;
   readonly #clock: { now: number };
   readonly #handles = new Map<string, Session>();
   readonly #cursors = new Map<string, string>();
 
-  constructor(service: Service, clock: { now: number }) {
+  constructor(service: SessionService, clock: { now: number }) {
     this.#service = service;
     this.#clock = clock;
   }
@@ -239,7 +234,6 @@ class Run {
         return { value: { ...session, hasOlder }, compare: expectSession };
       }
       case 'sessions': {
-        if (service.sessions === undefined) throw new Error('the service has no sessions');
         const sessions = [];
         const request = withDefaults(APP, call.with);
         for await (const session of service.sessions(request)) sessions.push(session);
@@ -341,7 +335,6 @@ class Run {
     const service = this.#service;
     const { state, events } = this.#handle(call);
     const since = this.#revisionOf(call.handle);
-    if (service.listChanges === undefined) throw new Error('the service has no listChanges');
     const changes = await service.listChanges({ ...withDefaults(KEY, call.with), since });
     const current = new Map(events.map((event) => [event.id, event]));
     for (const { event } of changes.events ?? []) current.set(event.id, event);
@@ -394,7 +387,7 @@ class Run {
   }
 
   #revisionOf(handle: unknown): number {
-    const revision = this.#service.revisionOf?.(this.#handle({ handle }));
+    const revision = this.#service.revisionOf(this.#handle({ handle }));
     if (revision === undefined) throw new Error('the service knows no revision of the handle');
     return revision;
   }

@@ -8,6 +8,7 @@ import { takeOptions } from '../call/call.js';
 import { partsOverBuiltIn } from '../service/over_adapter.js';
 import type { TableOptions } from '../database/table_options.js';
 import { requireTableNames } from '../database/tables/table_names.js';
+import type { SessionService } from '../model/session_service.js';
 import { ServiceCore } from '../service/service_core.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
@@ -73,7 +74,7 @@ export interface SessionServiceUriOptions<S extends object = StateShape>
 export function getSessionServiceFromUri<S extends object = StateShape>(
   uri: string,
   given: SessionServiceUriOptions<S> = {},
-): StoredSessionService<S> {
+): SessionService<S> {
   const serviceUri = parseUri(uri);
   const options = takeOptions(given);
   switch (serviceUri.kind) {

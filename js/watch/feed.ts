@@ -1,4 +1,4 @@
-import type { Notice } from './notice.js';
+import type { Notice } from '../model/notice.js';
 import type { TabChannel } from './tab_channel.js';
 import type { Watcher } from './watcher.js';
 

@@ -7,7 +7,7 @@ import type {
   SessionNotice,
   StateChangedNotice,
   UpdatedNotice,
-} from './notice.js';
+} from '../model/notice.js';
 import { stateNoticeOf } from './state_notice.js';
 
 /** Maximum number of sessions whose position is remembered; the last changed ones are. */

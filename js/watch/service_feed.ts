@@ -8,7 +8,13 @@ import { Feed } from './feed.js';
 import { takeOptions, takeRequest } from '../call/call.js';
 import { onAbort } from '../call/on_abort.js';
 import { requireFunction } from '../errors/option_values.js';
-import type { ListenOptions, Notices, StopWatching, WatchOptions, WatchRequest } from './notice.js';
+import type {
+  ListenOptions,
+  Notices,
+  StopWatching,
+  WatchOptions,
+  WatchRequest,
+} from '../model/notice.js';
 import { stateNotice } from './state_notice.js';
 import { requireWatchKeys } from './watch_request.js';
 import { Watcher } from './watcher.js';

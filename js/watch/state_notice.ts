@@ -1,5 +1,5 @@
 import type { SharedScope } from '../state/scope.js';
-import type { ChangeNotice, StateChangedNotice } from './notice.js';
+import type { ChangeNotice, StateChangedNotice } from '../model/notice.js';
 
 /** Makes the notice of a change of shared states. It names the user only if the user's state changed. */
 export function stateNotice(

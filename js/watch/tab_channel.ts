@@ -1,6 +1,6 @@
 import type { HostBroadcastChannel, HostEventTarget } from '../model/host.js';
 import { decodeMessage, encodeMessage } from './tab_message.js';
-import type { Notice } from './notice.js';
+import type { Notice } from '../model/notice.js';
 import { PendingNotices } from './pending_notices.js';
 
 /** The part of a `BroadcastChannel` that is used here. */

@@ -6,7 +6,7 @@ import { isId } from '../model/values/ids.js';
 import { isObject } from '../json/rules.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { SharedScope } from '../state/scope.js';
-import type { Notice } from './notice.js';
+import type { Notice } from '../model/notice.js';
 import { stateNotice } from './state_notice.js';
 
 /**

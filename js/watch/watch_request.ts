@@ -1,6 +1,6 @@
 import { invalid } from '../errors/invalid.js';
 import { requireId, requireOwner } from '../model/values/ids.js';
-import type { Notice, WatchRequest } from './notice.js';
+import type { Notice, WatchRequest } from '../model/notice.js';
 import { stateNoticeOf } from './state_notice.js';
 
 /** @throws SessionError `invalid_argument` if a name is invalid, or a session has no user */

@@ -1,6 +1,6 @@
 import { reportUncaught } from '../call/uncaught.js';
 import { makeDisposable } from '../call/disposable.js';
-import type { Notice, Notices, StopWatching, WatchRequest } from './notice.js';
+import type { Notice, Notices, StopWatching, WatchRequest } from '../model/notice.js';
 import { PendingNotices } from './pending_notices.js';
 import { matchNotice } from './watch_request.js';
 import { markRaw } from '../members/raw.js';

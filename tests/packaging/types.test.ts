@@ -10,7 +10,7 @@ const tsc = join(packageFolder('typescript'), 'bin', 'tsc');
 const PROGRAM = `
 import {
   Context, InMemorySessionService, Invocation, isSessionError, openSessionService, State, Template,
-  type BaseSessionService, type Event, type Session, type StorageAdapter,
+  type BaseSessionService, type Event, type Session, type SessionService, type StorageAdapter,
 } from 'adk-session-wasm';
 import { loadWasm, InMemorySessionService as Slim } from 'adk-session-wasm/slim';
 import { Template as Bundled } from 'adk-session-wasm/browser';
@@ -32,11 +32,11 @@ export async function use(storage: StorageAdapter): Promise<string> {
   const service: BaseSessionService = await openSessionService({ storage });
   await service.close();
   const options: SessionServiceUriOptions = { durability: 'strict', stale: 'reject' };
-  const named: BaseSessionService<Cart> = getSessionServiceFromUri<Cart>('memory://', options);
+  const named: SessionService<Cart> = getSessionServiceFromUri<Cart>('memory://', options);
   await named.close();
   const accessToken: AccessToken = () => 'token';
   const vertexOptions: VertexAiOptions = { agentEngineId: '7', accessToken, stale: 'append' };
-  const remote: BaseSessionService<Cart> = new VertexAiSessionService<Cart>(vertexOptions);
+  const remote: SessionService<Cart> = new VertexAiSessionService<Cart>(vertexOptions);
   await remote.close();
   const typed = new InMemorySessionService<Cart>();
   const file: SessionFile = await exportSession(typed, { appName: 'a', userId: 'u', sessionId: 's' });

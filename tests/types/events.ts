@@ -11,10 +11,9 @@ import {
   InMemorySessionService,
   type ListChangesRequest,
   type ListEventsRequest,
-  type PagedEvents,
   type Session,
   type SessionErrorCode,
-  type StoredSessionService,
+  type SessionService,
 } from '../../js/index.js';
 import { describe, is, it } from './expect.js';
 
@@ -79,8 +78,7 @@ describe('The types of pages of events', () => {
       const session = await service.createSession(key);
       is<boolean>()(await service.loadOlder(session));
       is<boolean>()(await service.loadOlder(session, 20, { signal }));
-      const paged: PagedEvents<Shop> = service;
-      is<boolean>()(await paged.loadOlder(session, undefined, {}));
+      is<boolean>()(await service.loadOlder(session, undefined, {}));
       // @ts-expect-error a limit is a number
       await service.loadOlder(session, '20');
       // @ts-expect-error a key is no handle
@@ -114,7 +112,7 @@ describe('The types of a service on a server', () => {
   it('are those of its end', async () => {
     {
       const options: CloseOptions = { timeoutMs: 5000 };
-      const stored: StoredSessionService<Shop> = service;
+      const stored: SessionService<Shop> = service;
       is<void>()(await stored.close(options));
       // @ts-expect-error a time is a number
       await service.close({ timeoutMs: '5 s' });

@@ -4,7 +4,7 @@ import * as adk from '../../js/adk/index.js';
 import * as database from '../../js/database/index.js';
 import * as files from '../../js/files/index.js';
 import {
-  type BaseSessionService,
+  type SessionService,
   type Context,
   createEvent,
   createEventActions,
@@ -153,7 +153,7 @@ describe('The types of the browser storage', () => {
     {
       const onDataLoss: OnDataLoss = async (loss, service) => {
         is<number>()(loss.when);
-        is<main.StoredSessionService>()(service);
+        is<main.SessionService>()(service);
         await service.close();
       };
       const kept = new IndexedDbSessionService({ name: 'shop', onDataLoss });
@@ -203,9 +203,9 @@ describe('The types of subpaths', () => {
       const sql = new database.DatabaseSessionService('sqlite::memory:', { durability: 'relaxed' });
       is<void>()(await sql.open());
       const named = uri.getSessionServiceFromUri('memory://', { driverOptions: {} });
-      is<main.StoredSessionService>()(named);
+      is<main.SessionService>()(named);
       const remote = new vertex.VertexAiSessionService({ accessToken: async () => 'token' });
-      const services: BaseSessionService[] = [sql, named, remote];
+      const services: SessionService[] = [sql, named, remote];
       // @ts-expect-error a database has an address
       new database.DatabaseSessionService();
       // @ts-expect-error no such engine

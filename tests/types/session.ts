@@ -1,8 +1,10 @@
 import {
   type AppendEventRequest,
   type AppendEventsRequest,
+  type Abortable,
   type AppRequest,
   type BaseSessionService,
+  type ChangesSince,
   type CompositeSessionKey,
   createEvent,
   type CreateSessionRequest,
@@ -11,10 +13,15 @@ import {
   type DeleteSessionsRequest,
   type Event,
   type EventActions,
+  type EventsPage,
+  type EventsRequest,
   type GetSessionConfig,
   type GetSessionRequest,
+  type Health,
   InMemorySessionService,
   Invocation,
+  type ListChangesRequest,
+  type ListEventsRequest,
   type ListSessionsRequest,
   type ListSessionsResponse,
   type NewEvent,
@@ -24,15 +31,17 @@ import {
   State,
   type StateShape,
   type StorageInfo,
-  type StoredSessionService,
   type SessionChanges,
   type SessionInfo,
   type SessionInfoRequest,
+  type SessionService,
   type SessionsRequest,
   type TokenUsage,
   type UpdateSessionRequest,
   type UpdateStateRequest,
   type UserRequest,
+  type WatchOptions,
+  type WatchRequest,
 } from '../../js/index.js';
 import { VertexAiSessionService } from '../../js/vertex/index.js';
 import { compiled, describe, is, it } from './expect.js';
@@ -135,7 +144,7 @@ describe('A session service with a state type', () => {
 
   it('fits where a service of any state is expected', async () => {
     {
-      const any: BaseSessionService = service;
+      const any: SessionService = service;
       return any;
     }
   });
@@ -252,7 +261,7 @@ describe('A session service with a state type', () => {
 
   it('is accepted where a service or session of any state is', async () => {
     {
-      const plain: BaseSessionService = service;
+      const plain: SessionService = service;
       const session: Session = await service.createSession(key);
       const invocation = new Invocation({ service: plain, session });
       return [invocation, service.revisionOf(session)];
@@ -306,22 +315,22 @@ describe('A session service with a state type', () => {
   });
 });
 
-describe('BaseSessionService', () => {
+describe('SessionService', () => {
   it('is implemented by every service', async () => {
-    const services: BaseSessionService<Shop>[] = [service];
-    const plain: BaseSessionService[] = [new InMemorySessionService()];
+    const services: SessionService<Shop>[] = [service];
+    const plain: SessionService[] = [new InMemorySessionService()];
     {
-      const opened: BaseSessionService<Shop> = await openSessionService<Shop>({
+      const opened: SessionService<Shop> = await openSessionService<Shop>({
         storage: 'memory',
       });
-      const stored: StoredSessionService<Shop> = service;
+      const stored: SessionService<Shop> = service;
       return [opened, stored];
     }
   });
 
   it('can be implemented by others, over any service', async () => {
     {
-      class Logged implements BaseSessionService {
+      class Logged implements SessionService {
         readonly #inner = new InMemorySessionService();
         readonly storage: StorageInfo = { kind: 'logged', durable: false };
         createSession = (request: CreateSessionRequest): Promise<Session> => this.#inner.createSession(request); // prettier-ignore
@@ -335,6 +344,14 @@ describe('BaseSessionService', () => {
         appendEvents = <E extends NewEvent>(request: AppendEventsRequest<StateShape, E>) => this.#inner.appendEvents(request); // prettier-ignore
         updateSession = (key: UpdateSessionRequest, changes: SessionChanges): Promise<void> => this.#inner.updateSession(key, changes); // prettier-ignore
         sessionInfo = (request: SessionInfoRequest): Promise<SessionInfo> => this.#inner.sessionInfo(request); // prettier-ignore
+        listEvents = (request: ListEventsRequest): Promise<EventsPage> => this.#inner.listEvents(request); // prettier-ignore
+        events = (request: EventsRequest) => this.#inner.events(request);
+        loadOlder = (session: Session, limit?: number): Promise<boolean> => this.#inner.loadOlder(session, limit); // prettier-ignore
+        listChanges = (request: ListChangesRequest): Promise<ChangesSince> => this.#inner.listChanges(request); // prettier-ignore
+        watch = ((request: WatchRequest, options?: WatchOptions) => this.#inner.watch(request, options)) as SessionService['watch']; // prettier-ignore
+        revisionOf = (session: Session): number | undefined => this.#inner.revisionOf(session);
+        ping = (request?: Abortable): Promise<void> => this.#inner.ping(request);
+        health = (request?: Abortable): Promise<Health> => this.#inner.health(request);
         updateState = (request: UpdateStateRequest): Promise<void> => this.#inner.updateState(request); // prettier-ignore
         getUserState = (request: UserRequest): Promise<StateShape> => this.#inner.getUserState(request); // prettier-ignore
         getAppState = (request: AppRequest): Promise<StateShape> => this.#inner.getAppState(request); // prettier-ignore
@@ -352,7 +369,7 @@ describe('BaseSessionService', () => {
     {
       const signal = undefined as AbortSignal | undefined;
       const session = {} as Session;
-      const plain: BaseSessionService = new InMemorySessionService();
+      const plain: SessionService = new InMemorySessionService();
       const request = { ...key, signal };
       await plain.createSession(request);
       await plain.getSession(request);

@@ -4,16 +4,15 @@ import {
   type Notice,
   type Notices,
   type Session,
+  type SessionService,
   type SharedScope,
   type StopWatching,
-  type StoredSessionService,
-  type Watchable,
 } from '../../js/index.js';
 import { describe, is, it } from './expect.js';
 
 const APP = { appName: 'app' };
 
-declare const service: StoredSessionService;
+declare const service: SessionService;
 declare const framework: FrameworkService;
 declare const notice: Notice;
 declare const notices: Notices;
@@ -21,7 +20,7 @@ declare const notices: Notices;
 describe('A watch', () => {
   it('is iterated, or calls a function and returns how to stop', async () => {
     {
-      for (const watched of [service, framework] satisfies Watchable[]) {
+      for (const watched of [service, framework] satisfies SessionService[]) {
         is<Notices>()(watched.watch(APP));
         is<Notices>()(watched.watch(APP, { signal: AbortSignal.timeout(1) }));
         is<StopWatching>()(watched.watch(APP, { onNotice: (notice) => is<Notice>()(notice) }));

@@ -2,7 +2,7 @@ import { sessionNotFound } from '../../errors/session_not_found.js';
 import { takeRequest } from '../../call/call.js';
 import { requireKey } from '../../model/values/ids.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
-import type { BaseSessionService } from '../../model/session_service.js';
+import type { SessionService } from '../../model/session_service.js';
 import { fileOf, type SessionDialect, type SessionFile } from '../format/session_file.js';
 import { readWholeSession } from './whole_session.js';
 
@@ -46,7 +46,7 @@ export interface ExportSessionOptions extends SessionDialect, Abortable {
  * ```
  */
 export async function exportSession(
-  service: BaseSessionService,
+  service: SessionService,
   key: CompositeSessionKey,
   options: ExportSessionOptions = {},
 ): Promise<SessionFile> {

@@ -1,7 +1,7 @@
 import { takeRequest } from '../../call/call.js';
 import { requireId } from '../../model/values/ids.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
-import type { BaseSessionService } from '../../model/session_service.js';
+import type { SessionService } from '../../model/session_service.js';
 import { fileOf } from '../format/session_file.js';
 import { HEADER } from '../format/stream_format.js';
 import type { ExportSessionOptions } from './export_session.js';
@@ -63,7 +63,7 @@ const PAGE_SIZE = 100;
  * ```
  */
 export async function* exportSessions(
-  service: BaseSessionService,
+  service: SessionService,
   request: ExportSessionsRequest,
 ): AsyncGenerator<string, void> {
   const { appName, userId, signal, initialState } = takeRequest(request);
@@ -92,7 +92,7 @@ export async function* exportSessions(
   }
 }
 
-async function userLine(service: BaseSessionService, request: UserRequest): Promise<string> {
+async function userLine(service: SessionService, request: UserRequest): Promise<string> {
   const { appName, userId } = request;
   return formatLine({ appName, userId, userState: await service.getUserState(request) });
 }

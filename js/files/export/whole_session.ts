@@ -1,5 +1,5 @@
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
-import type { BaseSessionService } from '../../model/session_service.js';
+import type { SessionService } from '../../model/session_service.js';
 import type { StoredSession } from '../format/session_file.js';
 
 /**
@@ -9,7 +9,7 @@ import type { StoredSession } from '../format/session_file.js';
  * last events, and an export would lack the others.
  */
 export async function readWholeSession(
-  service: BaseSessionService,
+  service: SessionService,
   request: CompositeSessionKey & Abortable,
   withInitialState: boolean | undefined,
 ): Promise<StoredSession | undefined> {

@@ -16,9 +16,9 @@ import { convertSessionTimes } from './session_times.js';
  * @example
  * ```ts
  * import { exportSession, type SessionFile } from 'adk-session-wasm/files';
- * import type { BaseSessionService } from 'adk-session-wasm';
+ * import type { SessionService } from 'adk-session-wasm';
  *
- * async function download(service: BaseSessionService, sessionId: string): Promise<Blob> {
+ * async function download(service: SessionService, sessionId: string): Promise<Blob> {
  *   const key = { appName: 'shop', userId: 'ada', sessionId };
  *   const file: SessionFile = await exportSession(service, key);
  *   return new Blob([JSON.stringify(file)], { type: 'application/json' });

@@ -1,6 +1,6 @@
 import { requireOneOf } from '../../errors/option_values.js';
 import type { Abortable, Session } from '../../model/session.js';
-import type { BaseSessionService } from '../../model/session_service.js';
+import type { SessionService } from '../../model/session_service.js';
 import { snapshotDelta } from '../../state/delta.js';
 import { isShared } from '../../state/scope.js';
 import {
@@ -62,7 +62,7 @@ export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
  * ```
  */
 export async function importSession(
-  service: BaseSessionService,
+  service: SessionService,
   file: string | SessionFile,
   options: ImportSessionOptions = {},
 ): Promise<Session> {

@@ -3,7 +3,7 @@ import { requireId } from '../../model/values/ids.js';
 import { requireNotAborted } from '../../call/call.js';
 import type { Abortable } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
-import type { BaseSessionService } from '../../model/session_service.js';
+import type { SessionService } from '../../model/session_service.js';
 import { importSession } from './import_session.js';
 import { readLines, type LinesSource } from './read_lines.js';
 import { requireJsonObject } from '../format/malformed_file.js';
@@ -76,7 +76,7 @@ const LINE_ERRORS: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>([
  * ```
  */
 export async function* importSessions(
-  service: BaseSessionService,
+  service: SessionService,
   source: LinesSource,
   { signal }: Abortable = {},
 ): AsyncGenerator<ImportOutcome, void> {
@@ -107,7 +107,7 @@ export async function* importSessions(
 
 /** Sets the keys of a user's or an app's state that the service lacks. */
 async function importState(
-  service: BaseSessionService,
+  service: SessionService,
   json: SessionFile,
   { kind, ...line }: ImportOutcome,
   { signal }: Abortable,

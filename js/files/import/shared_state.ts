@@ -1,11 +1,11 @@
 import { SHARED_PREFIXES, type SharedScope } from '../../state/scope.js';
 import type { Abortable, UserRequest } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
-import type { BaseSessionService } from '../../model/session_service.js';
+import type { SessionService } from '../../model/session_service.js';
 
 /** Reads the `user:` and `app:` keys of a user from a service, with their prefixes. */
 export async function readSharedState(
-  service: BaseSessionService,
+  service: SessionService,
   { appName, userId, signal }: UserRequest & Abortable,
 ): Promise<StateShape> {
   const [app, user] = await Promise.all([

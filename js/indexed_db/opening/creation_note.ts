@@ -1,5 +1,5 @@
 /** Reads and writes the note in a new database; see {@link CreationNote}. */
-import type { DataLoss } from '../../model/session_service.js';
+import type { DataLoss } from '../../model/storage_info.js';
 import { CREATION, type CreationNote, META } from '../layout.js';
 import { resultOf, completion, openingFailure, withDatabase } from '../requests.js';
 

@@ -1,6 +1,6 @@
 import type { OnOpen } from '../../wasm/core.js';
 import { SessionError } from '../../errors/errors.js';
-import type { DataLoss, StorageInfo } from '../../model/session_service.js';
+import type { DataLoss, StorageInfo } from '../../model/storage_info.js';
 import type { Feed } from '../../watch/feed.js';
 import { feedOfDatabase } from '../../watch/shared_feeds.js';
 import { StoredNote } from './creation_note.js';

@@ -1,6 +1,6 @@
+import type { SessionService } from '../../model/session_service.js';
 import { isSessionError } from '../../errors/errors.js';
 import { importSession, importSessions } from '../../files/index.js';
-import type { LiveService } from '../../live/index.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { newEventId } from '../../model/event/create_event.js';
 import { errorText } from '../view/text.js';
@@ -16,7 +16,7 @@ export interface ImportReport {
 
 /** Imports files: each one session, or the JSON Lines of `exportSessions`. */
 export async function importFiles(
-  service: LiveService,
+  service: SessionService,
   files: Iterable<Pick<File, 'name' | 'text'>>,
 ): Promise<ImportReport> {
   const imported: CompositeSessionKey[] = [];
@@ -53,7 +53,7 @@ export async function importFiles(
  * report again, so that a second try makes no second copy of the others.
  */
 export async function importCopies(
-  service: LiveService,
+  service: SessionService,
   texts: readonly string[],
 ): Promise<ImportReport> {
   const imported: CompositeSessionKey[] = [];

@@ -1,4 +1,5 @@
-import type { GivenService } from '../../live/index.js';
+import type { MaybePromise } from '../../call/call.js';
+import type { SessionService } from '../../model/session_service.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { useAction } from '../view/hooks.js';
 import { useEffect, useRef, useState } from '../view/preact.js';
@@ -23,7 +24,7 @@ export interface Imports {
  * @param onImported called after each import with its last session; `isWhole` is false if the report has problems
  */
 export function useImports(
-  service: GivenService,
+  service: MaybePromise<SessionService>,
   onImported: (key: CompositeSessionKey, isWhole: boolean) => void,
 ): Imports {
   const { run, isBusy, error } = useAction();

@@ -1,5 +1,7 @@
+import type { MaybePromise } from '../../call/call.js';
+import type { SessionService } from '../../model/session_service.js';
 import { exportSession } from '../../files/index.js';
-import type { GivenService, LiveSession } from '../../live/index.js';
+import type { LiveSession } from '../../live/index.js';
 import type { SessionInfo } from '../../model/session_info.js';
 import { useAction, useStore } from '../view/hooks.js';
 import { Button, ConfirmButton, ErrorNote, Facts, Field, JsonText } from '../view/parts.js';
@@ -15,7 +17,10 @@ const DIALECTS = {
 } as const;
 
 /** A session's title, labels and times, and what can be done with the whole session. */
-export function SessionDetails(props: { service: GivenService; live: LiveSession }): VNode {
+export function SessionDetails(props: {
+  service: MaybePromise<SessionService>;
+  live: LiveSession;
+}): VNode {
   const { service, live } = props;
   const { key } = live;
   const { status, title = '', labels, lastUpdateTime } = useStore(live);

@@ -1,4 +1,6 @@
-import { type GivenService, type LiveSessions, liveSessions } from '../../live/index.js';
+import type { MaybePromise } from '../../call/call.js';
+import type { SessionService } from '../../model/session_service.js';
+import { type LiveSessions, liveSessions } from '../../live/index.js';
 import type { CompositeSessionKey, Session } from '../../model/session.js';
 import { useSettled, useStore } from '../view/hooks.js';
 import { nextPosition } from '../view/list_keys.js';
@@ -17,7 +19,7 @@ import { labelsText, listRequest, type SessionFilter } from './session_filter.js
 import { type Search, useSearch } from './session_search.js';
 
 interface SessionListProps {
-  service: GivenService;
+  service: MaybePromise<SessionService>;
   appName: string;
   /** Empty: all users of the app. */
   userId: string;

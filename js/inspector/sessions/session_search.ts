@@ -1,10 +1,12 @@
-import type { GivenService, LiveService, LiveSessionsRequest } from '../../live/index.js';
+import type { MaybePromise } from '../../call/call.js';
+import type { SessionService } from '../../model/session_service.js';
+import type { LiveSessionsRequest } from '../../live/index.js';
 import type { Session } from '../../model/session.js';
 import { useReading } from '../view/hooks.js';
 import { SESSION_PAGE } from './session_filter.js';
 
 export interface Search {
-  service: GivenService;
+  service: MaybePromise<SessionService>;
   request: LiveSessionsRequest;
   /** An id or a part of one; empty for no search. */
   part: string;
@@ -18,7 +20,7 @@ const USERS = 10;
  * if the request has a title or labels, because only a list applies these.
  */
 export async function getSessions(
-  service: Pick<LiveService, 'getSession'>,
+  service: Pick<SessionService, 'getSession'>,
   { appName, userId, title, labels }: LiveSessionsRequest,
   users: readonly string[],
   sessionId: string,
@@ -38,7 +40,7 @@ export async function getSessions(
  * no index for parts of an id.
  */
 export async function searchIds(
-  service: Pick<LiveService, 'listSessions'>,
+  service: Pick<SessionService, 'listSessions'>,
   request: LiveSessionsRequest,
   part: string,
   signal: AbortSignal,

@@ -1,4 +1,5 @@
-import type { GivenService } from '../../live/index.js';
+import type { MaybePromise } from '../../call/call.js';
+import type { SessionService } from '../../model/session_service.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared } from '../../state/scope.js';
 import { useReading } from '../view/hooks.js';
@@ -8,7 +9,7 @@ import { clip, timeText } from '../view/text.js';
 import { type KeyChange, type KeyHistory, readHistory } from './state_history.js';
 
 interface HistoryViewProps {
-  service: GivenService;
+  service: MaybePromise<SessionService>;
   sessionKey: CompositeSessionKey;
   stateKey: string;
   /** The value now. A new one begins the history again. */

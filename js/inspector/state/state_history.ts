@@ -1,4 +1,4 @@
-import type { LiveService } from '../../live/index.js';
+import type { SessionService } from '../../model/session_service.js';
 import type { Event } from '../../model/event/event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared, REMOVED } from '../../state/scope.js';
@@ -35,7 +35,7 @@ export interface KeyHistory {
  * @param earlier what was read before: the history continues from there
  */
 export async function readHistory(
-  service: Pick<LiveService, 'listEvents' | 'sessionInfo'>,
+  service: Pick<SessionService, 'listEvents' | 'sessionInfo'>,
   key: CompositeSessionKey,
   stateKey: string,
   earlier?: KeyHistory,
@@ -69,7 +69,7 @@ export async function readHistory(
 
 /** Returns the value of a key when the session was created, if that is known. */
 async function valueAtBegin(
-  service: Pick<LiveService, 'sessionInfo'>,
+  service: Pick<SessionService, 'sessionInfo'>,
   key: CompositeSessionKey,
   stateKey: string,
 ): Promise<{ readonly value: unknown } | undefined> {

@@ -1,4 +1,6 @@
-import type { GivenService, LiveSession } from '../../live/index.js';
+import type { MaybePromise } from '../../call/call.js';
+import type { SessionService } from '../../model/session_service.js';
+import type { LiveSession } from '../../live/index.js';
 import { REMOVED } from '../../state/scope.js';
 import { useAction, useStore } from '../view/hooks.js';
 import { Button, ConfirmButton, ErrorNote, Field, Items, JsonText, Name } from '../view/parts.js';
@@ -8,7 +10,7 @@ import { HistoryView } from './history_view.js';
 import { NewKey, ValueEditor } from './state_editor.js';
 
 interface StateViewProps {
-  service: GivenService;
+  service: MaybePromise<SessionService>;
   live: LiveSession;
   /** The key whose history is shown. */
   shownKey: string | undefined;

@@ -1,6 +1,7 @@
+import type { MaybePromise } from '../../call/call.js';
+import type { SessionService } from '../../model/session_service.js';
 import type { CachedSessionService } from '../../cache/index.js';
-import type { GivenService } from '../../live/index.js';
-import type { StorageInfo } from '../../model/session_service.js';
+import type { StorageInfo } from '../../model/storage_info.js';
 import { requestPersistence, storageUsage, type StorageUsage } from '../../storage/persistence.js';
 import { useAction, useReading } from '../view/hooks.js';
 import { Button, ErrorNote, Facts } from '../view/parts.js';
@@ -9,7 +10,7 @@ import { bytesText, timeText } from '../view/text.js';
 import { OutboxView } from './outbox_view.js';
 
 /** Where the data is, whether it lasts, how much room it takes, and what waits to be sent. */
-export function StorageView({ service: given }: { service: GivenService }): VNode {
+export function StorageView({ service: given }: { service: MaybePromise<SessionService> }): VNode {
   const [turn, setTurn] = useState(0);
   const reading = useReading(
     () => Promise.all([Promise.resolve(given), storageUsage(), persisted()]),

@@ -1,4 +1,5 @@
-import type { GivenService } from '../../live/index.js';
+import type { MaybePromise } from '../../call/call.js';
+import type { SessionService } from '../../model/session_service.js';
 import type { Event } from '../../model/event/event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { cursorAt } from '../../read/event_cursor.js';
@@ -45,7 +46,7 @@ const EMPTY: WindowSnapshot = {
 
 /** Events of a session around the place that is shown. Those far away from it are dropped. */
 export class EventWindow {
-  readonly #service: GivenService;
+  readonly #service: MaybePromise<SessionService>;
   readonly #key: CompositeSessionKey;
   readonly #listeners = new Set<(snapshot: WindowSnapshot) => void>();
   #snapshot = EMPTY;
@@ -55,7 +56,7 @@ export class EventWindow {
   #newestId = '';
   #isExtending = false;
 
-  constructor(service: GivenService, key: CompositeSessionKey) {
+  constructor(service: MaybePromise<SessionService>, key: CompositeSessionKey) {
     this.#service = service;
     this.#key = key;
   }

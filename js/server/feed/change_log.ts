@@ -1,6 +1,6 @@
-import type { Notice, Notices, SessionNotice, WatchRequest } from '../../watch/notice.js';
+import type { Notice, Notices, SessionNotice, WatchRequest } from '../../model/notice.js';
 import { matchNotice } from '../../watch/watch_request.js';
-import type { ServedService } from '../routes/served_service.js';
+import type { SessionService } from '../../model/session_service.js';
 import { coreOf } from '../routes/session_response.js';
 import { ForeignChanges, type ForeignListener } from './foreign_changes.js';
 
@@ -39,7 +39,7 @@ export class ChangeLog implements ForeignListener {
   #last = 0;
   #hasEnded = false;
 
-  constructor(service: ServedService, appName: string) {
+  constructor(service: SessionService, appName: string) {
     this.#notices = service.watch({ appName });
     const core = coreOf(service);
     this.#foreign = core && new ForeignChanges(core, appName, this);
@@ -159,10 +159,10 @@ function appendKeyOf({ userId, sessionId, scopes }: SessionNotice): string {
 
 /** The logs of the apps that are watched, or were. */
 export class ChangeLogs {
-  readonly #service: ServedService;
+  readonly #service: SessionService;
   readonly #logs = new Map<string, ChangeLog>();
 
-  constructor(service: ServedService) {
+  constructor(service: SessionService) {
     this.#service = service;
   }
 

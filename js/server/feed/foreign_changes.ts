@@ -6,7 +6,7 @@ import { putLast } from '../../members/bounded_map.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { ChangedRows, StateRevision } from '../../storage/changed_rows.js';
 import type { StateOwner } from '../../storage/scopes.js';
-import type { Notice } from '../../watch/notice.js';
+import type { Notice } from '../../model/notice.js';
 import { stateNotice } from '../../watch/state_notice.js';
 
 /** Milliseconds from one question to the database to the next. */

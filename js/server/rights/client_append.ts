@@ -3,17 +3,15 @@ import { sessionNotFound } from '../../errors/session_not_found.js';
 import { keepEqual } from '../../json/keep_equal.js';
 import type { Event, NewEvent } from '../../model/event/event.js';
 import { snapshotEvent } from '../../model/event/snapshot.js';
-import type { PagedEvents } from '../../model/event_page.js';
 import type {
   Abortable,
   CompositeSessionKey,
   ExpectedEvents,
   RevisionCheck,
 } from '../../model/session.js';
-import type { BaseSessionService } from '../../model/session_service.js';
+import type { SessionService } from '../../model/session_service.js';
 import { cursorAt } from '../../read/event_cursor.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import type { Watchable } from '../../watch/notice.js';
 import type { TakenRights } from './authorize.js';
 import { type Answer, answersIn, foreignMemberOf, markGiven } from './client_event.js';
 import { findOpenCalls } from './open_calls.js';
@@ -22,11 +20,9 @@ import { hasSecrets, publicView } from './public_view.js';
 /** How often an append is decided on again after others have appended. */
 const MAX_ATTEMPTS = 5;
 
-type Service = BaseSessionService & PagedEvents & Pick<Watchable, 'revisionOf'>;
-
 /** An append as a client asks for it. */
 interface ClientAppend<Result> {
-  readonly service: Service;
+  readonly service: SessionService;
   readonly key: CompositeSessionKey & Abortable;
   readonly rights: TakenRights;
   readonly events: readonly NewEvent[];
@@ -181,7 +177,7 @@ function close(open: Map<unknown, string>, { id, name }: Answer): boolean {
 
 /** Reads the event with an id, at a cost that does not depend on the length of the history. */
 async function readStored(
-  service: Service,
+  service: SessionService,
   key: CompositeSessionKey & Abortable,
   id: string | undefined,
 ): Promise<Event | undefined> {

@@ -2,12 +2,12 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import type { JsonObject } from '../../json/rules.js';
 import { fromPathName } from '../../http/protocol.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import type { ServedService } from './served_service.js';
+import type { SessionService } from '../../model/session_service.js';
 import type { SessionAction, TakenRights } from '../rights/authorize.js';
 
 /** A request that is allowed, taken apart. */
 export interface RouteCall {
-  readonly service: ServedService;
+  readonly service: SessionService;
   readonly appName: string;
   /** `''` if the path has none. */
   readonly userId: string;

@@ -4,7 +4,7 @@ import type { Session } from '../../model/session.js';
 import { SessionError } from '../../errors/errors.js';
 import { CORE, type ServiceCore } from '../../service/service_core.js';
 import { sessionToJson } from './event_json.js';
-import type { ServedService } from './served_service.js';
+import type { SessionService } from '../../model/session_service.js';
 import type { RouteCall } from './route.js';
 
 /** Returns the session for the response, and adds its revisions to the headers. */
@@ -36,6 +36,6 @@ export function requireCore({ service }: RouteCall): ServiceCore {
 }
 
 /** Returns the core of a service of this package; `undefined` for a service of a user's own. */
-export function coreOf(service: ServedService): ServiceCore | undefined {
+export function coreOf(service: SessionService): ServiceCore | undefined {
   return (service as { [CORE]?: ServiceCore })[CORE];
 }

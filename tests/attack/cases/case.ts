@@ -1,6 +1,6 @@
 // The cases of a target: attacks on one session after the other, with the same service.
 
-import type { BaseSessionService } from 'adk-session-wasm';
+import type { SessionService } from 'adk-session-wasm';
 import fc from 'fast-check';
 import { attackAppend } from './append_attack.js';
 import { names } from './ids.js';
@@ -22,7 +22,7 @@ const attacks = fc.oneof(
 
 /** @param requireNoUncaught throws if an error was thrown that no call has caught */
 export function attacksOn(
-  service: BaseSessionService,
+  service: SessionService,
   target: Target,
   requireNoUncaught: () => Promise<void> | void,
 ) {

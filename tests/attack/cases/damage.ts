@@ -1,6 +1,6 @@
 // The rules for a damaged record of a session: the call fails with a typed error, and all other data keeps working.
 
-import type { BaseSessionService, Session } from 'adk-session-wasm';
+import type { SessionService, Session } from 'adk-session-wasm';
 import fc from 'fast-check';
 import { must, outcomeOf, requireTypedError } from './oracle.js';
 import { define } from './values.js';
@@ -18,7 +18,7 @@ const key = { appName: 'shop', userId: 'damaged', sessionId: 's1' };
 
 const CODES = ['corrupt_record', 'storage_failed', 'not_found', 'already_exists', 'quota_exceeded'];
 
-const CALLS: ((service: BaseSessionService, session: Session) => unknown)[] = [
+const CALLS: ((service: SessionService, session: Session) => unknown)[] = [
   (service) => service.getSession(key),
   (service) => service.getSession({ ...key, config: { numRecentEvents: 1 } }),
   (service) => service.getSession({ ...key, config: { skipCorrupt: true } }),
@@ -47,7 +47,7 @@ export type DamagedSession = typeof damagedSession extends fc.Arbitrary<infer T>
  * @param options `isOnce`: only the next read finds the damage
  */
 export async function damagedCase(
-  service: BaseSessionService,
+  service: SessionService,
   { together, single, call }: DamagedSession,
   damage: () => void | Promise<void>,
   { isOnce }: { readonly isOnce: boolean },

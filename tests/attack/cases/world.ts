@@ -1,13 +1,13 @@
 // The sessions of some cases: the attacked session, and another one that must never change.
 
-import { type BaseSessionService, createEvent, type Session } from 'adk-session-wasm';
+import { type SessionService, createEvent, type Session } from 'adk-session-wasm';
 import { type Key, type NameLimits, type Names, similarKey, uniqueKey } from './ids.js';
 import { isSameJson, must, ownState, present, type Stored, storedOf } from './oracle.js';
 
 /** A storage under attack. */
 export interface Target extends NameLimits {
   readonly name: string;
-  open(): Promise<BaseSessionService>;
+  open(): Promise<SessionService>;
   /** Whether U+0000 is refused in texts, as by PostgreSQL and `SqliteSessionService`. */
   readonly refusesNulInText?: boolean;
   /** Whether `null` removes a key, as at Vertex AI. */
@@ -27,7 +27,7 @@ export class World {
   needsNewSessions = false;
 
   private constructor(
-    readonly service: BaseSessionService,
+    readonly service: SessionService,
     readonly target: Target,
     names: Names,
   ) {
@@ -38,7 +38,7 @@ export class World {
   }
 
   /** Creates both sessions. */
-  static async begin(service: BaseSessionService, target: Target, names: Names): Promise<World> {
+  static async begin(service: SessionService, target: Target, names: Names): Promise<World> {
     const world = new World(service, target, names);
     const { key } = world;
     const state = { kept: { by: 'other' } };

@@ -1,6 +1,6 @@
 // Sessions that are exported to a JSON file and imported again, and imports of damaged files.
 
-import { type BaseSessionService, type Event, InMemorySessionService } from 'adk-session-wasm';
+import { type SessionService, type Event, InMemorySessionService } from 'adk-session-wasm';
 import { exportSession, importSession, type SessionFile } from 'adk-session-wasm/files';
 import fc from 'fast-check';
 import { DIALECTS } from '../../js/files/dialects.js';
@@ -59,7 +59,7 @@ withstands(
 
 /** Imports the file under another id, with a changed member or a truncated text. */
 async function importDamaged(
-  service: BaseSessionService,
+  service: SessionService,
   damage: Damage | { readonly cut: number },
   text: string,
   { timeUnit }: Dialect,

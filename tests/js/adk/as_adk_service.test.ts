@@ -21,7 +21,7 @@ import {
 import {
   type AppendedEvent,
   type AppendEventsRequest,
-  type BaseSessionService as OurService,
+  type SessionService as OurService,
   IndexedDbSessionService,
   InMemorySessionService,
   isSessionError,

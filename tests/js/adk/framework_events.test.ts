@@ -17,7 +17,7 @@ import {
   InMemorySessionService,
   isSessionError,
   openSessionService,
-  type BaseSessionService as OurService,
+  type SessionService as OurService,
 } from '../../../js/index.js';
 import { liveSession } from '../../../js/live/index.js';
 import { sessionHandler } from '../../../js/server/index.js';

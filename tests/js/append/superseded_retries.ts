@@ -1,6 +1,6 @@
 // Retries of events of whose deltas a later write has superseded keys, for every storage: in Node and in a page.
 
-import type { BaseSessionService, Event, Session, StateShape } from '../../../js/index.js';
+import type { SessionService, Event, Session, StateShape } from '../../../js/index.js';
 
 /** The part of the package that the caller provides. */
 interface Package {
@@ -19,7 +19,7 @@ const KEY = { appName: 'app', userId: 'user', sessionId: 'superseded' };
 
 /** Two events with writes of the same keys, of which the second event's are the later ones. */
 interface Scene {
-  readonly service: BaseSessionService;
+  readonly service: SessionService;
   readonly session: Session;
   readonly older: Event;
   readonly newer: Event;
@@ -60,7 +60,7 @@ export const SUPERSEDED = Object.keys(SCENES);
 
 /** Runs a scene on an empty storage, and appends its events again concurrently. */
 export async function retrySuperseded(
-  service: BaseSessionService,
+  service: SessionService,
   { State, createEvent }: Package,
   name: string,
 ): Promise<RetryReport> {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { type Event, InMemorySessionService, type Session } from '../../../js/index.js';
-import { begin, KEY, overStorages, says, stored, texts } from '../service/fixture.js';
+import { begin, imported, KEY, overStorages, says, stored, texts } from '../service/fixture.js';
 
 overStorages('An append', (open) => {
   for (const calls of [1, 2]) {
@@ -35,7 +35,7 @@ overStorages('An append', (open) => {
 
   it("changes the objects that the handle had at the call, even if it is another session's now", async () => {
     const { service, session } = await begin(open);
-    await service.createSession({ ...KEY, sessionId: 'other', lastUpdateTime: 5 });
+    await service.createSession(imported({ ...KEY, sessionId: 'other', lastUpdateTime: 5 }));
     const other = await stored(service, { ...KEY, sessionId: 'other' });
     const { state, events } = session;
     const appended = service.appendEvent({ session, event: says('hello', { n: 1 }) });

@@ -1,6 +1,6 @@
 // What the tests of the adapters for assistant-ui share.
 
-import { type BaseSessionService, InMemorySessionService } from '../../../js/index.js';
+import { type SessionService, InMemorySessionService } from '../../../js/index.js';
 import { sessionHistory, type SessionHistory } from '../../../js/assistant_ui/index.js';
 
 export const USER = { appName: 'shop', userId: 'ada' };
@@ -30,7 +30,7 @@ export const text = (text: string) => ({ type: 'text', text });
 
 /** Returns the history of a session, whether it exists or not. */
 export function historyOf(
-  service: BaseSessionService,
+  service: SessionService,
   remoteId: string | undefined,
   options: object = {},
 ): SessionHistory {

@@ -6,7 +6,7 @@ import {
   InMemorySessionService,
   isSessionError,
   SessionError,
-  type StoredSessionService,
+  type SessionService,
 } from '../../../js/index.js';
 import { type CachedSessionOptions, CachedSessionService } from '../../../js/cache/index.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';
@@ -53,7 +53,7 @@ export class Server {
 export function openCache(
   server: Server,
   options: Partial<CachedSessionOptions> = {},
-): { readonly cache: CachedSessionService; readonly local: StoredSessionService } {
+): { readonly cache: CachedSessionService; readonly local: SessionService } {
   const local = options.local ?? new InMemorySessionService();
   const cache = new CachedSessionService({
     owner: 'ada',

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { run } from '../../../js/command/run.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import {
-  type BaseSessionService,
+  type SessionService,
   createEvent,
   type CreateEventParams,
   State,
@@ -96,7 +96,7 @@ export async function fill(url: string): Promise<void> {
 } // prettier-ignore
 
 /** All data of a store, read through its service. */
-export async function contents(service: BaseSessionService): Promise<unknown> {
+export async function contents(service: SessionService): Promise<unknown> {
   const apps: unknown[] = [];
   for (const appName of APPS) {
     const { sessions } = await service.listSessions({ appName });

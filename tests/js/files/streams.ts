@@ -7,13 +7,13 @@ import {
   type ImportOutcome,
   type LinesSource,
 } from '../../../js/files/index.js';
-import type { BaseSessionService, StateShape } from '../../../js/index.js';
+import type { SessionService, StateShape } from '../../../js/index.js';
 import { says } from '../service/fixture.js';
 
 export const SHOP = { appName: 'shop' };
 
 export async function linesOf(
-  service: BaseSessionService,
+  service: SessionService,
   request: ExportSessionsRequest,
 ): Promise<string[]> {
   const lines: string[] = [];
@@ -22,7 +22,7 @@ export async function linesOf(
 }
 
 export async function imported(
-  service: BaseSessionService,
+  service: SessionService,
   source: LinesSource,
 ): Promise<ImportOutcome[]> {
   const outcomes: ImportOutcome[] = [];
@@ -31,7 +31,7 @@ export async function imported(
 }
 
 export async function fill(
-  service: BaseSessionService,
+  service: SessionService,
   userId: string,
   sessionIds: readonly string[],
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function fill(
 }
 
 /** All of the app, without what orders it. */
-export async function whole(service: BaseSessionService): Promise<StateShape> {
+export async function whole(service: SessionService): Promise<StateShape> {
   const sessions: StateShape = {};
   const { sessions: listed } = await service.listSessions(SHOP);
   for (const { userId, id: sessionId } of listed) {

@@ -10,7 +10,7 @@ import {
   openSessionService,
   type SessionError,
   type StorageAdapter,
-  type StoredSessionService,
+  type SessionService,
 } from '../../../js/index.js';
 import { cutPage } from '../../../js/storage/cut_page.js';
 import { findLostEvent } from './walk_model.js';
@@ -20,7 +20,7 @@ const ids = (events: readonly Event[]) => events.map(({ id }) => id);
 const named = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, number) => `e${from + number}`);
 
-async function withEvents(service: StoredSessionService, count: number, sessionId = key.sessionId) {
+async function withEvents(service: SessionService, count: number, sessionId = key.sessionId) {
   const session = await service.createSession({ ...key, sessionId });
   const events = named(1, count).map((id) => ({
     id,

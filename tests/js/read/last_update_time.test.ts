@@ -2,13 +2,25 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { InMemorySessionService } from '../../../js/index.js';
-import { APP, failure, KEY, overStorages, says, show, stored, USER } from '../service/fixture.js';
+import {
+  APP,
+  failure,
+  imported,
+  KEY,
+  overStorages,
+  says,
+  show,
+  stored,
+  USER,
+} from '../service/fixture.js';
 
 overStorages('A session that is created with a lastUpdateTime', (open) => {
   it('has the given lastUpdateTime, in lists too', async () => {
     const service = await open();
     await service.createSession({ ...USER, sessionId: 'new' });
-    const session = await service.createSession({ ...KEY, lastUpdateTime: 1741218414968.405 });
+    const session = await service.createSession(
+      imported({ ...KEY, lastUpdateTime: 1741218414968.405 }),
+    );
     assert.equal(session.lastUpdateTime, 1741218414968.405);
     assert.equal((await stored(service)).lastUpdateTime, 1741218414968.405);
     const { sessions } = await service.listSessions(APP);
@@ -20,7 +32,7 @@ overStorages('A session that is created with a lastUpdateTime', (open) => {
 
   it('changes its lastUpdateTime only with later events', async () => {
     const service = await open({ clock: () => 3000 });
-    const session = await service.createSession({ ...KEY, lastUpdateTime: 1000 });
+    const session = await service.createSession(imported({ ...KEY, lastUpdateTime: 1000 }));
     for (const [timestamp, expected] of [
       [500, 1000],
       [2000, 2000],

@@ -1,13 +1,13 @@
 // Lists by title and labels against a model. It needs no host, so pages of browsers run it too.
 
-import type { Session, StoredSessionService } from '../../../js/index.js';
+import type { Session, SessionService } from '../../../js/index.js';
 
 const SHOP = { appName: 'shop' };
 const WORDS = ['tea', 'teapot', 'Te', 'green', 'GREENHOUSE', 'größe'];
 
 /** What the model needs of a service. Its option `autoTitle` may be set. */
 export type ListedService = Pick<
-  StoredSessionService,
+  SessionService,
   'createSession' | 'deleteSession' | 'appendEvent' | 'updateSession' | 'getSession' | 'sessions'
 >;
 

@@ -11,13 +11,13 @@ import {
   isSessionError,
   type Session,
   type SessionServiceOptions,
-  type StoredSessionService,
+  type SessionService,
 } from '../../../js/index.js';
 import { openRemote } from '../remote/fixture.js';
 
 const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
 
-const SERVICES: Record<string, (options: SessionServiceOptions) => StoredSessionService> = {
+const SERVICES: Record<string, (options: SessionServiceOptions) => SessionService> = {
   memory: (options) => new InMemorySessionService(options),
   SQLite: (options) => new DatabaseSessionService('sqlite::memory:', options),
   'a remote service': (options) => openRemote(options).remote,

@@ -12,11 +12,12 @@ import {
   type SessionError,
   type SessionServiceOptions,
   type StorageAdapter,
-  type StoredSessionService,
+  type SessionService,
 } from '../../../js/index.js';
 import { sortList } from '../../../js/storage/list_place.js';
 import { findDifference } from './list_model.js';
 import { findLostSession, type Walked } from './walk_model.js';
+import { imported } from '../service/fixture.js';
 
 const shop = { appName: 'shop' };
 const ids = (sessions: readonly Session[]) => sessions.map(({ id }) => id);
@@ -27,10 +28,10 @@ async function all(sessions: AsyncIterable<Session>): Promise<string[]> {
   return listed;
 }
 
-async function withSessions(service: StoredSessionService, count: number) {
+async function withSessions(service: SessionService, count: number) {
   for (let number = 1; number <= count; number += 1) {
     const key = { ...shop, userId: number % 2 ? 'ada' : 'bob', sessionId: `s${number}` };
-    await service.createSession({ ...key, lastUpdateTime: number * 1000 });
+    await service.createSession(imported({ ...key, lastUpdateTime: number * 1000 }));
   }
 }
 
@@ -162,7 +163,7 @@ describe('A list by createTime', () => {
 describe('A list by title and labels', () => {
   const titles = ['Green tea', 'Black TEA, strong', 'Teapots', 'Straße nach Ålesund', undefined];
 
-  async function described(service: StoredSessionService) {
+  async function described(service: SessionService) {
     await withSessions(service, 5);
     for (const [index, title] of titles.entries()) {
       const key = { ...shop, userId: index % 2 ? 'bob' : 'ada', sessionId: `s${index + 1}` };
@@ -244,7 +245,7 @@ describe('A list by title and labels', () => {
 });
 
 interface Opened extends Pick<Walked, 'setTime'> {
-  readonly service: StoredSessionService;
+  readonly service: SessionService;
 }
 type Open = (options: SessionServiceOptions) => Opened | Promise<Opened>;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import type { ListSessionsRequest, StateShape, StoredSessionService } from '../../../js/index.js';
+import type { ListSessionsRequest, StateShape, SessionService } from '../../../js/index.js';
 import {
   APP,
   failure,
@@ -22,7 +22,7 @@ const STATE = {
   'app:motd': 'Sale',
 };
 
-async function listed(service: StoredSessionService, stateKeys?: string[]): Promise<StateShape> {
+async function listed(service: SessionService, stateKeys?: string[]): Promise<StateShape> {
   const { sessions } = await service.listSessions({ ...APP, stateKeys });
   const { sessions: synonym } = await service.listSessions({
     ...USER,

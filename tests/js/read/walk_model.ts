@@ -1,7 +1,8 @@
 // Walks through sessions and events against models, while others write. They need no host, so pages of browsers run them too.
 
-import { isSessionError, type Session, type StoredSessionService } from '../../../js/index.js';
+import { isSessionError, type Session, type SessionService } from '../../../js/index.js';
 import { randomNumbers } from './list_model.js';
+import { imported } from '../service/fixture.js';
 
 const SHOP = { appName: 'shop' };
 const KEY = { ...SHOP, userId: 'ada', sessionId: 'walked' };
@@ -9,7 +10,7 @@ const LABELS = { pinned: 'yes' };
 
 /** What the models need of a service. */
 export type WalkedService = Pick<
-  StoredSessionService,
+  SessionService,
   | 'createSession'
   | 'deleteSession'
   | 'appendEvent'
@@ -158,7 +159,7 @@ export async function findLostEvent(
  */
 export async function findDeletedAppend(
   services: readonly Pick<
-    StoredSessionService,
+    SessionService,
     'createSession' | 'deleteSessions' | 'appendEvent' | 'sessions' | 'watch'
   >[],
 ): Promise<string | undefined> {
@@ -169,7 +170,7 @@ export async function findDeletedAppend(
     const sessions: Session[] = [];
     for (let number = 1; number <= 60; number += 1) {
       const key = { ...user, sessionId: `s${number}` };
-      sessions.push(await writing.createSession({ ...key, lastUpdateTime: number }));
+      sessions.push(await writing.createSession(imported({ ...key, lastUpdateTime: number })));
     }
     const appended: string[] = [];
     const append = async (session: Session) => {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { InMemorySessionService as FrameworkService } from '../../../js/adk/index.js';
 import { mapAdapter } from '../../../examples/map_adapter.js';
 import {
-  type BaseSessionService,
+  type SessionService,
   InMemorySessionService,
   openSessionService,
   type StorageAdapter,
@@ -28,7 +28,7 @@ function notCounting(asked: StorageListRequest[]): StorageAdapter {
 }
 
 const asked: StorageListRequest[] = [];
-const SERVICES: [string, () => BaseSessionService | Promise<BaseSessionService>][] = [
+const SERVICES: [string, () => SessionService | Promise<SessionService>][] = [
   ['in memory', () => new InMemorySessionService()],
   ['over an adapter', () => openSessionService({ storage: mapAdapter() })],
   ['over an adapter that leaves the total out', () => openSessionService({ storage: notCounting(asked) })], // prettier-ignore

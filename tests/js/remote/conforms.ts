@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-import type { SessionServiceOptions } from '../../../js/index.js';
+import type { SessionService, SessionServiceOptions } from '../../../js/index.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';
-import type { ServedService } from '../../../js/server/index.js';
 import type { Case } from '../../../js/testing/case.js';
 import { runCase } from '../../../js/testing/run_case.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from './fixture.js';
@@ -26,7 +25,7 @@ const DIFFERENCES: Readonly<Record<string, RegExp>> = {
 /** Opens the service that the handler serves. */
 export type OpenServed = (
   options: Pick<SessionServiceOptions, 'clock'>,
-) => ServedService | Promise<ServedService>;
+) => SessionService | Promise<SessionService>;
 
 /**
  * Runs the suite over a remote service on a handler over the service that `open` returns.
@@ -42,7 +41,7 @@ export function conforms(
   describe(`A remote service on a handler over ${title}`, () => {
     for (const testCase of cases) {
       it(testCase.name, async () => {
-        const served: ServedService[] = [];
+        const served: SessionService[] = [];
         const run = runCase(testCase, async ({ clock, ...options }) => {
           const service = await open({ clock });
           served.push(service);

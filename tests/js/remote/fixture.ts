@@ -1,10 +1,9 @@
 // A remote service on a handler, without a network: each request goes straight to the handler.
 
-import { InMemorySessionService } from '../../../js/index.js';
+import { InMemorySessionService, type SessionService } from '../../../js/index.js';
 import { RemoteSessionService, type RemoteSessionOptions } from '../../../js/remote/index.js';
 import {
   type Rights,
-  type ServedService,
   type SessionHandler,
   sessionHandler,
   type SessionHandlerOptions,
@@ -27,7 +26,7 @@ export function fetchFrom(handler: SessionHandler): typeof fetch {
 
 /** Serves a service under {@link URL_OF_SERVER}. Everything is allowed. */
 export function handlerOn(
-  service: ServedService,
+  service: SessionService,
   options: Partial<SessionHandlerOptions> = {},
 ): SessionHandler {
   const authorize = () => ALL_RIGHTS;

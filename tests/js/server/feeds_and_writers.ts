@@ -6,8 +6,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { Event, SessionNotice } from '../../../js/index.js';
-import { nodeListener, type ServedService, sessionHandler } from '../../../js/server/index.js';
+import type { Event, SessionNotice, SessionService } from '../../../js/index.js';
+import { nodeListener, sessionHandler } from '../../../js/server/index.js';
 import { type FeedEvent, feedEvents } from './fixture.js';
 
 const FEEDS = 200;
@@ -20,7 +20,7 @@ const WRITERS = 50;
  * @param isEnough whether a writer stops that has appended `count` events
  */
 export async function feedsAndWriters(
-  service: ServedService,
+  service: SessionService,
   isEnough: (count: number) => boolean,
 ): Promise<void> {
   const listener = nodeListener(sessionHandler(service, { authorize: () => true }));

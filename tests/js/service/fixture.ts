@@ -7,6 +7,7 @@ import { MapStorage } from './map_storage.js';
 import type { RetryReport } from '../append/superseded_retries.js';
 import {
   createEvent,
+  type CreateSessionRequest,
   type Decide,
   type Event,
   InMemorySessionService,
@@ -17,9 +18,10 @@ import {
   type SessionErrorCode,
   type SessionServiceOptions,
   type StateShape,
+  type SessionService,
   type StorageWriteRequest,
-  type StoredSessionService,
 } from '../../../js/index.js';
+import type { ImportedSessionRequest } from '../../../js/model/session.js';
 
 export const APP = { appName: 'app' };
 export const USER = { ...APP, userId: 'user' };
@@ -29,7 +31,7 @@ export const KEY = { ...USER, sessionId: 'session' };
 export const SESSION_FIELDS = ['appName', 'events', 'id', 'lastUpdateTime', 'state', 'userId'];
 
 /** Opens a service over a new storage. */
-export type Open = (options?: SessionServiceOptions) => Promise<StoredSessionService>;
+export type Open = (options?: SessionServiceOptions) => Promise<SessionService>;
 
 /** Runs tests over memory, the example adapter, and a slow adapter. */
 export function overStorages(title: string, tests: (open: Open) => void): void {
@@ -44,10 +46,15 @@ export function overStorages(title: string, tests: (open: Open) => void): void {
   });
 }
 
+/** A request with members that only an import has. The type of `createSession` lacks them. */
+export function imported(request: ImportedSessionRequest): CreateSessionRequest {
+  return request;
+}
+
 export function openOver(
   storage: MapStorage,
   options: SessionServiceOptions = {},
-): Promise<StoredSessionService> {
+): Promise<SessionService> {
   return openSessionService({ ...options, storage });
 }
 
@@ -56,14 +63,14 @@ export async function begin(
   open: Open,
   state: StateShape = {},
   options?: SessionServiceOptions,
-): Promise<{ service: StoredSessionService; session: Session }> {
+): Promise<{ service: SessionService; session: Session }> {
   const service = await open(options);
   return { service, session: await service.createSession({ ...KEY, state }) };
 }
 
 /** Reads the stored session. */
 export async function stored(
-  service: StoredSessionService,
+  service: SessionService,
   key: { appName: string; userId: string; sessionId: string } = KEY,
 ): Promise<Session> {
   const session = await service.getSession(key);
@@ -122,7 +129,7 @@ export function failNextAppend(
 
 /** A call of each method that every service has. */
 export function everyCall(
-  service: StoredSessionService,
+  service: SessionService,
   session: Session,
   event: Event,
 ): (() => Promise<unknown>)[] {

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { exportSession, importSession } from '../../../js/files/index.js';
 import { createEvent, InMemorySessionService, injectSessionState } from '../../../js/index.js';
-import { KEY, type Open, overStorages, stored } from './fixture.js';
+import { imported, KEY, type Open, overStorages, stored } from './fixture.js';
 
 const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'];
 
@@ -69,7 +69,7 @@ function namesAreOrdinary(open: Open): void {
       return { ...createEvent({ id: `e${at}`, author: 'model' }), modelVersion, usageMetadata };
     });
     const labels = Object.fromEntries(['constructor', '__proto__'].map((name) => [name, 'a']));
-    await service.createSession({ ...KEY, state: named(1), events, labels });
+    await service.createSession(imported({ ...KEY, state: named(1), events, labels }));
     const { usage } = await service.sessionInfo(KEY);
     assert.deepEqual(usage, named(usageMetadata));
     const file = JSON.stringify(await exportSession(service, KEY));

@@ -8,7 +8,7 @@ import {
   Invocation,
   InMemorySessionService,
   type Session,
-  type StoredSessionService,
+  type SessionService,
 } from '../../../js/index.js';
 import { KEY, says, stored } from './fixture.js';
 
@@ -32,7 +32,7 @@ occupy(
 );
 
 describe('A subclass with members of its own', () => {
-  const services: Record<string, () => StoredSessionService> = {
+  const services: Record<string, () => SessionService> = {
     memory: () => new Memory(),
     SQLite: () => new Sql('sqlite::memory:'),
   };

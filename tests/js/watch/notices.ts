@@ -1,8 +1,8 @@
-import type { Notice, StoredSessionService, WatchRequest } from '../../../js/index.js';
+import type { Notice, SessionService, WatchRequest } from '../../../js/index.js';
 import { APP } from '../service/fixture.js';
 
 /** The notices of a watcher, in a growing list. */
-export function listen(service: StoredSessionService, request: WatchRequest = APP): Notice[] {
+export function listen(service: SessionService, request: WatchRequest = APP): Notice[] {
   const notices: Notice[] = [];
   service.watch(request, { onNotice: (notice) => notices.push(notice) });
   return notices;

@@ -10,7 +10,7 @@ const BETWEEN = ['5.9.3', '6.0.3'];
 const PROGRAM = `
 import {
   IndexedDbSessionService, InMemorySessionService, isSessionError, openSessionService, Template,
-  type BaseSessionService, type Session, type StorageAdapter, type StorageReadRequest,
+  type SessionService, type Session, type StorageAdapter, type StorageReadRequest,
 } from 'adk-session-wasm';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { CachedSessionService } from 'adk-session-wasm/cache';
@@ -24,7 +24,7 @@ import { getSessionServiceFromUri } from 'adk-session-wasm/uri';
 import { VertexAiSessionService } from 'adk-session-wasm/vertex';
 
 export async function use(storage: StorageAdapter): Promise<string> {
-  const services: BaseSessionService[] = [
+  const services: SessionService[] = [
     await openSessionService({ storage }),
     new InMemorySessionService({ stale: 'reject' }),
     new IndexedDbSessionService({ name: 'shop' }),

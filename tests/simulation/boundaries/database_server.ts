@@ -1,7 +1,7 @@
 // PostgreSQL and MariaDB: each client has a proxy that causes faults at its requests.
 
 import { type DatabaseOptions, DatabaseSessionService } from '../../../js/database/index.js';
-import type { BaseSessionService, SessionServiceOptions } from '../../../js/index.js';
+import type { SessionService, SessionServiceOptions } from '../../../js/index.js';
 import { emptied, type Server } from '../../js/database/servers.js';
 import type { SessionName } from '../operation.js';
 import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
@@ -101,7 +101,7 @@ class DatabaseServer implements SimulatedStorage {
     };
   }
 
-  openObserver(): BaseSessionService {
+  openObserver(): SessionService {
     const close = (): Promise<void> => Promise.resolve();
     return new Proxy(this.#observer, {
       get: (observer, name) => {

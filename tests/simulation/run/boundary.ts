@@ -1,6 +1,6 @@
 // The interface between the simulation and a storage: the simulation runs the package's services above it.
 
-import type { BaseSessionService, SessionServiceOptions } from '../../../js/index.js';
+import type { SessionService, SessionServiceOptions } from '../../../js/index.js';
 import type { Rules } from '../model/apply.js';
 import type { SessionName } from '../operation.js';
 import type { Faults } from './faults.js';
@@ -27,7 +27,7 @@ export interface SimulatedStorage {
   /** @param options options of the service, with the seed's clock and ids */
   openClient(number: number, options: SessionServiceOptions): Promise<Client> | Client;
   /** Opens a service without faults. */
-  openObserver(): Promise<BaseSessionService> | BaseSessionService;
+  openObserver(): Promise<SessionService> | SessionService;
   /** The sessions that clients use, if they cannot be the usual ones. */
   readonly names?: readonly SessionName[];
   /** Violations of the contract that the storage itself has detected. */
@@ -41,7 +41,7 @@ export interface SimulatedStorage {
 
 /** A program, or a tab, that uses the storage. */
 export interface Client {
-  readonly service: BaseSessionService;
+  readonly service: SessionService;
   /** Ends the client. Its promises need not settle. */
   crash(): void;
 }

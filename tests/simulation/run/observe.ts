@@ -1,6 +1,6 @@
 // Reads all stored data through a service without faults.
 
-import type { BaseSessionService } from '../../../js/index.js';
+import type { SessionService } from '../../../js/index.js';
 import type { Rules } from '../model/apply.js';
 import { canonical } from '../model/canonical.js';
 import { nameOf, textOfSession, textOfWorld } from '../model/world.js';
@@ -9,7 +9,7 @@ import { readText } from './perform.js';
 
 /** @throws Error if two methods of the service return different data */
 export async function observe(
-  service: BaseSessionService,
+  service: SessionService,
   names: readonly SessionName[],
   rules: Rules,
 ): Promise<string> {

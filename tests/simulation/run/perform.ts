@@ -1,6 +1,6 @@
 // Performs an operation by a call of the service, and converts its result to the model's form.
 
-import type { BaseSessionService, Event, Session, StateShape } from '../../../js/index.js';
+import type { SessionService, Event, Session, StateShape } from '../../../js/index.js';
 import type { Rules } from '../model/apply.js';
 import { canonical, canonicalEvent } from '../model/canonical.js';
 import { eventOf } from '../model/events.js';
@@ -20,7 +20,7 @@ export type EventObjects = WeakMap<EventSpec, Event>;
 
 /** Calls the service synchronously, and converts the result when the call settles. */
 export async function perform(
-  service: BaseSessionService,
+  service: SessionService,
   operation: Operation,
   handles: ReadonlyMap<number, Handle>,
   objects: EventObjects,

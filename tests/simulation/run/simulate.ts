@@ -2,7 +2,7 @@
 // each round, all stored data is compared with the model.
 
 import {
-  type BaseSessionService,
+  type SessionService,
   type Event,
   isSessionError,
   type SessionServiceOptions,
@@ -55,7 +55,7 @@ export class Simulation {
   readonly #members: Member[] = [];
   readonly #rounds: Round[] = [];
   readonly #objects = new WeakMap<EventSpec, Event>();
-  #observer: BaseSessionService | undefined;
+  #observer: SessionService | undefined;
   #worlds: World[] = [EMPTY];
   #calls: Call[] = [];
   #pending = new Map<number, Pending>();

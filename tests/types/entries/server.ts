@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import * as adk from '../../../js/adk/index.js';
-import { InMemorySessionService } from '../../../js/index.js';
+import { InMemorySessionService, type SessionService } from '../../../js/index.js';
 import {
   type Authorize,
   type NodeRequest,
@@ -9,7 +9,6 @@ import {
   nodeListener,
   type Permission,
   type Rights,
-  type ServedService,
   type SessionAction,
   sessionHandler,
 } from '../../../js/server/index.js';
@@ -19,7 +18,7 @@ const authorize: Authorize = (request, { userId }) => userId === request.headers
 
 describe('The types of the session handler', () => {
   it('are those of a function from a request to a response', async () => {
-    const service: ServedService = new InMemorySessionService();
+    const service: SessionService = new InMemorySessionService();
     const handler = sessionHandler(service, { authorize });
     {
       const response: Response = await handler(new Request('http://localhost/'));

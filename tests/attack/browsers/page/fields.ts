@@ -1,7 +1,7 @@
 // Damages each field of each kind of record in IndexedDB in each way, and checks the outcome of every call.
 
 import {
-  type BaseSessionService,
+  type SessionService,
   type Event,
   IndexedDbSessionService,
   isSessionError,
@@ -25,7 +25,7 @@ const key = { appName: APP, userId: USER, sessionId: 's1' };
 const sibling = { ...key, sessionId: 's2' };
 const START = 1_600_000_000_000;
 
-type Service = BaseSessionService & IndexedDbSessionService;
+type Service = SessionService & IndexedDbSessionService;
 
 function event(number: number): Event {
   return { ...textEvent(`e${number}`), timestamp: START + number };

@@ -6,10 +6,10 @@ import {
   InMemorySessionService,
   type NewEvent,
   openSessionService,
+  type SessionService,
   State,
   type StorageAdapter,
 } from 'adk-session-wasm';
-import type { LiveService } from 'adk-session-wasm/live';
 
 import { mapAdapter } from '../../../../examples/map_adapter.js';
 
@@ -110,7 +110,7 @@ export const HOSTILE_KEY = {
 };
 
 /** A shop whose session has an event that cannot be read. */
-export async function damagedShop(): Promise<LiveService> {
+export async function damagedShop(): Promise<SessionService> {
   const adapter = mapAdapter();
   const storage: StorageAdapter = {
     ...adapter,
@@ -127,7 +127,7 @@ export async function damagedShop(): Promise<LiveService> {
 }
 
 /** The next read of a history waits until the one after it has ended. */
-export function holdHistory(service: LiveService): void {
+export function holdHistory(service: SessionService): void {
   const list = service.listEvents.bind(service);
   let release: () => void = () => undefined;
   const isReleased = new Promise<void>((resolve) => (release = resolve));

@@ -1,11 +1,10 @@
 // The page of the inspector: what a user sees and does, by the names that a screen reader tells.
 
-import { openSessionService } from 'adk-session-wasm';
+import { openSessionService, type SessionService } from 'adk-session-wasm';
 import { CachedSessionService } from 'adk-session-wasm/cache';
 import { exportSession } from 'adk-session-wasm/files';
 import 'adk-session-wasm/inspector';
 import type { InspectorProperties } from 'adk-session-wasm/inspector';
-import type { LiveService } from 'adk-session-wasm/live';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
 
 import { exposeScenarios } from '../../expose_scenarios.js';
@@ -21,7 +20,7 @@ import {
 } from './conversation.js';
 
 let inspector: HTMLElement & InspectorProperties;
-let service: LiveService;
+let service: SessionService;
 const violations: string[] = [];
 const selected: string[] = [];
 let releaseCreations: () => void = () => undefined;
@@ -88,7 +87,7 @@ const frame = (): HTMLElement => document.querySelector('main') ?? document.body
 const shownText = (): string => all('.inspector')[0]?.innerText ?? '';
 
 function show(
-  given: LiveService | Promise<LiveService>,
+  given: SessionService | Promise<SessionService>,
   key: { appName?: string; userId?: string; sessionId?: string },
 ): void {
   inspector?.remove();
@@ -117,7 +116,7 @@ const scenarios = {
     const late = await longTalk(3);
     service = await teaShop();
     let open: () => void = () => undefined;
-    const opening = new Promise<LiveService>((resolve) => (open = () => resolve(late)));
+    const opening = new Promise<SessionService>((resolve) => (open = () => resolve(late)));
     show(opening, KEY);
     await pause(50);
     inspector.service = service;

@@ -11,7 +11,7 @@ import {
 } from 'react';
 import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
 
-import { InMemorySessionService, openSessionService } from '../../../../js/index.js';
+import { InMemorySessionService } from '../../../../js/index.js';
 import { liveSession } from '../../../../js/live/index.js';
 import { SessionProvider, useSession, useSessionState } from '../../../../js/react/index.js';
 import { CORE } from '../../../../js/service/service_core.js';
@@ -251,7 +251,7 @@ async function heapSize(): Promise<number> {
 async function switchSessions(
   count: number,
 ): Promise<{ shown: number; isWatched: boolean; kept: number; growth: number }> {
-  const service = await openSessionService({ storage: 'memory' });
+  const service = new InMemorySessionService();
   for (let turn = 0; turn < count; turn += 1) {
     const session = await service.createSession({ ...KEY, sessionId: `s${turn}` });
     const content = { role: 'user', parts: [{ text: `${turn} `.repeat(5000) }] };

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import {
-  InMemorySessionService,
-  SessionError,
-  type StoredSessionService,
-} from '../../../../js/index.js';
+import { InMemorySessionService, SessionError, type SessionService } from '../../../../js/index.js';
 import type { CachedSessionService } from '../../../../js/cache/index.js';
 import {
   event,
@@ -20,7 +16,7 @@ import {
 } from '../fixture.js';
 import { COPIES, HeldLocal, type LocalRequest, OWN, RECORDS } from './held_local.js';
 
-async function copiesIn(local: StoredSessionService): Promise<string[]> {
+async function copiesIn(local: SessionService): Promise<string[]> {
   const { sessions } = await local.listSessions({ appName: COPIES });
   return sessions.map(({ id }) => id).sort();
 }
@@ -130,7 +126,7 @@ it('a record that has lost its copy in a crash is removed', async () => {
   await cache.close();
 });
 
-async function recordOf(local: StoredSessionService, sessionId: string) {
+async function recordOf(local: SessionService, sessionId: string) {
   const records = await local.getUserState({ ...USER, appName: RECORDS });
   return (records as Record<string, { base: { usedAt: number } }>)[`session ${sessionId}`]!;
 }

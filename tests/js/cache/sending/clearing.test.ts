@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import type { BaseSessionService } from '../../../../js/index.js';
+import type { SessionService } from '../../../../js/index.js';
 import type { CachedSessionService } from '../../../../js/cache/index.js';
 import { event, idsOf, KEY, openCache, Server, until, USER } from '../fixture.js';
 
@@ -206,7 +206,7 @@ it('a deletion of a user keeps what its unsent sessions have written to the stat
 
 for (const scope of ['user', 'app'] as const) {
   const key = `${scope}:name`;
-  const read = (service: BaseSessionService) =>
+  const read = (service: SessionService) =>
     scope === 'user' ? service.getUserState(USER) : service.getAppState(USER);
 
   it(`a deletion of the state of the ${scope} also deletes what unsent events have written before`, async () => {

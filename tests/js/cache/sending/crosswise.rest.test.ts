@@ -6,7 +6,7 @@ import { it } from 'node:test';
 
 import fc from 'fast-check';
 
-import type { Session, StoredSessionService } from '../../../../js/index.js';
+import type { Session, SessionService } from '../../../../js/index.js';
 import type { CachedSessionService } from '../../../../js/cache/index.js';
 import { event, KEY, openCache, Server, until, USER } from '../fixture.js';
 
@@ -23,7 +23,7 @@ interface Write {
 }
 
 /** Returns the states of both users and of the app, their keys in one order. */
-async function statesOf(service: StoredSessionService): Promise<unknown> {
+async function statesOf(service: SessionService): Promise<unknown> {
   const { appName } = USER;
   const users = ['ada', 'bob'].map((userId) => service.getUserState({ appName, userId }));
   const states = await Promise.all([...users, service.getAppState({ appName })]);

@@ -7,7 +7,7 @@ import {
   type Event,
   type Part,
   type Session,
-  type StoredSessionService,
+  type SessionService,
 } from '../../../../js/index.js';
 import { begin, type Open } from '../../service/fixture.js';
 
@@ -47,7 +47,7 @@ export async function holding(
   numRecentEvents: number,
   events: Event[],
   stale: 'merge' | 'append' | 'reject' = 'append',
-): Promise<StoredSessionService> {
+): Promise<SessionService> {
   const { service, session } = await begin(open, {}, { history: { numRecentEvents }, stale });
   await service.appendEvents({ session, events });
   return service;

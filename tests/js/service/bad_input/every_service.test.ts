@@ -14,14 +14,14 @@ import {
   openSessionService,
   type Session,
   type SessionErrorCode,
-  type StoredSessionService,
+  type SessionService,
 } from '../../../../js/index.js';
 import { openRemote } from '../../remote/fixture.js';
 import { KEY, says, show, USER } from '../fixture.js';
 
 /** The services of `adk-session-wasm/adk` lack some methods. Their tests are left out. */
-type Service = Pick<StoredSessionService, 'createSession' | 'getSession' | 'close'> &
-  Partial<StoredSessionService>;
+type Service = Pick<SessionService, 'createSession' | 'getSession' | 'close'> &
+  Partial<SessionService>;
 
 const SERVICES: Record<string, () => Service | Promise<Service>> = {
   memory: () => new InMemorySessionService(),
@@ -44,7 +44,7 @@ function framework(service: adk.FrameworkSessionService): Service {
   return service;
 }
 
-type Call = (service: StoredSessionService, session: Session) => unknown;
+type Call = (service: SessionService, session: Session) => unknown;
 
 /** What is wrong, the methods that it is given to, and the name in the error. */
 type Row = [what: string, calls: Record<string, Call>, key: string];
@@ -185,7 +185,7 @@ for (const [name, open] of Object.entries(SERVICES)) {
     for (const [what, calls, key] of ROWS) {
       it(`${what} is refused by ${Object.keys(calls).join(', ')}`, async () => {
         for (const [method, call] of Object.entries(calls)) {
-          const service = (await open()) as StoredSessionService;
+          const service = (await open()) as SessionService;
           if (!(method in service)) continue;
           const session = await service.createSession({ ...KEY, state: { a: 1 } });
           const code = await codeOf(async () => call(service, session), key);

@@ -1,4 +1,4 @@
-import type { BaseSessionService } from '../../../../js/index.js';
+import type { SessionService } from '../../../../js/index.js';
 import { KEY, says, show } from '../fixture.js';
 import {
   appending,
@@ -40,7 +40,7 @@ function* wrongIds(): Generator<Row> {
         const names = new RegExp(`${field}.*${shownAs}`, 's');
         yield [
           `${method}: ${field} ${what}`,
-          ({ service }: { service: BaseSessionService }) => service[method](wrong),
+          ({ service }: { service: SessionService }) => service[method](wrong),
           invalid,
           names,
         ];

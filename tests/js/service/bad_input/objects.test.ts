@@ -1,4 +1,4 @@
-import { type BaseSessionService, createEvent } from '../../../../js/index.js';
+import { type SessionService, createEvent } from '../../../../js/index.js';
 import { says, show } from '../fixture.js';
 import {
   appending,
@@ -28,8 +28,7 @@ const hostile = new Proxy(
 function* wrongObjects(): Generator<Row> {
   for (const request of [undefined, null, 5, 'request', Symbol('x')]) {
     for (const method of [...METHODS, 'appendEvent', 'appendEvents'] as const) {
-      const call = ({ service }: { service: BaseSessionService }) =>
-        service[method](request as never);
+      const call = ({ service }: { service: SessionService }) => service[method](request as never);
       yield [`${method}: ${show(request)}`, call, invalid, 'request'];
     }
   }

@@ -9,22 +9,32 @@ import {
   type Notice,
   openSessionService,
   type StorageDeleteUnchangedRequest,
-  type StoredSessionService,
+  type SessionService,
 } from '../../../../js/index.js';
 import { Random } from '../../../simulation/run/random.js';
-import { APP, failure, KEY, openOver, overStorages, says, stored, USER } from '../fixture.js';
+import {
+  APP,
+  failure,
+  imported,
+  KEY,
+  openOver,
+  overStorages,
+  says,
+  stored,
+  USER,
+} from '../fixture.js';
 import { MapStorage } from '../map_storage.js';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
 /** Creates sessions that were last updated at 0, 1, 2, … */
-async function fill(service: StoredSessionService, count: number): Promise<void> {
+async function fill(service: SessionService, count: number): Promise<void> {
   for (const n of numbers(count)) {
-    await service.createSession({ ...USER, sessionId: `s${n}`, lastUpdateTime: n });
+    await service.createSession(imported({ ...USER, sessionId: `s${n}`, lastUpdateTime: n }));
   }
 }
 
-async function idsOf(service: StoredSessionService): Promise<string[]> {
+async function idsOf(service: SessionService): Promise<string[]> {
   const { sessions } = await service.listSessions(APP);
   return sessions.map(({ id }) => id);
 }
@@ -184,7 +194,7 @@ describe('deleteSessions', () => {
     const storage = new MapStorage();
     const [service, other] = [await openOver(storage), await openOver(storage)];
     for (const sessionId of ['event', 'labels', 'again', 'gone', 'same']) {
-      await service.createSession({ ...USER, sessionId, lastUpdateTime: 1 });
+      await service.createSession(imported({ ...USER, sessionId, lastUpdateTime: 1 }));
     }
     const remove = storage.deleteUnchanged.bind(storage);
     let changed: Promise<unknown> | undefined;
@@ -199,7 +209,7 @@ describe('deleteSessions', () => {
       await other.appendEvent({ session, event: { ...says('late'), timestamp: 0 } });
       await other.updateSession({ ...USER, sessionId: 'labels' }, { labels: { pinned: 'yes' } });
       await other.deleteSession({ ...USER, sessionId: 'again' });
-      await other.createSession({ ...USER, sessionId: 'again', lastUpdateTime: 1 });
+      await other.createSession(imported({ ...USER, sessionId: 'again', lastUpdateTime: 1 }));
       await other.deleteSession({ ...USER, sessionId: 'gone' });
     }
     assert.equal(await service.deleteSessions({ ...APP, olderThan: 2 }), 1);

@@ -13,7 +13,7 @@ import {
   type StorageAdapter,
 } from '../../../../js/index.js';
 import { cutPage } from '../../../../js/storage/cut_page.js';
-import { failure, KEY, overStorages, says } from '../fixture.js';
+import { failure, imported, KEY, overStorages, says } from '../fixture.js';
 
 /** Events with tokens of a model. */
 function counted(count: number, modelVersion?: unknown): Event[] {
@@ -26,7 +26,7 @@ function counted(count: number, modelVersion?: unknown): Event[] {
 overStorages('The info of a session', (open) => {
   it('has the bytes of what listEvents returns', async () => {
     const service = await open();
-    const session = await service.createSession({ ...KEY, events: counted(3, '모델') });
+    const session = await service.createSession(imported({ ...KEY, events: counted(3, '모델') }));
     await service.appendEvents({ session, events: counted(2) });
     const { events } = await service.listEvents(KEY);
     const texts = events.map((event) => JSON.stringify(event));
@@ -47,7 +47,7 @@ overStorages('The info of a session', (open) => {
       { ...says('c'), usageMetadata: { totalTokenCount: 1 }, modelVersion: '__proto__' },
       { ...says('d'), usageMetadata: { totalTokenCount: 2 }, modelVersion: 7 },
     ];
-    await service.createSession({ ...KEY, events: odd as unknown as Event[] });
+    await service.createSession(imported({ ...KEY, events: odd as unknown as Event[] }));
     const { usage } = await service.sessionInfo(KEY);
     const expected = [
       ['__proto__', { totalTokenCount: 1 }],
@@ -79,7 +79,7 @@ overStorages('The info of a session', (open) => {
     const service = await open();
     const changes = says('x', { a: 2, b: 3 });
     const state = { a: 1, c: 1, 'user:u': 1 };
-    await service.createSession({ ...KEY, state, events: [changes] });
+    await service.createSession(imported({ ...KEY, state, events: [changes] }));
     const bare = await exportSession(service, KEY);
     assert.ok(!('initialState' in bare));
     const file = await exportSession(service, KEY, { initialState: true, casing: 'snake' });
@@ -102,14 +102,14 @@ describe('The info of a session', () => {
           pages += 1;
           if (pages === 2) {
             await service.deleteSession(KEY);
-            await service.createSession({ ...KEY, events: counted(1) });
+            await service.createSession(imported({ ...KEY, events: counted(1) }));
           }
           const { session, events } = await adapter.read({ key: request.key, window: {} });
           return { session, events: cutPage(events, request) };
         },
       },
     });
-    await service.createSession({ ...KEY, events: counted(1500) });
+    await service.createSession(imported({ ...KEY, events: counted(1500) }));
     assert.equal((await service.sessionInfo(KEY)).eventCount, 1);
   });
 

@@ -6,7 +6,7 @@ import type {
   Session,
   SessionError,
   StateShape,
-  StoredSessionService,
+  SessionService,
 } from '../../../../js/index.js';
 import type { EventSnapshot } from '../../../../js/model/event/snapshot.js';
 import type { replaceEnd } from '../../../../js/service/replace_end.js';
@@ -15,7 +15,7 @@ import type { TruncatingRequest } from '../../../../js/storage/session_store.js'
 
 /** The methods that the tests call, of any copy of the package. */
 type Service = Pick<
-  StoredSessionService,
+  SessionService,
   | 'appendEvents'
   | 'createSession'
   | 'getSession'

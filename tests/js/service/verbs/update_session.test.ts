@@ -11,7 +11,7 @@ import {
   type SessionChanges,
   type StorageAdapter,
 } from '../../../../js/index.js';
-import { APP, failure, KEY, overStorages, says, stored, USER } from '../fixture.js';
+import { APP, failure, imported, KEY, overStorages, says, stored, USER } from '../fixture.js';
 
 const DESCRIPTION = { title: 'Green tea', labels: { pinned: 'yes' } };
 
@@ -42,7 +42,7 @@ overStorages('A title and labels', (open) => {
 
   it('change neither the revision nor the time of the session', async () => {
     const service = await open();
-    const session = await service.createSession({ ...KEY, lastUpdateTime: 1000 });
+    const session = await service.createSession(imported({ ...KEY, lastUpdateTime: 1000 }));
     const revision = service.revisionOf(session);
     await service.updateSession(KEY, DESCRIPTION);
     const again = await stored(service);

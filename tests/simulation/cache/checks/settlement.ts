@@ -1,6 +1,6 @@
 // The end of a seed, without faults: everything is sent and received, and then all copies are equal to the remote.
 
-import type { StoredSessionService } from '../../../../js/index.js';
+import type { SessionService } from '../../../../js/index.js';
 import { canonical } from '../../model/canonical.js';
 import { sessionName } from '../../model/world.js';
 import { NAMES, USER } from '../cache_workload.js';
@@ -86,7 +86,7 @@ export class Settlement {
 
   /** The texts of all data, by the names of sessions and states. */
   async #contentOf(
-    service: StoredSessionService,
+    service: SessionService,
     device: number | undefined,
   ): Promise<Map<string, string | undefined>> {
     const { wait, ledger } = this.#parts;

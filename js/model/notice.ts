@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
-import type { DataLoss } from '../model/session_service.js';
 import type { SharedScope } from '../state/scope.js';
+import type { Abortable, CompositeSessionKey } from './session.js';
+import type { DataLoss } from './storage_info.js';
 
 /**
  * A session was created (`created`), or events were appended to it (`appended`).
@@ -24,7 +24,7 @@ export interface SessionNotice extends CompositeSessionKey {
   type: 'created' | 'appended';
   /**
    * Increases with each notice of the session, even after the session was deleted and created again. See
-   * {@link Watchable.revisionOf}.
+   * `SessionService.revisionOf`.
    */
   revision: number;
   /** The shared states that changed too. Watchers of other sessions that show these states get `stateChanged`. */
@@ -254,57 +254,3 @@ export interface Notices extends AsyncIterableIterator<Notice>, AsyncDisposable 
  * ```
  */
 export type StopWatching = (() => void) & AsyncDisposable;
-
-/**
- * A service that can be watched: every service of this package over memory, a database or an adapter.
- *
- * @example
- * ```ts
- * import type { BaseSessionService, Watchable } from 'adk-session-wasm';
- *
- * async function follow(service: BaseSessionService & Watchable, signal: AbortSignal) {
- *   for await (const notice of service.watch({ appName: 'shop', userId: 'ada' }, { signal })) {
- *     if (notice.type !== 'appended') continue;
- *     const { appName, userId, sessionId } = notice;
- *     await service.getSession({ appName, userId, sessionId });
- *   }
- * }
- * ```
- */
-export interface Watchable {
-  /**
-   * Calls `onNotice` with each notice of changes from now on, until the signal fires or the service is closed.
-   *
-   * @returns a function that ends the watch
-   * @throws SessionError `invalid_argument`, `closed`
-   */
-  watch(request: WatchRequest, options: ListenOptions): StopWatching;
-  /**
-   * Reports changes that are committed from now on. This service may have made them, another service of this
-   * realm on the same storage, or, with IndexedDB, another tab. Call it before you read, so that no change is
-   * missed. The watch starts at the call, before the first `next()`. It ends by the signal, by leaving the
-   * loop, by `return()`, or when the service is closed.
-   *
-   * An append is reported by one notice, whatever states it changed. Appends to one session at the same moment may
-   * share one. A slow reader gets one notice for each session and each shared state, the newest. A tab that ends right after a
-   * commit may fail to notify the others, although the data is stored.
-   *
-   * @throws SessionError `invalid_argument`, `closed`
-   */
-  watch(request: WatchRequest, options?: WatchOptions): Notices;
-  /**
-   * Returns the revision of the last change that a handle has; `undefined` for a handle that this service neither
-   * gave out nor appended through. A notice with this revision or an earlier one is no news for the handle. With
-   * `stale: 'append'` the handle may still lack earlier changes of others.
-   *
-   * @example
-   * ```ts
-   * import type { Notice, Session, Watchable } from 'adk-session-wasm';
-   *
-   * function isNews(service: Watchable, session: Session, notice: Notice): boolean {
-   *   return notice.type !== 'appended' || notice.revision > (service.revisionOf(session) ?? 0);
-   * }
-   * ```
-   */
-  revisionOf(session: Pick<Session, 'state'>): number | undefined;
-}
