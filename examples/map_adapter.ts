@@ -5,7 +5,13 @@
  * transaction, reads, calls `decide`, writes and commits; if the database makes it retry, it calls
  * `decide` again. There, an index orders the sessions, and a counter counts them.
  */
-import type { EventRow, SessionRow, SharedRow, StorageAdapter, StorageKey } from 'adk-session-wasm';
+import type {
+  EventRow,
+  SessionRow,
+  SharedRow,
+  StorageAdapter,
+  StorageKey,
+} from 'adk-session-wasm/storage';
 
 const KNOWN = ['session', 'user', 'app', 'userState', 'appState'];
 

@@ -108,8 +108,6 @@ export type {
   CallDiagnostic,
   Diagnostic,
   ServiceMethod,
-  StorageCall,
-  StorageOperation,
   StorageDiagnostic,
 } from './model/diagnostic.js';
 export { type ReadableState, State } from './state/state.js';
@@ -121,32 +119,6 @@ export type {
   StateSchema,
   StateSchemaOf,
 } from './state/state_schema.js';
-export type {
-  Decide,
-  StorageAdapter,
-  StorageDeleteRequest,
-  StorageDeleteUnchangedRequest,
-  StorageDescribeRequest,
-  StorageListAfterRequest,
-  StorageListRequest,
-  StoragePageRequest,
-  StorageReadRequest,
-  StorageWrite,
-  StorageWriteRequest,
-} from './storage/adapter.js';
-export type {
-  Changes,
-  Deleted,
-  EventRow,
-  Found,
-  Listing,
-  PageRows,
-  Rows,
-  SessionRow,
-  SharedRow,
-  StorageKey,
-} from './storage/rows.js';
-export type { ListPlace } from './storage/list_place.js';
 export { requestPersistence, storageUsage } from './storage/persistence.js';
 export type { StorageUsage } from './storage/persistence.js';
 export type {

@@ -107,7 +107,7 @@ export interface StorageDiagnostic {
  *
  * @example
  * ```ts
- * import type { StorageCall } from 'adk-session-wasm';
+ * import type { StorageCall } from 'adk-session-wasm/storage';
  *
  * async function twice<T>(attempt: () => Promise<T>, { signal, onRetry }: StorageCall): Promise<T> {
  *   return attempt().catch((error: unknown) => {
@@ -144,7 +144,7 @@ export interface StorageCall {
  *
  * @example
  * ```ts
- * import type { StorageOperation } from 'adk-session-wasm';
+ * import type { StorageOperation } from 'adk-session-wasm/storage';
  *
  * const first: StorageOperation = { client: crypto.randomUUID(), number: 1 };
  * ```

@@ -16,7 +16,7 @@ import type { Changes, Deleted, Found, Listing, PageRows, Rows, StorageKey } fro
  *
  * @example
  * ```ts
- * import type { StorageWriteRequest } from 'adk-session-wasm';
+ * import type { StorageWriteRequest } from 'adk-session-wasm/storage';
  *
  * function touchesApp(request: StorageWriteRequest): boolean {
  *   return request.scopes.includes('app');
@@ -60,7 +60,7 @@ export interface StorageWriteRequest extends StorageCall {
  *
  * @example
  * ```ts
- * import type { Decide, Found } from 'adk-session-wasm';
+ * import type { Decide, Found } from 'adk-session-wasm/storage';
  *
  * function write(found: Found, decide: Decide): void {
  *   const changes = decide(found);
@@ -76,7 +76,7 @@ export type Decide = (found: Found) => Changes | undefined;
  *
  * @example
  * ```ts
- * import type { StorageWrite } from 'adk-session-wasm';
+ * import type { StorageWrite } from 'adk-session-wasm/storage';
  *
  * function sessionIds(writes: readonly StorageWrite[]) {
  *   return writes.map(({ request }) => request.key.sessionId);
@@ -95,7 +95,7 @@ export interface StorageWrite {
  *
  * @example
  * ```ts
- * import type { StorageReadRequest } from 'adk-session-wasm';
+ * import type { StorageReadRequest } from 'adk-session-wasm/storage';
  *
  * const last20: StorageReadRequest = {
  *   key: { appName: 'shop', userId: 'ada', sessionId: 's1' },
@@ -120,7 +120,7 @@ export interface StorageReadRequest extends StorageCall {
  *
  * @example
  * ```ts
- * import type { StoragePageRequest } from 'adk-session-wasm';
+ * import type { StoragePageRequest } from 'adk-session-wasm/storage';
  *
  * const last20: StoragePageRequest = {
  *   key: { appName: 'shop', userId: 'ada', sessionId: 's1' },
@@ -151,7 +151,7 @@ export interface StoragePageRequest extends StorageCall {
  *
  * @example
  * ```ts
- * import type { StorageListRequest } from 'adk-session-wasm';
+ * import type { StorageListRequest } from 'adk-session-wasm/storage';
  *
  * const first: StorageListRequest = { appName: 'shop', order: 'desc', offset: 0, limit: 20 };
  * ```
@@ -179,7 +179,7 @@ export interface StorageListRequest extends StorageCall {
  *
  * @example
  * ```ts
- * import type { StorageListAfterRequest } from 'adk-session-wasm';
+ * import type { StorageListAfterRequest } from 'adk-session-wasm/storage';
  *
  * const after = { lastUpdateTime: 1700000000000, sessionId: 's1', userId: 'ada' };
  * const next: StorageListAfterRequest = { appName: 'shop', order: 'desc', after, limit: 20 };
@@ -198,7 +198,7 @@ export interface StorageListAfterRequest extends Omit<StorageListRequest, 'offse
  *
  * @example
  * ```ts
- * import type { StorageDeleteRequest } from 'adk-session-wasm';
+ * import type { StorageDeleteRequest } from 'adk-session-wasm/storage';
  *
  * const forget: StorageDeleteRequest = { what: 'user', key: { appName: 'shop', userId: 'ada' } };
  * ```
@@ -236,7 +236,7 @@ export type StorageDeleteRequest = (
  *
  * @example
  * ```ts
- * import type { SessionRow, StorageDeleteUnchangedRequest } from 'adk-session-wasm';
+ * import type { SessionRow, StorageDeleteUnchangedRequest } from 'adk-session-wasm/storage';
  *
  * function isUnchanged(row: SessionRow, { revision, labels }: StorageDeleteUnchangedRequest): boolean {
  *   return row.revision === revision && (row.labels ?? '') === (labels ?? '');
@@ -258,7 +258,7 @@ export interface StorageDeleteUnchangedRequest extends StorageCall {
  *
  * @example
  * ```ts
- * import type { StorageDescribeRequest } from 'adk-session-wasm';
+ * import type { StorageDescribeRequest } from 'adk-session-wasm/storage';
  *
  * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
  * const rename: StorageDescribeRequest = { key, title: 'Green tea' };
@@ -283,7 +283,8 @@ export interface StorageDescribeRequest extends StorageCall {
  *
  * @example
  * ```ts
- * import { openSessionService, type StorageAdapter } from 'adk-session-wasm';
+ * import { openSessionService } from 'adk-session-wasm';
+ * import type { StorageAdapter } from 'adk-session-wasm/storage';
  *
  * function open(adapter: StorageAdapter) {
  *   return openSessionService({ storage: adapter });
@@ -313,7 +314,7 @@ export interface StorageAdapter {
    *
    * @example
    * ```ts
-   * import type { Decide, StorageWrite, StorageWriteRequest } from 'adk-session-wasm';
+   * import type { Decide, StorageWrite, StorageWriteRequest } from 'adk-session-wasm/storage';
    *
    * interface Transaction {
    *   append(request: StorageWriteRequest, decide: Decide): Promise<void>;

@@ -5,7 +5,7 @@
  *
  * @example
  * ```ts
- * import type { ListPlace } from 'adk-session-wasm';
+ * import type { ListPlace } from 'adk-session-wasm/storage';
  *
  * const place: ListPlace = { lastUpdateTime: 1700000000000, sessionId: 's1', userId: 'ada' };
  * ```

@@ -7,7 +7,7 @@ import type { SharedScope } from '../state/scope.js';
  *
  * @example
  * ```ts
- * import type { StorageKey } from 'adk-session-wasm';
+ * import type { StorageKey } from 'adk-session-wasm/storage';
  *
  * const user: StorageKey = { appName: 'shop', userId: 'ada' };
  * ```
@@ -26,7 +26,7 @@ export interface StorageKey {
  *
  * @example
  * ```ts
- * import type { SharedRow } from 'adk-session-wasm';
+ * import type { SharedRow } from 'adk-session-wasm/storage';
  *
  * const row: SharedRow = { revision: 3, state: '{"name":"Ada"}' };
  * ```
@@ -46,7 +46,7 @@ export type SharedRows = Readonly<Record<SharedScope, SharedRow | undefined>>;
  *
  * @example
  * ```ts
- * import type { SessionRow } from 'adk-session-wasm';
+ * import type { SessionRow } from 'adk-session-wasm/storage';
  *
  * function isUntouched(row: SessionRow): boolean {
  *   return row.revision === row.created;
@@ -86,7 +86,7 @@ export interface SessionRow {
  *
  * @example
  * ```ts
- * import type { EventRow } from 'adk-session-wasm';
+ * import type { EventRow } from 'adk-session-wasm/storage';
  *
  * function inOrder(rows: EventRow[]): EventRow[] {
  *   return rows.sort((one, other) => one.seq - other.seq);
@@ -111,7 +111,7 @@ export interface EventRow {
  *
  * @example
  * ```ts
- * import type { Found } from 'adk-session-wasm';
+ * import type { Found } from 'adk-session-wasm/storage';
  *
  * const nothing: Found = { user: undefined, app: undefined, events: [], changed: [], floor: 0 };
  * ```
@@ -144,7 +144,7 @@ export interface Found extends SharedRows {
  *
  * @example
  * ```ts
- * import type { Changes } from 'adk-session-wasm';
+ * import type { Changes } from 'adk-session-wasm/storage';
  *
  * function rowCount({ session, user, app, events }: Changes): number {
  *   return [session, user, app].filter(Boolean).length + events.length;
@@ -167,7 +167,7 @@ export interface Changes extends SharedRows {
  *
  * @example
  * ```ts
- * import type { Rows } from 'adk-session-wasm';
+ * import type { Rows } from 'adk-session-wasm/storage';
  *
  * const empty: Rows = { user: undefined, app: undefined, events: [] };
  * ```
@@ -188,7 +188,7 @@ export interface Rows extends SharedRows {
  *
  * @example
  * ```ts
- * import type { PageRows } from 'adk-session-wasm';
+ * import type { PageRows } from 'adk-session-wasm/storage';
  *
  * const noSession: PageRows = {};
  * ```
@@ -207,7 +207,7 @@ export interface PageRows {
  *
  * @example
  * ```ts
- * import type { Listing } from 'adk-session-wasm';
+ * import type { Listing } from 'adk-session-wasm/storage';
  *
  * const none: Listing = { sessions: [], users: [], app: undefined, total: 0 };
  * ```
@@ -232,7 +232,7 @@ export interface Listing {
  *
  * @example
  * ```ts
- * import type { Deleted } from 'adk-session-wasm';
+ * import type { Deleted } from 'adk-session-wasm/storage';
  *
  * const deleted: Deleted = { floor: 7 };
  * ```

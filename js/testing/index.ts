@@ -36,7 +36,7 @@ export interface ConformanceCase {
  *
  * @example
  * ```ts
- * import type { StorageAdapter } from 'adk-session-wasm';
+ * import type { StorageAdapter } from 'adk-session-wasm/storage';
  * import { conformance } from 'adk-session-wasm/testing';
  *
  * declare function openMyAdapter(): Promise<StorageAdapter>;

@@ -14,8 +14,8 @@ import {
   type SessionErrorCode,
   type SessionService,
   type SessionServiceOptions,
-  type StorageAdapter,
 } from '../index.js';
+import type { StorageAdapter } from '../storage/index.js';
 import type { JsonObject } from '../json/rules.js';
 import { type Call, type Case, readSteps, type Step } from './case.js';
 import { expectEqual, expectPage, expectSession, expectState } from './expect.js';

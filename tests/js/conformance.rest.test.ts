@@ -1,7 +1,7 @@
 // The conformance suite over adapters that are synchronous, that are slow, and that have optional verbs.
 
 import { mapAdapter } from '../../examples/map_adapter.js';
-import type { StorageAdapter } from '../../js/index.js';
+import type { StorageAdapter } from '../../js/storage/index.js';
 import { cutPage } from '../../js/storage/cut_page.js';
 import { sortList } from '../../js/storage/list_place.js';
 import { conforms } from './conforms.js';

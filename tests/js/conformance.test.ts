@@ -1,7 +1,8 @@
 // The conformance suite over memory, and over an adapter that retries every write.
 
 import { mapAdapter } from '../../examples/map_adapter.js';
-import { InMemorySessionService, type StorageAdapter } from '../../js/index.js';
+import { InMemorySessionService } from '../../js/index.js';
+import type { StorageAdapter } from '../../js/storage/index.js';
 import { conforms } from './conforms.js';
 
 /** Makes each write call `decide` three times: only the last result counts. */

@@ -10,8 +10,9 @@ const tsc = join(packageFolder('typescript'), 'bin', 'tsc');
 const PROGRAM = `
 import {
   Context, InMemorySessionService, Invocation, isSessionError, openSessionService, State, Template,
-  type BaseSessionService, type Event, type Session, type SessionService, type StorageAdapter,
+  type BaseSessionService, type Event, type Session, type SessionService,
 } from 'adk-session-wasm';
+import type { StorageAdapter } from 'adk-session-wasm/storage';
 import { loadWasm, InMemorySessionService as Slim } from 'adk-session-wasm/slim';
 import { Template as Bundled } from 'adk-session-wasm/browser';
 import { exportSession, importSession, type SessionFile } from 'adk-session-wasm/files';

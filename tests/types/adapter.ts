@@ -1,20 +1,20 @@
-import {
-  type Changes,
-  type Decide,
-  type EventRow,
-  type Found,
-  type Listing,
-  openSessionService,
-  type Rows,
-  type SessionRow,
-  type SharedRow,
-  type StorageAdapter,
-  type StorageDeleteRequest,
-  type StorageKey,
-  type StorageListRequest,
-  type StorageReadRequest,
-  type StorageWriteRequest,
-} from '../../js/index.js';
+import { openSessionService } from '../../js/index.js';
+import type {
+  Changes,
+  Decide,
+  EventRow,
+  Found,
+  Listing,
+  Rows,
+  SessionRow,
+  SharedRow,
+  StorageAdapter,
+  StorageDeleteRequest,
+  StorageKey,
+  StorageListRequest,
+  StorageReadRequest,
+  StorageWriteRequest,
+} from '../../js/storage/index.js';
 import { compiled, describe, is, it } from './expect.js';
 
 const rows: Rows = { user: undefined, app: undefined, events: [] };

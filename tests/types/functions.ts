@@ -39,6 +39,7 @@ import {
 import * as main from '../../js/index.js';
 import * as slim from '../../js/slim.js';
 // The sources lack the cases, which the build makes.
+import type { StorageAdapter } from '../../js/storage/index.js';
 import * as testing from 'adk-session-wasm/testing';
 import * as uri from '../../js/uri/index.js';
 import * as vertex from '../../js/vertex/index.js';
@@ -237,7 +238,7 @@ describe('The types of subpaths', () => {
 
   it('are those of the conformance suite', async () => {
     {
-      for (const testCase of testing.conformance(() => ({}) as main.StorageAdapter)) {
+      for (const testCase of testing.conformance(() => ({}) as StorageAdapter)) {
         is<string>()(testCase.name);
         is<Promise<void>>()(testCase.run());
       }

@@ -7,7 +7,8 @@ import { after } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
 
-import { openSessionService, type StorageAdapter } from 'adk-session-wasm';
+import { openSessionService } from 'adk-session-wasm';
+import type { StorageAdapter } from 'adk-session-wasm/storage';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { mapAdapter } from '../../../examples/map_adapter.js';
 import {

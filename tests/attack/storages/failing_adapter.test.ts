@@ -3,12 +3,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import {
-  isSessionError,
-  openSessionService,
-  type Session,
-  type StorageAdapter,
-} from 'adk-session-wasm';
+import { isSessionError, openSessionService, type Session } from 'adk-session-wasm';
+import type { StorageAdapter } from 'adk-session-wasm/storage';
 import { mapAdapter } from '../../../examples/map_adapter.js';
 import { textEvent } from '../cases/world.js';
 

@@ -3,12 +3,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import {
-  InMemorySessionService,
-  isSessionError,
-  openSessionService,
-  type StorageAdapter,
-} from 'adk-session-wasm';
+import { InMemorySessionService, isSessionError, openSessionService } from 'adk-session-wasm';
+import type { StorageAdapter } from 'adk-session-wasm/storage';
 import { mapAdapter } from '../../../examples/map_adapter.js';
 import { outcomeOf, requireTypedError } from '../cases/oracle.js';
 import { textEvent } from '../cases/world.js';

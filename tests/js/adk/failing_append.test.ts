@@ -5,7 +5,7 @@ import * as adk from '@google/adk';
 
 import { openSessionService } from '../../../js/adk/index.js';
 import { isSessionError } from '../../../js/errors/errors.js';
-import type { Decide, StorageWriteRequest } from '../../../js/index.js';
+import type { Decide, StorageWriteRequest } from '../../../js/storage/index.js';
 import { MapStorage } from '../service/map_storage.js';
 import { set, setState } from './scenarios/agents/llm_agent.js';
 import { textOf } from './scenarios/scenario.js';

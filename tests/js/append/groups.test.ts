@@ -6,8 +6,8 @@ import {
   SessionError,
   type SessionServiceOptions,
   type StateShape,
-  type StorageWrite,
 } from '../../../js/index.js';
+import type { StorageWrite } from '../../../js/storage/index.js';
 import { failure, openOver, says, stored, texts, USER } from '../service/fixture.js';
 import { gate, MapStorage } from '../service/map_storage.js';
 

@@ -8,12 +8,8 @@ import {
   type SessionFile,
   sessionToFile,
 } from '../../../js/files/index.js';
-import {
-  type Event,
-  InMemorySessionService,
-  openSessionService,
-  type StorageAdapter,
-} from '../../../js/index.js';
+import { type Event, InMemorySessionService, openSessionService } from '../../../js/index.js';
+import type { StorageAdapter } from '../../../js/storage/index.js';
 import { failure, overStorages, says } from '../service/fixture.js';
 import { fill, ids, imported, linesOf, SHOP, whole } from './streams.js';
 

@@ -8,8 +8,8 @@ import {
   InMemorySessionService,
   isSessionError,
   openSessionService,
-  type StorageWriteRequest,
 } from '../../../js/index.js';
+import type { StorageWriteRequest } from '../../../js/storage/index.js';
 import { mapAdapter } from '../../../examples/map_adapter.js';
 
 const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };

@@ -9,9 +9,9 @@ import {
   InMemorySessionService,
   openSessionService,
   type SessionError,
-  type StorageAdapter,
   type SessionService,
 } from '../../../js/index.js';
+import type { StorageAdapter } from '../../../js/storage/index.js';
 import { cutPage } from '../../../js/storage/cut_page.js';
 import { findLostEvent } from './walk_model.js';
 

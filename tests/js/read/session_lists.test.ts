@@ -11,9 +11,9 @@ import {
   type Session,
   type SessionError,
   type SessionServiceOptions,
-  type StorageAdapter,
   type SessionService,
 } from '../../../js/index.js';
+import type { StorageAdapter } from '../../../js/storage/index.js';
 import { sortList } from '../../../js/storage/list_place.js';
 import { findDifference } from './list_model.js';
 import { findLostSession, type Walked } from './walk_model.js';

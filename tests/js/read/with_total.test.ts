@@ -7,9 +7,8 @@ import {
   type SessionService,
   InMemorySessionService,
   openSessionService,
-  type StorageAdapter,
-  type StorageListRequest,
 } from '../../../js/index.js';
+import type { StorageAdapter, StorageListRequest } from '../../../js/storage/index.js';
 import { failure } from '../service/fixture.js';
 
 const APP = { appName: 'app' };

@@ -4,15 +4,17 @@ import { describe, it } from 'node:test';
 import {
   type CallDiagnostic,
   createEvent,
-  type Decide,
   type Diagnostic,
   InMemorySessionService,
   type SessionServiceOptions,
-  type StorageCall,
-  type StorageDeleteRequest,
-  type StorageReadRequest,
-  type StorageWriteRequest,
 } from '../../../js/index.js';
+import type {
+  Decide,
+  StorageCall,
+  StorageDeleteRequest,
+  StorageReadRequest,
+  StorageWriteRequest,
+} from '../../../js/storage/index.js';
 import {
   begin,
   everyCall,

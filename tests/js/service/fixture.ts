@@ -8,7 +8,6 @@ import type { RetryReport } from '../append/superseded_retries.js';
 import {
   createEvent,
   type CreateSessionRequest,
-  type Decide,
   type Event,
   InMemorySessionService,
   isSessionError,
@@ -19,8 +18,8 @@ import {
   type SessionServiceOptions,
   type StateShape,
   type SessionService,
-  type StorageWriteRequest,
 } from '../../../js/index.js';
+import type { Decide, StorageWriteRequest } from '../../../js/storage/index.js';
 import type { ImportedSessionRequest } from '../../../js/model/session.js';
 
 export const APP = { appName: 'app' };

@@ -14,7 +14,7 @@ import type {
   StorageListRequest,
   StorageReadRequest,
   StorageWriteRequest,
-} from '../../../js/index.js';
+} from '../../../js/storage/index.js';
 
 interface StoredSession {
   row: SessionRow;

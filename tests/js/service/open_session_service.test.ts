@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import {
-  InMemorySessionService,
-  openSessionService,
-  type StorageAdapter,
-} from '../../../js/index.js';
+import { InMemorySessionService, openSessionService } from '../../../js/index.js';
+import type { StorageAdapter } from '../../../js/storage/index.js';
 import { failure, KEY, openOver, says, stored, texts } from './fixture.js';
 import { MapStorage } from './map_storage.js';
 

@@ -1,7 +1,7 @@
 // Adapters that break a rule.
 
 import { mapAdapter } from '../../../examples/map_adapter.js';
-import type { Changes, Found, StorageAdapter } from '../../../js/index.js';
+import type { Changes, Found, StorageAdapter } from '../../../js/storage/index.js';
 import { sortList } from '../../../js/storage/list_place.js';
 
 /** Writes states as they are printed after parsing. */

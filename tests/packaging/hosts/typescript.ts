@@ -10,8 +10,9 @@ const BETWEEN = ['5.9.3', '6.0.3'];
 const PROGRAM = `
 import {
   IndexedDbSessionService, InMemorySessionService, isSessionError, openSessionService, Template,
-  type SessionService, type Session, type StorageAdapter, type StorageReadRequest,
+  type Session, type SessionService,
 } from 'adk-session-wasm';
+import type { StorageAdapter, StorageReadRequest } from 'adk-session-wasm/storage';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { CachedSessionService } from 'adk-session-wasm/cache';
 import { exportSession, type SessionFile } from 'adk-session-wasm/files';

@@ -1,15 +1,14 @@
 // A user's own storage: the adapter of the examples, with faults between it and the service.
 
 import { mapAdapter } from '../../../examples/map_adapter.js';
-import {
-  type Changes,
-  type Decide,
-  type Found,
-  openSessionService,
-  SessionError,
-  type StorageAdapter,
-  type StorageWriteRequest,
-} from '../../../js/index.js';
+import { openSessionService, SessionError } from '../../../js/index.js';
+import type {
+  Changes,
+  Decide,
+  Found,
+  StorageAdapter,
+  StorageWriteRequest,
+} from '../../../js/storage/index.js';
 import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';
 import { CrashedCalls } from '../run/crashed_calls.js';

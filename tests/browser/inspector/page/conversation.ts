@@ -8,8 +8,8 @@ import {
   openSessionService,
   type SessionService,
   State,
-  type StorageAdapter,
 } from 'adk-session-wasm';
+import type { StorageAdapter } from 'adk-session-wasm/storage';
 
 import { mapAdapter } from '../../../../examples/map_adapter.js';
 

@@ -8,9 +8,9 @@ import {
   InMemorySessionService,
   type Notice,
   openSessionService,
-  type StorageDeleteUnchangedRequest,
   type SessionService,
 } from '../../../../js/index.js';
+import type { StorageDeleteUnchangedRequest } from '../../../../js/storage/index.js';
 import { Random } from '../../../simulation/run/random.js';
 import {
   APP,

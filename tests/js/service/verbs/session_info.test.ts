@@ -5,13 +5,8 @@ import { describe, it } from 'node:test';
 
 import { mapAdapter } from '../../../../examples/map_adapter.js';
 import { exportSession, importSession } from '../../../../js/files/index.js';
-import {
-  type Event,
-  InMemorySessionService,
-  openSessionService,
-  type SessionRow,
-  type StorageAdapter,
-} from '../../../../js/index.js';
+import { type Event, InMemorySessionService, openSessionService } from '../../../../js/index.js';
+import type { SessionRow, StorageAdapter } from '../../../../js/storage/index.js';
 import { cutPage } from '../../../../js/storage/cut_page.js';
 import { failure, imported, KEY, overStorages, says } from '../fixture.js';
 

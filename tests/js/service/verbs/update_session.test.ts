@@ -9,8 +9,8 @@ import {
   type Notice,
   openSessionService,
   type SessionChanges,
-  type StorageAdapter,
 } from '../../../../js/index.js';
+import type { StorageAdapter } from '../../../../js/storage/index.js';
 import { APP, failure, imported, KEY, overStorages, says, stored, USER } from '../fixture.js';
 
 const DESCRIPTION = { title: 'Green tea', labels: { pinned: 'yes' } };
