@@ -20,16 +20,7 @@ const TESTS = {
     ['js/append', 'js/server', 'js/remote'],
   ],
   command: [['js/command'], []],
-  database: [
-    ['sqlite', 'sqlite_service', 'postgresql', 'errors', 'diagnostics']
-      .map((name) => `js/database/${name}.test.ts`)
-      .concat(
-        ['tables', 'transactions', 'verbs', 'engines', 'connections', 'statements'].map(
-          (folder) => `js/database/${folder}`,
-        ),
-      ),
-    ['js/database'],
-  ],
+  database: [['js/database'], ['interop/adk_database']],
   errors: [
     ['js/errors', 'js/service/bad_input'],
     ['js/service', 'js/server', 'js/remote'],
@@ -41,7 +32,7 @@ const TESTS = {
   ],
   http: [['js/remote', 'js/vertex'], ['js/server']],
   indexed_db: [
-    ['js/service/indexed_db.test.ts'],
+    ['js/service/indexed_db.test.ts', 'browser/browsers.test.ts'],
     ['browser/indexed_db/chromium.test.ts', 'browser/indexed_db/chromium.rest.test.ts'],
   ],
   inspector: [['js/inspector'], ['browser/inspector/chromium.test.ts']],
