@@ -103,7 +103,8 @@ async function browserOf(
 ): Promise<Browser> {
   // Tabs come and go; this window stays, for a browser without any ends.
   const home = await session.getWindowHandle();
-  const windows: Windows = { session, home, unused: [], beforeLeaving: BEFORE_LEAVING[name] };
+  const beforeLeaving = BEFORE_LEAVING[name];
+  const windows: Windows = { session, home, unused: [], patience, beforeLeaving };
   const report = async <T>(url: string): Promise<Report<T>> => {
     await session.switchTo().window(home);
     await session.get(url);

@@ -1,13 +1,23 @@
 // One of several windows of a browser, and what a test lets its page do.
 
 import type { WebDriver } from 'selenium-webdriver';
-import { evaluation, PATIENCE, type Report, valueOf, WAIT_FOR_REPORT } from './report.js';
+import { evaluation, type Report, valueOf, WAIT_FOR_REPORT } from './report.js';
 
 /** The functions that a page exposes (see expose_scenarios.ts), with JSON values. `never[]` allows any parameters. */
 export type Scenarios = Record<string, (...values: never[]) => unknown>;
 
-/** As JSON text, so that the page creates the objects: in Firefox, a driver's scripts run in another realm. */
-const START = 'window.startScenario(arguments[0], arguments[1]);';
+/**
+ * Starts a scenario. The values are JSON text, so that the page creates the objects: in Firefox, a driver's scripts run in
+ * another realm. WebKit's driver does not wait for modules.
+ */
+const START = `
+  const [name, values, done] = arguments;
+  const start = () => {
+    if (window.startScenario === undefined) return setTimeout(start, 20);
+    window.startScenario(name, values);
+    done();
+  };
+  start();`;
 
 /** The windows of a browser, by the names that its WebDriver session gave them. */
 export interface Windows {
@@ -16,6 +26,8 @@ export interface Windows {
   readonly home: string;
   /** Open and without a page. To open another one takes a browser longer than to load a page. */
   readonly unused: string[];
+  /** How many milliseconds a page may take to report. */
+  readonly patience: number;
   /** The script that a page runs before it is left for good. */
   readonly beforeLeaving: string;
 }
@@ -56,7 +68,7 @@ export class Tab<S extends Scenarios> {
   /** Calls a scenario and lets it run; the next one that is started takes its report's place. */
   async start<N extends keyof S & string>(name: N, ...values: Parameters<S[N]>): Promise<void> {
     await this.#turn();
-    await this.#session.executeScript(START, name, JSON.stringify(values));
+    await this.#session.executeAsyncScript(START, name, JSON.stringify(values));
   }
 
   /** The result of the scenario that was started last. */
@@ -65,7 +77,7 @@ export class Tab<S extends Scenarios> {
     type Value = Awaited<ReturnType<S[N]>>;
     const report = await this.#session.executeAsyncScript<Report<Value>>(
       WAIT_FOR_REPORT,
-      PATIENCE - 5000,
+      this.#windows.patience - 5000,
     );
     return valueOf(report);
   }

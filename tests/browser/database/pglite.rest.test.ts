@@ -3,59 +3,88 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, it } from 'node:test';
-import { transform } from 'esbuild';
+import { after, before, describe, it } from 'node:test';
+import { type DatabaseKyselyOptions, DatabaseSessionService } from 'adk-session-wasm/database';
+import { conformance } from 'adk-session-wasm/testing';
 
 import { POSTGRESQL_REFUSALS } from '../../js/database/cases/refusals.js';
 import { root } from '../../toolchain/environment.mjs';
 import { openBrowser } from '../browser.js';
 import { PACKAGE_ROUTES, packagePage } from '../package_page.js';
+import { pageScript } from '../page_script.js';
 import { type Answer, html, serve, type Server } from '../server.js';
-import type { Outcomes } from './page/main.js';
 
-const IMPORTS = {
-  'adk-session-wasm/database': '/package/js/dist/database/index.js',
-  'adk-session-wasm/testing': '/package/js/dist/testing/index.js',
-  '@electric-sql/pglite': '/pglite/index.js',
-  kysely: '/kysely/index.js',
-};
+export const page = () => ({ conform });
 
-const PAGE = packagePage('/main.js', IMPORTS);
+interface Pglite {
+  readonly kysely: DatabaseKyselyOptions['kysely'];
+  clear(): Promise<void>;
+}
 
-const script = (name: string): Answer => ({
-  body: readFileSync(join(root, 'tests/js/database/kysely', name)),
-  type: 'text/javascript',
-});
+/** The result of each case of the conformance suite: empty, or the message of its error. */
+export type Outcomes = Record<string, string>;
 
-let site: Server;
-before(async () => {
-  const source = readFileSync(join(root, 'tests/browser/database/page/main.ts'), 'utf8');
-  const { code } = await transform(source, { loader: 'ts' });
-  site = await serve({
-    '/': html(PAGE),
-    '/main.js': { body: code },
+async function conform(): Promise<Outcomes> {
+  // This module is served separately. It imports PGlite and Kysely.
+  const path = '/pglite.mjs';
+  const { openPglite } = (await import(path)) as { openPglite: () => Promise<Pglite> };
+  const pglite = await openPglite();
+  const outcomes: Outcomes = {};
+  const cases = conformance(async (options) => {
+    await pglite.clear();
+    return new DatabaseSessionService({ ...options, kysely: pglite.kysely, engine: 'postgresql' });
+  });
+  for (const testCase of cases) {
+    outcomes[testCase.name] = await testCase.run().then(
+      () => '',
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+  }
+  return outcomes;
+}
+
+async function servePage(): Promise<Server> {
+  const imports = {
+    'adk-session-wasm/database': '/package/js/dist/database/index.js',
+    'adk-session-wasm/testing': '/package/js/dist/testing/index.js',
+    '@electric-sql/pglite': '/pglite/index.js',
+    kysely: '/kysely/index.js',
+  };
+  const script = (name: string): Answer => ({
+    body: readFileSync(join(root, 'tests/js/database/kysely', name)),
+    type: 'text/javascript',
+  });
+  return serve({
+    '/': html(packagePage('/main.js', imports)),
+    '/main.js': { body: await pageScript(import.meta.url, { packages: 'external' }) },
     '/pglite.mjs': script('pglite.mjs'),
     '/clearing.mjs': script('clearing.mjs'),
     ...PACKAGE_ROUTES,
     '/kysely/': join(root, 'node_modules/kysely/dist/esm'),
     '/pglite/': join(root, 'node_modules/@electric-sql/pglite/dist'),
   });
-});
-after(() => site.close());
+}
 
-it('a page over PGlite passes the conformance suite in chromium', async () => {
-  const browser = await openBrowser('chromium', { patience: 180_000 });
-  try {
-    const outcomes = await browser.value<Outcomes>(`${site.origin}/`);
-    const refusals: Readonly<Record<string, RegExp>> = POSTGRESQL_REFUSALS;
-    const wrong = Object.entries(outcomes).filter(([name, outcome]) => {
-      const refusal = refusals[name];
-      return refusal === undefined ? outcome !== '' : !refusal.test(outcome);
-    });
-    assert.deepEqual(wrong, []);
-    assert.ok(Object.keys(outcomes).length > 50);
-    assert.deepEqual(site.missed, []);
-  } finally {
-    await browser.close();
-  }
+describe('A page over PGlite', () => {
+  let site: Server;
+  before(async () => (site = await servePage()));
+  after(() => site.close());
+
+  it('passes the conformance suite in chromium', async () => {
+    const browser = await openBrowser('chromium', { patience: 180_000 });
+    try {
+      const tab = await browser.openTab<ReturnType<typeof page>>(`${site.origin}/`);
+      const outcomes = await tab.call('conform');
+      const refusals: Readonly<Record<string, RegExp>> = POSTGRESQL_REFUSALS;
+      const wrong = Object.entries(outcomes).filter(([name, outcome]) => {
+        const refusal = refusals[name];
+        return refusal === undefined ? outcome !== '' : !refusal.test(outcome);
+      });
+      assert.deepEqual(wrong, []);
+      assert.ok(Object.keys(outcomes).length > 50);
+      assert.deepEqual(site.missed, []);
+    } finally {
+      await browser.close();
+    }
+  });
 });

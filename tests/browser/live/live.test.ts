@@ -2,26 +2,50 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { build } from 'esbuild';
 
-import { root } from '../../toolchain/environment.mjs';
+import { openSessionService } from '../../../js/index.js';
+import { type LiveSessionSnapshot, liveSession } from '../../../js/live/index.js';
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
+import { pageScript } from '../page_script.js';
 import { html, serve, type Server } from '../server.js';
-import type { LiveScenarios } from './page/main.js';
 
-async function bundle(): Promise<string> {
-  const { outputFiles } = await build({
-    absWorkingDir: root,
-    entryPoints: ['tests/browser/live/page/main.ts'],
-    bundle: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    write: false,
-    logLevel: 'silent',
+/** A tab shows a session on its screen, and changes it. */
+export function page() {
+  const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+  const service = openSessionService({ storage: 'indexeddb', name: 'live' });
+  const store = liveSession(service, key, { window: 20 });
+  /** When each line was first on the screen, in milliseconds since 1970. */
+  const shownAt = new Map<string, number>();
+  store.subscribe((snapshot) => {
+    document.body.innerText = linesOf(snapshot).join('\n');
+    for (const line of linesOf(snapshot)) if (!shownAt.has(line)) shownAt.set(line, Date.now());
   });
-  return outputFiles[0]!.text;
+  return {
+    /** Waits until the line is on the screen. Returns when that was. */
+    async waitFor(line: string): Promise<number> {
+      for (let tries = 0; tries < 12_000; tries += 1) {
+        const time = shownAt.get(line);
+        if (time !== undefined) return time;
+        await new Promise((done) => setTimeout(done, 5));
+      }
+      throw new Error(`${line} was never shown; the page has ${document.body.innerText}`);
+    },
+    /** Sends an event. Returns when the call began. */
+    async send(id: string): Promise<number> {
+      const now = Date.now();
+      await store.send({ id, author: 'user', content: { role: 'user', parts: [{ text: id }] } });
+      return now;
+    },
+    rename: (title: string) => store.rename(title),
+    setName: (name: string) => store.updateState({ 'user:name': name }),
+    remove: () => store.remove(),
+    lines: () => linesOf(store.getSnapshot()),
+  };
+}
+
+function linesOf({ status, title, events, scopes }: LiveSessionSnapshot): string[] {
+  return [status, title ?? '', JSON.stringify(scopes.user), ...events.map(({ id }) => id)];
 }
 
 describe('Live sessions in two tabs', () => {
@@ -31,7 +55,7 @@ describe('Live sessions in two tabs', () => {
       '/': html(
         '<!doctype html><meta charset="utf-8"><body><script type="module" src="/main.js"></script>',
       ),
-      '/main.js': { body: await bundle() },
+      '/main.js': { body: await pageScript(import.meta.url) },
     });
   });
   after(() => site.close());
@@ -44,7 +68,7 @@ describe('Live sessions in two tabs', () => {
 
       it('show what the other tab does', async (t) => {
         const urls = [`${site.origin}/`, `${site.origin}/`];
-        await inTabs<LiveScenarios>(browser, urls, async ([one, other]) => {
+        await inTabs<ReturnType<typeof page>>(browser, urls, async ([one, other]) => {
           assert.ok(one !== undefined && other !== undefined);
           await one.call('waitFor', 'missing');
           await other.call('waitFor', 'missing');
