@@ -3,11 +3,8 @@
 import { after, before } from 'node:test';
 import { type Browser, openBrowser } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
-import type { Tab } from '../tab.js';
-import type { PageScenarios } from './page/main.js';
+import type { Scenarios, Tab } from '../tab.js';
 import type { Site } from './site.js';
-
-export type PageTab = Tab<PageScenarios>;
 
 /** Its members exist when a test runs, not when it is registered. */
 export interface Context {
@@ -45,26 +42,26 @@ export function newName(): string {
   return `database ${count}`;
 }
 
-/** Runs with a tab that has the page. */
-export function inTab(
+/** Runs with a tab that has the page. `S` has what the test calls there. */
+export function inTab<S extends Scenarios>(
   { browser, site }: Context,
-  run: (tab: PageTab) => Promise<void>,
+  run: (tab: Tab<S>) => Promise<void>,
   url = site.page,
 ): Promise<void> {
-  return inTabs(browser, [url], ([tab]) => run(tab!));
+  return inTabs<S>(browser, [url], ([tab]) => run(tab!));
 }
 
 /** Runs with two tabs that have the page. */
-export function inTwoTabs(
+export function inTwoTabs<S extends Scenarios>(
   { browser, site }: Context,
-  run: (one: PageTab, other: PageTab) => Promise<void>,
+  run: (one: Tab<S>, other: Tab<S>) => Promise<void>,
 ): Promise<void> {
-  return inTabs(browser, [site.page, site.page], ([one, other]) => run(one!, other!));
+  return inTabs<S>(browser, [site.page, site.page], ([one, other]) => run(one!, other!));
 }
 
 /** One tab with the page for all tests of a group, each of which leaves the page as it found it. */
-export function tabOfGroup(context: Context): { readonly tab: PageTab } {
-  let tab: PageTab;
+export function tabOfGroup<S extends Scenarios>(context: Context): { readonly tab: Tab<S> } {
+  let tab: Tab<S>;
   before(async () => (tab = await context.browser.openTab(context.site.page)));
   after(() => tab.leave());
   return {

@@ -1,8 +1,8 @@
 // The server of these tests' pages, with the messages that the pages send.
 
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { root } from '../../toolchain/environment.mjs';
+import { bundleForPage } from '../page_script.js';
 import { RENDEZVOUS_PATH, rendezvous } from '../rendezvous.js';
 import { PATIENCE } from '../report.js';
 import { html, type Respond, serve } from '../server.js';
@@ -48,16 +48,9 @@ export async function serveSite(): Promise<Site> {
   };
 }
 
-async function bundle(entry: string): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [join(root, `tests/browser/indexed_db/page/${entry}.ts`)],
-    bundle: true,
-    format: 'iife',
-    target: 'es2022',
-    write: false,
-    logLevel: 'silent',
-  });
-  return outputFiles[0]!.text;
+function bundle(entry: string): Promise<string> {
+  const file = join(root, `tests/browser/indexed_db/page/${entry}.ts`);
+  return bundleForPage({ entryPoints: [file], format: 'iife' });
 }
 
 function pageWith(script: string, before = ''): string {

@@ -3,10 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startChromium } from './chromium_process.js';
-import type { Stored } from '../page/loss/burst.js';
+import { assertWhole, type Stored } from './bursts.js';
 import { CREATED_EVENTS } from '../page/loss/creations.js';
 import type { Site } from '../site.js';
-import { assertWhole } from './whole.js';
 
 /** How often Chromium itself may abandon a database before the test fails. */
 const MAX_GIVEN_UP = 1;

@@ -1,8 +1,17 @@
+// Exceptions of JavaScript in the middle of the wasm's work.
+
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { type Event, IndexedDbSessionService, isSessionError } from 'adk-session-wasm';
 import { type Context, inTab, newName } from '../context.js';
-import type { ThrowingMethod } from '../page/opening/exceptions.js';
-import type { Broken, ThrowingPlace } from '../page/opening/opening_exceptions.js';
+import { around } from '../page/around.js';
+import { dump } from '../page/bare.js';
+import { idsOf, keyOf, mark, numbers } from '../page/events.js';
+import { TIMEOUT, Watchdogs } from '../page/watchdogs.js';
+
+/** What the tests call in the page. */
+export const inPage = { interrupt, interruptOpening, interruptLettingGo, interruptTimer };
+type Page = typeof inPage;
 
 /** The calls of a method by the wasm that throw. */
 const CALLS: Record<ThrowingMethod, number[]> = {
@@ -41,7 +50,7 @@ function assertSettled({ thrown, outcomes, uncaught }: Broken, expected: string[
 export function exceptions(context: Context): void {
   for (const place of AT_OPENING) {
     it(`every call that waits for an opening settles when ${place} throws`, async () => {
-      await inTab(context, async (tab) => {
+      await inTab<Page>(context, async (tab) => {
         const broken = await tab.call('interruptOpening', newName(), place);
         assertSettled(broken, ['stored', 'internal']);
       });
@@ -50,14 +59,14 @@ export function exceptions(context: Context): void {
 
   for (const place of LETTING_GO) {
     it(`the database is closed when ${place} throws`, async () => {
-      await inTab(context, async (tab) => {
+      await inTab<Page>(context, async (tab) => {
         assertSettled(await tab.call('interruptLettingGo', newName(), place), ['stored']);
       });
     });
   }
 
   it('a transaction without any event times out although the clock throws', async () => {
-    await inTab(context, async (tab) => {
+    await inTab<Page>(context, async (tab) => {
       const broken = await tab.call('interruptTimer', newName());
       assertSettled(broken, ['stored', 'connection_lost']);
     });
@@ -66,7 +75,7 @@ export function exceptions(context: Context): void {
   for (const method of Object.keys(CALLS) as ThrowingMethod[]) {
     for (const call of CALLS[method]) {
       it(`every call settles, and the next ones work, when call ${call} of ${method} throws`, async () => {
-        await inTab(context, async (tab) => {
+        await inTab<Page>(context, async (tab) => {
           const result = await tab.call('interrupt', newName(), method, call);
           const { thrown, outcomes, events, acknowledged, appended, uncaught } = result;
           assert.equal(thrown, 1, 'the exception was thrown');
@@ -88,4 +97,248 @@ export function exceptions(context: Context): void {
       });
     }
   }
+}
+
+/** The methods that the wasm calls and that should not throw. */
+const METHODS = {
+  join: [Array.prototype, 'join'],
+  push: [Array.prototype, 'push'],
+  concat: [Array.prototype, 'concat'],
+  pop: [Array.prototype, 'pop'],
+  now: [Performance.prototype, 'now'],
+} as const;
+
+type ThrowingMethod = keyof typeof METHODS;
+
+interface Interrupted {
+  /** How often the method threw. */
+  thrown: number;
+  /** The outcome of each call: a code, or `stored`. */
+  outcomes: string[];
+  /** Ids of the stored events, those that were acknowledged, and those that were appended. */
+  events: string[];
+  acknowledged: string[];
+  appended: string[];
+  /** The uncaught errors. */
+  uncaught: string[];
+}
+
+/** Makes a method throw once, at its call of that number from the wasm. */
+function throwOnce(name: ThrowingMethod, call: number): { thrown(): number; stop(): void } {
+  const [prototype, method] = METHODS[name];
+  let [calls, thrown] = [0, 0];
+  const stop = around(prototype as object, method as never, (_target, values, proceed) => {
+    if (thrown === 0 && (new Error().stack ?? '').includes('wasm-function')) {
+      calls += 1;
+      if (calls === call) {
+        thrown += 1;
+        throw new RangeError('It is too much.');
+      }
+    }
+    return proceed(...values);
+  });
+  return { thrown: () => thrown, stop };
+}
+
+/** Every kind of call, while one of the calls of a method throws; then once more without. */
+async function interrupt(name: string, method: ThrowingMethod, call: number): Promise<Interrupted> {
+  const uncaught: string[] = [];
+  const note = (event: ErrorEvent | PromiseRejectionEvent): void => {
+    event.preventDefault();
+    uncaught.push(String('reason' in event ? event.reason : event.message));
+  };
+  addEventListener('error', note);
+  addEventListener('unhandledrejection', note);
+  const service = new IndexedDbSessionService({ name });
+  const session = await service.createSession(keyOf('one'));
+  const acknowledged: string[] = [];
+  const appended: string[] = [];
+  const outcomes: string[] = [];
+  const attempt = async (run: () => Promise<unknown>, ids: string[] = []): Promise<void> => {
+    appended.push(...ids);
+    try {
+      await run();
+      acknowledged.push(...ids);
+      outcomes.push('stored');
+    } catch (error) {
+      outcomes.push(isSessionError(error) ? error.code : String(error));
+    }
+  };
+  const append = (ids: string[]): Promise<void> => {
+    const [first, ...rest] = ids.map(mark) as [Event, ...Event[]];
+    return attempt(() => service.appendEvents({ session, events: [first, ...rest] }), ids);
+  };
+  const work = async (round: string): Promise<void> => {
+    await append([`${round} single`]);
+    await append(numbers(20).map((number) => `${round} page ${number}`));
+    await Promise.all(numbers(130).map((number) => append([`${round} many ${number}`])));
+    for (const number of numbers(30)) await append([`${round} each ${number}`]);
+    await attempt(() => service.getSession(keyOf('one')));
+    await attempt(() => service.getSession({ ...keyOf('one'), config: { numRecentEvents: 3 } }));
+    await attempt(() => service.listSessions({ appName: 'shop' }));
+    await attempt(() => service.createSession(keyOf(`${round} two`)));
+    await attempt(() => service.deleteSession(keyOf(`${round} two`)));
+    await attempt(() => service.updateState({ appName: 'shop', stateDelta: { 'app:x': round } }));
+  };
+  const exception = throwOnce(method, call);
+  await work('first');
+  exception.stop();
+  const before = outcomes.length;
+  await work('second');
+  const events = idsOf(await service.getSession(keyOf('one')));
+  await service.close();
+  // An uncaught error may be reported later than the end of its call.
+  await dump(name);
+  removeEventListener('error', note);
+  removeEventListener('unhandledrejection', note);
+  if (outcomes.slice(before).some((outcome) => outcome !== 'stored')) {
+    throw new Error(`after it: ${outcomes.slice(before).join()}`);
+  }
+  return {
+    thrown: exception.thrown(),
+    outcomes: outcomes.slice(0, before).filter((outcome) => outcome !== 'stored'),
+    events,
+    acknowledged,
+    appended,
+    uncaught,
+  };
+}
+
+/** The members that the wasm reads, sets or calls while it opens a database. */
+const places = () => ({
+  'the target of an event': [Event.prototype, 'target', 'get'] as const,
+  'the result of a request': [IDBRequest.prototype, 'result', 'get'] as const,
+  'the version of an event': [IDBVersionChangeEvent.prototype, 'oldVersion', 'get'] as const,
+  'a listener of a connection': [IDBDatabase.prototype, 'onversionchange', 'set'] as const,
+  'the start of a timer': [globalThis, 'setTimeout', 'value'] as const,
+  'the end of a timer': [globalThis, 'clearTimeout', 'value'] as const,
+  'the close of a connection': [IDBDatabase.prototype, 'close', 'value'] as const,
+  'the clock': [Performance.prototype, 'now', 'value'] as const,
+});
+
+type ThrowingPlace = keyof ReturnType<typeof places>;
+
+interface Broken {
+  /** How often the place threw. */
+  thrown: number;
+  /** The outcome of each call: a code, or `stored`. */
+  outcomes: string[];
+  uncaught: string[];
+}
+
+/** Makes a place throw at its first use by the wasm. */
+function throwAt(place: ThrowingPlace): { thrown(): number; stop(): void } {
+  const [target, name, kind] = places()[place];
+  const descriptor = Object.getOwnPropertyDescriptor(target, name)!;
+  const member = Reflect.get(descriptor, kind) as (this: unknown, ...values: unknown[]) => unknown;
+  let thrown = 0;
+  Object.defineProperty(target, name, {
+    ...descriptor,
+    [kind](this: unknown, ...values: unknown[]) {
+      if (thrown === 0 && (new Error().stack ?? '').includes('wasm-function')) {
+        thrown += 1;
+        throw new RangeError('It is too much.');
+      }
+      return member.apply(this, values);
+    },
+  });
+  return {
+    thrown: () => thrown,
+    stop: () => Object.defineProperty(target, name, descriptor),
+  };
+}
+
+/** Records uncaught errors until the returned function is called. */
+function uncaughtOf(): () => string[] {
+  const uncaught: string[] = [];
+  const note = (event: ErrorEvent | PromiseRejectionEvent): void => {
+    event.preventDefault();
+    uncaught.push(String('reason' in event ? event.reason : event.message));
+  };
+  addEventListener('error', note);
+  addEventListener('unhandledrejection', note);
+  return () => {
+    removeEventListener('error', note);
+    removeEventListener('unhandledrejection', note);
+    return uncaught;
+  };
+}
+
+async function outcomeOf(run: () => Promise<unknown>): Promise<string> {
+  try {
+    await run();
+    return 'stored';
+  } catch (error) {
+    return isSessionError(error) ? error.code : String(error);
+  }
+}
+
+/** Two calls that wait for one opening, in which a place throws, and another one after it. */
+async function interruptOpening(name: string, place: ThrowingPlace): Promise<Broken> {
+  const uncaught = uncaughtOf();
+  const service = new IndexedDbSessionService({ name });
+  const create = (id: string) => outcomeOf(() => service.createSession(keyOf(id)));
+  const exception = throwAt(place);
+  const outcomes = await Promise.all([create('one'), create('two')]);
+  exception.stop();
+  outcomes.push(await create('three'));
+  await service.close();
+  return { thrown: exception.thrown(), outcomes, uncaught: uncaught() };
+}
+
+/** A database is deleted while a service holds it, and a place throws as the service lets go. */
+async function interruptLettingGo(name: string, place: ThrowingPlace): Promise<Broken> {
+  const uncaught = uncaughtOf();
+  const service = new IndexedDbSessionService({ name });
+  const outcomes = [await outcomeOf(() => service.createSession(keyOf('one')))];
+  const exception = throwAt(place);
+  await new Promise<void>((resolve, reject) => {
+    const request = indexedDB.deleteDatabase(name);
+    request.onsuccess = () => resolve();
+    request.onerror = () => reject(request.error!);
+  });
+  exception.stop();
+  outcomes.push(await outcomeOf(() => service.createSession(keyOf('one'))));
+  await service.close();
+  return { thrown: exception.thrown(), outcomes, uncaught: uncaught() };
+}
+
+/** The clock throws when a silent transaction is to be given up. */
+async function interruptTimer(name: string): Promise<Broken> {
+  const uncaught = uncaughtOf();
+  const service = new IndexedDbSessionService({ name, timeoutMs: TIMEOUT });
+  const watchdogs = new Watchdogs();
+  const outcomes = [await outcomeOf(() => service.createSession(keyOf('one')))];
+  const begun = watchdogs.started();
+  const [proto, commit] = [IDBTransaction.prototype, 'commit'] as const;
+  const descriptor = Object.getOwnPropertyDescriptor(proto, commit)!;
+  // The transaction is kept alive, without events.
+  let isKept = true;
+  Object.defineProperty(proto, commit, {
+    ...descriptor,
+    value(this: IDBTransaction) {
+      const store = this.objectStore(this.objectStoreNames[0]!);
+      const spin = (): void => {
+        try {
+          if (isKept) store.count().onsuccess = spin;
+        } catch {
+          // It was given up.
+        }
+      };
+      spin();
+    },
+  });
+  const create = outcomeOf(() => service.createSession(keyOf('two')));
+  await begun;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const exception = throwAt('the clock');
+  watchdogs.goOff();
+  exception.stop();
+  Object.defineProperty(proto, commit, descriptor);
+  outcomes.push(await create);
+  isKept = false;
+  watchdogs.stop();
+  outcomes.push(await outcomeOf(() => service.createSession(keyOf('three'))));
+  await service.close();
+  return { thrown: exception.thrown(), outcomes, uncaught: uncaught() };
 }

@@ -1,7 +1,14 @@
+// Places in which IndexedDB may not work.
+
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { IndexedDbSessionService, openSessionService, type StorageInfo } from 'adk-session-wasm';
 import { type Context, inTab, newName } from '../context.js';
-import type { OpenResult } from '../page/opening/fallback.js';
+import { failure, idsOf, keyOf, mark } from '../page/events.js';
+
+/** What the tests call in the page. */
+export const inPage = { openAuto, openExplicitly };
+type Page = typeof inPage;
 
 export function fallback(context: Context): void {
   for (const [how, what] of [
@@ -11,12 +18,12 @@ export function fallback(context: Context): void {
   ] as const) {
     it(`'auto' falls back to memory and says why if IndexedDB ${what}`, async () => {
       const url = `${context.site.origin}/without?how=${how}`;
-      await inTab(context, async (tab) => assertMemory(await tab.call('openAuto')), url);
+      await inTab<Page>(context, async (tab) => assertMemory(await tab.call('openAuto')), url);
     });
 
     it(`'indexeddb' is refused as unavailable if IndexedDB ${what}`, async () => {
       const url = `${context.site.origin}/without?how=${how}`;
-      await inTab(
+      await inTab<Page>(
         context,
         async (tab) => {
           const codes = await tab.call('openExplicitly');
@@ -35,7 +42,9 @@ export function fallback(context: Context): void {
   it("'auto' uses IndexedDB if it works", async () => {
     const name = newName();
     for (const events of [['event-0'], ['event-0', 'event-1']]) {
-      await inTab(context, async (tab) => assertDurable(await tab.call('openAuto', name), events));
+      await inTab<Page>(context, async (tab) =>
+        assertDurable(await tab.call('openAuto', name), events),
+      );
     }
   });
 }
@@ -51,4 +60,32 @@ export function assertDurable({ storage, events }: OpenResult, wanted: string[])
   assert.equal(storage.kind, 'indexeddb');
   assert.equal(storage.durable, true);
   assert.deepEqual(events, wanted);
+}
+
+interface OpenResult {
+  storage: StorageInfo;
+  events: string[];
+}
+
+/** Opens whatever works, and appends one more event to the session in it. */
+async function openAuto(name = 'auto'): Promise<OpenResult> {
+  const service = await openSessionService({ storage: 'auto', name });
+  const session = await service.getOrCreateSession(keyOf('one'));
+  await service.appendEvent({ session, event: mark(`event-${session.events.length}`) });
+  const events = idsOf(await service.getSession(keyOf('one')));
+  const { storage } = service;
+  await service.close();
+  return { storage, events };
+}
+
+/** The codes with which an explicit choice of IndexedDB fails: opened, and constructed. */
+async function openExplicitly(name = 'explicit'): Promise<string[]> {
+  const opened = await failure(async () => {
+    const service = await openSessionService({ storage: 'indexeddb', name });
+    await service.createSession(keyOf('one'));
+  });
+  const service = new IndexedDbSessionService({ name });
+  const constructed = await failure(() => service.createSession(keyOf('one')));
+  await service.close();
+  return [opened.code, constructed.code];
 }

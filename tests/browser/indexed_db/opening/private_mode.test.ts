@@ -3,7 +3,7 @@
 import { describe, it } from 'node:test';
 import { type BrowserOptions, openBrowser } from '../../browser.js';
 import { type Context, inTab, newName } from '../context.js';
-import { assertDurable } from './fallback.js';
+import { assertDurable, type inPage } from './fallback.js';
 import { serveSite } from '../site.js';
 
 const PRIVATE: [browserName: 'chromium' | 'firefox', options: BrowserOptions][] = [
@@ -20,7 +20,7 @@ describe('In private mode', () => {
       try {
         const name = newName();
         for (const events of [['event-0'], ['event-0', 'event-1']]) {
-          await inTab(context, async (tab) => {
+          await inTab<typeof inPage>(context, async (tab) => {
             assertDurable(await tab.call('openAuto', name), events);
           });
         }

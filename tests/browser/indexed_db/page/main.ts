@@ -1,71 +1,52 @@
-// The page with all scenarios.
+// The page with all functions that tests call.
 
 import { exposeScenarios } from '../../expose_scenarios.js';
-import { failInBatch, failInGroup } from './writes/atomicity.js';
-import { burst, readStored } from './loss/burst.js';
-import * as connections from './pages/connections.js';
-import { dropServices } from './pages/collect.js';
-import { damageEvent, takeNumber } from './loss/damage.js';
-import { compareLists } from './reads/filtered_lists.js';
-import { deleteLong } from './writes/deletion.js';
-import { interrupt } from './opening/exceptions.js';
-import * as openingExceptions from './opening/opening_exceptions.js';
-import { openAuto, openExplicitly } from './opening/fallback.js';
-import * as files from './reads/files.js';
-import * as history from './pages/history.js';
-import * as loss from './loss/loss.js';
-import { callAtOnce, countAtOnce, listChangesAtOnce } from './writes/order.js';
-import * as quota from './writes/quota.js';
-import { workIn } from './opening/realms.js';
-import { changeByHand, takeTurns } from './pages/resuming.js';
-import * as requests from './writes/requests.js';
-import { retry } from './writes/retries.js';
-import * as schema from './opening/schema.js';
-import * as sequel from './pages/sequel.js';
-import * as sequence from './loss/sequence.js';
-import { loseReplacement, replaceAnEnd } from './writes/truncations.js';
-import * as sizes from './writes/sizes.js';
-import { countBesideAnother, workBesideAnother } from './pages/two_pages.js';
-import * as walks from './reads/walks.js';
+import { inPage as atomicity } from '../writes/atomicity.js';
+import { inPage as deletion } from '../writes/deletion.js';
+import { inPage as order } from '../writes/order.js';
+import { inPage as quota } from '../writes/quota.js';
+import { inPage as retries } from '../writes/retries.js';
+import { inPage as sizes } from '../writes/sizes.js';
+import { inPage as truncations } from '../writes/truncations.js';
+import { inPage as files } from '../reads/files.js';
+import { inPage as filteredLists } from '../reads/filtered_lists.js';
+import { inPage as walks } from '../reads/walks.js';
+import { inPage as damage } from '../loss/damage.js';
+import { inPage as loss } from '../loss/loss.js';
+import { inPage as sequence } from '../loss/sequence.js';
+import { inPage as exceptions } from '../opening/exceptions.js';
+import { inPage as fallback } from '../opening/fallback.js';
+import { inPage as realms } from '../opening/realms.js';
+import { inPage as schema } from '../opening/schema.js';
+import { inPage as connections } from '../pages/connections.js';
+import { inPage as history } from '../pages/history.js';
+import { inPage as resuming } from '../pages/resuming.js';
+import { inPage as sequel } from '../pages/sequel.js';
+import { inPage as twoPages } from '../pages/two_pages.js';
+import { inPage as bursts } from '../loss/bursts.js';
 
-const scenarios = {
-  burst,
-  callAtOnce,
-  countAtOnce,
-  changeByHand,
-  compareLists,
-  damageEvent,
-  deleteLong,
-  dropServices,
-  failInBatch,
-  failInGroup,
-  interrupt,
-  listChangesAtOnce,
-  openAuto,
-  openExplicitly,
-  readStored,
-  loseReplacement,
-  replaceAnEnd,
-  retry,
-  takeNumber,
-  takeTurns,
-  countBesideAnother,
-  workBesideAnother,
-  workIn,
-  ...connections,
-  ...files,
-  ...history,
-  ...loss,
-  ...openingExceptions,
+exposeScenarios({
+  ...bursts,
+  ...atomicity,
+  ...deletion,
+  ...order,
   ...quota,
-  ...requests,
-  ...schema,
-  ...sequel,
-  ...sequence,
+  ...retries,
   ...sizes,
+  ...truncations,
+  ...files,
+  ...filteredLists,
   ...walks,
-};
-
-export type PageScenarios = typeof scenarios;
-
-exposeScenarios(scenarios);
+  ...damage,
+  ...loss,
+  ...sequence,
+  ...exceptions,
+  ...fallback,
+  ...realms,
+  ...schema,
+  ...connections,
+  ...history,
+  ...resuming,
+  ...sequel,
+  ...twoPages,
+});

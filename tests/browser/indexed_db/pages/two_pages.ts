@@ -1,7 +1,17 @@
+// Two pages append to one database, each to its own session and to a shared one.
+
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { type ComputeDelta, IndexedDbSessionService, type Session } from 'adk-session-wasm';
 import { type Context, inTwoTabs, newName } from '../context.js';
-import type { PagesReport } from '../page/pages/two_pages.js';
+import { meet } from '../../rendezvous.js';
+import { rows } from '../page/bare.js';
+import { APP, idsOf, keyOf, mark, numbers, USER } from '../page/events.js';
+import { Feed } from '../page/feed.js';
+
+/** What the tests call in the page. */
+export const inPage = { workBesideAnother, countBesideAnother };
+type Page = typeof inPage;
 
 const SHARED = 'shared';
 const WRITERS = ['left', 'right'];
@@ -9,7 +19,7 @@ const EVENTS = 1000;
 
 export function twoPages(context: Context): void {
   it('two pages that count 1,000 each, all at once, count 2,000', async () => {
-    await inTwoTabs(context, async (left, right) => {
+    await inTwoTabs<Page>(context, async (left, right) => {
       const name = newName();
       await left.start('countBesideAnother', name, EVENTS);
       await right.start('countBesideAnother', name, EVENTS);
@@ -19,7 +29,7 @@ export function twoPages(context: Context): void {
   });
 
   it('two pages that append to one database at once both read all events', async () => {
-    await inTwoTabs(context, async (left, right) => {
+    await inTwoTabs<Page>(context, async (left, right) => {
       const name = newName();
       await left.start('workBesideAnother', name, 'left');
       await right.start('workBesideAnother', name, 'right');
@@ -79,4 +89,107 @@ function assertFeed(yielded: Yielded): void {
       'they only grow',
     );
   }
+}
+
+const ROUNDS = 5;
+/** A round's appends of one page: so many to each of the two sessions. */
+const APPENDS = 50;
+const AT_ONCE = 10;
+
+/** The data that a page reads after both have finished. */
+interface PagesReport {
+  events: Record<string, string[]>;
+  state: Record<string, string[]>;
+  userState: string[];
+  appState: string[];
+  /** By session: what its row has, and what the feed yielded. */
+  revisions: Record<string, { stored: number; yielded: number[] }>;
+}
+
+async function workBesideAnother(name: string, writer: string): Promise<PagesReport> {
+  const service = new IndexedDbSessionService({ name });
+  const feed = new Feed(service, { appName: APP });
+  const own = await service.createSession(keyOf(writer));
+  const shared = await service.getOrCreateSession(keyOf(SHARED));
+  // Neither page can be through before the other one begins.
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await meet(`${name} round ${round}`);
+    await appendRound(service, [own, shared], `${writer}-${round}`);
+  }
+  await meet(`${name} end`);
+  const seen = await look(service, name, feed);
+  // A page that closes earlier would miss notices.
+  await meet(`${name} seen`);
+  await feed.stop();
+  await service.close();
+  return seen;
+}
+
+/** Adds 1 to an app's key so many times at once, and then to a session's. Returns both sums. */
+async function countBesideAnother(name: string, count: number): Promise<unknown[]> {
+  const service = new IndexedDbSessionService({ name });
+  const key = keyOf(SHARED);
+  await service.getOrCreateSession(key);
+  const add = (owner: { appName: string }, name: string): Promise<void> => {
+    const stateDelta: ComputeDelta = (state) => ({ [name]: Number(state[name] ?? 0) + 1 });
+    return service.updateState({ ...owner, stateDelta });
+  };
+  await meet(`${name} begin`);
+  await Promise.all(numbers(count).map(() => add({ appName: APP }, 'app:total')));
+  await Promise.all(numbers(10).map(() => add(key, 'own')));
+  await meet(`${name} end`);
+  const { state } = (await service.getSession(key))!;
+  await service.close();
+  return [state['app:total'], state.own];
+}
+
+async function appendRound(
+  service: IndexedDbSessionService,
+  sessions: Session[],
+  prefix: string,
+): Promise<void> {
+  const ids = numbers(APPENDS).map((number) => `${prefix}-${number}`);
+  while (ids.length > 0) {
+    const appends = ids
+      .splice(0, AT_ONCE / sessions.length)
+      .flatMap((id) =>
+        sessions.map((session) =>
+          service.appendEvent({ session, event: mark(`${session.id}:${id}`) }),
+        ),
+      );
+    await Promise.all(appends);
+  }
+}
+
+async function look(
+  service: IndexedDbSessionService,
+  name: string,
+  feed: Feed,
+): Promise<PagesReport> {
+  const events: PagesReport['events'] = {};
+  const state: PagesReport['state'] = {};
+  const stored = await rows(name, 'sessions');
+  const revisions = Object.fromEntries(
+    stored.map((row) => [row.sessionId as string, row.revision as number]),
+  );
+  for (const sessionId of Object.keys(revisions)) {
+    const session = await service.getSession(keyOf(sessionId));
+    events[sessionId] = idsOf(session);
+    state[sessionId] = Object.keys(session?.state ?? {});
+  }
+  await feed.until(() =>
+    Object.entries(revisions).every(([id, last]) => feed.revisions()[id]?.at(-1) === last),
+  );
+  return {
+    events,
+    state,
+    userState: Object.keys(await service.getUserState({ appName: APP, userId: USER })),
+    appState: Object.keys(await service.getAppState({ appName: APP })),
+    revisions: Object.fromEntries(
+      Object.entries(feed.revisions()).map(([id, yielded]) => [
+        id,
+        { stored: revisions[id] ?? NaN, yielded },
+      ]),
+    ),
+  };
 }

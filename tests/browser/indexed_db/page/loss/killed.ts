@@ -1,7 +1,7 @@
 // The page that is killed with its browser: it reports its data, then appends or creates sessions until the kill.
 
 import { around } from '../around.js';
-import { burst, readStored } from './burst.js';
+import { burst, readStored } from '../../loss/bursts.js';
 import { createForEver, deleteForEver, readCreations } from './creations.js';
 
 const query = new URLSearchParams(location.search);
