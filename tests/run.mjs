@@ -247,7 +247,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 }
 
 const chosen = chosenSteps(process.argv.slice(2));
-if (chosen.some((step) => otherSteps.rest.includes(step))) {
+if (chosen.some((step) => otherSteps.rest.includes(step)) && process.env.SEED === undefined) {
   // The gate's seeds are below a million.
   process.env.REST_SEED ??= String(randomInt(1_000_000, 2 ** 31));
   const args = process.argv.slice(2).join(' ');

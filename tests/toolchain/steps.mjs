@@ -38,7 +38,7 @@ export async function runStep(step, env) {
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const { passed, failed, skipped } = counts;
   const counted = passed + failed > 0 ? `${passed} passed, ${failed} failed` : 'done';
-  const [name, outcome] = [step.name.padEnd(15), counted.padEnd(26)];
+  const [name, outcome] = [step.name.padEnd(16), counted.padEnd(26)];
   console.log(
     `${name}${outcome} ${seconds.padStart(7)} s  ${failed > 0 ? (problem ?? '') : ''}`.trimEnd(),
   );
