@@ -88,7 +88,7 @@ describe('A storage adapter', () => {
       // @ts-expect-error read-only
       write.since = 0;
       // @ts-expect-error read-only
-      write.eventIds.push('x'); // eslint-disable-line @typescript-eslint/no-unsafe-call
+      write.eventIds.push('x');
       // @ts-expect-error read-only
       changes.events[0] = {} as EventRow;
     });

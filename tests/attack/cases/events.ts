@@ -126,7 +126,6 @@ const ODD: OddChange[] = [
   (event) => ({ ...event, toJSON: () => ({ author: 'other' }) }),
   (event) => ({ ...event, toJSON(): never { throw new TypeError('toJSON threw'); } }),
   (event) => ({ ...event, toJSON: () => 7 }),
-  // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is the point
   (event) => Object.defineProperty(event, 'author', { get(): never { throw 'a text'; }, enumerable: true }),
   (event) => Object.defineProperty(event, 'id', { get: () => freshId(), enumerable: true }),
   (event) => Object.defineProperty(event, 'id', { value: '', writable: false }),

@@ -17,7 +17,6 @@ const FAULTS: Readonly<Record<string, (call: Call) => unknown>> = {
   'throws before it does anything': () => {
     throw new Error('it broke');
   },
-  // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- that is the point
   'rejects with a text': () => Promise.reject('it broke'),
   'rejects after the commit': async (call) => {
     await call();

@@ -20,7 +20,6 @@ function startWorker(cache: object, fetch: () => Promise<Response>) {
     fetch,
     location: { origin: 'https://tea.example' },
   };
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval
   const start = new Function(...Object.keys(globals), SOURCE) as (...values: unknown[]) => void;
   start(...Object.values(globals));
   return async (url: string): Promise<Response> => {

@@ -30,7 +30,6 @@ describe('A request whose own code throws', () => {
         const service = new InMemorySessionService();
         const request = Object.defineProperty({ ...KEY }, 'appName', {
           get() {
-            // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is the point
             throw thrown;
           },
         });

@@ -54,7 +54,6 @@ for (const option of ['clock', 'newId'] as const) {
   it(`A ${option} that throws anything causes an error with a code`, async () => {
     const service = new InMemorySessionService({
       [option]: () => {
-        // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is the point
         throw 'no time';
       },
     });

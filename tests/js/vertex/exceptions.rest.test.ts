@@ -16,7 +16,6 @@ const FAILURES = {
     throw new Error('thrown at once');
   },
   'rejects with an error': () => Promise.reject(new TypeError('rejected')),
-  // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
   'rejects with undefined': () => Promise.reject(undefined),
 };
 

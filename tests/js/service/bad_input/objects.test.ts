@@ -19,7 +19,6 @@ const hostile = new Proxy(
   {},
   {
     get() {
-      // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is the point
       throw 'a text';
     },
   },

@@ -36,7 +36,6 @@ describe('A storage that fails', () => {
           const { calls, isUnharmed } = await faulty((storage) => {
             storage[verb] = (): Promise<never> => {
               if (how === 'throws') throw cause;
-              // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- that is the point
               return Promise.reject(cause);
             };
           });
