@@ -1,5 +1,6 @@
 import { SessionError } from '../errors/errors.js';
 import { requireOneOf } from '../errors/option_values.js';
+import type { StorageOperation } from '../model/diagnostic.js';
 import type { HandlePosition } from '../wasm/appends.js';
 import { type Appended, STALE_POLICIES } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
@@ -30,6 +31,8 @@ interface RemoteHandle {
   readonly position: HandlePosition;
   /** The title that the client gives to a session without one. */
   readonly firstTitle: string | undefined;
+  /** Which write of the client this is. */
+  readonly operation: StorageOperation | undefined;
   /** Gets the result of the append, for the client to update its handle. */
   readonly receive: (appended: Appended) => void;
 }

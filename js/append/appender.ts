@@ -126,7 +126,7 @@ export class Appender {
     key: CompositeSessionKey,
     event: Event,
     stateDelta: unknown,
-    { signal, onRetry }: StorageCall,
+    { signal, onRetry, operation }: StorageCall,
   ): MaybePromise<void> {
     const { rules, feed, call, calls } = this.#parts;
     const events: EventSnapshot[] = [];
@@ -151,6 +151,7 @@ export class Appender {
         compute: computation?.run,
         signal,
         onRetry,
+        operation,
       }),
     );
     return after(appended, (appended) => {
@@ -200,6 +201,7 @@ export class Appender {
         compute: undefined,
         signal,
         onRetry,
+        operation: remote?.operation,
       },
       committed(appended) {
         if (remote === undefined) updateHandle(session, record, reduced, policy, appended, writer);

@@ -12,6 +12,7 @@
  * | an event's `revision` | the same; for a replaced event a number in `event_data` |
  * | an event's `timestamp` and `text` | `event_data` |
  * | a user's or an app's `revision` | `update_time` of the row |
+ * | `operation` | a row of our table `adk_session_wasm_operations` |
  * | `floor` | a row of `adk_internal_metadata` that Python ignores, or of a table of our own |
  *
  * | word in this folder | meaning |
@@ -45,7 +46,6 @@
 
 import type {
   Decide,
-  StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
   StoragePageRequest,
@@ -59,6 +59,7 @@ import type { StorageCall } from '../model/diagnostic.js';
 import {
   NO_ROWS,
   type BuiltInAdapter,
+  type BuiltInDeleteRequest,
   type BuiltInListRequest,
   type BuiltInRows,
   type BuiltInWriteRequest,
@@ -83,6 +84,7 @@ export class DatabaseAdapter implements BuiltInAdapter {
   readonly kind: string;
   readonly durable: boolean;
   readonly truncates = true;
+  readonly keepsOperations = true;
   onConnectionLost: BuiltInAdapter['onConnectionLost'];
   readonly #engine: Engine;
   readonly #waits: Waits;
@@ -160,7 +162,7 @@ export class DatabaseAdapter implements BuiltInAdapter {
     return this.#database.run('write', (context) => describe(context, request), request);
   }
 
-  delete(request: StorageDeleteRequest): Deleted | void | Promise<Deleted | void> {
+  delete(request: BuiltInDeleteRequest): Deleted | void | Promise<Deleted | void> {
     if (!fitsKey(this.#engine, request.key)) return;
     return this.#database.run('write', (context) => remove(context, request), request);
   }

@@ -140,6 +140,10 @@ export interface SessionErrorFields {
    * otherwise; `null` for one that is not stored.
    */
   readonly actualEvents?: Readonly<Record<string, number | null>> | undefined;
+  /**
+   * `not_found` of a write with a `StorageOperation`: the storage has applied it before. Its session was deleted since.
+   */
+  readonly operation?: 'applied' | undefined;
   /** `corrupt_record`: the name of the record. */
   readonly record?: string | undefined;
   /** `remote`: the HTTP status. */
@@ -159,6 +163,7 @@ const FIELDS = [
   'expectedRevision',
   'actualRevision',
   'actualEvents',
+  'operation',
   'record',
   'status',
   'body',
@@ -223,6 +228,8 @@ export class SessionError extends Error {
   declare readonly actualRevision?: number;
   /** See {@link SessionErrorFields.actualEvents}. */
   declare readonly actualEvents?: Readonly<Record<string, number | null>>;
+  /** See {@link SessionErrorFields.operation}. */
+  declare readonly operation?: 'applied';
   /** See {@link SessionErrorFields.record}. */
   declare readonly record?: string;
   /** See {@link SessionErrorFields.status}. */

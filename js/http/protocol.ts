@@ -17,7 +17,10 @@ export const CREATED_HEADER = 'adk-session-created';
 /** The revision of the session of a response. */
 export const REVISION_HEADER = 'adk-session-revision';
 
-/** Tells a client what answers. */
+/** Of a request: the number of the operation and the client, with a space between them; see `StorageOperation`. */
+export const OPERATION_HEADER = 'adk-session-operation';
+
+/** Tells a client what answers, and whether it `keepsOperations`. */
 export const VERSION_PATH = '/version';
 
 /** Returns whether the other side speaks this version, or another one with the same first number. */

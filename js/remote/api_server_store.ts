@@ -6,12 +6,12 @@ import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { REMOVED } from '../state/scope.js';
 import { sortList } from '../storage/list_place.js';
-import type { StorageDeleteRequest } from '../storage/adapter.js';
 import type { StorageKey } from '../storage/rows.js';
 import type {
   AppendRequest,
   CreatedSession,
   CreateRequest,
+  DeleteRequest,
   ListPageRequest,
   ReadList,
   ReadSession,
@@ -30,6 +30,7 @@ import { SharedKeys } from './shared_keys.js';
  * fetch everything, and what it lacks fails with `unsupported`.
  */
 export class ApiServerStore implements ServerStore {
+  readonly keepsOperations = false;
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
@@ -43,7 +44,8 @@ export class ApiServerStore implements ServerStore {
     if (!isPlain || lastUpdateTime !== undefined) {
       throw unsupported('creates sessions with nothing but an id and a state');
     }
-    return createAt(this.#connection, sessionsPath(key), request, ifAbsent, (json) => {
+    const given = { ...request, operation: undefined };
+    return createAt(this.#connection, sessionsPath(key), given, ifAbsent, (json) => {
       // Some storages of the server strip white space from the id.
       const session = pythonSession(json, key);
       return session && readSessionOf(session);
@@ -108,8 +110,9 @@ export class ApiServerStore implements ServerStore {
     return [0, 0, lastUpdateTime, 0, 0, 0, undefined, undefined, undefined, []];
   }
 
-  async delete({ what, key }: StorageDeleteRequest, call: StorageCall): Promise<undefined> {
+  async delete({ what, key, created }: DeleteRequest, call: StorageCall): Promise<undefined> {
     if (what !== 'session') throw unsupported('deletes only sessions');
+    if (created !== undefined) throw unsupported('has no revisions');
     const request = { method: 'DELETE', path: sessionPath(key) } as const;
     await this.#connection.request(request, call, nothingIn);
   }

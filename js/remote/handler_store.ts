@@ -2,10 +2,10 @@ import { SessionError } from '../errors/errors.js';
 import { isPlainObject } from '../json/rules.js';
 import type { ChangesSince } from '../model/changes_since.js';
 import { parseLabels } from '../model/description.js';
-import type { StorageCall } from '../model/diagnostic.js';
+import type { StorageCall, StorageOperation } from '../model/diagnostic.js';
 import { cursorText, readPlace } from '../read/cursor.js';
 import { LIST_CURSOR } from '../read/session_lists.js';
-import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from '../storage/adapter.js';
+import type { StorageDeleteUnchangedRequest } from '../storage/adapter.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { StorageKey } from '../storage/rows.js';
 import type { StateOwner } from '../storage/scopes.js';
@@ -13,6 +13,7 @@ import type {
   AppendRequest,
   CreatedSession,
   CreateRequest,
+  DeleteRequest,
   DescribeRequest,
   EventPageRequest,
   ListedSession,
@@ -57,23 +58,34 @@ const POLICIES = Object.keys(STALE_POLICIES);
 /** Stores through the handler of `adk-session-wasm/server`, which runs the rules. */
 export class HandlerStore implements ServerStore {
   readonly #connection: Connection;
+  readonly keepsOperations: boolean;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, keepsOperations: boolean) {
     this.#connection = connection;
+    this.keepsOperations = keepsOperations;
+  }
+
+  /** Returns the operation of a call, if the server keeps it. */
+  #operationOf({ operation }: StorageCall): StorageOperation | undefined {
+    return this.keepsOperations ? operation : undefined;
   }
 
   create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
     const { appName, userId } = request.key;
     const path = pathTo({ appName, userId }, '/sessions');
-    return createAt(this.#connection, path, request, ifAbsent, sessionReader(request.key));
+    const operation = this.#operationOf(request);
+    const given = { ...request, operation };
+    return createAt(this.#connection, path, given, ifAbsent, sessionReader(request.key));
   }
 
   async describe({ key, title, labels, ...call }: DescribeRequest): Promise<boolean> {
     // An empty text removes.
     const texts = { labels: labels === '' ? 'null' : labels };
     const body = bodyOf(texts, { title: title === '' ? null : title });
-    const request = { method: 'PATCH', path: pathTo(key, '/description'), body } as const;
-    return (await this.#send({ ...request, none: 'not_found' }, call)) ?? false;
+    const operation = this.#operationOf(call);
+    const path = pathTo(key, '/description');
+    const request = { method: 'PATCH', path, body, none: 'not_found', operation } as const;
+    return (await this.#send(request, call)) ?? false;
   }
 
   get(
@@ -166,7 +178,8 @@ export class HandlerStore implements ServerStore {
     );
     const path = pathTo(key, HANDLE_EVENTS);
     // The ids of the events tell the handler what is stored already.
-    const post = { method: 'POST', path, body, isIdempotent: true } as const;
+    const operation = this.#operationOf(request);
+    const post = { method: 'POST', path, body, isIdempotent: true, operation } as const;
     return (await this.#connection.request(post, request, appendedIn))!;
   }
 
@@ -178,7 +191,9 @@ export class HandlerStore implements ServerStore {
   ): Promise<SharedRevisions> {
     if (typeof delta !== 'string') throw noFunctions();
     const path = pathTo({ appName, userId }, '/state');
-    await this.#send({ method: 'PATCH', path, body: bodyOf({ stateDelta: delta }) }, call);
+    const operation = this.#operationOf(call);
+    const body = bodyOf({ stateDelta: delta });
+    await this.#send({ method: 'PATCH', path, body, operation }, call);
     return [0, 0];
   }
 
@@ -190,9 +205,10 @@ export class HandlerStore implements ServerStore {
     return JSON.stringify(state);
   }
 
-  async delete({ what, key }: StorageDeleteRequest, call: StorageCall): Promise<undefined> {
+  async delete({ what, key, created }: DeleteRequest, call: StorageCall): Promise<undefined> {
     const path = pathTo(key, what.endsWith('State') ? '/state' : '');
-    await this.#send({ method: 'DELETE', path }, call);
+    const query = { created: what === 'session' ? created : undefined };
+    await this.#send({ method: 'DELETE', path, query, operation: this.#operationOf(call) }, call);
   }
 
   async deleteUnchanged({

@@ -17,9 +17,14 @@ import type { ServerStore } from './server_store.js';
 export class RemoteStore implements SessionStore {
   readonly #connection: Connection;
   #server: Promise<ServerStore> | undefined;
+  #keepsOperations: boolean | undefined;
 
   constructor(connection: Connection) {
     this.#connection = connection;
+  }
+
+  get keepsOperations(): boolean | undefined {
+    return this.#keepsOperations;
   }
 
   /** Asks the server what it is, also if an earlier call has asked. */
@@ -64,7 +69,7 @@ export class RemoteStore implements SessionStore {
     // It holds nothing in the wasm.
   }
 
-  #verb<Name extends keyof ServerStore>(name: Name): ServerStore[Name] {
+  #verb<Name extends Exclude<keyof ServerStore, 'keepsOperations'>>(name: Name): ServerStore[Name] {
     const run = async (...parameters: unknown[]): Promise<unknown> => {
       const store = await this.#store(signalOf(parameters));
       return Reflect.apply(store[name], store, parameters) as unknown;
@@ -83,15 +88,19 @@ export class RemoteStore implements SessionStore {
 
   async #probe(call: StorageCall): Promise<ServerStore> {
     const request = { method: 'GET', path: VERSION_PATH } as const;
-    const isHandler = await this.#connection.request(request, call, (json, headers) => {
+    const found = await this.#connection.request(request, call, (json, headers) => {
       const version = headers.get(PROTOCOL_HEADER);
       if (version === null) {
-        return isPlainObject(json) && json.language === 'python' ? false : undefined;
+        return isPlainObject(json) && json.language === 'python' ? 'api_server' : undefined;
       }
       if (!isCompatible(version)) throw otherVersion(version);
-      return true;
+      return { keepsOperations: isPlainObject(json) && json.keepsOperations === true };
     });
-    if (isHandler) return new HandlerStore(this.#connection);
+    if (found !== 'api_server') {
+      this.#connection.isHandler = true;
+      this.#keepsOperations = found!.keepsOperations;
+      return new HandlerStore(this.#connection, found!.keepsOperations);
+    }
     // Loaded on demand: most pages never need it.
     const { ApiServerStore } = await loadPart(() => import('./api_server_store.js'));
     return new ApiServerStore(this.#connection);

@@ -11,8 +11,13 @@ import type { AgentRun } from './run/run_request.js';
 
 /** Stores at one kind of server. */
 export interface ServerStore extends Required<
-  Omit<SessionStore, 'open' | 'free' | 'appendMany' | 'truncates' | 'changedSince' | 'keepsOperations'>
+  Omit<
+    SessionStore,
+    'open' | 'free' | 'appendMany' | 'truncates' | 'changedSince' | 'keepsOperations'
+  >
 > {
+  readonly keepsOperations: boolean;
+
   /**
    * Runs an agent and yields its events.
    *
@@ -37,7 +42,9 @@ export async function createAt(
   const body = createBody(request);
   // If the response is lost, the session is read instead.
   const none = ifAbsent ? 'already_exists' : undefined;
-  const post = { method: 'POST', path, body, isIdempotent: ifAbsent, none } as const;
+  const { operation } = request;
+  const isIdempotent = ifAbsent || operation !== undefined;
+  const post = { method: 'POST', path, body, isIdempotent, none, operation } as const;
   const created = await connection.request(post, request, read);
   return created && ([...created.slice(0, 5), 0, 0] as CreatedSession);
 }

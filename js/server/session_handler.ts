@@ -17,7 +17,15 @@ import {
 } from './handler_options.js';
 import { HttpRefusal } from './http/http_refusal.js';
 import { HANDLE_ROUTES } from './routes/handle_routes.js';
-import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';
+import {
+  isCompatible,
+  OPERATION_HEADER,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+  VERSION_PATH,
+} from '../http/protocol.js';
+import type { StorageOperation } from '../model/diagnostic.js';
+import { keepsOperationsOf } from './routes/session_response.js';
 import { jsonResponse } from './http/json_response.js';
 import { openApiDocument } from './routes/open_api.js';
 import { takeParameters, textIn } from './http/query.js';
@@ -148,7 +156,10 @@ class Handler {
     if (!pathname.startsWith(`${basePath}/`)) throw new HttpRefusal(404, 'Not Found');
     const path = pathname.slice(basePath.length);
     if (path === DOCUMENT_PATH) return jsonResponse(openApiDocument(ROUTES, basePath));
-    if (path === VERSION_PATH) return jsonResponse({ protocol: PROTOCOL_VERSION });
+    if (path === VERSION_PATH) {
+      const keepsOperations = await keepsOperationsOf(this.#service);
+      return jsonResponse({ protocol: PROTOCOL_VERSION, keepsOperations });
+    }
     const isOwnClient = comesFromOwnClient(request);
     const { route, names } = findRoute(TABLE, request.method, path, isOwnClient);
     // Our own client may be of a later version.
@@ -178,6 +189,7 @@ class Handler {
         maxEvents,
         signal,
         isOwnClient,
+        operation: isOwnClient ? operationOf(request) : undefined,
         headers: {},
       };
       const shown = publicView(await route.run(call), rights.maySeeCredentials);
@@ -225,4 +237,14 @@ function comesFromOwnClient(request: Request): boolean {
   if (isCompatible(version)) return true;
   const message = `The server speaks version ${PROTOCOL_VERSION} of the protocol; update the older side.`;
   throw new HttpRefusal(400, message);
+}
+
+/** @throws HttpRefusal 400 if the header is not one of our client */
+function operationOf(request: Request): StorageOperation | undefined {
+  const header = request.headers.get(OPERATION_HEADER);
+  if (header === null) return undefined;
+  const [, number = '', client = ''] = /^([1-9]\d{0,15}) ([\da-f-]{36})$/.exec(header) ?? [];
+  if (Number.isSafeInteger(Number(number)) && client !== '')
+    return { client, number: Number(number) };
+  throw new HttpRefusal(400, `${OPERATION_HEADER} must be a number and a UUID.`);
 }

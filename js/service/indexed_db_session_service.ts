@@ -234,7 +234,7 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen | undefined) {
     openStore() {
       const core = createIndexedDbCore(access, onOpen);
       stopFollowing = suspendOnPageHide(core);
-      return new CoreStore(core, false, toListed);
+      return new CoreStore(core, false, { toListed });
     },
     closeStorage: () => stopFollowing?.(),
     parseEvents: parseRecords,

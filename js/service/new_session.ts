@@ -40,6 +40,7 @@ export function takeNewSession<S extends object>(
     lastUpdateTime,
     signal,
     onRetry,
+    operation,
     sharedState = 'apply',
   } = request;
   requireUser(request);
@@ -72,6 +73,7 @@ export function takeNewSession<S extends object>(
     sharesState: requireOneOf('sharedState', sharedState, ['apply', 'keep']) === 'apply',
     signal,
     onRetry,
+    operation,
   };
 }
 

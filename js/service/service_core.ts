@@ -19,9 +19,15 @@ import type {
 import type { StorageCall } from '../model/diagnostic.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { StorageInfo } from '../model/storage_info.js';
-import type { StorageDeleteRequest } from '../storage/adapter.js';
 import { isRevision } from '../storage/checked_rows.js';
-import type { CreatedSession, Floor, ReadList, SessionStore } from '../storage/session_store.js';
+import {
+  type CreatedSession,
+  type DeleteRequest,
+  type Floor,
+  NOT_DELETED,
+  type ReadList,
+  type SessionStore,
+} from '../storage/session_store.js';
 import { CoreStore } from '../storage/core_store.js';
 import { type DeltaSnapshot, snapshotDelta } from '../state/delta.js';
 import { optionalStateSchema, type StateSchema, validateDelta } from '../state/state_schema.js';
@@ -158,17 +164,34 @@ export class ServiceCore {
     return getOrCreate(MAX_ROUNDS);
   }
 
-  delete(request: DeleteSessionRequest & StorageCall): MaybePromise<void> {
-    const { appName, userId, sessionId } = request;
+  /** @param request `created` is that of the store's request */
+  delete(
+    request: DeleteSessionRequest & Pick<DeleteRequest, 'created'> & StorageCall,
+  ): MaybePromise<void> {
+    const { appName, userId, sessionId, created } = request;
     requireUser(request);
     if (!isId(sessionId)) return undefined;
     const key = { appName, userId, sessionId };
-    const done = this.remove({ what: 'session', key }, request);
-    return after(done, (floor) => this.feed.publishDeleted(key, floor));
+    return this.remove({ what: 'session', key, created }, request, (floor) =>
+      this.feed.publishDeleted(key, floor),
+    );
   }
 
-  remove(request: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor> {
-    return this.callStore(call.signal, (store) => store.delete(request, call));
+  /** @param publish called if something may have been deleted */
+  remove(
+    request: DeleteRequest,
+    call: StorageCall,
+    publish: (floor: Floor) => void,
+  ): MaybePromise<void> {
+    const done = this.callStore<Floor>(call.signal, (store) => store.delete(request, call));
+    return after(done, (floor) => {
+      if (floor !== NOT_DELETED) publish(floor);
+    });
+  }
+
+  /** Whether the storage applies each `StorageOperation` once. */
+  keepsOperations(): MaybePromise<boolean> {
+    return this.callStore(undefined, (store) => store.keepsOperations === true);
   }
 
   /** The sessions of the storage, for `deleteSessions`. */
@@ -241,13 +264,19 @@ export class ServiceCore {
     key: UpdateSessionRequest & StorageCall,
     changes: SessionChanges & Expiry,
   ): MaybePromise<void> {
-    const { appName, userId, sessionId, signal, onRetry } = key;
+    const { appName, userId, sessionId, signal, onRetry, operation } = key;
     requireKey(key);
     const taken = takeOptions(changes);
     const expiry = takeExpiry(taken, this.#parts.expires === true);
     const change = { ...takeDescription(taken), expiry };
     const described = this.callStore<boolean>(signal, (store) =>
-      store.describe({ key: { appName, userId, sessionId }, ...change, signal, onRetry }),
+      store.describe({
+        key: { appName, userId, sessionId },
+        ...change,
+        signal,
+        onRetry,
+        operation,
+      }),
     );
     return after(described, (isThere) => {
       if (!isThere) throw sessionNotFound(sessionId);
@@ -294,7 +323,8 @@ export class ServiceCore {
     // A call that outlives the close would open the storage again, and nobody would close it.
     if (this.#isEnded) this.calls.requireOpen();
     this.#store ??=
-      this.#parts.openStore?.(this.#onConnectionLost) ?? new CoreStore(createMemoryCore(), true);
+      this.#parts.openStore?.(this.#onConnectionLost) ??
+      new CoreStore(createMemoryCore(), true, { clock: this.clock });
     return this.#store;
   }
 

@@ -206,8 +206,10 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
     return this.#core.calls.run('deleteUser', request, (request) => {
       const { appName, userId } = request;
       requireUser(request);
-      const done = this.#core.remove({ what: 'user', key: { appName, userId } }, request);
-      return after(done, (floor) => this.#core.feed.publishUserDeleted({ appName, userId }, floor));
+      const { feed } = this.#core;
+      return this.#core.remove({ what: 'user', key: { appName, userId } }, request, (floor) =>
+        feed.publishUserDeleted({ appName, userId }, floor),
+      );
     });
   }
 
@@ -215,16 +217,20 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
     return this.#core.calls.run('deleteUserState', request, (request) => {
       const { appName, userId } = request;
       requireUser(request);
-      const done = this.#core.remove({ what: 'userState', key: { appName, userId } }, request);
-      return after(done, () => this.#core.feed.publishStateDeleted({ appName, userId }));
+      const { feed } = this.#core;
+      return this.#core.remove({ what: 'userState', key: { appName, userId } }, request, () =>
+        feed.publishStateDeleted({ appName, userId }),
+      );
     });
   }
 
   deleteAppState(request: AppRequest): Promise<void> {
     return this.#core.calls.run('deleteAppState', request, (request) => {
       const appName = requireId('appName', request.appName);
-      const done = this.#core.remove({ what: 'appState', key: { appName } }, request);
-      return after(done, () => this.#core.feed.publishStateDeleted({ appName }));
+      const { feed } = this.#core;
+      return this.#core.remove({ what: 'appState', key: { appName } }, request, () =>
+        feed.publishStateDeleted({ appName }),
+      );
     });
   }
 

@@ -14,7 +14,12 @@ import type {
 import type { ChangedRequest, ChangedRows } from './changed_rows.js';
 import type { ListTime, TimedPlace } from './list_place.js';
 import type { Deleted, Found, Listing, PageRows, Rows, SharedRows } from './rows.js';
-import type { CreatedSession, CreateRequest, SessionStore } from './session_store.js';
+import type {
+  CreatedSession,
+  CreateRequest,
+  DeleteRequest,
+  SessionStore,
+} from './session_store.js';
 
 export const NO_SHARED_ROWS: SharedRows = { user: undefined, app: undefined };
 
@@ -45,6 +50,9 @@ export interface BuiltInWriteRequest extends StorageWriteRequest {
 export interface BuiltInDescribeRequest
   extends StorageDescribeRequest, Pick<Description, 'expiry'> {}
 
+/** A deletion. Only adapters that {@link BuiltInAdapter.keepsOperations} get `created`. */
+export type BuiltInDeleteRequest = DeleteRequest & StorageCall;
+
 /** A request of sessions ordered by either time. Only adapters of this package get `orderBy` and `after`. */
 export interface BuiltInListRequest extends StorageListRequest {
   readonly orderBy?: ListTime | undefined;
@@ -65,6 +73,11 @@ export interface BuiltInAdapter extends StorageAdapter {
         ifAbsent: boolean,
       ) => Promise<CreatedSession | undefined>)
     | undefined;
+  /**
+   * Whether each write applies its {@link StorageCall.operation} once: it fails with `refuseApplied` if it was applied
+   * before. A deletion may then have a `created`.
+   */
+  readonly keepsOperations?: boolean | undefined;
   /** Whether `append` carries out {@link BuiltInWriteRequest.truncateAfter}. Without it such an append is refused. */
   readonly truncates?: boolean | undefined;
   /**
@@ -80,6 +93,8 @@ export interface BuiltInAdapter extends StorageAdapter {
   /** Like `read`, for callers that want parsed events instead of JSON text. */
   readParsed(request: StorageReadRequest): BuiltInRows | Promise<BuiltInRows>;
   readPage(request: StoragePageRequest): PageRows | Promise<PageRows>;
+  /** Returns the floor {@link NOT_DELETED} if the session was not created at the request's `created`. */
+  delete(request: BuiltInDeleteRequest): Deleted | void | Promise<Deleted | void>;
   list(request: BuiltInListRequest): Listing | Promise<Listing>;
   /** Absent if the storage cannot tell what was changed. */
   readonly changedSince?:

@@ -3,28 +3,41 @@ import { isPromise } from '../members/is_promise.js';
 import { after, type MaybePromise, requireNotAborted } from '../call/call.js';
 import { untilAborted } from '../call/time_limit.js';
 import type { HostAbortSignal } from '../model/host.js';
-import type { StorageCall } from '../model/diagnostic.js';
-import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './adapter.js';
+import type { StorageCall, StorageOperation } from '../model/diagnostic.js';
+import type { StorageDeleteUnchangedRequest } from './adapter.js';
+import {
+  appendOnce,
+  createOnce,
+  DELETED,
+  describeOnce,
+  UNKNOWN,
+  writeOnce,
+} from './applied_operations.js';
+import { deleteCreated } from './delete_created.js';
+import { MemoryOperations } from './memory_operations.js';
 import type { StorageKey } from './rows.js';
-import type { StateOwner } from './scopes.js';
-import type {
-  AppendRequest,
-  CreatedSession,
-  CreateRequest,
-  DescribeRequest,
-  EventPageRequest,
-  Floor,
-  ListedSession,
-  ListPageRequest,
-  ReadEvents,
-  ReadList,
-  ReadSession,
-  SessionStore,
-  TruncatingRequest,
+import { type StateOwner, storageKey } from './scopes.js';
+import {
+  type AppendRequest,
+  type CreatedSession,
+  type CreateRequest,
+  type DeleteRequest,
+  type DescribeRequest,
+  type EventPageRequest,
+  type Floor,
+  type ListedSession,
+  type ListPageRequest,
+  NOT_DELETED,
+  type ReadEvents,
+  type ReadList,
+  type ReadSession,
+  type SessionStore,
+  type TruncatingRequest,
 } from './session_store.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
 import {
   type Appended,
+  APPENDED,
   type AppendedByCore,
   type AppendOutcome,
   type Compute,
@@ -51,6 +64,12 @@ type ListedTuple = readonly [
   labels?: string | undefined,
 ];
 
+interface CoreStoreOptions {
+  /** Checks the stored records of listed sessions. Absent over memory. */
+  readonly toListed?: (records: readonly unknown[]) => ListedSession[];
+  readonly clock?: () => number;
+}
+
 /**
  * A store in the wasm: over memory or IndexedDB. Memory answers at once, so it ignores the signal.
  */
@@ -62,15 +81,30 @@ export class CoreStore implements SessionStore {
 
   /** Checks the stored records of listed sessions. Absent over memory. */
   readonly #toListed: ((records: readonly unknown[]) => ListedSession[]) | undefined;
+  /** Only over memory. */
+  readonly #operations: MemoryOperations | undefined;
 
-  constructor(
-    core: SessionCore,
-    holdsData: boolean,
-    toListed?: (records: readonly unknown[]) => ListedSession[],
-  ) {
+  /** @param clock only over memory */
+  constructor(core: SessionCore, holdsData: boolean, { toListed, clock }: CoreStoreOptions = {}) {
     this.core = core;
     this.#holdsData = holdsData;
     this.#toListed = toListed;
+    this.#operations = clock && new MemoryOperations(clock);
+  }
+
+  get keepsOperations(): boolean {
+    return this.#operations !== undefined;
+  }
+
+  /** Runs a write once, if the store keeps operations. `createdOf` is that of {@link MemoryOperations}. */
+  #once<T>(
+    key: StorageKey,
+    operation: StorageOperation | undefined,
+    write: () => MaybePromise<T>,
+    createdOf: (result: T) => number | undefined,
+  ): MaybePromise<T> {
+    if (this.#operations === undefined) return write();
+    return this.#operations.run(key, operation, write as () => T, createdOf);
   }
 
   open({ signal }: StorageCall): MaybePromise<void> {
@@ -87,29 +121,40 @@ export class CoreStore implements SessionStore {
     requireRoom(state.length + delta.length);
     const { packed, numbers, texts } = packCreation(request, this.#holdsData);
     const caller = callerOf(request);
-    return callSessionCore(this.#holdsData, () =>
-      this.core.create(
-        packed,
-        numbers,
-        texts,
-        state,
-        delta,
-        sharesState,
-        title,
-        labels,
-        initialState,
-        ifAbsent,
-        caller,
-      ),
+    const create = (): MaybePromise<CreatedSession | undefined> =>
+      callSessionCore(this.#holdsData, () =>
+        this.core.create(
+          packed,
+          numbers,
+          texts,
+          state,
+          delta,
+          sharesState,
+          title,
+          labels,
+          initialState,
+          ifAbsent,
+          caller,
+        ),
+      );
+    const { key, operation } = request;
+    return createOnce(
+      () => this.#once(key, operation, create, (created) => created?.[0]),
+      () => this.get(key, 0, undefined, request),
     );
   }
 
   describe(request: DescribeRequest): MaybePromise<boolean> {
-    const { key, title, labels } = request;
+    const { key, title, labels, operation } = request;
     const { appName, userId, sessionId } = key;
     const caller = callerOf(request);
-    return callSessionCore(this.#holdsData, () =>
-      this.core.describe(appName, userId, sessionId, title, labels, caller),
+    const describe = (): MaybePromise<boolean> =>
+      callSessionCore(this.#holdsData, () =>
+        this.core.describe(appName, userId, sessionId, title, labels, caller),
+      );
+    return describeOnce(
+      () => this.#once(key, operation, describe, (isThere) => (isThere ? UNKNOWN : undefined)),
+      () => this.get(key, 0, undefined, request),
     );
   }
 
@@ -162,6 +207,20 @@ export class CoreStore implements SessionStore {
   }
 
   append(request: AppendRequest | TruncatingRequest): MaybePromise<Appended> {
+    if (request.operation === undefined) return this.#append(request);
+    return appendOnce(
+      (request) =>
+        this.#once(
+          request.key,
+          request.operation,
+          () => this.#append(request),
+          (appended) => appended[APPENDED.createdRevision],
+        ),
+      request,
+    );
+  }
+
+  #append(request: AppendRequest | TruncatingRequest): MaybePromise<Appended> {
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([request], this.#holdsData);
     const caller = callerOf(request);
@@ -197,9 +256,13 @@ export class CoreStore implements SessionStore {
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
     requireRoom(text.length);
     const caller = callerOf(call);
-    return callSessionCore(this.#holdsData, () =>
-      this.core.update(appName, userId, text, caller, compute),
-    );
+    const update = (): MaybePromise<SharedRevisions> =>
+      callSessionCore(this.#holdsData, () =>
+        this.core.update(appName, userId, text, caller, compute),
+      );
+    const once = (): MaybePromise<SharedRevisions> =>
+      this.#once(storageKey({ appName, userId }), call.operation, update, () => UNKNOWN);
+    return writeOnce(once, [0, 0]);
   }
 
   sharedState(
@@ -209,12 +272,25 @@ export class CoreStore implements SessionStore {
     return this.#read(signal, () => this.core.shared_state(appName, userId, onRetry));
   }
 
-  delete({ what, key }: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor> {
+  delete({ what, key, created }: DeleteRequest, call: StorageCall): MaybePromise<Floor> {
     const { appName, userId, sessionId }: StorageKey = key;
     const caller = callerOf(call);
-    return callSessionCore(this.#holdsData, () =>
-      this.core.delete(appName, userId, sessionId, what === 'user', undefined, undefined, caller),
-    );
+    const remove = (): MaybePromise<Floor> =>
+      what === 'session' && created !== undefined
+        ? deleteCreated(this, key, created, call)
+        : callSessionCore(this.#holdsData, () =>
+            this.core.delete(
+              appName,
+              userId,
+              sessionId,
+              what === 'user',
+              undefined,
+              undefined,
+              caller,
+            ),
+          );
+    const mark = what === 'session' ? DELETED : UNKNOWN;
+    return writeOnce(() => this.#once(key, call.operation, remove, () => mark), NOT_DELETED);
   }
 
   deleteUnchanged(

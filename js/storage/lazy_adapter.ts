@@ -45,6 +45,11 @@ export class LazyAdapter implements BuiltInAdapter {
     return this.kind !== 'vertexai';
   }
 
+  /** Databases do, and Vertex AI does not. */
+  get keepsOperations(): boolean {
+    return this.kind !== 'vertexai';
+  }
+
   /** Databases can, and Vertex AI cannot. */
   get changedSince(): BuiltInAdapter['changedSince'] {
     if (this.kind === 'vertexai') return undefined;

@@ -18,6 +18,9 @@ import type { StateOwner } from './scopes.js';
 /** The `floor` after a deletion: later revisions are higher. `undefined` if the storage cannot tell. */
 export type Floor = number | undefined;
 
+/** In place of a floor: nothing was deleted, because the session is another one or the operation was applied before. */
+export const NOT_DELETED = -1;
+
 /**
  * The events of a read, in one of four forms: texts from memory, each with many events joined by commas; rows of a
  * storage; records of IndexedDB, which only `js/read/stored_records.ts` can read; or one array of parsed events.
@@ -149,6 +152,12 @@ export interface TruncatingStore extends SessionStore {
   append(request: AppendRequest | TruncatingRequest): MaybePromise<Appended>;
 }
 
+/** A deletion. */
+export type DeleteRequest = StorageDeleteRequest & {
+  /** Deletes a session only if it was created at this revision. Otherwise nothing happens. */
+  readonly created?: number | undefined;
+};
+
 /**
  * Sessions, their states and events, in any storage. The service calls it with names that it has checked. The
  * store in memory answers without a promise.
@@ -243,7 +252,7 @@ export interface SessionStore {
   /** Returns a shared state as JSON. The keys have no prefix. */
   sharedState(owner: StateOwner, call: StorageCall): MaybePromise<string>;
 
-  delete(request: StorageDeleteRequest, call: StorageCall): MaybePromise<Floor>;
+  delete(request: DeleteRequest, call: StorageCall): MaybePromise<Floor>;
 
   /**
    * Deletes a session if it has not changed since it was listed. Returns `undefined` if it has changed, or is

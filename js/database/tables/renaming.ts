@@ -19,6 +19,7 @@ const ALL: Readonly<Record<keyof Tables, true>> = {
   adk_internal_metadata: true,
   adk_session_wasm_details: true,
   adk_session_wasm_metadata: true,
+  adk_session_wasm_operations: true,
   adk_session_wasm_sessions: true,
   app_states: true,
   events: true,

@@ -4,7 +4,7 @@ import type { ColumnType, ColumnTypes } from '../engines/engine.js';
 import { runOnce, type Steps } from '../transactions/prepared.js';
 import { readCollation } from './exactness.js';
 import type { Layout } from './layout.js';
-import { DETAILS, SIDE_TABLE } from './table_names.js';
+import { DETAILS, OPERATIONS, SIDE_TABLE } from './table_names.js';
 import { floorText, METADATA, type NamedTables, readMetadata, type Tables } from './tables.js';
 
 /** Multiplies the time limit of a statement that builds an index: on a large table it takes long. */
@@ -103,6 +103,11 @@ export function tableStatements(
       labels: json,
       initial_state: json,
     }),
+    table(
+      OPERATIONS,
+      { ...session, client: id, last_number: 'bigint', created: 'bigint', update_time: 'bigint' },
+      [...EVENT_SESSION, 'client'],
+    ),
     table(layout.metadata, { key: id, value: word }, ['key']),
   ];
 }
@@ -172,6 +177,7 @@ export function indices({ names }: Pick<NamedTables, 'names'>): Index[] {
     index('adk_session_wasm_by_user', 'sessions', 'app_name', 'user_id', 'update_time'),
     index('adk_session_wasm_by_user_creation', 'sessions', 'app_name', 'user_id', 'create_time'),
     index('adk_session_wasm_by_user_last', SIDE_TABLE, 'app_name', 'user_id', 'last_update_time'),
+    index('adk_session_wasm_by_operation', OPERATIONS, 'update_time'),
   ];
 }
 

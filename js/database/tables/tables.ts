@@ -64,6 +64,17 @@ export interface Tables {
     /** The JSON of the session's own state as we created it; `null` if Python did. */
     initial_state: string | null;
   };
+  /** The last operation of each client that was applied to a session, or to a shared state. */
+  adk_session_wasm_operations: UserKeyColumns & {
+    /** Empty for a shared state. */
+    session_id: string;
+    client: string;
+    last_number: number | string;
+    /** The revision at which the session was created, 0 if that is not known, -1 if it was deleted. */
+    created: number | string;
+    /** Milliseconds since 1970. */
+    update_time: number;
+  };
 }
 
 /** Builds queries. A runner runs them. Only the Kysely of a user has connections. */

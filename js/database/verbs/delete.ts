@@ -1,10 +1,15 @@
 import type { SharedScope } from '../../state/scope.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from '../../storage/adapter.js';
+import { DELETED } from '../../storage/applied_operations.js';
 import type { Deleted } from '../../storage/rows.js';
+import type { BuiltInDeleteRequest } from '../../storage/built_in_adapter.js';
+import { NOT_DELETED } from '../../storage/session_store.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
+import { readCurrentRows } from './current_rows.js';
 import { describeStatements } from './describe.js';
+import { lockOperation } from './operations.js';
 import {
   type Key,
   keyOf,
@@ -85,10 +90,25 @@ export function deleteStatements(database: Database, engine: Engine, layout: Lay
  * A deleted state is replaced by an empty one with a higher revision, because Python cannot append if the row
  * is missing. Deleting a user does delete the row of the user's state: creating a session inserts it again.
  */
-export function* remove(context: VerbContext, request: StorageDeleteRequest): Steps<Deleted> {
+export function* remove(context: VerbContext, request: BuiltInDeleteRequest): Steps<Deleted> {
+  const operation = yield* lockOperation(context, keyOf(request.key), request.operation);
+  const deleted = yield* removeRows(context, request);
+  if (operation !== undefined) {
+    const created = request.what === 'session' ? DELETED : undefined;
+    yield* together([operation.applied(created)]);
+  }
+  return deleted;
+}
+
+function* removeRows(context: VerbContext, request: BuiltInDeleteRequest): Steps<Deleted> {
   const { layout, statements } = context;
   const deleted: number[] = [];
   const key = keyOf(request.key);
+  if (request.what === 'session' && request.created !== undefined) {
+    const found = { key: request.key, scopes: [], eventIds: [], since: Number.MAX_SAFE_INTEGER };
+    const [current] = yield* readCurrentRows(context, [found], false, false);
+    if (current?.found.session?.created !== request.created) return { floor: NOT_DELETED };
+  }
   switch (request.what) {
     case 'session':
       deleted.push(...(yield* removeSession(context, key)));

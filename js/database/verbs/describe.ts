@@ -5,6 +5,7 @@ import type { Database } from '../tables/tables.js';
 import { currentRowsStatements } from './current_rows_statements.js';
 import { detailsColumns, JOINS_DETAILS, type Key, keyOf, isSession } from './session_statements.js';
 import type { VerbContext } from './verb_context.js';
+import { lockOperation } from './operations.js';
 import { writeStatements } from './write_statements.js';
 
 /** The details of a session. Their key is `null` if the session has none. */
@@ -31,9 +32,10 @@ export function describeStatements(database: Database, engine: Engine) {
 /** Changes the title and the labels of a session, in our own tables alone. Returns whether the session exists. */
 export function* describe(
   context: VerbContext,
-  { key, title, labels }: StorageDescribeRequest,
+  { key, title, labels, operation: given }: StorageDescribeRequest,
 ): Steps<boolean> {
   const session = keyOf(key);
+  const operation = yield* lockOperation(context, session, given);
   const stored = yield* lockedDetails(context, session);
   if (stored === undefined) return false;
   const { statements } = context;
@@ -46,6 +48,7 @@ export function* describe(
     labels: labels === undefined ? stored.labels : labels || null,
   };
   const queries = [...insert.map((statement) => statement.of(session)), updateDetails.of(values)];
+  if (operation !== undefined) queries.push(operation.applied());
   yield* together(queries, true);
   return true;
 }

@@ -1,12 +1,14 @@
 /** `create` and `append`: reads the rows, decides, writes the changes. */
-import { SessionError } from '../../errors/errors.js';
+import { isSessionError, SessionError } from '../../errors/errors.js';
 import type { Decide, StorageWrite, StorageWriteRequest } from '../../storage/adapter.js';
 import type { Changes, Found } from '../../storage/rows.js';
 import { NO_ROWS, type BuiltInWriteRequest } from '../../storage/built_in_adapter.js';
 import { readCurrentRows } from './current_rows.js';
 import { GroupChanges } from './group_changes.js';
 import { checkIds } from '../tables/limits.js';
-import type { Steps } from '../transactions/prepared.js';
+import type { Query, Steps } from '../transactions/prepared.js';
+import { lockOperation, type LockedOperation } from './operations.js';
+import { keyOf } from './session_statements.js';
 import type { VerbContext } from './verb_context.js';
 import { millisecondsToMicros } from '../../python/micros.js';
 
@@ -29,14 +31,17 @@ export function* write(
   const now = context.clock();
   const requests = writes.map(({ request }) => request);
   for (const request of requests) checkIds(engine, request);
+  const operations = yield* lockOperations(context, writes);
   const locksApp =
     !isCreate || !engine.locksRows || writes.some(({ decide }) => changesApp(decide));
   const current = yield* readCurrentRows(context, requests, isCreate, locksApp);
   const group = new GroupChanges(context, isCreate ? now : undefined);
+  const applied: Query[] = [];
   for (const [index, member] of writes.entries()) {
     const { request, decide } = member;
     const stored = current[index];
-    if (stored === undefined) {
+    const operation = operations.get(member);
+    if (stored === undefined || operation === 'applied') {
       if (decided.has(member)) throw new SessionError('storage_failed', LEFT_OUT);
       continue;
     }
@@ -45,9 +50,38 @@ export function* write(
     const changes = decideOnTime(rows.found, decide, request, now);
     if (changes === undefined) continue;
     group.add(rows, changes, request.truncateAfter);
+    if (operation !== undefined) applied.push(operation.applied(changes.session?.created));
   }
-  const queries = group.queries();
+  const queries = [...group.queries(), ...applied];
   if (queries.length > 0) yield { queries, isLast: true };
+}
+
+/**
+ * Locks the operations of the members, in one order. A group leaves out a member that was applied before; alone, it
+ * is answered.
+ */
+function* lockOperations(
+  context: VerbContext,
+  writes: readonly BuiltInWrite[],
+): Steps<Map<BuiltInWrite, LockedOperation | 'applied'>> {
+  const operations = new Map<BuiltInWrite, LockedOperation | 'applied'>();
+  const named = writes.flatMap((write) => {
+    const { key, operation } = write.request;
+    return operation === undefined ? [] : [{ write, operation, key: keyOf(key) }];
+  });
+  const name = ({ key: { app, user, session } }: (typeof named)[number]): string =>
+    JSON.stringify([app, user, session]);
+  named.sort((one, other) => (name(one) < name(other) ? -1 : 1));
+  for (const { write, operation, key } of named) {
+    try {
+      const locked = yield* lockOperation(context, key, operation);
+      if (locked !== undefined) operations.set(write, locked);
+    } catch (error) {
+      if (writes.length === 1 || !isSessionError(error, 'not_found')) throw error;
+      operations.set(write, 'applied');
+    }
+  }
+  return operations;
 }
 
 const LEFT_OUT =

@@ -6,11 +6,16 @@ import type { CloseTimeout } from '../../http/close_timeout.js';
 import { type Credentials, exchange, type HttpRequest, type Query } from '../../http/exchange.js';
 import { hasStatus, isTransient, jsonIn } from '../../http/http_errors.js';
 import { makeMask } from '../../http/mask.js';
-import { PROTOCOL_HEADER, PROTOCOL_VERSION, toPathName } from '../../http/protocol.js';
+import {
+  OPERATION_HEADER,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+  toPathName,
+} from '../../http/protocol.js';
 import { Retries } from '../../http/retries.js';
-import type { StorageCall } from '../../model/diagnostic.js';
+import type { StorageCall, StorageOperation } from '../../model/diagnostic.js';
 import type { HostFetch } from '../../model/host.js';
-import { malformedResponse, refusalOf, SERVER } from './response_error.js';
+import { foreignResponse, malformedResponse, refusalOf, SERVER } from './response_error.js';
 
 /** Checked options of a connection. */
 export interface ConnectionOptions {
@@ -39,6 +44,8 @@ export interface RemoteRequest {
   readonly isIdempotent?: boolean;
   /** The code of a refusal that is an answer: there is nothing. */
   readonly none?: SessionErrorCode | undefined;
+  /** Sent only to a server that keeps operations. The request is then applied once, however often it is sent. */
+  readonly operation?: StorageOperation | undefined;
 }
 
 /**
@@ -55,6 +62,8 @@ export function pathOf(...segments: readonly string[]): string {
 /** Sends requests to one server. No error shows a token or the value of a header. */
 export class Connection {
   readonly options: ConnectionOptions;
+  /** Whether the server is the handler. A response without its header then comes from something in between. */
+  isHandler = false;
   /** The words in the values of the headers. */
   readonly #secrets: readonly string[];
 
@@ -93,7 +102,9 @@ export class Connection {
     if (!(call instanceof CallLimit)) {
       return this.limited(call, (limit) => this.request(request, limit, read));
     }
-    const { method, isIdempotent = method === 'GET' } = request;
+    const { method, operation } = request;
+    const isOnce = method === 'GET' || operation !== undefined;
+    const { isIdempotent = isOnce } = request;
     const retries = new Retries(call, undefined, this.options.retries);
     /** The first error after which a write may be stored. A later refusal does not tell. */
     let doubt: unknown;
@@ -125,12 +136,22 @@ export class Connection {
     read: ReadResponse<T>,
   ): Promise<T | undefined> {
     const { timeoutMs, closeTimeout, fetch } = this.options;
-    const access = () => this.credentials();
+    const access = async (): Promise<Credentials> => {
+      const credentials = await this.credentials();
+      const { operation } = request;
+      if (operation === undefined) return credentials;
+      const header = { [OPERATION_HEADER]: `${operation.number} ${operation.client}` };
+      return { ...credentials, headers: { ...credentials.headers, ...header } };
+    };
     const parts = { server: SERVER, access, limit, timeoutMs, fetch };
     const { status, headers, text, mask } = await exchange(parts, this.httpOf(request));
+    // Status 429 says that the request was not processed, whoever sent it.
+    if (this.isHandler && headers.get(PROTOCOL_HEADER) === null && status !== 429) {
+      throw foreignResponse(status, headers);
+    }
     if (!(status >= 200 && status <= 299)) {
       const refusal = refusalOf(status, headers, mask(text));
-      if (refusal.code === request.none) return undefined;
+      if (refusal.code === request.none && refusal.operation === undefined) return undefined;
       throw refusal;
     }
     closeTimeout.restart();

@@ -89,3 +89,11 @@ export function malformedResponse(status: number, text: string, isWrite: boolean
   noteRepetition(error, null, true);
   return error;
 }
+
+/** Makes the error for a response that the handler has not sent: a proxy or the login page of a network did. */
+export function foreignResponse(status: number, headers: Headers): SessionError {
+  const message = `Something before the session server answered with status ${status}; log in to the network, or try again.`;
+  const error = new SessionError('connection_lost', message, { storage: SERVER.storage });
+  noteRepetition(error, headers.get('retry-after'), true);
+  return error;
+}

@@ -1,4 +1,9 @@
-import { CREATED_HEADER, PROTOCOL_HEADER, REVISION_HEADER } from '../../http/protocol.js';
+import {
+  CREATED_HEADER,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+  REVISION_HEADER,
+} from '../../http/protocol.js';
 import { HttpRefusal } from './http_refusal.js';
 
 /** The headers of requests that responses depend on. */
@@ -39,6 +44,7 @@ export function optionsResponse(request: Request, headers: Record<string, string
     status: 204,
     headers: {
       ...headers,
+      [PROTOCOL_HEADER]: PROTOCOL_VERSION,
       allow: METHODS,
       ...(headers['access-control-allow-origin'] !== undefined && {
         'access-control-allow-methods': METHODS,

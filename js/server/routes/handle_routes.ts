@@ -132,7 +132,7 @@ async function append(call: RouteCall): Promise<Appended> {
       const session = { id: sessionId, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
       let appended: Appended | undefined;
       const receive = (given: Appended): void => void (appended = given);
-      const remote = { position, firstTitle, receive };
+      const remote = { position, firstTitle, receive, operation: call.operation };
       setAppendRules(session, { policy, writer: orderedWriter, remote });
       await service.appendEvents({ session, events, ...expected, signal });
       return appended;

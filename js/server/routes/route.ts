@@ -1,3 +1,4 @@
+import type { StorageCall, StorageOperation } from '../../model/diagnostic.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { JsonObject } from '../../json/rules.js';
 import { fromPathName } from '../../http/protocol.js';
@@ -22,14 +23,21 @@ export interface RouteCall {
   readonly signal: AbortSignal;
   /** Whether the client is ours: times are milliseconds, and names those of this package. */
   readonly isOwnClient: boolean;
+  /** Which write of the client this is. */
+  readonly operation: StorageOperation | undefined;
   /** Headers of the response. A route may add some. */
   readonly headers: Record<string, string>;
 }
 
-/** Returns the key of the session in the path, with the signal of the request. */
-export function keyOf(call: RouteCall): CompositeSessionKey & { signal: AbortSignal } {
-  const { appName, userId, sessionId, signal } = call;
-  return { appName, userId, sessionId, signal };
+/** Returns the key of the session in the path, with what {@link callOf} returns. */
+export function keyOf(call: RouteCall): CompositeSessionKey & StorageCall {
+  const { appName, userId, sessionId } = call;
+  return { appName, userId, sessionId, ...callOf(call) };
+}
+
+/** Returns the signal and the operation of a request. Public types of requests do not show the operation. */
+export function callOf({ signal, operation }: RouteCall): StorageCall {
+  return operation === undefined ? { signal } : { signal, operation };
 }
 
 /** Method, path and work of one kind of request. The OpenAPI document is made from these. */

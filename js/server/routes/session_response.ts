@@ -35,6 +35,12 @@ export function requireCore({ service }: RouteCall): ServiceCore {
   throw new SessionError('unsupported', message);
 }
 
+/** Whether the service applies each operation of a client once. */
+export async function keepsOperationsOf(service: SessionService): Promise<boolean> {
+  // A closed service keeps none.
+  return (async () => coreOf(service)?.keepsOperations() ?? false)().catch(() => false);
+}
+
 /** Returns the core of a service of this package; `undefined` for a service of a user's own. */
 export function coreOf(service: SessionService): ServiceCore | undefined {
   return (service as { [CORE]?: ServiceCore })[CORE];

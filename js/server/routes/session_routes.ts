@@ -5,7 +5,7 @@ import { eventsOfClient } from '../rights/client_append.js';
 import { deltaIn, eventsIn, stateIn } from './call_body.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { flagIn, numberIn, textIn, timeIn, wordIn } from '../http/query.js';
-import { keyOf, type Route, type RouteCall } from './route.js';
+import { callOf, keyOf, type Route, type RouteCall } from './route.js';
 import { millisecondsOf, sessionToJson } from './event_json.js';
 import { respondWithSession, revisionsOf } from './session_response.js';
 
@@ -126,9 +126,12 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: SESSION,
     action: 'deleteSession',
     summary: 'Deletes a session. It is no error if it does not exist.',
+    query: ['created'],
     response: 'Nothing',
     run: async (call) => {
-      await call.service.deleteSession(keyOf(call));
+      const created = call.isOwnClient ? numberIn(call.query, 'created') : undefined;
+      const request = { ...keyOf(call), ...(created !== undefined && { created }) };
+      await call.service.deleteSession(request);
       return null;
     },
   },
@@ -245,7 +248,7 @@ function labelsIn(query: URLSearchParams): Record<string, string> | undefined {
 
 /** Takes the request to create a session from the body of a call. */
 function createRequestIn(call: RouteCall) {
-  const { appName, userId, body, signal } = call;
+  const { appName, userId, body } = call;
   const { sessionId, state, events, title, labels, stateDelta, lastUpdateTime, sharedState } =
     body as Partial<ImportedSessionRequest>;
   return {
@@ -264,6 +267,6 @@ function createRequestIn(call: RouteCall) {
       events === undefined || events === null
         ? undefined
         : eventsOfClient(eventsIn(call), call.rights),
-    signal,
+    ...callOf(call),
   };
 }

@@ -1,5 +1,5 @@
 import { deltaIn, requireRightTo } from './call_body.js';
-import type { Route, RouteCall } from './route.js';
+import { callOf, type Route, type RouteCall } from './route.js';
 
 const USER = '/apps/{appName}/users/{userId}';
 const APP = '/apps/{appName}';
@@ -33,8 +33,8 @@ export const STATE_ROUTES: readonly Route[] = [
     response: 'Nothing',
     run: async (call) => {
       requireRightTo(call, 'user');
-      const { service, appName, userId, signal } = call;
-      await service.deleteUserState({ appName, userId, signal });
+      const { service, appName, userId } = call;
+      await service.deleteUserState({ appName, userId, ...callOf(call) });
       return null;
     },
   },
@@ -46,8 +46,8 @@ export const STATE_ROUTES: readonly Route[] = [
     response: 'Nothing',
     run: async (call) => {
       requireRightTo(call, 'user');
-      const { service, appName, userId, signal } = call;
-      await service.deleteUser({ appName, userId, signal });
+      const { service, appName, userId } = call;
+      await service.deleteUser({ appName, userId, ...callOf(call) });
       return null;
     },
   },
@@ -76,7 +76,7 @@ export const STATE_ROUTES: readonly Route[] = [
     response: 'Nothing',
     run: async (call) => {
       requireRightTo(call, 'app');
-      await call.service.deleteAppState({ appName: call.appName, signal: call.signal });
+      await call.service.deleteAppState({ appName: call.appName, ...callOf(call) });
       return null;
     },
   },
@@ -84,9 +84,9 @@ export const STATE_ROUTES: readonly Route[] = [
 
 /** Changes the state of the user in the path, or without one of the app. */
 async function updateState(call: RouteCall): Promise<null> {
-  const { appName, userId, signal } = call;
+  const { appName, userId } = call;
   const stateDelta = deltaIn(call);
   const owner = userId === '' ? { appName } : { appName, userId };
-  await call.service.updateState({ ...owner, stateDelta, signal });
+  await call.service.updateState({ ...owner, stateDelta, ...callOf(call) });
   return null;
 }

@@ -24,11 +24,12 @@ export type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 /** Copies a request, and gives it the members of the call. */
 export function requestOf<Request extends object>(
   given: Request,
-  { signal, onRetry }: StorageCall,
+  { signal, onRetry, operation }: StorageCall,
 ): Request & StorageCall {
   const request: Request & Mutable<StorageCall> = { ...given };
   if (signal !== undefined) request.signal = signal;
   if (onRetry !== undefined) request.onRetry = onRetry;
+  if (operation !== undefined) request.operation = operation;
   return request;
 }
 

@@ -21,10 +21,11 @@ import {
 } from '../../wasm/protocol.js';
 import type {
   StorageAdapter,
-  StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
 } from '../adapter.js';
+import { appendOnce, createOnce, describeOnce, writeOnce } from '../applied_operations.js';
+import { deleteCreated } from '../delete_created.js';
 import type { StorageKey } from '../rows.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
 import { requestOf, settled } from './adapter_calls.js';
@@ -34,18 +35,20 @@ import { listThrough } from './list_through.js';
 import { prepareWrite, type PreparedWrite } from './prepared_write.js';
 import { pageThrough, readThrough } from './read_through.js';
 import { scopeOf, type StateOwner, storageKey } from '../scopes.js';
-import type {
-  AppendRequest,
-  CreatedSession,
-  CreateRequest,
-  DescribeRequest,
-  EventPageRequest,
-  Floor,
-  ListPageRequest,
-  ReadEvents,
-  ReadList,
-  ReadSession,
-  SessionStore,
+import {
+  type AppendRequest,
+  type CreatedSession,
+  type CreateRequest,
+  type DeleteRequest,
+  type DescribeRequest,
+  type EventPageRequest,
+  type Floor,
+  type ListPageRequest,
+  NOT_DELETED,
+  type ReadEvents,
+  type ReadList,
+  type ReadSession,
+  type SessionStore,
 } from '../session_store.js';
 
 /**
@@ -78,8 +81,20 @@ export class AdapterStore implements SessionStore {
     }
   }
 
+  get keepsOperations(): boolean {
+    return this.#builtIn?.keepsOperations === true;
+  }
+
   async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
-    const { key, state, events, delta, sharesState, description, signal, onRetry } = request;
+    return createOnce(
+      () => this.#create(request, ifAbsent),
+      () => this.get(request.key, 0, undefined, request),
+    );
+  }
+
+  async #create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
+    const { key, state, events, delta, sharesState, description } = request;
+    const { signal, onRetry, operation } = request;
     if (description.title || description.labels) this.#requireDescribe();
     requireRoom(state.length + delta.length);
     const { packed, numbers, texts = [] } = packCreation(request, false);
@@ -90,7 +105,8 @@ export class AdapterStore implements SessionStore {
       write.free();
       return this.#builtIn.createInSteps(this, request, ifAbsent);
     }
-    const parts = { key, signal, onRetry, ...NO_EVENTS, events, creation: request };
+    const call = { signal, onRetry, operation };
+    const parts = { key, ...call, ...NO_EVENTS, events, creation: request };
     const end = () => write.created(ifAbsent) as CreatedSession | undefined;
     return prepareWrite('create', this.#adapter, write, parts, end).run();
   }
@@ -104,14 +120,18 @@ export class AdapterStore implements SessionStore {
       ...(expiry !== undefined && { expiry }),
     };
     const request = requestOf(given, call);
-    return settled('describe', call.signal, async () => {
+    const describe = async (): Promise<boolean> => {
       const isThere: unknown = await verb.call(this.#adapter, request);
       if (typeof isThere === 'boolean') return isThere;
       throw contractViolation(
         'describe',
         `gave ${kindOf(isThere)}, not whether the session exists`,
       );
-    });
+    };
+    return describeOnce(
+      () => settled('describe', call.signal, describe),
+      () => this.get(key, 0, undefined, call),
+    );
   }
 
   #requireDescribe(): NonNullable<StorageAdapter['describe']> {
@@ -143,11 +163,11 @@ export class AdapterStore implements SessionStore {
   }
 
   append(request: AppendRequest & Partial<Truncation>): MaybePromise<Appended> {
-    return this.#prepareAppend(request).run();
+    return appendOnce((request) => this.#prepareAppend(request).run(), request);
   }
 
   #prepareAppend(request: AppendRequest & Partial<Truncation>): PreparedWrite<Appended> {
-    const { key, position, events, firstTitle, compute, signal, onRetry } = request;
+    const { key, position, events, firstTitle, compute, signal, onRetry, operation } = request;
     const truncateAfter = request.truncateAfter;
     const sharesState = request.sharesState;
     this.#requireTransactions(compute);
@@ -158,7 +178,7 @@ export class AdapterStore implements SessionStore {
     const creation = undefined;
     // prettier-ignore
     const parts = {
-      key, events, creation, firstTitle, lastEventId, truncateAfter, sharesState, signal, onRetry,
+      key, events, creation, firstTitle, lastEventId, truncateAfter, sharesState, signal, onRetry, operation,
     };
     const end = () => withPlaces(write.appended() as AppendedByCore, events.length);
     return prepareWrite('append', this.#adapter, write, parts, end);
@@ -168,16 +188,16 @@ export class AdapterStore implements SessionStore {
     appName: string,
     userId: string | undefined,
     delta: string | Compute,
-    { signal, onRetry }: StorageCall,
+    { signal, onRetry, operation }: StorageCall,
   ): Promise<SharedRevisions> {
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
     this.#requireTransactions(compute);
     requireRoom(text.length);
     const write = callCore(() => AdapterWrite.update(appName, userId, text, compute));
     const key = storageKey({ appName, userId });
-    const parts = { key, signal, onRetry, ...NO_EVENTS };
+    const parts = { key, signal, onRetry, operation, ...NO_EVENTS };
     const end = () => write.updated() as SharedRevisions;
-    return prepareWrite('append', this.#adapter, write, parts, end).run();
+    return writeOnce(prepareWrite('append', this.#adapter, write, parts, end).run, [0, 0]);
   }
 
   /** Another program may write between the read and the write of a storage without transactions. */
@@ -247,12 +267,19 @@ export class AdapterStore implements SessionStore {
     return [sessions, total, shared];
   }
 
-  async delete({ what, key }: StorageDeleteRequest, call: StorageCall): Promise<Floor> {
-    const request = requestOf({ what, key }, call) as StorageDeleteRequest;
-    return settled('delete', call.signal, async () =>
-      // Optional: an adapter may return whatever its database returned.
-      floorOf('delete', await this.#adapter.delete(request)),
-    );
+  async delete({ what, key, created }: DeleteRequest, call: StorageCall): Promise<Floor> {
+    const isOfCreation = what === 'session' && created !== undefined;
+    if (isOfCreation && !this.keepsOperations) return deleteCreated(this, key, created, call);
+    const given = isOfCreation ? { what, key, created } : { what, key };
+    const request = requestOf(given, call) as DeleteRequest;
+    const remove = () =>
+      settled('delete', call.signal, async () => {
+        // An adapter may return whatever its database returned.
+        const deleted = await this.#adapter.delete(request);
+        if (isOfCreation && deleted?.floor === NOT_DELETED) return NOT_DELETED;
+        return floorOf('delete', deleted);
+      });
+    return writeOnce<Floor>(remove, NOT_DELETED);
   }
 
   async deleteUnchanged({

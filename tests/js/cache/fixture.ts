@@ -1,5 +1,6 @@
 // A cache over memory, with a remote that can be cut off.
 
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
 import {
   createEvent,
   createEventActions,
@@ -22,7 +23,7 @@ export class Server {
   isOffline = false;
   /** The number of requests whose responses get lost from now on. */
   lostResponses = 0;
-  /** Answers a request instead of the handler. */
+  /** Answers a request instead of the handler. JSON stands for the handler's own answer, and gets its header. */
   intercept: ((request: Request) => Promise<Response | undefined>) | undefined;
   readonly requests: string[] = [];
   readonly #fetch = fetchFrom(handlerOn(this.service));
@@ -37,7 +38,13 @@ export class Server {
         const request = new Request(input, init);
         this.requests.push(`${request.method} ${new URL(request.url).pathname}`);
         const answer = await this.intercept?.(request.clone());
-        if (answer !== undefined) return answer;
+        if (answer !== undefined) {
+          const isJson = answer.headers.get('content-type') === 'application/json';
+          // `adk api_server` tells its version, and has no header.
+          const isVersion = request.url.endsWith('/version');
+          if (isJson && !isVersion) answer.headers.set(PROTOCOL_HEADER, PROTOCOL_VERSION);
+          return answer;
+        }
         const response = await this.#fetch(request);
         if (request.method !== 'GET' && this.lostResponses > 0) {
           this.lostResponses -= 1;

@@ -12,6 +12,7 @@ import { conforms } from './cases/conforms.js';
 import { hearsOthers } from './cases/foreign_changes.js';
 import { keepsItsLimits } from './cases/limits.js';
 import { ordersAsJavaScript } from './cases/list_order.js';
+import { appliesOnce } from './cases/operations.js';
 import { MARIADB_REFUSALS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
 import { replacesEnds } from './cases/truncations.js';
@@ -31,6 +32,9 @@ conforms(
 );
 ordersAsJavaScript('MariaDB', newUrl);
 knowsRetries('MariaDB', newUrl, open);
+appliesOnce('MariaDB', async (clock) => {
+  return new DatabaseSessionService(await newUrl(), { clock: () => clock.now });
+});
 replacesEnds('MariaDB', newUrl, open);
 hearsOthers('MariaDB', newUrl, open);
 const run = async (url: string, statement: string) => {

@@ -11,6 +11,7 @@ import { conforms } from './cases/conforms.js';
 import { hearsOthers } from './cases/foreign_changes.js';
 import { keepsItsLimits } from './cases/limits.js';
 import { ordersAsJavaScript } from './cases/list_order.js';
+import { appliesOnce } from './cases/operations.js';
 import { POSTGRESQL_REFUSALS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
 import { cleared, emptied, postgresRows, type Server, startPostgres } from './servers.js';
@@ -37,6 +38,9 @@ conforms(
 );
 ordersAsJavaScript('PostgreSQL', newUrl);
 knowsRetries('PostgreSQL', newUrl, open);
+appliesOnce('PostgreSQL', async (clock) => {
+  return new DatabaseSessionService(await newUrl(), { clock: () => clock.now });
+});
 replacesEnds('PostgreSQL', newUrl, open);
 hearsOthers('PostgreSQL', newUrl, open);
 choosesByTime('PostgreSQL', newUrl, open, postgresRows);

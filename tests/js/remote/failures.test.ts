@@ -21,9 +21,13 @@ type Send = () => Promise<Response>;
 /** What happens to one request. */
 type Fault = (send: Send, signal: AbortSignal) => Promise<Response>;
 
+const OURS = { 'adk-session-protocol': '1.0' };
 const json = (value: unknown, status = 200, headers = {}) =>
   Promise.resolve(
-    new Response(typeof value === 'string' ? value : JSON.stringify(value), { status, headers }),
+    new Response(typeof value === 'string' ? value : JSON.stringify(value), {
+      status,
+      headers: { ...OURS, ...headers },
+    }),
   );
 const afterwards =
   (answer: () => Promise<Response>): Fault =>
@@ -285,10 +289,10 @@ describe('A remote service', () => {
     const { remote, faults } = openFaulty({ retries: 0 });
     const answers: readonly (readonly [Fault, SessionErrorCode])[] = [
       [brokenOff, 'connection_lost'],
-      [() => json('<html>'), 'remote'],
-      [() => json({ version: '1' }), 'remote'],
+      [() => Promise.resolve(new Response('<html>')), 'remote'],
+      [() => Promise.resolve(Response.json({ version: '1' })), 'remote'],
       [() => json({}, 200, { 'adk-session-protocol': '2.0' }), 'unsupported'],
-      [() => json(null, 302), 'remote'],
+      [() => Promise.resolve(new Response(null, { status: 302 })), 'remote'],
     ];
     for (const [fault, code] of answers) {
       faults.push(fault);

@@ -1,0 +1,133 @@
+/**
+ * The answers to a write that a storage has applied before: a late request, or one that was sent twice. It changes
+ * nothing.
+ */
+import { type MaybePromise, after } from '../call/call.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
+import { isPromise } from '../members/is_promise.js';
+import type { StorageOperation } from '../model/diagnostic.js';
+import { type Appended, APPENDED, STALE_POLICIES } from '../wasm/protocol.js';
+import type { AppendRequest, CreatedSession, ReadSession } from './session_store.js';
+
+/** The last operation of a client that a storage has applied. */
+export interface AppliedOperation {
+  readonly number: number;
+  /** The revision at which its session was created; {@link UNKNOWN}, or {@link DELETED}. */
+  readonly created: number;
+}
+
+/** The operation did not tell when its session was created. */
+export const UNKNOWN = 0;
+/** The operation deleted its session, so no later session of that id is its own. */
+export const DELETED = -1;
+
+/** How long a storage keeps the last operation of a client, in milliseconds: 30 days. */
+export const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+/** The most clients whose operations on one session, or on one shared state, are kept. */
+export const MOST_CLIENTS = 32;
+
+const createdOf = new WeakMap<SessionError, number>();
+
+/** @throws SessionError if the storage has applied this operation of the client, or a later one */
+export function refuseApplied(
+  operation: StorageOperation,
+  applied: AppliedOperation | undefined,
+): void {
+  if (applied === undefined || operation.number > applied.number) return;
+  const error = ownSessionGone();
+  createdOf.set(error, applied.created);
+  throw error;
+}
+
+function ownSessionGone(cause?: unknown): SessionError {
+  const message = 'The write was applied before, and its session was deleted since.';
+  return new SessionError('not_found', message, { operation: 'applied', cause });
+}
+
+/** Runs a write. If the storage has applied it before, `answer` makes the result. */
+function unlessApplied<T>(
+  write: () => MaybePromise<T>,
+  answer: (created: number, error: SessionError) => MaybePromise<T>,
+): MaybePromise<T> {
+  const answerOf = (error: unknown): MaybePromise<T> => {
+    const created = createdOf.get(error as SessionError);
+    if (created === undefined) throw error;
+    return answer(created, error as SessionError);
+  };
+  let written: MaybePromise<T>;
+  try {
+    written = write();
+  } catch (error) {
+    return answerOf(error);
+  }
+  return isPromise(written) ? written.catch(answerOf) : written;
+}
+
+/** Answers an append that was applied before as an append of no events from the same position. */
+export function appendOnce(
+  append: (request: AppendRequest) => MaybePromise<Appended>,
+  request: AppendRequest,
+): MaybePromise<Appended> {
+  if (request.operation === undefined) return append(request);
+  const { key, position, signal, onRetry } = request;
+  const answer = (created: number, error: SessionError): MaybePromise<Appended> => {
+    if (created === DELETED) throw error;
+    const policy = STALE_POLICIES.merge;
+    const asked = append({ key, position, policy, events: [], signal, onRetry });
+    return after(asked, (appended) => {
+      if (isOwn(created, appended[APPENDED.createdRevision])) return appended;
+      throw error;
+    });
+  };
+  return unlessApplied(
+    () => append(request),
+    (created, error) => {
+      const gone = (cause: unknown): never => {
+        throw isSessionError(cause, 'not_found') ? ownSessionGone(cause) : cause;
+      };
+      let answered: MaybePromise<Appended>;
+      try {
+        answered = answer(created, error);
+      } catch (cause) {
+        return gone(cause);
+      }
+      return isPromise(answered) ? answered.catch(gone) : answered;
+    },
+  );
+}
+
+/** Answers a creation that was applied before with the session, if it is still the one that it created. */
+export function createOnce(
+  create: () => MaybePromise<CreatedSession | undefined>,
+  read: () => MaybePromise<ReadSession | undefined>,
+): MaybePromise<CreatedSession | undefined> {
+  return unlessApplied(create, (created, error) =>
+    after(read(), (session) => {
+      if (session === undefined || !isOwn(created, session[0])) throw error;
+      const [createdRevision, revision, lastUpdateTime, state] = session;
+      return [createdRevision, revision, lastUpdateTime, state, [], 0, 0];
+    }),
+  );
+}
+
+/** Answers a change of the title or the labels that was applied before. */
+export function describeOnce(
+  describe: () => MaybePromise<boolean>,
+  read: () => MaybePromise<ReadSession | undefined>,
+): MaybePromise<boolean> {
+  return unlessApplied(describe, (created, error) =>
+    after(read(), (session) => {
+      if (session === undefined || !isOwn(created, session[0])) throw error;
+      return true;
+    }),
+  );
+}
+
+/** Answers a deletion or a change of a shared state that was applied before. */
+export function writeOnce<T>(write: () => MaybePromise<T>, done: T): MaybePromise<T> {
+  return unlessApplied(write, () => done);
+}
+
+function isOwn(created: number, actual: number): boolean {
+  return created === UNKNOWN || created === actual;
+}

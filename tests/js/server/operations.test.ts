@@ -1,0 +1,10 @@
+// Operations of clients, over memory and SQLite.
+
+import { InMemorySessionService } from '../../../js/index.js';
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { appliesOnce } from '../database/cases/operations.js';
+
+appliesOnce('memory', (clock) => new InMemorySessionService({ clock: () => clock.now }));
+appliesOnce('a SQLite database', (clock) => {
+  return new DatabaseSessionService('sqlite:///:memory:', { clock: () => clock.now });
+});
