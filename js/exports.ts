@@ -107,7 +107,6 @@ export type { CloseOptions, DataLoss, Health, StorageInfo } from './model/storag
 export type {
   CallDiagnostic,
   Diagnostic,
-  ServiceMethod,
   StorageDiagnostic,
 } from './model/diagnostic.js';
 export { type ReadableState, State } from './state/state.js';

@@ -8,7 +8,6 @@ import type {
   DeleteSessionRequest,
   GetSessionRequest,
   RevisionCheck,
-  Session as OurSession,
 } from '../model/session.js';
 import type {
   ListSessionsPageRequest,
@@ -17,6 +16,7 @@ import type {
   SessionsRequest,
 } from '../model/session_list.js';
 import type { AppendedEvent, NewEvent } from '../model/event/event.js';
+import { SERVICE_METHODS } from '../model/service_methods.js';
 import type { SessionService } from '../model/session_service.js';
 import type { StorageInfo } from '../model/storage_info.js';
 import { type AppendRules, setAppendRules } from '../append/append_rules.js';
@@ -123,32 +123,11 @@ export interface FrameworkSessionService extends BaseSessionService, OwnMembers 
   appendEvents<E extends NewEvent>(request: AppendEventsRequest<E>): Promise<AppendedEvent<E>[]>;
 }
 
-/** Methods that only forward to the service, and return a promise. */
-const FORWARDED = [
-  'getSession',
-  'listSessions',
-  'listEvents',
-  'loadOlder',
-  'listChanges',
-  'deleteSession',
-  'deleteSessions',
-  'updateSession',
-  'sessionInfo',
-  'updateState',
-  'getUserState',
-  'getAppState',
-  'deleteUser',
-  'deleteUserState',
-  'deleteAppState',
-  'ping',
-  'health',
-  'close',
-] as const;
-
-/** Methods that only forward to the service, and return no promise. */
-const FORWARDED_AT_ONCE = ['sessions', 'events', 'watch'] as const;
-
-type ForwardedName = (typeof FORWARDED | typeof FORWARDED_AT_ONCE)[number];
+/** The methods that only forward to the service. */
+type ForwardedName = Exclude<
+  keyof typeof SERVICE_METHODS,
+  'createSession' | 'getOrCreateSession' | 'appendEvent' | 'appendEvents'
+>;
 
 /** The framework's class with the methods that {@link frameworkClass} defines on the prototype. */
 type ForwardingBase = abstract new () => BaseSessionService &
@@ -177,18 +156,16 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
 
     static {
       markRaw(this.prototype);
-      const define = (name: ForwardedName, value: (...parameters: never[]) => unknown): void => {
+      for (const [name, { isAsync }] of Object.entries(SERVICE_METHODS)) {
+        if (Object.hasOwn(this.prototype, name)) continue;
+        const value = isAsync
+          ? async function (this: SessionServiceOver, ...parameters: unknown[]) {
+              return await this.#forward(name, parameters);
+            }
+          : function (this: SessionServiceOver, ...parameters: unknown[]) {
+              return this.#forward(name, parameters);
+            };
         Object.defineProperty(this.prototype, name, { value, configurable: true, writable: true });
-      };
-      for (const name of FORWARDED) {
-        define(name, async function (this: SessionServiceOver, ...parameters: unknown[]) {
-          return await this.#forward(name, parameters);
-        });
-      }
-      for (const name of FORWARDED_AT_ONCE) {
-        define(name, function (this: SessionServiceOver, ...parameters: unknown[]) {
-          return this.#forward(name, parameters);
-        });
       }
       makeDisposable(this.prototype, function () {
         return this.close();
@@ -231,10 +208,6 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       return this.#service.appendEvents(request);
     }
 
-    revisionOf(session: Pick<OurSession, 'state'>): number | undefined {
-      return this.#service.revisionOf(session);
-    }
-
     #prepare(request: AppendEventRequest | AppendEventsRequest): void {
       acceptToolConfirmations(request);
       try {
@@ -245,8 +218,8 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     }
 
     /** @throws SessionError `unsupported` if the service lacks the method */
-    #forward(name: ForwardedName, parameters: unknown[]): unknown {
-      const methods: Partial<Record<ForwardedName, unknown>> = this.#service;
+    #forward(name: string, parameters: unknown[]): unknown {
+      const methods = this.#service as unknown as Partial<Record<string, unknown>>;
       const method = methods[name];
       if (typeof method === 'function') return Reflect.apply(method, methods, parameters);
       const { kind } = this.storage;

@@ -94,7 +94,7 @@ export interface SessionHistory {
 /** How many events are read at first for a message that is stored again. Mostly it is one of the last. */
 const FIRST_WINDOW = 32;
 
-const METHODS = ['listSessions', 'updateSession'];
+const METHODS = ['listSessions', 'updateSession'] as const;
 
 /**
  * Returns a function that resolves to the service.

@@ -1,6 +1,6 @@
 import { SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
-import type { ServiceMethod, StorageCall } from '../model/diagnostic.js';
+import type { CallDiagnostic, StorageCall } from '../model/diagnostic.js';
 import type { Abortable } from '../model/session.js';
 import { isPromise } from '../members/is_promise.js';
 import { type MaybePromise, requestError, requireNotAborted, takeRequest } from './call.js';
@@ -14,7 +14,7 @@ export class Calls {
   /** Whether a caller's function computes a delta: a call would end or share the transaction that it runs in. */
   isComputing = false;
   readonly #diagnostics: Diagnostics | undefined;
-  readonly #pending = new Map<Promise<unknown>, ServiceMethod>();
+  readonly #pending = new Map<Promise<unknown>, CallDiagnostic['method']>();
   #isClosed = false;
   /** Called when no call is pending. */
   #onIdle: (() => void) | undefined;
@@ -25,7 +25,7 @@ export class Calls {
   }
 
   /** The methods of the calls that have not settled. */
-  get pending(): readonly ServiceMethod[] {
+  get pending(): readonly CallDiagnostic['method'][] {
     return [...this.#pending.values()];
   }
 
@@ -35,7 +35,7 @@ export class Calls {
    * @param work gets `facts` to fill for the diagnostics; absent: nobody listens
    */
   run<Request extends object, T>(
-    method: ServiceMethod,
+    method: CallDiagnostic['method'],
     request: Request,
     work: (request: Request & StorageCall, facts?: CallFacts) => MaybePromise<T>,
   ): Promise<T> {

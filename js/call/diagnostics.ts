@@ -1,5 +1,5 @@
 import { isSessionError, type SessionErrorCode } from '../errors/errors.js';
-import type { Diagnostic, ServiceMethod, StorageDiagnostic } from '../model/diagnostic.js';
+import type { CallDiagnostic, Diagnostic, StorageDiagnostic } from '../model/diagnostic.js';
 import { requireFunction } from '../errors/option_values.js';
 import { reportUncaught } from './uncaught.js';
 
@@ -46,7 +46,7 @@ export class Diagnostics {
    *
    * @param facts filled by the call until it settles
    */
-  begin(method: ServiceMethod, facts: CallFacts) {
+  begin(method: CallDiagnostic['method'], facts: CallFacts) {
     const start = performance.now();
     const report = (result: CallFacts & { readonly code?: SessionErrorCode }): void => {
       const durationMs = performance.now() - start;
@@ -82,7 +82,7 @@ export function codeOf(error: unknown): SessionErrorCode {
 }
 
 /** The events or sessions that a call returned. */
-function rowsOf(method: ServiceMethod, result: unknown): number | undefined {
+function rowsOf(method: CallDiagnostic['method'], result: unknown): number | undefined {
   switch (method) {
     case 'getSession':
     case 'getOrCreateSession':

@@ -1,4 +1,5 @@
 import { invalidValue } from '../errors/invalid.js';
+import type { MethodName } from '../model/service_methods.js';
 import type { MaybePromise } from './call.js';
 import { isThenable } from './thenable.js';
 
@@ -11,7 +12,7 @@ import { isThenable } from './thenable.js';
  */
 export function givenService<Service>(
   given: Service | PromiseLike<Service>,
-  methods: readonly string[],
+  methods: readonly MethodName[],
 ): () => MaybePromise<Service> {
   if (!isThenable(Object(given) as object)) {
     requireService(given, methods);
@@ -25,7 +26,7 @@ export function givenService<Service>(
 }
 
 /** @throws SessionError `invalid_argument` if the value lacks one of the methods, as a promise of a service does */
-export function requireService(service: unknown, methods: readonly string[]): void {
+export function requireService(service: unknown, methods: readonly MethodName[]): void {
   const given = Object(service) as Partial<Record<string, unknown>>;
   const missing = methods.filter((method) => typeof given[method] !== 'function');
   if (missing.length === 0) return;

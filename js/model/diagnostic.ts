@@ -1,37 +1,6 @@
 import type { SessionErrorCode } from '../errors/errors.js';
 import type { HostAbortSignal } from './host.js';
-
-/**
- * The method of a service that a {@link CallDiagnostic} is about. `open` of a service reports itself as `ping`.
- *
- * @example
- * ```ts
- * import type { ServiceMethod } from 'adk-session-wasm';
- *
- * const writes: readonly ServiceMethod[] = ['createSession', 'appendEvent', 'appendEvents'];
- * ```
- */
-export type ServiceMethod =
-  | 'createSession'
-  | 'getSession'
-  | 'getOrCreateSession'
-  | 'listSessions'
-  | 'listEvents'
-  | 'listChanges'
-  | 'loadOlder'
-  | 'deleteSession'
-  | 'deleteSessions'
-  | 'appendEvent'
-  | 'appendEvents'
-  | 'updateSession'
-  | 'sessionInfo'
-  | 'updateState'
-  | 'getUserState'
-  | 'getAppState'
-  | 'deleteUser'
-  | 'deleteUserState'
-  | 'deleteAppState'
-  | 'ping';
+import type { MethodsWith } from './service_methods.js';
 
 /**
  * A call of a service that has settled. Synchronous calls report nothing.
@@ -52,8 +21,8 @@ export interface CallDiagnostic {
   readonly kind: 'call';
   /** The `kind` of the service's storage, such as `'postgresql'`. */
   readonly storage: string;
-  /** The method that was called. */
-  readonly method: ServiceMethod;
+  /** The method that was called. `open` of a service reports itself as `ping`. */
+  readonly method: MethodsWith<'isReported'>;
   /** Milliseconds from the call until it settled, including the wait for its turn. */
   readonly durationMs: number;
   /**

@@ -1,4 +1,5 @@
 import type { HostRequest } from '../../model/host.js';
+import type { MethodsWith } from '../../model/service_methods.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 
 /**
@@ -11,24 +12,7 @@ import { HttpRefusal } from '../http/http_refusal.js';
  * const reading: readonly SessionAction[] = ['getSession', 'listSessions', 'getUserState', 'watch'];
  * ```
  */
-export type SessionAction =
-  | 'createSession'
-  | 'getOrCreateSession'
-  | 'getSession'
-  | 'listSessions'
-  | 'deleteSession'
-  | 'deleteSessions'
-  | 'appendEvents'
-  | 'listEvents'
-  | 'updateState'
-  | 'updateSession'
-  | 'sessionInfo'
-  | 'getUserState'
-  | 'getAppState'
-  | 'deleteUser'
-  | 'deleteUserState'
-  | 'deleteAppState'
-  | 'watch';
+export type SessionAction = MethodsWith<'isAction'>;
 
 /**
  * What a request wants to do, and with whose data.
