@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { InMemorySessionService, isSessionError, type Session } from 'adk-session-wasm';
-import { initialState } from 'adk-session-wasm/files';
 import { entriesOf } from './display/changes.js';
 import { Narration } from './display/narration.js';
 import { Printer } from './display/printing.js';
@@ -24,7 +23,7 @@ export async function replay(path: string): Promise<void> {
     appName,
     userId,
     sessionId: recorded.id,
-    state: initialState(recorded),
+    state: stateBefore(recorded),
   });
   printer.paragraph(
     `${basename(path)}: session ${session.id} of ${userId} with ${appName}, ${events.length} events from ${time(events[0]?.timestamp)} on.`,
@@ -57,6 +56,12 @@ export async function replay(path: string): Promise<void> {
   await summarize(service, session, recorded, printer);
   await service.close();
   process.stdout.write(output.join(''));
+}
+
+/** Returns the keys of a recorded state that none of its events changes. */
+function stateBefore({ state, events }: Session): Session['state'] {
+  const changed = new Set(events.flatMap(({ actions }) => Object.keys(actions.stateDelta)));
+  return Object.fromEntries(Object.entries(state).filter(([key]) => !changed.has(key)));
 }
 
 async function summarize(

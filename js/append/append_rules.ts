@@ -7,13 +7,6 @@ import type { StateWriter } from './state_writer.js';
 
 /**
  * The policy of an append through a stale handle; see `SessionServiceOptions.stale`.
- *
- * @example
- * ```ts
- * import { InMemorySessionService, type StalePolicy } from 'adk-session-wasm';
- *
- * const open = (stale: StalePolicy) => new InMemorySessionService({ stale });
- * ```
  */
 export type StalePolicy = keyof typeof STALE_POLICIES;
 

@@ -6,16 +6,7 @@
  */
 import { defineMember } from '../members/member.js';
 
-/**
- * Every {@link SessionErrorCode}.
- *
- * @example
- * ```ts
- * import { SESSION_ERROR_CODES } from 'adk-session-wasm';
- *
- * const counts = new Map(SESSION_ERROR_CODES.map((code) => [code, 0]));
- * ```
- */
+/** Every {@link SessionErrorCode}. */
 export const SESSION_ERROR_CODES = [
   /** An argument is missing, of the wrong type or out of range. */
   'invalid_argument',
@@ -87,16 +78,6 @@ export type SessionErrorCode = (typeof SESSION_ERROR_CODES)[number];
 
 /**
  * A name in a template that has no value.
- *
- * @example
- * ```ts
- * import { isSessionError } from 'adk-session-wasm';
- *
- * function explain(error: unknown): string[] {
- *   if (!isSessionError(error, 'missing_variable')) return [];
- *   return (error.missing ?? []).map(({ name, offset }) => `${name} at ${offset}`);
- * }
- * ```
  */
 export interface MissingVariable {
   /** The name as in the template, with its prefix: `user:name`. */
@@ -107,53 +88,6 @@ export interface MissingVariable {
   readonly offset: number;
   /** Similar names in the state, best first; may be empty. */
   readonly suggestions: readonly string[];
-}
-
-/**
- * The optional fields of a {@link SessionError}. Each field comes only with the codes named in its
- * comment.
- *
- * @example
- * ```ts
- * import { SessionError, type SessionErrorFields } from 'adk-session-wasm';
- *
- * const fields: SessionErrorFields = { record: 'event 12 of session s1' };
- * const error = new SessionError('corrupt_record', 'Event 12 of session s1 is no JSON.', fields);
- * ```
- */
-export interface SessionErrorFields {
-  /**
-   * `unserializable`: the path of the value, like `cart.items[3].price`. `invalid_argument`: the
-   * path of the invalid value in a session file, like `events[3].timestamp`.
-   */
-  readonly path?: string | undefined;
-  /** `schema_violation`, `readonly`, `invalid_argument`: the state key or argument. */
-  readonly key?: string | undefined;
-  /** `missing_variable`: all missing names, in the template's order. */
-  readonly missing?: readonly MissingVariable[] | undefined;
-  /** `stale_session`: the revision at which the handle was read. */
-  readonly expectedRevision?: number | undefined;
-  /** `stale_session`: the stored revision. */
-  readonly actualRevision?: number | undefined;
-  /**
-   * `stale_session` of an append with `expectedEvents`: the stored revisions of the events that were expected
-   * otherwise; `null` for one that is not stored.
-   */
-  readonly actualEvents?: Readonly<Record<string, number | null>> | undefined;
-  /**
-   * `not_found` of a write with a `StorageOperation`: the storage has applied it before. Its session was deleted since.
-   */
-  readonly operation?: 'applied' | undefined;
-  /** `corrupt_record`: the name of the record. */
-  readonly record?: string | undefined;
-  /** `remote`: the HTTP status. */
-  readonly status?: number | undefined;
-  /** `remote`: the beginning of the response body. */
-  readonly body?: string | undefined;
-  /** Storage codes: the kind or name of the storage. */
-  readonly storage?: string | undefined;
-  /** The underlying error. `toJSON` never prints it, because a driver's error may quote its URL. */
-  readonly cause?: unknown;
 }
 
 const FIELDS = [
@@ -168,7 +102,15 @@ const FIELDS = [
   'status',
   'body',
   'storage',
-] as const satisfies readonly Exclude<keyof SessionErrorFields, 'cause'>[];
+] as const satisfies readonly (keyof SessionError)[];
+
+/** The optional members of a {@link SessionError}. */
+export type SessionErrorFields = {
+  readonly [Field in (typeof FIELDS)[number]]?: SessionError[Field] | undefined;
+} & {
+  /** The underlying error. `toJSON` never prints it, because a driver's error may quote its URL. */
+  readonly cause?: unknown;
+};
 
 /**
  * From the symbol registry, so that every copy of the package in every realm has the same symbol.
@@ -216,27 +158,35 @@ export class SessionError extends Error {
   declare readonly name: 'SessionError' | 'StateSchemaError';
   /** The kind of the error. */
   declare readonly code: SessionErrorCode;
-  /** See {@link SessionErrorFields.path}. */
+  /**
+   * `unserializable`: the path of the value, like `cart.items[3].price`. `invalid_argument`: the
+   * path of the invalid value in a session file, like `events[3].timestamp`.
+   */
   declare readonly path?: string;
-  /** See {@link SessionErrorFields.key}. */
+  /** `schema_violation`, `readonly`, `invalid_argument`: the state key or argument. */
   declare readonly key?: string;
-  /** See {@link SessionErrorFields.missing}. */
+  /** `missing_variable`: all missing names, in the template's order. */
   declare readonly missing?: readonly MissingVariable[];
-  /** See {@link SessionErrorFields.expectedRevision}. */
+  /** `stale_session`: the revision at which the handle was read. */
   declare readonly expectedRevision?: number;
-  /** See {@link SessionErrorFields.actualRevision}. */
+  /** `stale_session`: the stored revision. */
   declare readonly actualRevision?: number;
-  /** See {@link SessionErrorFields.actualEvents}. */
+  /**
+   * `stale_session` of an append with `expectedEvents`: the stored revisions of the events that were expected
+   * otherwise; `null` for one that is not stored.
+   */
   declare readonly actualEvents?: Readonly<Record<string, number | null>>;
-  /** See {@link SessionErrorFields.operation}. */
+  /**
+   * `not_found` of a write with a `StorageOperation`: the storage has applied it before. Its session was deleted since.
+   */
   declare readonly operation?: 'applied';
-  /** See {@link SessionErrorFields.record}. */
+  /** `corrupt_record`: the name of the record. */
   declare readonly record?: string;
-  /** See {@link SessionErrorFields.status}. */
+  /** `remote`: the HTTP status. */
   declare readonly status?: number;
-  /** See {@link SessionErrorFields.body}. */
+  /** `remote`: the beginning of the response body. */
   declare readonly body?: string;
-  /** See {@link SessionErrorFields.storage}. */
+  /** Storage codes: the kind or name of the storage. */
   declare readonly storage?: string;
 
   static {

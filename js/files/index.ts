@@ -13,7 +13,6 @@ export { exportSession } from './export/export_session.js';
 export type { ExportSessionOptions } from './export/export_session.js';
 export { exportSessions } from './export/export_sessions.js';
 export type { ExportSessionsRequest } from './export/export_sessions.js';
-export { initialState } from './format/apply_deltas.js';
 export { importSession } from './import/import_session.js';
 export type { ImportSessionOptions } from './import/import_session.js';
 export { importSessions } from './import/import_sessions.js';

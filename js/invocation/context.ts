@@ -15,13 +15,6 @@ import { markRaw } from '../members/raw.js';
 
 /**
  * The options of a {@link ReadonlyContext}: the agent that it is for.
- *
- * @example
- * ```ts
- * import type { ReadonlyContextOptions } from 'adk-session-wasm';
- *
- * const options: ReadonlyContextOptions = { agentName: 'guide', branch: 'root.guide' };
- * ```
  */
 export interface ReadonlyContextOptions {
   /** The agent's name. With {@link Context} it becomes the author of appended events. */
@@ -32,13 +25,6 @@ export interface ReadonlyContextOptions {
 
 /**
  * The options of a {@link Context}: its agent and tool call.
- *
- * @example
- * ```ts
- * import type { ContextOptions } from 'adk-session-wasm';
- *
- * const options: ContextOptions = { agentName: 'guide', functionCallId: 'call-1' };
- * ```
  */
 export interface ContextOptions extends ReadonlyContextOptions {
   /** The id of the function call that the tool responds to. */

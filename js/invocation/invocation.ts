@@ -37,15 +37,6 @@ import { markRaw } from '../members/raw.js';
 
 /**
  * The options of an {@link Invocation}.
- *
- * @example
- * ```ts
- * import { InMemorySessionService, type InvocationOptions } from 'adk-session-wasm';
- *
- * const service = new InMemorySessionService();
- * const session = await service.createSession({ appName: 'shop', userId: 'ada' });
- * const options: InvocationOptions = { service, session };
- * ```
  */
 export interface InvocationOptions<S extends object = StateShape> {
   /** The service that stores the invocation's events. */
@@ -70,13 +61,6 @@ export interface InvocationOptions<S extends object = StateShape> {
 
 /**
  * The options of {@link Invocation.append}.
- *
- * @example
- * ```ts
- * import type { AppendOptions, Context } from 'adk-session-wasm';
- *
- * const answering = (context: Context): AppendOptions => ({ context, outputKey: 'answer' });
- * ```
  */
 export interface AppendOptions<S extends object = StateShape> {
   /** The context whose changes move into the event. */

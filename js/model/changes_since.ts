@@ -4,13 +4,6 @@ import type { StateShape } from '../state/state_shape.js';
 
 /**
  * The request of what has changed in a session since a revision.
- *
- * @example
- * ```ts
- * import type { ListChangesRequest } from 'adk-session-wasm';
- *
- * const request: ListChangesRequest = { appName: 'shop', userId: 'ada', sessionId: 's1', since: 7 };
- * ```
  */
 export interface ListChangesRequest extends CompositeSessionKey, Abortable {
   /** A revision of the session: that of an earlier {@link ChangesSince}, or what `revisionOf` gives. */
@@ -21,13 +14,6 @@ export interface ListChangesRequest extends CompositeSessionKey, Abortable {
 
 /**
  * An event that was appended or replaced.
- *
- * @example
- * ```ts
- * import type { ChangedEvent } from 'adk-session-wasm';
- *
- * const isAppended = ({ seq }: ChangedEvent, since: number): boolean => seq > since;
- * ```
  */
 export interface ChangedEvent {
   /** The revision of its first append. Events are ordered by it. An event with one up to `since` was there before. */

@@ -27,17 +27,6 @@ export interface DeleteSessionsRequest {
 
 /**
  * How `deleteSessions` is ended early and observed.
- *
- * @example
- * ```ts
- * import { type DeleteSessionsOptions, InMemorySessionService } from 'adk-session-wasm';
- *
- * const options: DeleteSessionsOptions = {
- *   signal: AbortSignal.timeout(10_000),
- *   onProgress: (deleted) => console.log(`${deleted} sessions are deleted`),
- * };
- * await new InMemorySessionService().deleteSessions({ appName: 'shop', userId: 'ada' }, options);
- * ```
  */
 export interface DeleteSessionsOptions {
   /** Ends the call with `aborted` before the next session. What is deleted stays deleted. */

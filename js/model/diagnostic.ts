@@ -6,15 +6,6 @@ import type { MethodsWith } from './service_methods.js';
  * A call of a service that has settled. Synchronous calls report nothing.
  *
  * It holds no content and no ids.
- *
- * @example
- * ```ts
- * import type { CallDiagnostic } from 'adk-session-wasm';
- *
- * function line({ method, durationMs, code }: CallDiagnostic): string {
- *   return `${method} ${durationMs.toFixed(1)} ms ${code ?? 'ok'}`;
- * }
- * ```
  */
 export interface CallDiagnostic {
   /** The kind of the diagnostic. */
@@ -47,17 +38,6 @@ export interface CallDiagnostic {
 /**
  * A connection of the database's pool that was lost while no call used it; on MySQL and MariaDB also while one
  * did. The next call opens another one.
- *
- * @example
- * ```ts
- * import type { StorageDiagnostic } from 'adk-session-wasm';
- *
- * const lost: StorageDiagnostic = {
- *   kind: 'connection',
- *   storage: 'postgresql',
- *   code: 'connection_lost',
- * };
- * ```
  */
 export interface StorageDiagnostic {
   /**
@@ -94,7 +74,7 @@ export interface StorageCall {
    */
   readonly signal?: HostAbortSignal | undefined;
   /**
-   * A storage that repeats a transaction by itself calls this before, so that {@link CallDiagnostic.retries}
+   * A storage that repeats a transaction by itself calls this before, so that `retries` of a diagnostic
    * counts it. Not calling it is correct as well. Absent: nobody counts.
    */
   readonly onRetry?: (() => void) | undefined;

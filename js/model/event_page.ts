@@ -59,13 +59,6 @@ export interface EventsPage {
 
 /**
  * The request to go through a session's events, page by page.
- *
- * @example
- * ```ts
- * import type { EventsRequest } from 'adk-session-wasm';
- *
- * const newestFirst: EventsRequest = { appName: 'shop', userId: 'ada', sessionId: 's1', order: 'desc' };
- * ```
  */
 export interface EventsRequest extends CompositeSessionKey, Abortable {
   /** `'asc'`: in append order. `'desc'`: the newest event first. Default `'asc'`. */

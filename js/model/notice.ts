@@ -9,15 +9,6 @@ import type { DataLoss } from './storage_info.js';
  * Only the newest pending notice of each session is kept. It stays `created` if the
  * session was created meanwhile. Notices of two tabs may arrive out of order, and then the older one is
  * dropped. So the first notice of a session may be `appended`.
- *
- * @example
- * ```ts
- * import type { SessionNotice } from 'adk-session-wasm';
- *
- * function describe({ type, sessionId, revision, scopes }: SessionNotice): string {
- *   return `${sessionId} was ${type} at revision ${revision} and changed ${scopes.join(', ')}`;
- * }
- * ```
  */
 export interface SessionNotice extends CompositeSessionKey {
   /** `created`, or `appended` for events. */
@@ -33,15 +24,6 @@ export interface SessionNotice extends CompositeSessionKey {
 
 /**
  * A session was deleted, or, without a `sessionId`, all sessions of the user and the user's state.
- *
- * @example
- * ```ts
- * import type { DeletedNotice } from 'adk-session-wasm';
- *
- * function isGone(notice: DeletedNotice, sessionId: string): boolean {
- *   return notice.sessionId === undefined || notice.sessionId === sessionId;
- * }
- * ```
  */
 export interface DeletedNotice {
   /** The kind of the notice. */
@@ -64,15 +46,6 @@ export interface DeletedNotice {
 
 /**
  * The title or the labels of a session changed. Its revision and its place in lists stay.
- *
- * @example
- * ```ts
- * import type { Notice, UpdatedNotice } from 'adk-session-wasm';
- *
- * function isRenamed(notice: Notice): notice is UpdatedNotice {
- *   return notice.type === 'updated';
- * }
- * ```
  */
 export interface UpdatedNotice extends CompositeSessionKey {
   /** The kind of the notice. */
@@ -82,15 +55,6 @@ export interface UpdatedNotice extends CompositeSessionKey {
 /**
  * The state of a user or of the app changed, or both did. If a watched session changed with it, the notice is that
  * session's, with these scopes in it.
- *
- * @example
- * ```ts
- * import type { StateChangedNotice } from 'adk-session-wasm';
- *
- * function isHouseRule({ scopes }: StateChangedNotice): boolean {
- *   return scopes.includes('app');
- * }
- * ```
  */
 export interface StateChangedNotice {
   /** The kind of the notice. */
@@ -106,15 +70,6 @@ export interface StateChangedNotice {
 /**
  * The browser deleted the database, and all its sessions are lost. It is now empty, or holds the data that
  * `onDataLoss` stored. Read all displayed data again.
- *
- * @example
- * ```ts
- * import type { LostNotice, Notice } from 'adk-session-wasm';
- *
- * function isLoss(notice: Notice): notice is LostNotice {
- *   return notice.type === 'lost';
- * }
- * ```
  */
 export interface LostNotice extends DataLoss {
   /** The kind of the notice. */
@@ -125,15 +80,6 @@ export interface LostNotice extends DataLoss {
  * Changes may have been missed: read all displayed data again. This notice comes when the page returns from
  * the browser's back/forward cache, when a lost connection to the database was reopened, and when any tab has
  * called `deleteDatabase`.
- *
- * @example
- * ```ts
- * import type { Notice, ResyncNotice } from 'adk-session-wasm';
- *
- * function isResync(notice: Notice): notice is ResyncNotice {
- *   return notice.type === 'resync';
- * }
- * ```
  */
 export interface ResyncNotice {
   /** The kind of the notice. */
@@ -142,13 +88,6 @@ export interface ResyncNotice {
 
 /**
  * A notice of one change; see {@link Notice}.
- *
- * @example
- * ```ts
- * import type { ChangeNotice } from 'adk-session-wasm';
- *
- * const changed: ChangeNotice = { type: 'stateChanged', scopes: ['app'], appName: 'shop' };
- * ```
  */
 export type ChangeNotice = SessionNotice | DeletedNotice | StateChangedNotice | UpdatedNotice;
 
@@ -171,13 +110,6 @@ export type Notice = ChangeNotice | LostNotice | ResyncNotice;
 /**
  * Selects the changes to watch: those of one session, of a user, or of an app. Sessions show the state of
  * their user and app, so changes of these states are included.
- *
- * @example
- * ```ts
- * import type { WatchRequest } from 'adk-session-wasm';
- *
- * const ada: WatchRequest = { appName: 'shop', userId: 'ada' };
- * ```
  */
 export interface WatchRequest {
   /** The app to watch. */
@@ -190,13 +122,6 @@ export interface WatchRequest {
 
 /**
  * Options for iterating notices. The signal ends the iteration without an error.
- *
- * @example
- * ```ts
- * import type { WatchOptions } from 'adk-session-wasm';
- *
- * const aMinute: WatchOptions = { signal: AbortSignal.timeout(60_000) };
- * ```
  */
 export interface WatchOptions extends Abortable {
   /** Absent: the notices are iterated. */
@@ -205,13 +130,6 @@ export interface WatchOptions extends Abortable {
 
 /**
  * Options for receiving each notice by a callback instead of iterating.
- *
- * @example
- * ```ts
- * import type { ListenOptions } from 'adk-session-wasm';
- *
- * const options: ListenOptions = { onNotice: (notice) => console.log(notice.type) };
- * ```
  */
 export interface ListenOptions extends Abortable {
   /**
@@ -243,14 +161,5 @@ export interface Notices extends AsyncIterableIterator<Notice>, AsyncDisposable 
 
 /**
  * Ends a watch with `onNotice`. `await using` calls it at the end of its block.
- *
- * @example
- * ```ts
- * import { InMemorySessionService, type StopWatching } from 'adk-session-wasm';
- *
- * const onNotice = () => console.log('read again');
- * const stop: StopWatching = new InMemorySessionService().watch({ appName: 'shop' }, { onNotice });
- * stop();
- * ```
  */
 export type StopWatching = (() => void) & AsyncDisposable;

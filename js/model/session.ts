@@ -71,15 +71,6 @@ export interface CompositeSessionKey {
 /**
  * A request with an optional signal. The call is aborted if the signal fires before the commit
  * began.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- *
- * const service = new InMemorySessionService();
- * const signal = AbortSignal.timeout(1000);
- * await service.createSession({ appName: 'shop', userId: 'ada', signal });
- * ```
  */
 export interface Abortable {
   /** Ends the call with `aborted`, if it fires before the commit began. */
@@ -160,18 +151,6 @@ export interface SessionChanges {
 }
 
 /**
- * The key of the session to update.
- *
- * @example
- * ```ts
- * import type { UpdateSessionRequest } from 'adk-session-wasm';
- *
- * const request: UpdateSessionRequest = { appName: 'shop', userId: 'ada', sessionId: 's1' };
- * ```
- */
-export interface UpdateSessionRequest extends CompositeSessionKey, Abortable {}
-
-/**
  * Selects the events that a read returns.
  *
  * @example
@@ -226,30 +205,11 @@ export interface DeleteSessionRequest extends CompositeSessionKey, Abortable {}
 
 /**
  * The revisions of stored events by their ids; `null` for an id that no event may have.
- *
- * @example
- * ```ts
- * import type { ExpectedEvents } from 'adk-session-wasm';
- *
- * const isNew: ExpectedEvents = { e1: null };
- * ```
  */
 export type ExpectedEvents = Readonly<Record<string, number | null>>;
 
 /**
  * A request that is refused if the session has changed.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- *
- * const service = new InMemorySessionService();
- * const session = await service.createSession({ appName: 'shop', userId: 'ada' });
- * const expectedRevision = service.revisionOf(session);
- * // The model is called, and other tabs may write. Store its answer only if none did.
- * const event = { author: 'guide', invocationId: 'i1' };
- * await service.appendEvent({ session, event, expectedRevision });
- * ```
  */
 export interface RevisionCheck {
   /**
@@ -334,13 +294,6 @@ export interface UpdateStateRequest<S extends object = StateShape> extends Abort
 
 /**
  * The key of a user of an app.
- *
- * @example
- * ```ts
- * import type { UserRequest } from 'adk-session-wasm';
- *
- * const ada: UserRequest = { appName: 'shop', userId: 'ada' };
- * ```
  */
 export interface UserRequest extends Abortable {
   /** The app: any name of yours. */
@@ -351,13 +304,6 @@ export interface UserRequest extends Abortable {
 
 /**
  * The key of an app.
- *
- * @example
- * ```ts
- * import type { AppRequest } from 'adk-session-wasm';
- *
- * const shop: AppRequest = { appName: 'shop' };
- * ```
  */
 export interface AppRequest extends Abortable {
   /** The app: any name of yours. */

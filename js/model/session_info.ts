@@ -3,13 +3,6 @@ import type { StateShape } from '../state/state_shape.js';
 
 /**
  * The request to compute what a session holds.
- *
- * @example
- * ```ts
- * import type { SessionInfoRequest } from 'adk-session-wasm';
- *
- * const request: SessionInfoRequest = { appName: 'shop', userId: 'ada', sessionId: 's1' };
- * ```
  */
 export interface SessionInfoRequest extends CompositeSessionKey, Abortable {
   /** Leaves out events whose stored record cannot be read. By default such an event fails the call. */
@@ -19,13 +12,6 @@ export interface SessionInfoRequest extends CompositeSessionKey, Abortable {
 /**
  * The tokens of events, by the names of the model's `usageMetadata`. A number that no event has is absent. Numbers of
  * later models, whose names also end in `TokenCount`, are there too.
- *
- * @example
- * ```ts
- * import type { TokenUsage } from 'adk-session-wasm';
- *
- * const tokens = ({ totalTokenCount = 0 }: TokenUsage): number => totalTokenCount;
- * ```
  */
 export interface TokenUsage {
   /** The tokens that were sent to the model. */

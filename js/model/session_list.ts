@@ -40,7 +40,7 @@ export interface ListSessionsRequest<K extends string = string> extends Abortabl
    * of sessions with large states takes far less time with few keys.
    */
   stateKeys?: readonly K[] | undefined;
-  /** See {@link ListSessionsPageRequest.withTotal}. */
+  /** With `false` the result is a {@link SessionsPage} without the total. */
   withTotal?: true | undefined;
 }
 
@@ -48,13 +48,6 @@ export interface ListSessionsRequest<K extends string = string> extends Abortabl
  * The request of a page of sessions, with or without the total.
  *
  * @typeParam K - The keys of the service's state.
- *
- * @example
- * ```ts
- * import type { ListSessionsPageRequest } from 'adk-session-wasm';
- *
- * const newest: ListSessionsPageRequest = { appName: 'shop', order: 'desc', limit: 20, withTotal: false };
- * ```
  */
 export interface ListSessionsPageRequest<K extends string = string> extends Omit<
   ListSessionsRequest<K>,
@@ -134,13 +127,6 @@ export interface ListSessionsResponse<S extends object = StateShape> extends Ses
  * The request to go through sessions, page by page.
  *
  * @typeParam K - The keys of the service's state.
- *
- * @example
- * ```ts
- * import type { SessionsRequest } from 'adk-session-wasm';
- *
- * const newestFirst: SessionsRequest = { appName: 'shop', userId: 'ada', order: 'desc' };
- * ```
  */
 export interface SessionsRequest<K extends string = string> extends Omit<
   ListSessionsPageRequest<K>,

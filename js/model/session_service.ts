@@ -10,12 +10,12 @@ import type {
   AppendEventRequest,
   AppendEventsRequest,
   AppRequest,
+  CompositeSessionKey,
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
   Session,
   SessionChanges,
-  UpdateSessionRequest,
   UpdateStateRequest,
   UserRequest,
 } from './session.js';
@@ -210,7 +210,7 @@ export interface SessionService<S extends object = StateShape> {
    *
    * @throws SessionError `not_found`; `invalid_argument`; `unsupported` if the storage keeps no titles
    */
-  updateSession(key: UpdateSessionRequest, changes: SessionChanges): Promise<void>;
+  updateSession(key: CompositeSessionKey & Abortable, changes: SessionChanges): Promise<void>;
   /**
    * Returns a session's title, labels and times, the number and size of its events, and the tokens that they used.
    *

@@ -2,15 +2,6 @@ import type { SessionErrorCode } from '../errors/errors.js';
 
 /**
  * The loss of a database: the browser has deleted it with all its sessions.
- *
- * @example
- * ```ts
- * import type { DataLoss } from 'adk-session-wasm';
- *
- * function tell({ when, message }: DataLoss): string {
- *   return `${new Date(when).toLocaleString()}: ${message}`;
- * }
- * ```
  */
 export interface DataLoss {
   /** When the loss was noticed, in milliseconds since 1970. */
@@ -69,14 +60,6 @@ export interface Health {
 
 /**
  * The options of `close`.
- *
- * @example
- * ```ts
- * import { type CloseOptions, InMemorySessionService } from 'adk-session-wasm';
- *
- * const soon: CloseOptions = { timeoutMs: 5000 };
- * await new InMemorySessionService().close(soon);
- * ```
  */
 export interface CloseOptions {
   /**

@@ -8,14 +8,6 @@ import { missingCalls, windowStart } from './history_window.js';
 /**
  * The cap on the events that a session is read with, for reads that ask for no window of their own.
  * A framework asks for the whole session at each turn.
- *
- * @example
- * ```ts
- * import { type HistoryOptions, InMemorySessionService } from 'adk-session-wasm';
- *
- * const history: HistoryOptions = { numRecentEvents: 50 };
- * const service = new InMemorySessionService({ history });
- * ```
  */
 export interface HistoryOptions {
   /**

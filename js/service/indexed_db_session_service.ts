@@ -84,28 +84,11 @@ export interface IndexedDbSessionServiceOptions<
 
 /**
  * Fills a lost database again through `service`, which nothing else uses; see `onDataLoss`.
- *
- * @example
- * ```ts
- * import type { OnDataLoss } from 'adk-session-wasm';
- *
- * const greet: OnDataLoss = async ({ message }, service) => {
- *   await service.createSession({ appName: 'shop', userId: 'ada', state: { message } });
- * };
- * ```
  */
 export type OnDataLoss = (loss: DataLoss, service: SessionService) => void | Promise<void>;
 
 /**
  * The options of `deleteDatabase`.
- *
- * @example
- * ```ts
- * import { type DeleteDatabaseOptions, IndexedDbSessionService } from 'adk-session-wasm';
- *
- * const patient: DeleteDatabaseOptions = { timeoutMs: 60_000 };
- * await IndexedDbSessionService.deleteDatabase('my-shop', patient);
- * ```
  */
 export interface DeleteDatabaseOptions {
   /**

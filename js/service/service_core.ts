@@ -9,11 +9,11 @@ import { takeAutoTitle } from '../model/auto_title.js';
 import { type Expiry, takeDescription, takeExpiry } from '../model/description.js';
 import { isId, requireId, requireKey, requireOwner, requireUser } from '../model/values/ids.js';
 import type {
-  ImportedSessionRequest,
+  CompositeSessionKey,
   DeleteSessionRequest,
+  ImportedSessionRequest,
   Session,
   SessionChanges,
-  UpdateSessionRequest,
   UpdateStateRequest,
 } from '../model/session.js';
 import type { StorageCall } from '../model/diagnostic.js';
@@ -261,7 +261,7 @@ export class ServiceCore {
 
   /** Changes the title, the labels and the expiry of a session. */
   describe(
-    key: UpdateSessionRequest & StorageCall,
+    key: CompositeSessionKey & StorageCall,
     changes: SessionChanges & Expiry,
   ): MaybePromise<void> {
     const { appName, userId, sessionId, signal, onRetry, operation } = key;

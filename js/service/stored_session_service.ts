@@ -10,13 +10,13 @@ import type {
   AppendEventRequest,
   AppendEventsRequest,
   AppRequest,
+  CompositeSessionKey,
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
   ImportedSessionRequest,
   Session,
   SessionChanges,
-  UpdateSessionRequest,
   UpdateStateRequest,
   UserRequest,
 } from '../model/session.js';
@@ -178,7 +178,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
     return this.#core.calls.run('updateState', request, (request) => this.#core.update(request));
   }
 
-  updateSession(key: UpdateSessionRequest, changes: SessionChanges): Promise<void> {
+  updateSession(key: CompositeSessionKey & Abortable, changes: SessionChanges): Promise<void> {
     return this.#core.calls.run('updateSession', key, (key) => this.#core.describe(key, changes));
   }
 

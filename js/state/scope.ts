@@ -20,13 +20,6 @@ export const SHARED_PREFIXES = { app: APP_PREFIX, user: USER_PREFIX } as const;
 
 /**
  * A state that sessions share: the user's, with `user:` keys, or the app's, with `app:` keys.
- *
- * @example
- * ```ts
- * import type { SharedScope } from 'adk-session-wasm';
- *
- * const prefixOf = (scope: SharedScope) => `${scope}:`;
- * ```
  */
 export type SharedScope = keyof typeof SHARED_PREFIXES;
 export const SHARED_SCOPES = Object.keys(SHARED_PREFIXES) as readonly SharedScope[];

@@ -19,13 +19,6 @@ import { markRaw } from '../members/raw.js';
 
 /**
  * The reading methods of {@link State}.
- *
- * @example
- * ```ts
- * import type { ReadableState } from 'adk-session-wasm';
- *
- * const isKnown = (state: ReadableState) => state.has('user:name');
- * ```
  */
 export type ReadableState<S extends object = StateShape> = Pick<
   State<S>,

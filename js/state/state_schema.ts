@@ -16,13 +16,6 @@ import { isTemp, REMOVED } from './scope.js';
 
 /**
  * One problem that a validator found.
- *
- * @example
- * ```ts
- * import type { SchemaIssue } from 'adk-session-wasm';
- *
- * const issue: SchemaIssue = { message: 'must be a number', path: ['items', 0, 'price'] };
- * ```
  */
 export interface SchemaIssue {
   /** What is wrong, for people. */
@@ -41,13 +34,6 @@ export interface SchemaIssue {
 
 /**
  * The result of a validator: the value, or the problems that it found.
- *
- * @example
- * ```ts
- * import type { SchemaResult } from 'adk-session-wasm';
- *
- * const results: SchemaResult<number>[] = [{ value: 1 }, { issues: [{ message: 'too small' }] }];
- * ```
  */
 export type SchemaResult<Output> =
   | {
@@ -63,20 +49,6 @@ export type SchemaResult<Output> =
 
 /**
  * A Standard Schema, version 1.
- *
- * @example A validator without a library
- * ```ts
- * import type { StandardSchema } from 'adk-session-wasm';
- *
- * const count: StandardSchema<number> = {
- *   '~standard': {
- *     version: 1,
- *     vendor: 'me',
- *     validate: (value) =>
- *       typeof value === 'number' ? { value } : { issues: [{ message: 'must be a number' }] },
- *   },
- * };
- * ```
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   /** What the specification asks of a schema. */
@@ -121,19 +93,6 @@ export type StateSchema = Readonly<Record<string, StandardSchema>>;
 
 /**
  * The schema of a state of shape `S`, of which any key may be declared. A service that is given one infers `S` from it.
- *
- * @example
- * ```ts
- * import { InMemorySessionService, type StateSchemaOf } from 'adk-session-wasm';
- * import { z } from 'zod';
- *
- * interface Shop {
- *   topic: string;
- *   'user:visits': number;
- * }
- * const stateSchema: StateSchemaOf<Shop> = { topic: z.string(), 'user:visits': z.number() };
- * const service = new InMemorySessionService({ stateSchema });
- * ```
  */
 export type StateSchemaOf<S> = { readonly [K in keyof S]?: StandardSchema<S[K], unknown> };
 

@@ -28,15 +28,6 @@ export type StateDelta<S> = { [K in keyof S]?: S[K] | typeof REMOVED | undefined
 /**
  * Computes the changes of a state of shape `S` from the stored state, for `updateState`, so that concurrent calls
  * can count. It is synchronous, and the storage may call it more than once. It changes nothing if it returns `{}`.
- *
- * @example
- * ```ts
- * import type { ComputeDelta } from 'adk-session-wasm';
- *
- * const visit: ComputeDelta<{ 'user:visits': number }> = ({ 'user:visits': visits = 0 }) => ({
- *   'user:visits': visits + 1,
- * });
- * ```
  */
 export type ComputeDelta<S extends object = StateShape> = {
   /** A method and no function type: a service of shape `S` then fits where a service of any shape is expected. */
@@ -45,37 +36,16 @@ export type ComputeDelta<S extends object = StateShape> = {
 
 /**
  * The keys of `S`, for an editor to suggest. Any other key is allowed too.
- *
- * @example
- * ```ts
- * import type { StateKey } from 'adk-session-wasm';
- *
- * const keys: StateKey<{ topic: string }>[] = ['topic', 'user:name'];
- * ```
  */
 export type StateKey<S> = (keyof S & string) | (string & {});
 
 /**
  * The type of a key's value in `S`; `unknown` for a key that `S` does not name.
- *
- * @example
- * ```ts
- * import type { StateValue } from 'adk-session-wasm';
- *
- * const topic: StateValue<{ topic: string }, 'topic'> = 'tea';
- * ```
  */
 export type StateValue<S, K extends string> = (S & StateShape)[K];
 
 /**
  * The changes for `State.update`: `undefined` or `State.REMOVED` removes a key.
- *
- * @example
- * ```ts
- * import type { StateChanges } from 'adk-session-wasm';
- *
- * const changes: StateChanges<{ topic: string }> = { topic: undefined, 'user:name': 'Ada' };
- * ```
  */
 export type StateChanges<S> = StateDelta<S> & StateShape;
 

@@ -6,13 +6,6 @@
 
 /**
  * The part of its storage quota that this site uses.
- *
- * @example
- * ```ts
- * import { type StorageUsage, storageUsage } from 'adk-session-wasm';
- *
- * const room: StorageUsage | undefined = await storageUsage();
- * ```
  */
 export interface StorageUsage {
   /** Bytes used by all data of this site, roughly. */

@@ -10,13 +10,6 @@ import { peekState, State } from '../state/state.js';
 
 /**
  * A state that can be read as a record: our `State`, or the one of `@google/adk`.
- *
- * @example
- * ```ts
- * import { State, type StateReader } from 'adk-session-wasm';
- *
- * const reader: StateReader = new State({ topic: 'tea' });
- * ```
  */
 export interface StateReader {
   /** Returns all keys, with their prefixes, and values. */
@@ -25,31 +18,12 @@ export interface StateReader {
 
 /**
  * The result of loading an artifact. `undefined` or `null`: it does not exist.
- *
- * @example
- * ```ts
- * import type { LoadedArtifact } from 'adk-session-wasm';
- *
- * const loadArtifact = (filename: string): LoadedArtifact =>
- *   filename === 'terms.txt' ? { text: 'Be kind.' } : undefined;
- * ```
  */
 export type LoadedArtifact = Part | null | undefined;
 
 /**
  * The plain form of the context that a template is rendered with. Contexts of an {@link Invocation}
  * have this shape.
- *
- * @example
- * ```ts
- * import { injectSessionState, type TemplateContext } from 'adk-session-wasm';
- *
- * const context: TemplateContext = {
- *   state: { name: 'Ada' },
- *   loadArtifact: async (filename) => ({ text: await (await fetch(`/files/${filename}`)).text() }),
- * };
- * await injectSessionState('Hi {name}. {artifact.terms.txt}', context);
- * ```
  */
 export interface TemplateContext {
   /** Key → value, prefixes included; or a `State`. Only own properties count. */
@@ -62,15 +36,6 @@ export interface TemplateContext {
  * The members of `@google/adk`'s `ReadonlyContext` (and so of `CallbackContext` and `ToolContext`)
  * that templates use. Artifacts are loaded through the invocation, since the context itself cannot
  * load them.
- *
- * @example
- * ```ts
- * import type { ReadonlyContext } from '@google/adk';
- * import { type AdkReadonlyContext, injectSessionState } from 'adk-session-wasm';
- *
- * const greet = (context: AdkReadonlyContext) => injectSessionState('Greet {user:name}.', context);
- * const provider = (context: ReadonlyContext) => greet(context);
- * ```
  */
 export interface AdkReadonlyContext {
   /** The state to print from. */
@@ -98,14 +63,6 @@ export interface AdkReadonlyContext {
 
 /**
  * Fits both the artifact service bound to a session, in newer ADKs, and the unbound one.
- *
- * @example
- * ```ts
- * import type { AdkLoadArtifactRequest } from 'adk-session-wasm';
- *
- * const session = { appName: 'shop', userId: 'ada', sessionId: 's1' };
- * const request: AdkLoadArtifactRequest = { ...session, filename: 'terms.txt' };
- * ```
  */
 export interface AdkLoadArtifactRequest {
   /** The app of the session. */

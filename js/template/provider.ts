@@ -23,13 +23,6 @@ export type InstructionProvider<C = InstructionContext> = (context: C) => string
 /**
  * The context that a provider is called with. A context that may write is narrowed to a read-only
  * one.
- *
- * @example
- * ```ts
- * import type { Context, ProviderContext } from 'adk-session-wasm';
- *
- * const nameOf = (context: ProviderContext<Context>) => context.state.get('user:name');
- * ```
  */
 export type ProviderContext<C> = C extends Context<infer S> ? ReadonlyContext<S> : C;
 

@@ -9,14 +9,6 @@ import { scanTemplate } from '../wasm/core.js';
 
 /**
  * A placeholder `{name}` that is printed with a value, as `Template.placeholders` lists it.
- *
- * @example
- * ```ts
- * import { type Placeholder, Template } from 'adk-session-wasm';
- *
- * const [placeholder]: readonly Placeholder[] = new Template('Hi { user:name? }').placeholders;
- * // { name: 'user:name', kind: 'state', optional: true, start: 3, end: 17 }
- * ```
  */
 export interface Placeholder {
   /** The state's key with its prefix, or `artifact.` and a file name. */

@@ -2,13 +2,11 @@
 import { Deadline } from '../call/deadline.js';
 import { messageOf } from '../errors/describe.js';
 import {
-  type ComputeDelta,
   type CreateSessionRequest,
   type Event,
   isSessionError,
   openSessionService,
   type Session,
-  type ExpectedEvents,
   type SessionChanges,
   SessionError,
   type SessionErrorCode,
@@ -16,6 +14,8 @@ import {
   type SessionServiceOptions,
 } from '../index.js';
 import type { StorageAdapter } from '../storage/index.js';
+import type { ExpectedEvents } from '../model/session.js';
+import type { ComputeDelta } from '../state/state_shape.js';
 import type { JsonObject } from '../json/rules.js';
 import { type Call, type Case, readSteps, type Step } from './case.js';
 import { expectEqual, expectPage, expectSession, expectState } from './expect.js';

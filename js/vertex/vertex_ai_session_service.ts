@@ -6,11 +6,12 @@ import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { Expiry } from '../model/description.js';
 import type {
+  Abortable,
+  CompositeSessionKey,
   CreateSessionRequest,
   ImportedSessionRequest,
   Session,
   SessionChanges,
-  UpdateSessionRequest,
 } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { Access, type AccessToken } from './rest/access.js';
@@ -138,6 +139,7 @@ export class VertexAiSessionService<S extends object = StateShape> extends Store
     super(new ServiceCore(partsOverBuiltIn(openAdapter(ownOptions)), withVertexIds(ownOptions)));
   }
 
+  /** As `createSession` of every service. The request may have an expiry. */
   override createSession(request: VertexAiCreateSessionRequest<S>): Promise<Session<S>>;
   /** @internal */
   override createSession(request: ImportedSessionRequest<S> & Expiry): Promise<Session<S>>;
@@ -145,12 +147,14 @@ export class VertexAiSessionService<S extends object = StateShape> extends Store
     return super.createSession(request);
   }
 
+  /** As `getOrCreateSession` of every service. The request may have an expiry. */
   override getOrCreateSession(request: VertexAiCreateSessionRequest<S>): Promise<Session<S>> {
     return super.getOrCreateSession(request);
   }
 
+  /** As `updateSession` of every service. The changes may have an expiry. */
   override updateSession(
-    key: UpdateSessionRequest,
+    key: CompositeSessionKey & Abortable,
     changes: VertexAiSessionChanges,
   ): Promise<void> {
     return super.updateSession(key, changes);

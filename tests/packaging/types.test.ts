@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { linkFramework, packageFolder, run, write } from './installed.js';
+import ts from 'typescript';
+import { install, linkFramework, packageFolder, run, write } from './installed.js';
 
 const tsc = join(packageFolder('typescript'), 'bin', 'tsc');
 
@@ -207,6 +208,20 @@ const ADK_OPTIONS = {
 
 describe('the types', () => {
   before(linkFramework);
+
+  it('that the root exports have at most 70 names, with those of functions', () => {
+    const entry = join(install().folder, 'js/dist/index.d.ts');
+    const program = ts.createProgram([entry], { types: [] });
+    const source = program.getSourceFile(entry);
+    const module = source && program.getTypeChecker().getSymbolAtLocation(source);
+    assert.ok(module);
+    const names = program
+      .getTypeChecker()
+      .getExportsOfModule(module)
+      .map(({ name }) => name);
+    assert.ok(names.includes('Session') && names.includes('openSessionService'));
+    assert.ok(names.length <= 70, `${names.length}: ${names.join(' ')}`);
+  });
 
   for (const [name, resolution] of Object.entries(RESOLUTIONS)) {
     it(`resolve and compile in a page, with ${name}`, () => {

@@ -1,20 +1,19 @@
 // Pages of events, and what a server asks a service: what compiles, what must not, and what is inferred.
 
 import {
-  type ChangedEvent,
   type ChangesSince,
-  type CloseOptions,
   type Event,
   type EventsPage,
-  type EventsRequest,
   type Health,
   InMemorySessionService,
-  type ListChangesRequest,
   type ListEventsRequest,
   type Session,
   type SessionErrorCode,
   type SessionService,
 } from '../../js/index.js';
+import type { ChangedEvent, ListChangesRequest } from '../../js/model/changes_since.js';
+import type { EventsRequest } from '../../js/model/event_page.js';
+import type { CloseOptions } from '../../js/model/storage_info.js';
 import { describe, is, it } from './expect.js';
 
 interface Shop {

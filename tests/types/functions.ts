@@ -20,9 +20,7 @@ import {
   Invocation,
   isFinalResponse,
   isSessionError,
-  type OnDataLoss,
   openSessionService,
-  type Placeholder,
   type ReadonlyContext,
   requestPersistence,
   resolveInstruction,
@@ -32,10 +30,12 @@ import {
   type SessionServiceOptions,
   State,
   StateSchemaError,
-  type StorageUsage,
   storageUsage,
   Template,
 } from '../../js/index.js';
+import type { OnDataLoss } from '../../js/service/indexed_db_session_service.js';
+import type { StorageUsage } from '../../js/storage/persistence.js';
+import type { Placeholder } from '../../js/template/scanner.js';
 import * as main from '../../js/index.js';
 import * as slim from '../../js/slim.js';
 // The sources lack the cases, which the build makes.
@@ -184,7 +184,6 @@ describe('The types of subpaths', () => {
       const session: Session = imported;
       is<files.SessionFile>()(files.sessionToFile(session, { casing: 'snake' }));
       is<Session>()(files.sessionFromFile(file, { userId: 'ada' }));
-      is<main.StateShape>()(files.initialState(session));
       for await (const line of files.exportSessions(typed, { appName: 'shop' })) is<string>()(line);
       for await (const { error } of files.importSessions(typed, [])) {
         is<main.SessionErrorCode | undefined>()(error?.code);

@@ -1,26 +1,21 @@
 import {
   type AppendEventRequest,
   type AppendEventsRequest,
-  type Abortable,
-  type AppRequest,
   type BaseSessionService,
   type ChangesSince,
   type CompositeSessionKey,
   createEvent,
   type CreateSessionRequest,
   type DeleteSessionRequest,
-  type DeleteSessionsOptions,
   type DeleteSessionsRequest,
   type Event,
   type EventActions,
   type EventsPage,
-  type EventsRequest,
   type GetSessionConfig,
   type GetSessionRequest,
   type Health,
   InMemorySessionService,
   Invocation,
-  type ListChangesRequest,
   type ListEventsRequest,
   type ListSessionsRequest,
   type ListSessionsResponse,
@@ -33,16 +28,16 @@ import {
   type StorageInfo,
   type SessionChanges,
   type SessionInfo,
-  type SessionInfoRequest,
   type SessionService,
-  type SessionsRequest,
-  type TokenUsage,
-  type UpdateSessionRequest,
   type UpdateStateRequest,
-  type UserRequest,
-  type WatchOptions,
-  type WatchRequest,
 } from '../../js/index.js';
+import type { ListChangesRequest } from '../../js/model/changes_since.js';
+import type { DeleteSessionsOptions } from '../../js/model/deletion.js';
+import type { EventsRequest } from '../../js/model/event_page.js';
+import type { WatchOptions, WatchRequest } from '../../js/model/notice.js';
+import type { Abortable, AppRequest, UserRequest } from '../../js/model/session.js';
+import type { SessionInfoRequest, TokenUsage } from '../../js/model/session_info.js';
+import type { SessionsRequest } from '../../js/model/session_list.js';
 import { VertexAiSessionService } from '../../js/vertex/index.js';
 import { compiled, describe, is, it } from './expect.js';
 import { key, service, type Shop } from './shop.js';
@@ -342,7 +337,7 @@ describe('SessionService', () => {
         deleteSessions = (request: DeleteSessionsRequest, options?: DeleteSessionsOptions): Promise<number> => this.#inner.deleteSessions(request, options); // prettier-ignore
         appendEvent = <E extends NewEvent>(request: AppendEventRequest<StateShape, E>) => this.#inner.appendEvent(request); // prettier-ignore
         appendEvents = <E extends NewEvent>(request: AppendEventsRequest<StateShape, E>) => this.#inner.appendEvents(request); // prettier-ignore
-        updateSession = (key: UpdateSessionRequest, changes: SessionChanges): Promise<void> => this.#inner.updateSession(key, changes); // prettier-ignore
+        updateSession = (key: CompositeSessionKey & Abortable, changes: SessionChanges): Promise<void> => this.#inner.updateSession(key, changes); // prettier-ignore
         sessionInfo = (request: SessionInfoRequest): Promise<SessionInfo> => this.#inner.sessionInfo(request); // prettier-ignore
         listEvents = (request: ListEventsRequest): Promise<EventsPage> => this.#inner.listEvents(request); // prettier-ignore
         events = (request: EventsRequest) => this.#inner.events(request);

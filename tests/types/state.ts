@@ -9,7 +9,6 @@ import {
   Invocation,
   type JsonValue,
   openSessionService,
-  type ReadableState,
   type ReadonlyContext,
   type Session,
   type SessionServiceOptions,
@@ -18,6 +17,7 @@ import {
   type StateShape,
   ToolContext,
 } from '../../js/index.js';
+import type { ReadableState } from '../../js/state/state.js';
 import { DatabaseSessionService } from '../../js/database/index.js';
 import { getSessionServiceFromUri } from '../../js/uri/index.js';
 import { VertexAiSessionService } from '../../js/vertex/index.js';

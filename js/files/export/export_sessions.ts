@@ -19,6 +19,7 @@ import { readWholeSession } from './whole_session.js';
  */
 export interface ExportSessionsRequest
   extends Pick<ExportSessionOptions, 'initialState'>, Abortable {
+  /** The app whose sessions are exported. */
   appName: string;
   /** Absent: all users of the app. */
   userId?: string | undefined;

@@ -25,15 +25,6 @@ export function applyDeltas(state: Readonly<StateShape>, events: readonly Event[
  * explain.
  *
  * @returns the keys of `session.state` that no delta of its events sets or removes, without `temp:` ones
- *
- * @example
- * ```ts
- * import { initialState, sessionFromFile } from 'adk-session-wasm/files';
- *
- * function beginOf(text: string): Record<string, unknown> {
- *   return initialState(sessionFromFile(text));
- * }
- * ```
  */
 export function initialState(session: Pick<Session, 'state' | 'events'>): StateShape {
   const { state, events } = session;

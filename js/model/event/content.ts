@@ -2,13 +2,6 @@
 
 /**
  * The bytes of a file in a {@link Part}.
- *
- * @example
- * ```ts
- * import type { InlineData } from 'adk-session-wasm';
- *
- * const pixel: InlineData = { mimeType: 'image/gif', data: 'R0lGODlhAQABAAAAACw=' };
- * ```
  */
 export interface InlineData {
   /** Base64. */
@@ -21,13 +14,6 @@ export interface InlineData {
 
 /**
  * A file stored elsewhere, referenced by a {@link Part}.
- *
- * @example
- * ```ts
- * import type { FileData } from 'adk-session-wasm';
- *
- * const menu: FileData = { fileUri: 'gs://shop/menu.pdf', mimeType: 'application/pdf' };
- * ```
  */
 export interface FileData {
   /** Its URI, like `gs://bucket/tea.pdf`. */
@@ -78,33 +64,19 @@ export interface FunctionResponse {
 
 /**
  * Code that the model asks to run.
- *
- * @example
- * ```ts
- * import type { ExecutableCode } from 'adk-session-wasm';
- *
- * const code: ExecutableCode = { id: 'c1', code: 'print(6 * 7)' };
- * ```
  */
 export interface ExecutableCode {
-  /** The {@link CodeExecutionResult} repeats this id. */
+  /** The result repeats this id. */
   id?: string;
   /** The source text. */
   code?: string;
 }
 
 /**
- * The result of running an {@link ExecutableCode}.
- *
- * @example
- * ```ts
- * import type { CodeExecutionResult } from 'adk-session-wasm';
- *
- * const result: CodeExecutionResult = { id: 'c1', output: '42' };
- * ```
+ * The result of running code.
  */
 export interface CodeExecutionResult {
-  /** The id of its {@link ExecutableCode}. */
+  /** The id of the code that was run. */
   id?: string;
   /** Standard output, or an error message. */
   output?: string;

@@ -2,26 +2,12 @@ import type { Event, EventActions } from './event.js';
 
 /**
  * The parameter of {@link createEventActions}: any of the fields.
- *
- * @example
- * ```ts
- * import type { CreateEventActionsParams } from 'adk-session-wasm';
- *
- * const params: CreateEventActionsParams = { transferToAgent: 'cashier' };
- * ```
  */
 export type CreateEventActionsParams = { [K in keyof EventActions]?: EventActions[K] | undefined };
 
 /**
  * The parameter of {@link createEvent}: any of the fields, partial `actions`, and fields of your
  * own.
- *
- * @example
- * ```ts
- * import type { CreateEventParams } from 'adk-session-wasm';
- *
- * const params: CreateEventParams = { author: 'user', content: { parts: [{ text: 'hi' }] } };
- * ```
  */
 export type CreateEventParams = {
   [K in Exclude<keyof Event, 'actions'>]?: Event[K] | undefined;

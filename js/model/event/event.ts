@@ -12,13 +12,6 @@ import type { Content } from './content.js';
 
 /**
  * How a tool authenticates: an OpenAPI 3 security scheme.
- *
- * @example
- * ```ts
- * import type { AuthScheme } from 'adk-session-wasm';
- *
- * const scheme: AuthScheme = { type: 'http', scheme: 'bearer' };
- * ```
  */
 export type AuthScheme =
   | {
@@ -60,16 +53,6 @@ export type AuthScheme =
 
 /**
  * A tool's request for a credential. Do not store credentials themselves in a session.
- *
- * @example
- * ```ts
- * import type { AuthConfig } from 'adk-session-wasm';
- *
- * const config: AuthConfig = {
- *   authScheme: { type: 'http', scheme: 'bearer' },
- *   credentialKey: 'calendar',
- * };
- * ```
  */
 export interface AuthConfig {
   /** How the tool authenticates. */
@@ -80,13 +63,6 @@ export interface AuthConfig {
 
 /**
  * A tool's request to be confirmed by the user.
- *
- * @example
- * ```ts
- * import type { ToolConfirmation } from 'adk-session-wasm';
- *
- * const question: ToolConfirmation = { hint: 'Pay 12 euros?', confirmed: false };
- * ```
  */
 export interface ToolConfirmation {
   /** The question to show to the user. */
@@ -133,13 +109,6 @@ export interface EventActions {
 
 /**
  * Workflow: the node that an event comes from.
- *
- * @example
- * ```ts
- * import type { NodeInfo } from 'adk-session-wasm';
- *
- * const node: NodeInfo = { path: 'root.review' };
- * ```
  */
 export interface NodeInfo {
   /** The node's path in the workflow. */

@@ -1,6 +1,7 @@
 // The rules that hold after every case.
 
-import { isSessionError, SESSION_ERROR_CODES, type Session } from 'adk-session-wasm';
+import { isSessionError, type Session } from 'adk-session-wasm';
+import { SESSION_ERROR_CODES } from '../../../js/errors/errors.js';
 
 /** How a call ended. */
 export type Outcome =

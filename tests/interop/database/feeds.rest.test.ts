@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import type { Notice, SessionNotice } from '../../../js/index.js';
+import type { Notice } from '../../../js/index.js';
+import type { SessionNotice } from '../../../js/model/notice.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../js/remote/fixture.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';

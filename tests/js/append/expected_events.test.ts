@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { type ExpectedEvents, InMemorySessionService } from '../../../js/index.js';
+import { InMemorySessionService } from '../../../js/index.js';
+import type { ExpectedEvents } from '../../../js/model/session.js';
 import {
   begin,
   failure,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { APP, begin, failure, KEY, openOver, overStorages, says, stored, texts, USER } from '../service/fixture.js'; // prettier-ignore
-import type { Abortable } from '../../../js/index.js';
+import type { Abortable } from '../../../js/model/session.js';
 import { gate, MapStorage } from '../service/map_storage.js';
 
 overStorages('A signal that fired before the call', (open) => {

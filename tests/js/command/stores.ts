@@ -7,13 +7,8 @@ import { join } from 'node:path';
 
 import { run } from '../../../js/command/run.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import {
-  type SessionService,
-  createEvent,
-  type CreateEventParams,
-  State,
-  type Session,
-} from '../../../js/index.js';
+import { type SessionService, createEvent, State, type Session } from '../../../js/index.js';
+import type { CreateEventParams } from '../../../js/model/event/create_event.js';
 
 /** A temporary folder for this test file, which is deleted at its end. */
 export function newFolder(): string {

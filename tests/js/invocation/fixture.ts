@@ -6,7 +6,6 @@ import {
   type Event,
   InMemorySessionService,
   Invocation,
-  type InvocationOptions,
   isSessionError,
   openSessionService,
   type Part,
@@ -15,6 +14,7 @@ import {
   type SessionErrorCode,
   type StateShape,
 } from '../../../js/index.js';
+import type { InvocationOptions } from '../../../js/invocation/invocation.js';
 import { MapStorage } from '../service/map_storage.js';
 
 /** A session, what is stored of it, and a way to make the next append fail. */

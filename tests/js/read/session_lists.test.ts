@@ -5,7 +5,6 @@ import { describe, it } from 'node:test';
 
 import { mapAdapter } from '../../../examples/map_adapter.js';
 import {
-  type ListSessionsPageRequest,
   InMemorySessionService,
   openSessionService,
   type Session,
@@ -13,6 +12,7 @@ import {
   type SessionServiceOptions,
   type SessionService,
 } from '../../../js/index.js';
+import type { ListSessionsPageRequest } from '../../../js/model/session_list.js';
 import type { StorageAdapter } from '../../../js/storage/index.js';
 import { sortList } from '../../../js/storage/list_place.js';
 import { findDifference } from './list_model.js';

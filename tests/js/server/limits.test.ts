@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { InMemorySessionService, SESSION_ERROR_CODES, SessionError } from '../../../js/index.js';
+import { InMemorySessionService, SessionError } from '../../../js/index.js';
+import { SESSION_ERROR_CODES } from '../../../js/errors/errors.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
 import {
   type SessionAccess,

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import {
-  type CallDiagnostic,
   createEvent,
   type Diagnostic,
   InMemorySessionService,
   type SessionServiceOptions,
 } from '../../../js/index.js';
+import type { CallDiagnostic } from '../../../js/model/diagnostic.js';
 import type {
   Decide,
   StorageCall,

@@ -1,4 +1,5 @@
-import type { Notice, SessionService, WatchRequest } from '../../../js/index.js';
+import type { Notice, SessionService } from '../../../js/index.js';
+import type { WatchRequest } from '../../../js/model/notice.js';
 import { APP } from '../service/fixture.js';
 
 /** The notices of a watcher, in a growing list. */

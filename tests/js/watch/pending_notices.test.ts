@@ -3,7 +3,9 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import type { ChangeNotice, Notice, SharedScope } from '../../../js/index.js';
+import type { Notice } from '../../../js/index.js';
+import type { ChangeNotice } from '../../../js/model/notice.js';
+import type { SharedScope } from '../../../js/state/scope.js';
 import { PendingNotices } from '../../../js/watch/pending_notices.js';
 import { stateNotice } from '../../../js/watch/state_notice.js';
 

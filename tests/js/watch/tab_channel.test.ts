@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { mapAdapter } from '../../../examples/map_adapter.js';
-import type { Notice, SessionNotice, SharedScope } from '../../../js/index.js';
+import type { Notice } from '../../../js/index.js';
+import type { SessionNotice } from '../../../js/model/notice.js';
+import type { SharedScope } from '../../../js/state/scope.js';
 import type { StorageAdapter } from '../../../js/storage/index.js';
 import { openingOf } from '../../../js/indexed_db/opening/opening.js';
 import { ServiceCore } from '../../../js/service/service_core.js';

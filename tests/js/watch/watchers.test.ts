@@ -6,8 +6,8 @@ import {
   isSessionError,
   type Notice,
   type Notices,
-  type WatchRequest,
 } from '../../../js/index.js';
+import type { WatchRequest } from '../../../js/model/notice.js';
 import { APP, begin, KEY, overStorages, says } from '../service/fixture.js';
 import { kinds, listen, revisions, told } from './notices.js';
 

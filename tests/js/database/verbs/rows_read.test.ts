@@ -5,7 +5,7 @@ import { after, before, it } from 'node:test';
 import mysql from 'mysql2/promise';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
-import type { ListSessionsPageRequest } from '../../../../js/index.js';
+import type { ListSessionsPageRequest } from '../../../../js/model/session_list.js';
 import { cursorAt } from '../../../../js/read/event_cursor.js';
 import { startMariadb } from '../servers.js';
 

@@ -1,6 +1,7 @@
 // A page of a browser that is killed, and whose files are then damaged. It reports its data, then writes a little.
 
-import { IndexedDbSessionService, type OnDataLoss } from 'adk-session-wasm';
+import { IndexedDbSessionService } from 'adk-session-wasm';
+import type { OnDataLoss } from '../../../../../js/service/indexed_db_session_service.js';
 import { importSession } from 'adk-session-wasm/files';
 import { APP, idsOf, keyOf, mark, USER } from '../events.js';
 import { acknowledge } from '../site.js';
