@@ -18,15 +18,18 @@ export async function appendOrReplace(
   parts: RewriteParts,
   request: AppendRequest,
 ): Promise<Appended> {
-  const { key, events } = request;
+  const { key, events, expectedEvents } = request;
   let { expectedRevision } = request;
   const isCallers = expectedRevision !== undefined;
-  if (isCallers) await recordEarlier(parts, key, events);
+  if (isCallers || expectedEvents !== undefined) {
+    const revision = await recordEarlier(parts, key, events);
+    expectedRevision ??= revision;
+  }
   const noEvents = Object.fromEntries(events.map(({ id }) => [id, null]));
   for (;;) {
     const expected = {
       expectedRevision,
-      expectedEvents: expectedRevision === undefined ? noEvents : undefined,
+      expectedEvents: expectedEvents ?? (expectedRevision === undefined ? noEvents : undefined),
     };
     try {
       return await parts.local.at(key, (store, key) =>
@@ -34,6 +37,8 @@ export async function appendOrReplace(
       );
     } catch (error) {
       if (isCallers || !isSessionError(error, 'stale_session')) throw error;
+      // The caller expected other versions of the events.
+      if (error.actualEvents !== undefined && expectedEvents !== undefined) throw error;
       // With another revision, the error is about the handle: it is stale, and the service refuses that.
       if (error.actualEvents === undefined && error.expectedRevision !== expectedRevision)
         throw error;

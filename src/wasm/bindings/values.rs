@@ -175,7 +175,8 @@ pub(super) fn appended_to_javascript(write: Write) -> JsResult {
     let time = head.last_update_time.as_millis();
     let result = array_of(created, revision, time, since, user, app);
     let new = (head.revision + 1).saturating_sub(placed.len() as Revision)..;
-    let are_new = placed.iter().zip(new).all(|(place, new)| *place == (new, new));
+    let are_new =
+        unchanged.is_empty() && placed.iter().zip(new).all(|(place, new)| *place == (new, new));
     if are_new && missed.is_empty() && state.is_none() {
         return Ok(result.into());
     }
