@@ -42,8 +42,3 @@ pub use service::{
 pub use session::{SessionKey, Timestamp};
 pub use state::{KEY_PREFIX_APP, KEY_PREFIX_TEMP, KEY_PREFIX_USER, REMOVED, ReadonlyState, State};
 pub use template::{Template, TemplateContext, inject_session_state};
-
-/// The Rust of the README, compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct ReadmeExamples;
