@@ -43,8 +43,7 @@ export async function createAt(
   // If the response is lost, the session is read instead.
   const none = ifAbsent ? 'already_exists' : undefined;
   const { operation } = request;
-  const isIdempotent = ifAbsent || operation !== undefined;
-  const post = { method: 'POST', path, body, isIdempotent, none, operation } as const;
+  const post = { method: 'POST', path, body, isIdempotent: ifAbsent, none, operation } as const;
   const created = await connection.request(post, request, read);
   return created && ([...created.slice(0, 5), 0, 0] as CreatedSession);
 }

@@ -44,23 +44,30 @@ function ownSessionGone(cause?: unknown): SessionError {
   return new SessionError('not_found', message, { operation: 'applied', cause });
 }
 
+/** Calls a function. If it throws or rejects, `answer` makes the result of the error. */
+function recovered<T>(
+  run: () => MaybePromise<T>,
+  answer: (error: unknown) => MaybePromise<T>,
+): MaybePromise<T> {
+  let result: MaybePromise<T>;
+  try {
+    result = run();
+  } catch (error) {
+    return answer(error);
+  }
+  return isPromise(result) ? result.catch(answer) : result;
+}
+
 /** Runs a write. If the storage has applied it before, `answer` makes the result. */
 function unlessApplied<T>(
   write: () => MaybePromise<T>,
   answer: (created: number, error: SessionError) => MaybePromise<T>,
 ): MaybePromise<T> {
-  const answerOf = (error: unknown): MaybePromise<T> => {
+  return recovered(write, (error) => {
     const created = createdOf.get(error as SessionError);
     if (created === undefined) throw error;
     return answer(created, error as SessionError);
-  };
-  let written: MaybePromise<T>;
-  try {
-    written = write();
-  } catch (error) {
-    return answerOf(error);
-  }
-  return isPromise(written) ? written.catch(answerOf) : written;
+  });
 }
 
 /** Answers an append that was applied before as an append of no events from the same position. */
@@ -79,20 +86,26 @@ export function appendOnce(
       throw error;
     });
   };
+  const gone = (cause: unknown): never => {
+    throw isSessionError(cause, 'not_found') ? ownSessionGone(cause) : cause;
+  };
   return unlessApplied(
     () => append(request),
-    (created, error) => {
-      const gone = (cause: unknown): never => {
-        throw isSessionError(cause, 'not_found') ? ownSessionGone(cause) : cause;
-      };
-      let answered: MaybePromise<Appended>;
-      try {
-        answered = answer(created, error);
-      } catch (cause) {
-        return gone(cause);
-      }
-      return isPromise(answered) ? answered.catch(gone) : answered;
-    },
+    (created, error) => recovered(() => answer(created, error), gone),
+  );
+}
+
+/** Runs a write of a session. If it was applied before, `answer` makes the result of the session, if that is still its own. */
+function sessionOnce<T>(
+  write: () => MaybePromise<T>,
+  read: () => MaybePromise<ReadSession | undefined>,
+  answer: (session: ReadSession) => T,
+): MaybePromise<T> {
+  return unlessApplied(write, (created, error) =>
+    after(read(), (session) => {
+      if (session === undefined || !isOwn(created, session[0])) throw error;
+      return answer(session);
+    }),
   );
 }
 
@@ -101,13 +114,9 @@ export function createOnce(
   create: () => MaybePromise<CreatedSession | undefined>,
   read: () => MaybePromise<ReadSession | undefined>,
 ): MaybePromise<CreatedSession | undefined> {
-  return unlessApplied(create, (created, error) =>
-    after(read(), (session) => {
-      if (session === undefined || !isOwn(created, session[0])) throw error;
-      const [createdRevision, revision, lastUpdateTime, state] = session;
-      return [createdRevision, revision, lastUpdateTime, state, [], 0, 0];
-    }),
-  );
+  return sessionOnce(create, read, ([created, revision, lastUpdateTime, state]) => {
+    return [created, revision, lastUpdateTime, state, [], 0, 0];
+  });
 }
 
 /** Answers a change of the title or the labels that was applied before. */
@@ -115,12 +124,7 @@ export function describeOnce(
   describe: () => MaybePromise<boolean>,
   read: () => MaybePromise<ReadSession | undefined>,
 ): MaybePromise<boolean> {
-  return unlessApplied(describe, (created, error) =>
-    after(read(), (session) => {
-      if (session === undefined || !isOwn(created, session[0])) throw error;
-      return true;
-    }),
-  );
+  return sessionOnce(describe, read, () => true);
 }
 
 /** Answers a deletion or a change of a shared state that was applied before. */

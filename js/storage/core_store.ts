@@ -207,7 +207,6 @@ export class CoreStore implements SessionStore {
   }
 
   append(request: AppendRequest | TruncatingRequest): MaybePromise<Appended> {
-    if (request.operation === undefined) return this.#append(request);
     return appendOnce(
       (request) =>
         this.#once(

@@ -102,9 +102,7 @@ export class Connection {
     if (!(call instanceof CallLimit)) {
       return this.limited(call, (limit) => this.request(request, limit, read));
     }
-    const { method, operation } = request;
-    const isOnce = method === 'GET' || operation !== undefined;
-    const { isIdempotent = isOnce } = request;
+    const { method, operation, isIdempotent = method === 'GET' } = request;
     const retries = new Retries(call, undefined, this.options.retries);
     /** The first error after which a write may be stored. A later refusal does not tell. */
     let doubt: unknown;
@@ -114,7 +112,7 @@ export class Connection {
       } catch (failure) {
         if (method !== 'GET' && isSessionError(failure, 'connection_lost')) doubt ??= failure;
         // Status 429 says that the request was not processed.
-        const isHarmless = isIdempotent || hasStatus(failure, 429);
+        const isHarmless = isIdempotent || operation !== undefined || hasStatus(failure, 429);
         const mayHelp = isHarmless && isTransient(failure);
         await retries.afterFailure(failure, mayHelp).catch((error: unknown) => {
           throw doubt ?? error;

@@ -142,13 +142,7 @@ function throwOnce(name: ThrowingMethod, call: number): { thrown(): number; stop
 
 /** Every kind of call, while one of the calls of a method throws; then once more without. */
 async function interrupt(name: string, method: ThrowingMethod, call: number): Promise<Interrupted> {
-  const uncaught: string[] = [];
-  const note = (event: ErrorEvent | PromiseRejectionEvent): void => {
-    event.preventDefault();
-    uncaught.push(String('reason' in event ? event.reason : event.message));
-  };
-  addEventListener('error', note);
-  addEventListener('unhandledrejection', note);
+  const endUncaught = uncaughtOf();
   const service = new IndexedDbSessionService({ name });
   const session = await service.createSession(keyOf('one'));
   const acknowledged: string[] = [];
@@ -189,8 +183,7 @@ async function interrupt(name: string, method: ThrowingMethod, call: number): Pr
   await service.close();
   // An uncaught error may be reported later than the end of its call.
   await dump(name);
-  removeEventListener('error', note);
-  removeEventListener('unhandledrejection', note);
+  const uncaught = endUncaught();
   if (outcomes.slice(before).some((outcome) => outcome !== 'stored')) {
     throw new Error(`after it: ${outcomes.slice(before).join()}`);
   }
