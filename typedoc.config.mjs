@@ -1,4 +1,4 @@
-import { entries } from './tests/toolchain/entries.mjs';
+import { entries } from './js/build/entries.mjs';
 
 export default {
   entryPoints: entries().map(({ source }) => source),

@@ -13,10 +13,10 @@
 // does not stop the others. The output of each step is in target/test-logs/. The last line has the sums.
 
 import { randomInt } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compiledPath } from './toolchain/compile.mjs';
-import { wasmPackTest } from './toolchain/browsers.mjs';
+import { webDrivers } from './toolchain/browsers.mjs';
 import { hostEnv, root, wasmEnv } from './toolchain/environment.mjs';
 import { distIsCurrent, packagesAreCurrent } from './toolchain/ready.mjs';
 import { killRunning, runStep } from './toolchain/steps.mjs';
@@ -79,7 +79,7 @@ function cached(name) {
 
 /** @param {string} name @param {string} command @param {Step['tools']} [tools] @returns {Step} */
 function check(name, command, tools) {
-  return { name, kind: 'check', command: () => command.split(' '), minutes: 15, tools };
+  return { name, kind: 'check', command: () => command.split(' '), tools };
 }
 
 /** A command of packages that only it needs. @param {string} packages @param {string} command */
@@ -89,13 +89,31 @@ function withPackages(packages, command) {
 
 /** @param {string} name @param {string} command @returns {Step} */
 function cargoTests(name, command) {
-  return { name, kind: 'cargo', command: () => command.split(' '), minutes: 20 };
+  return { name, kind: 'cargo', command: () => command.split(' ') };
 }
 
-/** @param {Parameters<typeof wasmPackTest>[0]} browser @returns {Step} */
+/** Rust's tests for wasm, on a page of a browser. @param {keyof typeof webDrivers} browser @returns {Step} */
 function wasmTests(browser) {
-  const command = wasmPackTest.bind(undefined, browser);
-  return { name: `wasm-${browser}`, kind: 'cargo', command, minutes: 20, tools: 'wasm' };
+  const { driver, wasmPack, capabilities } = webDrivers[browser];
+  const command = (/** @type {NodeJS.ProcessEnv} */ env) => {
+    const path = env[driver];
+    if (!path)
+      throw new Error(`no driver for ${browser} was found: see target/test-logs/set-up.log`);
+    // The test runner uses the first driver in the environment, and ignores wasm-pack's option.
+    for (const other of Object.values(webDrivers)) delete env[other.driver];
+    // One file per browser: geckodriver refuses a session with another browser's options.
+    const folder = join(root, 'target', 'webdriver');
+    mkdirSync(folder, { recursive: true });
+    env.WASM_BINDGEN_TEST_WEBDRIVER_JSON = join(folder, `${browser}.json`);
+    writeFileSync(env.WASM_BINDGEN_TEST_WEBDRIVER_JSON, JSON.stringify(capabilities(env)));
+    env.WASM_BINDGEN_TEST_TIMEOUT = '300';
+    // WebKitGTK's compilers sometimes break large modules without it (four of fifteen runs trapped in safe Rust).
+    env.CARGO_PROFILE_DEV_OPT_LEVEL ??= '1';
+    const program = ['wasm-pack', 'test', '--headless', ...wasmPack, path, '--mode', 'no-install'];
+    // By name, because Cargo would otherwise run the documentation's examples, which need the host.
+    return [...program, '--', '--all-features', '--test', 'wasm'];
+  };
+  return { name: `wasm-${browser}`, kind: 'cargo', command, tools: 'wasm' };
 }
 
 /** The files of the gate below tests/NAME. @param {string} name @param {Step['tools']} [tools] @returns {Step} */
@@ -124,7 +142,7 @@ function fileTests(name, files, tools, added = {}) {
     Object.assign(env, added);
     return [...runner, `--test-concurrency=${atOnce}`, ...files().map(compiledPath)];
   };
-  return { name, kind: 'node', command, minutes: 30, tools };
+  return { name, kind: 'node', command, tools };
 }
 
 /** Node 20 does not expand patterns itself. @param {string} folder @param {boolean} isRest */
@@ -140,7 +158,7 @@ function testFiles(folder, isRest) {
 
 /** @param {string} name @param {string} command @returns {Step} */
 function preparation(name, command) {
-  return { name, kind: 'preparation', command: () => command.split(' '), minutes: 40 };
+  return { name, kind: 'preparation', command: () => command.split(' ') };
 }
 
 /** What all steps need: the packages and the tools. @param {Step[]} chosen @returns {Step[]} */

@@ -1,4 +1,4 @@
-// Runs Python with google-adk, as tests/toolchain/setup/python.sh has installed it.
+// Runs Python with google-adk, as tests/toolchain/setup/setup.sh has installed it.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';

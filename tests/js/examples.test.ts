@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { basename, join, relative } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { entries } from '../toolchain/entries.mjs';
+import { entries } from '../../js/build/entries.mjs';
 
 interface Example {
   /** The file and line of the example. */

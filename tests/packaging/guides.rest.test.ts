@@ -41,7 +41,7 @@ describe('The guide', () => {
 
   it('"Beside Python" prints what it says', PATIENCE, async () => {
     const env = { PATH: `${dirname(python)}${delimiter}${process.env.PATH ?? ''}` };
-    // tests/toolchain/setup/python.sh has installed the packages.
+    // tests/toolchain/setup/setup.sh has installed the packages.
     await follow('beside_python.md', { env, instead: (command) => command.startsWith('pip ') });
   });
 

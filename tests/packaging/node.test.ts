@@ -5,7 +5,7 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { build } from 'esbuild';
-import { entries } from '../toolchain/entries.mjs';
+import { entries } from '../../js/build/entries.mjs';
 import { assertOutcome, consumer, type Outcome } from './consumer.js';
 import { install, linkDatabase, linkFramework, linkViews, run, write } from './installed.js';
 

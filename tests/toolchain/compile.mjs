@@ -17,13 +17,11 @@ export function compiledPath(file) {
 
 /** @param {string} folder @returns {string[]} */
 function sourcesIn(folder) {
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) {
-      return ['dist', 'node_modules', 'target'].includes(entry.name) ? [] : sourcesIn(path);
-    }
-    return /\.([cm]?[jt]s|json)$/.test(path) && !/\.d\.[cm]?ts$/.test(path) ? [path] : [];
-  });
+  const names = readdirSync(join(root, folder), { encoding: 'utf8', recursive: true });
+  const isSource = (/** @type {string} */ path) =>
+    /\.([cm]?[jt]s|json)$/.test(path) &&
+    !/\.d\.[cm]?ts$|[\\/](dist|node_modules|target)[\\/]/.test(path);
+  return names.map((name) => join(folder, name)).filter(isSource);
 }
 
 /** @param {string} file */

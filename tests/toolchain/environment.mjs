@@ -1,9 +1,9 @@
 // The environment of the programs that the tests start: this process's, with the paths of setup.sh (target/toolchain.env).
 
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const found = join(root, 'target', 'toolchain.env');
@@ -14,19 +14,20 @@ const found = join(root, 'target', 'toolchain.env');
  * @returns {NodeJS.ProcessEnv}
  */
 export function wasmEnv() {
-  const script = 'set -a; . "$1"; exec "$2" -p "JSON.stringify(process.env)"';
-  const env = existsSync(found)
-    ? JSON.parse(bash(script, found, process.execPath))
-    : { ...process.env };
-  env.PATH = [join(root, 'node_modules', '.bin'), env.PATH].join(delimiter);
+  const paths = existsSync(found) ? parseEnv(readFileSync(found, 'utf8')) : {};
+  const programs = ['node_modules/.bin', 'target/tools/bin'].map((folder) => join(root, folder));
+  const PATH = [...programs, process.env.PATH].join(delimiter);
   // Without debug information Cargo takes a third less time for tests, which then share macros with the lints.
-  env.CARGO_PROFILE_DEV_DEBUG ??= '0';
-  // People and counts.mjs read the logs. npm would pass its own --silent on.
-  env.NO_COLOR = '1';
-  env.CARGO_TERM_COLOR = 'never';
-  delete env.FORCE_COLOR;
-  delete env.npm_config_loglevel;
-  return env;
+  // People and steps.mjs read the logs. npm would pass its own --silent on.
+  const colours = { NO_COLOR: '1', CARGO_TERM_COLOR: 'never', FORCE_COLOR: undefined };
+  return {
+    CARGO_PROFILE_DEV_DEBUG: '0',
+    ...process.env,
+    ...paths,
+    ...colours,
+    PATH,
+    npm_config_loglevel: undefined,
+  };
 }
 
 /**
@@ -35,15 +36,5 @@ export function wasmEnv() {
  * @returns {NodeJS.ProcessEnv}
  */
 export function hostEnv() {
-  const env = wasmEnv();
-  env.RUSTUP_TOOLCHAIN = process.env.RUSTUP_TOOLCHAIN; // undefined: not passed on
-  return env;
-}
-
-/** @param {string} script @param {string[]} values */
-function bash(script, ...values) {
-  const args = ['-c', script, 'bash', ...values];
-  const { stdout, error } = spawnSync('bash', args, { encoding: 'utf8' });
-  if (error) throw error;
-  return stdout;
+  return { ...wasmEnv(), RUSTUP_TOOLCHAIN: process.env.RUSTUP_TOOLCHAIN }; // undefined: not passed on
 }

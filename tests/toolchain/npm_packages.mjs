@@ -18,16 +18,13 @@ import { root } from './environment.mjs';
  */
 export function installPackages(name, packages) {
   const target = join(root, 'target', name);
-  const isInstalled = () =>
-    Object.entries(packages).every(([of, version]) => {
-      const manifest = join(target, 'node_modules', of, 'package.json');
-      return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).version === version;
-    });
+  const manifest = JSON.stringify({ private: true, dependencies: packages });
+  const file = join(target, 'package.json');
+  const isInstalled = () => existsSync(file) && readFileSync(file, 'utf8') === manifest;
   return madeFolder(target, isInstalled, (folder) => {
     const names = Object.keys(packages).join(', ');
     console.error(`installing ${names} below target/, once (a minute or two)`);
-    const manifest = { private: true, dependencies: packages };
-    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+    writeFileSync(join(folder, 'package.json'), manifest);
     const { status, stderr } = spawnSync('npm', ['install', '--no-package-lock', '--no-fund'], {
       cwd: folder,
       encoding: 'utf8',

@@ -27,11 +27,7 @@ export function packagesAreCurrent() {
   });
 }
 
-/**
- * Whether js/dist/ was built after the last change of all that goes into it.
- *
- * @returns {boolean}
- */
+/** Whether js/dist/ was built after the last change of all that goes into it. @returns {boolean} */
 export function distIsCurrent() {
   const built = join(root, 'js/dist/browser.js'); // written last by js/build/package.mjs
   if (!existsSync(built)) return false;
@@ -41,12 +37,9 @@ export function distIsCurrent() {
 }
 
 /**
- * Whether a file, or a folder with all that is in it, did not change since then. A folder has a time of its own, which
- * changes when a file of it is deleted.
+ * Whether a file, or a folder with all that is in it, did not change since then. A deleted file changes its folder's time.
  *
- * @param {string} path
- * @param {number} time
- * @returns {boolean}
+ * @param {string} path @param {number} time @returns {boolean}
  */
 function isOlder(path, time) {
   const entry = statSync(path);
@@ -54,12 +47,6 @@ function isOlder(path, time) {
   if (!entry.isDirectory()) return true;
   const names = readdirSync(path).filter((name) => name !== 'dist');
   return names.every((name) => isOlder(join(path, name), time));
-}
-
-/** Ends this process with a message. @param {string} message @returns {never} */
-function fail(message) {
-  console.error(`${process.env.npm_lifecycle_event ?? 'ready'}: ${message}`);
-  process.exit(1);
 }
 
 /** @param {string} why @param {string[]} args */
@@ -70,17 +57,14 @@ function npm(why, ...args) {
     Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')),
   );
   const stdio = ['inherit', process.stderr, 'inherit'];
-  // On Windows npm is a script, which only a shell can start.
-  const options = { cwd: root, env, stdio, shell: process.platform === 'win32' };
-  const { status, error } = spawnSync('npm', args, /** @type {any} */ (options));
-  if (status !== 0)
-    fail(`npm ${args.join(' ')} failed${error ? `: ${error.message}` : ', see above'}`);
+  const shell = process.platform === 'win32'; // npm is a script there, which only a shell can start
+  const options = /** @type {any} */ ({ cwd: root, env, stdio, shell });
+  const { status, error } = spawnSync('npm', args, options);
+  if (error) throw error;
+  if (status !== 0) process.exit(1); // npm has said why
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  if (Number(process.versions.node.split('.')[0]) < 20) {
-    fail(`needs Node 20 or later, and this is ${process.version}`);
-  }
   if (!packagesAreCurrent()) {
     // Without install scripts: one compiles a database driver, which takes long and is not needed here.
     npm('Installing what package-lock.json names, once', 'ci', '--ignore-scripts');

@@ -1,7 +1,7 @@
 // Runs one step: a command with a log file and a time limit. Counts its tests, and ends all of its processes.
 
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, writeSync } from 'node:fs';
+import * as fs from 'node:fs';
 import { join, relative } from 'node:path';
 import { root } from './environment.mjs';
 
@@ -13,13 +13,14 @@ import { root } from './environment.mjs';
  *   name: string,
  *   kind: Kind,
  *   command: (env: NodeJS.ProcessEnv) => string[],
- *   minutes: number,
  *   tools?: 'wasm' | 'browsers' | undefined,
  * }} Step `command` runs in the repository's root; it may add to its environment, or throw if it cannot run
  */
 
 const logs = join(root, 'target', 'test-logs');
 const tailLines = 100;
+/** A step that takes longer has failed. */
+const MOST_MINUTES = 40;
 
 // Every process of a step inherits a mark, so that a browser outside of the step's process group is found.
 const markName = 'ADK_SESSION_WASM_TEST_RUN';
@@ -33,7 +34,7 @@ export async function runStep(step, env) {
   const started = performance.now();
   const path = join(logs, `${step.name}.log`);
   const problem = await runLogged(step, env, path);
-  const log = readFileSync(path, 'utf8');
+  const log = fs.readFileSync(path, 'utf8');
   const counts = countsOf(step.kind, problem === undefined, log);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const { passed, failed, skipped } = counts;
@@ -90,17 +91,17 @@ function nodeTests(log) {
 
 /** @param {Step} step @param {NodeJS.ProcessEnv} env @param {string} path @returns {Promise<string | undefined>} the failure, if the step failed */
 async function runLogged(step, env, path) {
-  mkdirSync(logs, { recursive: true });
-  const log = openSync(path, 'w');
+  fs.mkdirSync(logs, { recursive: true });
+  const log = fs.openSync(path, 'w');
   try {
     const command = step.command(env);
-    writeSync(log, `$ ${command.join(' ')}\n`);
+    fs.writeSync(log, `$ ${command.join(' ')}\n`);
     const marked = { ...env, [markName]: `${run}-${step.name}` };
-    return await runToEnd(command, marked, step.minutes, log);
+    return await runToEnd(command, marked, log);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {
-    closeSync(log);
+    fs.closeSync(log);
   }
 }
 
@@ -109,11 +110,10 @@ async function runLogged(step, env, path) {
  *
  * @param {string[]} command
  * @param {NodeJS.ProcessEnv} env
- * @param {number} minutes
  * @param {number} log
  * @returns {Promise<string | undefined>}
  */
-function runToEnd([program = '', ...args], env, minutes, log) {
+function runToEnd([program = '', ...args], env, log) {
   return new Promise((resolve) => {
     // A new process group, which can be killed as a whole.
     const options = { cwd: root, env, stdio: ['ignore', log, log], detached: true };
@@ -124,13 +124,13 @@ function runToEnd([program = '', ...args], env, minutes, log) {
     const limit = setTimeout(() => {
       late = true;
       killStep(group);
-    }, minutes * 60_000);
+    }, MOST_MINUTES * 60_000);
     /** @param {string | undefined} problem */
     const end = (problem) => {
       clearTimeout(limit);
       killStep(group);
       running.delete(group);
-      resolve(late ? `it took longer than ${minutes} minutes` : problem);
+      resolve(late ? `it took longer than ${MOST_MINUTES} minutes` : problem);
     };
     child.once('error', (error) => end(error.message));
     child.once('exit', (code, signal) => {
@@ -158,19 +158,14 @@ function killStep(group) {
 
 /** Finds processes by their mark, on Linux only. @param {string} mark */
 function processesWith(mark) {
-  try {
-    return readdirSync('/proc')
-      .map(Number)
-      .filter((pid) => pid > 0 && isMarked(pid, mark));
-  } catch {
-    return [];
-  }
+  const names = fs.existsSync('/proc') ? fs.readdirSync('/proc') : [];
+  return names.map(Number).filter((pid) => pid > 0 && isMarked(pid, mark));
 }
 
 /** @param {number} pid @param {string} mark */
 function isMarked(pid, mark) {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`${markName}=${mark}\0`);
+    return fs.readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`${markName}=${mark}\0`);
   } catch {
     return false; // it has ended, or belongs to another user
   }

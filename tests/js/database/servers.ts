@@ -7,8 +7,8 @@ import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
+import { hostEnv } from '../../toolchain/environment.mjs';
 import { clearing } from './kysely/clearing.mjs';
 
 /** A server that can be killed and restarted. */
@@ -26,21 +26,11 @@ export interface Server {
   remove(): Promise<void>;
 }
 
-const script = fileURLToPath(new URL('../../toolchain/setup/databases.sh', import.meta.url));
-
-/** The path of a program. `npm test` passes it in the environment; a test that runs alone searches for it. */
+/** The path of a program. */
 function program(name: string): string {
-  const path = process.env[name] ?? installedPrograms().get(name);
-  if (path === undefined) throw new Error(`no ${name} on this machine, and it cannot be installed`);
+  const path = hostEnv()[name];
+  if (path === undefined) throw new Error(`no ${name}: run tests/toolchain/setup/setup.sh`);
   return path;
-}
-
-/** The paths of the database programs, which the script installs if they are missing. */
-function installedPrograms(): Map<string, string> {
-  const { stdout, stderr, status } = spawnSync('bash', [script], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`the set-up of the databases failed: ${stderr}`);
-  const lines = stdout.matchAll(/^export (\w+)=(.*)$/gm);
-  return new Map([...lines].map(([, name = '', value = '']) => [name, value]));
 }
 
 /** The account that runs a server: neither server accepts root. */

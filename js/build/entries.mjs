@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from './environment.mjs';
+import { root } from '../../tests/toolchain/environment.mjs';
 
 /** @typedef {{ name: string, source: string }} Entry what users import, and its file in js/ */
 
