@@ -8,6 +8,7 @@
 //! | [`event`] | the steps of a conversation |
 //! | [`state`] | the four scopes, deltas, stored state |
 //! | [`mod@write`] | the rules of every write: which rows it needs, its changes, its result |
+//! | [`history`] | views of a history after rewinds and compactions |
 //! | [`read`] | windows of events, pages of lists, and the rows of both |
 //! | [`storage`] | the interface to storages with its four verbs |
 //! | [`memory`] | the storage in memory |
@@ -29,7 +30,7 @@ pub mod service;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;
 
-pub use crate::core::{error, event, read, session, state, storage, template, write};
+pub use crate::core::{error, event, history, read, session, state, storage, template, write};
 pub use error::Error;
 pub use event::{Event, EventActions};
 pub use invocation::{ArtifactService, Context, Invocation, ReadonlyContext};

@@ -5,6 +5,7 @@
 
 pub mod error;
 pub mod event;
+pub mod history;
 pub(crate) mod json;
 pub(crate) mod names;
 pub mod read;

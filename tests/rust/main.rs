@@ -11,6 +11,7 @@ extern crate adk_session_wasm as adk_session;
 
 mod adk_rust_documents;
 mod artifacts;
+mod history;
 mod invocation;
 mod same_json;
 mod session_service;

@@ -1,0 +1,158 @@
+//! Views of a history: which events count after rewinds and compactions.
+//!
+//! Nothing is ever deleted by a rewind or a compaction: each is one event, a marker. A [`Mark`]
+//! says of an event what the rules need to know. They read no text; names of invocations and of
+//! function calls are numbers that the caller gives out.
+//!
+//! | [`Reader`] | which events it gets |
+//! |---|---|
+//! | `Transcript` | those that no rewind undid, without markers; [`View::summarised`] names the summarised ones |
+//! | `Framework` | those for agents of `@google/adk`, which apply that framework's own compactions themselves |
+//! | `Agent` | those for one agent, with both kinds of compactions applied |
+//!
+//! The rules are those of google-adk for Python: `_apply_rewinds`, `_process_compaction_events` and
+//! `_recover_compacted_function_calls`, and of `@google/adk`: `getActiveEvents`. One differs: Python
+//! sorts by time as soon as a compaction remains, and here the order is that of the appends.
+
+mod calls;
+mod compactions;
+mod rewinds;
+
+pub use calls::CallIds;
+
+use calls::recover;
+use compactions::Summaries;
+use rewinds::live_events;
+
+/// What the rules need to know of one event.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mark {
+    /// The event's invocation, if it has one.
+    pub invocation: Option<u32>,
+    /// The event's timestamp.
+    pub time: f64,
+    /// What kind of event it is.
+    pub kind: Kind,
+}
+
+/// The kinds of events. Whoever makes the marks decides what counts for the reader.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// An event that no compaction of Python hides: it has no content, or another scope.
+    Fixed,
+    /// An event that a compaction may hide.
+    Content {
+        /// Whether an agent is its author.
+        by_agent: bool,
+    },
+    /// An event that the reader does not get.
+    Filtered,
+    /// A rewind to before the first event of that invocation.
+    Rewind {
+        /// The invocation.
+        before: u32,
+    },
+    /// A compaction of Python: its summary replaces the events of this range, both ends included.
+    Compaction {
+        /// The time of its first event.
+        start: f64,
+        /// The time of its last event.
+        end: f64,
+    },
+    /// A compaction of Python that does not count for the reader.
+    OtherCompaction,
+    /// A summary of `@google/adk`: it replaces all other events up to this time.
+    Compacted {
+        /// The time of its last event.
+        end: f64,
+    },
+}
+
+/// For whom a view is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// A person.
+    Transcript,
+    /// The agents of `@google/adk`.
+    Framework,
+    /// One agent.
+    Agent,
+}
+
+/// The events of a view, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct View {
+    /// The events and summaries.
+    pub items: Vec<Item>,
+    /// For [`Reader::Transcript`]: the events of the view that a summary stands for.
+    pub summarised: Vec<usize>,
+}
+
+/// A member of a view. Numbers are indices of marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Item {
+    /// A stored event.
+    Event(usize),
+    /// The summary of a compaction of Python.
+    Summary {
+        /// The compaction.
+        compaction: usize,
+        /// The last event of an agent that the compaction hides.
+        agent_event: Option<usize>,
+    },
+}
+
+impl View {
+    /// Computes a view. `calls` are the function calls and responses of the events.
+    pub fn new(marks: &[Mark], calls: &CallIds, reader: Reader) -> Self {
+        let live = live_events(marks);
+        let live_marks = || marks.iter().enumerate().zip(&live).filter(|(_, live)| **live);
+        let compacted = live_marks().rev().find_map(|((index, mark), _)| match mark.kind {
+            Kind::Compacted { end } => Some((index, end)),
+            _ => None,
+        });
+        let compacted_end = compacted.map_or(f64::NEG_INFINITY, |(_, end)| end);
+        let summaries = Summaries::new(marks, &live);
+        let mut items = Vec::with_capacity(marks.len());
+        let mut hidden = vec![false; marks.len()];
+        if reader == Reader::Agent {
+            items.extend(compacted.map(|(index, _)| Item::Event(index)));
+        }
+        let mut placed = summaries.placed(marks, &live, compacted_end).into_iter().peekable();
+        let with_summaries = reader != Reader::Transcript;
+        for (index, mark) in marks.iter().enumerate() {
+            while let Some(summary) = placed.next_if(|summary| summary.before <= index) {
+                items.extend(with_summaries.then_some(summary.item));
+            }
+            if live.get(index) != Some(&true) {
+                continue;
+            }
+            // The framework itself hides what its own compactions replace.
+            let is_compacted = reader != Reader::Framework && mark.time <= compacted_end;
+            let is_hidden = match mark.kind {
+                Kind::Fixed => is_compacted,
+                Kind::Content { .. } => is_compacted || summaries.cover(mark.time),
+                Kind::Compacted { .. } if reader == Reader::Framework => false,
+                _ => continue,
+            };
+            if let Some(hidden) = hidden.get_mut(index) {
+                *hidden = is_hidden;
+            }
+            if !is_hidden || reader == Reader::Transcript {
+                items.push(Item::Event(index));
+            }
+        }
+        items.extend(placed.filter(|_| with_summaries).map(|summary| summary.item));
+        let summarised = || hidden.iter().enumerate().filter(|(_, hidden)| **hidden);
+        if summarised().next().is_none() {
+            return Self { items, summarised: Vec::new() };
+        }
+        let recovered = recover(&items, &hidden, &live, marks, calls);
+        if reader != Reader::Transcript {
+            return Self { items: recovered.items, summarised: Vec::new() };
+        }
+        let summarised = summarised().map(|(index, _)| index);
+        let summarised = summarised.filter(|index| !recovered.events.contains(index)).collect();
+        Self { items, summarised }
+    }
+}

@@ -1,0 +1,44 @@
+//! Rewinds.
+
+use super::{Kind, Mark};
+
+/// Returns which events no rewind has undone. A rewind drops itself and the events back to the
+/// first one of its invocation, wherever that stands before it; the walk from the end then goes on
+/// before that event. A rewind whose invocation does not come before it drops only itself.
+pub(super) fn live_events(marks: &[Mark]) -> Vec<bool> {
+    let mut live = vec![true; marks.len()];
+    let is_rewind = |mark: &Mark| matches!(mark.kind, Kind::Rewind { .. });
+    if !marks.iter().any(is_rewind) {
+        return live;
+    }
+    let first = first_events(marks);
+    let mut end = marks.len();
+    while let Some(at) = marks.get(..end).and_then(|rest| rest.iter().rposition(is_rewind)) {
+        let before = match marks.get(at).map(|mark| mark.kind) {
+            Some(Kind::Rewind { before }) => first.get(before as usize).copied().flatten(),
+            _ => None,
+        };
+        let cut = before.filter(|cut| *cut < at).unwrap_or(at);
+        if let Some(dropped) = live.get_mut(cut..=at) {
+            dropped.fill(false);
+        }
+        end = cut;
+    }
+    live
+}
+
+/// Returns the first event of each invocation.
+fn first_events(marks: &[Mark]) -> Vec<Option<usize>> {
+    let mut first = Vec::new();
+    for (index, mark) in marks.iter().enumerate() {
+        let Some(invocation) = mark.invocation else { continue };
+        let slot = invocation as usize;
+        if slot >= first.len() {
+            first.resize(slot + 1, None);
+        }
+        if let Some(event) = first.get_mut(slot) {
+            event.get_or_insert(index);
+        }
+    }
+    first
+}
