@@ -183,6 +183,16 @@ export function event_limit(limit?: number | null): number;
 export function has_room(bytes: number): boolean;
 
 /**
+ * Computes a view. `marks` has [`MARK`] numbers for each event; `calls` and `responses` have an event
+ * and the number of an id for each function call and response, in order.
+ *
+ * Returns the number of items, then of each item two numbers: the event and 0; or the compaction of a
+ * summary, and 1 if no agent's event is hidden by it, else the index of the last one plus 2. After the
+ * items come the summarised events.
+ */
+export function history_view(marks: Float64Array | number[], calls: Uint32Array | number[], responses: Uint32Array | number[], reader: number): Uint32Array;
+
+/**
  * Merges a state with those of its user and its app into one JSON object, with prefixes. `record`
  * names the first state in an error.
  *

@@ -19,6 +19,7 @@ export const delete_database: (a: number, b: number, c: number) => [number, numb
 export const describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
 export const event_limit: (a: number, b: number) => [number, number, number];
 export const has_room: (a: number) => number;
+export const history_view: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number];
 export const merge_states: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number, number];
 export const page_numbers: (a: number, b: number, c: number, d: number) => [number, number, number, number];
 export const same_json: (a: number, b: number, c: number, d: number) => number;

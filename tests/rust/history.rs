@@ -11,7 +11,8 @@ const VECTORS: &str = include_str!("../vectors/history.json");
 /// A history as the rules take it.
 struct History {
     marks: Vec<Mark>,
-    calls: CallIds,
+    calls: Vec<[u32; 2]>,
+    responses: Vec<[u32; 2]>,
 }
 
 impl History {
@@ -22,7 +23,7 @@ impl History {
             let next = names.len() as u32;
             *names.entry(name.to_owned()).or_insert(next)
         };
-        let mut calls = CallIds::default();
+        let (mut calls, mut responses) = (Vec::new(), Vec::new());
         let mut marks = Vec::new();
         for (index, event) in events.iter().enumerate() {
             let invocation = event["invocationId"].as_str().filter(|id| !id.is_empty());
@@ -46,20 +47,21 @@ impl History {
             };
             for part in event["content"]["parts"].as_array().into_iter().flatten() {
                 if let Some(id) = part["functionCall"]["id"].as_str() {
-                    calls.calls.push((index, number(id)));
+                    calls.push([index as u32, number(id)]);
                 }
                 if let Some(id) = part["functionResponse"]["id"].as_str() {
-                    calls.responses.push((index, number(id)));
+                    responses.push([index as u32, number(id)]);
                 }
             }
             let time = event["timestamp"].as_f64().unwrap();
             marks.push(Mark { invocation: invocation.map(&mut number), time, kind });
         }
-        Self { marks, calls }
+        Self { marks, calls, responses }
     }
 
     fn view(&self, reader: Reader) -> View {
-        View::new(&self.marks, &self.calls, reader)
+        let calls = CallIds { calls: &self.calls, responses: &self.responses };
+        View::new(&self.marks, &calls, reader)
     }
 }
 

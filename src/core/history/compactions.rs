@@ -4,96 +4,64 @@ use super::{Item, Kind, Mark};
 
 /// A compaction that is shown.
 #[derive(Debug, Clone, Copy)]
-struct Summary {
-    compaction: usize,
+pub(super) struct Summary {
+    pub compaction: usize,
     start: f64,
-    end: f64,
+    pub end: f64,
 }
 
-/// A summary with its place.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Placed {
-    /// The summary stands before the mark with this index.
-    pub before: usize,
-    pub item: Item,
-}
-
-/// The compactions that are shown, and the times that they cover.
-#[derive(Debug)]
-pub(super) struct Summaries {
-    shown: Vec<Summary>,
-    /// The union of the ranges: disjoint, in order.
-    covered: Vec<(f64, f64)>,
-}
+/// The compactions that are shown, by their starts, and so by their ends: none contains another.
+#[derive(Debug, Default)]
+pub(super) struct Summaries(pub Vec<Summary>);
 
 impl Summaries {
     /// Of ranges that contain each other the largest is shown, of equal ones the last. Ranges that
     /// overlap in part are both shown.
     pub fn new(marks: &[Mark], live: &[bool]) -> Self {
-        let found = marks.iter().zip(live).enumerate();
-        let found = found.filter_map(|(compaction, (mark, live))| match mark.kind {
-            Kind::Compaction { start, end } if *live => Some(Summary { compaction, start, end }),
-            _ => None,
-        });
-        let mut shown: Vec<_> = found.collect();
-        shown.sort_by(|one, other| {
-            let by_range = one.start.total_cmp(&other.start).then(other.end.total_cmp(&one.end));
-            by_range.then(other.compaction.cmp(&one.compaction))
-        });
-        let mut last_end = f64::NEG_INFINITY;
-        shown.retain(|summary| {
-            let is_contained = summary.end <= last_end;
-            last_end = last_end.max(summary.end);
-            !is_contained
-        });
-        let mut covered: Vec<(f64, f64)> = Vec::new();
-        for Summary { start, end, .. } in shown.iter().filter(|shown| shown.start <= shown.end) {
-            match covered.last_mut() {
-                Some((_, last)) if start <= last => *last = last.max(*end),
-                _ => covered.push((*start, *end)),
+        let mut shown: Vec<Summary> = Vec::new();
+        for (compaction, (mark, live)) in marks.iter().zip(live).enumerate() {
+            let Kind::Compaction { start, end } = mark.kind else { continue };
+            let is_contained = shown.iter().any(|other| {
+                let is_larger = other.start < start || other.end > end;
+                is_larger && other.start <= start && other.end >= end
+            });
+            if !*live || is_contained {
+                continue;
             }
+            shown.retain(|other| other.start < start || other.end > end);
+            let later = shown.iter().position(|other| other.start > start);
+            shown.insert(later.unwrap_or(shown.len()), Summary { compaction, start, end });
         }
-        Self { shown, covered }
+        Self(shown)
     }
 
     /// Returns whether a summary replaces an event of that time.
     pub fn cover(&self, time: f64) -> bool {
-        let after = self.covered.partition_point(|(start, _)| *start <= time);
-        let range = after.checked_sub(1).and_then(|last| self.covered.get(last));
-        range.is_some_and(|(_, end)| time <= *end)
+        let after = self.0.partition_point(|shown| shown.start <= time);
+        // Of the ranges that start by then, the last one ends last.
+        let last = after.checked_sub(1).and_then(|last| self.0.get(last));
+        last.is_some_and(|shown| time <= shown.end)
     }
+}
 
-    /// Returns the summaries that end after `compacted_end`, in order, with their places. Each stands
-    /// after the last event before its compaction that is not later than its end. That is the last
-    /// event that it hides, unless events stand there in another order than that of time.
-    pub fn placed(&self, marks: &[Mark], live: &[bool], compacted_end: f64) -> Vec<Placed> {
-        let shown = self.shown.iter().filter(|summary| summary.end > compacted_end);
-        let is_event = |kind| matches!(kind, Kind::Fixed | Kind::Content { .. });
-        let mut placed: Vec<_> = shown
-            .map(|summary| {
-                let events = || marks.iter().zip(live).enumerate().rev();
-                let (mut before, mut agent_event) = (0, None);
-                for (index, (mark, live)) in events().skip(marks.len() - summary.compaction) {
-                    let is_hidden = mark.time >= summary.start && mark.time <= summary.end;
-                    if !*live || !is_event(mark.kind) || mark.time > summary.end {
-                        continue;
-                    }
-                    if before == 0 {
-                        before = index + 1;
-                    }
-                    if is_hidden && mark.kind == (Kind::Content { by_agent: true }) {
-                        agent_event = Some(index);
-                        break;
-                    }
-                }
-                let item = Item::Summary { compaction: summary.compaction, agent_event };
-                (summary, Placed { before, item })
-            })
-            .collect();
-        placed.sort_by(|(one, at), (other, place)| {
-            let by_place = at.before.cmp(&place.before).then(one.end.total_cmp(&other.end));
-            by_place.then(one.compaction.cmp(&other.compaction))
-        });
-        placed.into_iter().map(|(_, placed)| placed).collect()
+impl Summary {
+    /// Returns the summary, and how many marks stand before it: those up to the last event before
+    /// the compaction that is not later than its end. That is the last event that the summary
+    /// replaces, unless events stand there in another order than that of time.
+    pub fn placed(&self, marks: &[Mark], live: &[bool]) -> (usize, Item) {
+        let (mut place, mut agent_event) = (0, None);
+        let before = marks.iter().zip(live).enumerate().take(self.compaction);
+        for (index, (mark, live)) in before.rev() {
+            let is_event = matches!(mark.kind, Kind::Fixed | Kind::Content { .. });
+            if !*live || !is_event || mark.time > self.end {
+                continue;
+            }
+            place = place.max(index + 1);
+            if mark.time >= self.start && mark.kind == (Kind::Content { by_agent: true }) {
+                agent_event = Some(index);
+                break;
+            }
+        }
+        (place, Item::Summary { compaction: self.compaction, agent_event })
     }
 }

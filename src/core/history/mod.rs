@@ -20,7 +20,7 @@ mod rewinds;
 
 pub use calls::CallIds;
 
-use calls::recover;
+use calls::{Sources, recover};
 use compactions::Summaries;
 use rewinds::live_events;
 
@@ -104,29 +104,32 @@ pub enum Item {
 
 impl View {
     /// Computes a view. `calls` are the function calls and responses of the events.
-    pub fn new(marks: &[Mark], calls: &CallIds, reader: Reader) -> Self {
+    pub fn new(marks: &[Mark], calls: &CallIds<'_>, reader: Reader) -> Self {
         let live = live_events(marks);
-        let live_marks = || marks.iter().enumerate().zip(&live).filter(|(_, live)| **live);
-        let compacted = live_marks().rev().find_map(|((index, mark), _)| match mark.kind {
-            Kind::Compacted { end } => Some((index, end)),
-            _ => None,
-        });
-        let compacted_end = compacted.map_or(f64::NEG_INFINITY, |(_, end)| end);
-        let summaries = Summaries::new(marks, &live);
-        let mut items = Vec::with_capacity(marks.len());
-        let mut hidden = vec![false; marks.len()];
-        if reader == Reader::Agent {
-            items.extend(compacted.map(|(index, _)| Item::Event(index)));
+        let (mut compacted, mut compacted_end) = (None, f64::NEG_INFINITY);
+        for (index, (mark, live)) in marks.iter().zip(&live).enumerate() {
+            if let Kind::Compacted { end } = mark.kind
+                && *live
+            {
+                (compacted, compacted_end) = (Some(index), end);
+            }
         }
-        let mut placed = summaries.placed(marks, &live, compacted_end).into_iter().peekable();
-        let with_summaries = reader != Reader::Transcript;
-        for (index, mark) in marks.iter().enumerate() {
-            while let Some(summary) = placed.next_if(|summary| summary.before <= index) {
-                items.extend(with_summaries.then_some(summary.item));
+        let summaries = Summaries::new(marks, &live);
+        let mut placed = Vec::new();
+        for summary in &summaries.0 {
+            if reader != Reader::Transcript && summary.end > compacted_end {
+                placed.push(summary.placed(marks, &live));
             }
-            if live.get(index) != Some(&true) {
-                continue;
-            }
+        }
+        let mut items = Vec::new();
+        if let (Reader::Agent, Some(index)) = (reader, compacted) {
+            items.push(Item::Event(index));
+        }
+        let mut hidden = vec![false; marks.len()];
+        let mut is_any_hidden = false;
+        let states = hidden.iter_mut().zip(&live);
+        for (index, (mark, (hidden, live))) in marks.iter().zip(states).enumerate() {
+            add_placed(&mut items, &placed, index);
             // The framework itself hides what its own compactions replace.
             let is_compacted = reader != Reader::Framework && mark.time <= compacted_end;
             let is_hidden = match mark.kind {
@@ -135,24 +138,38 @@ impl View {
                 Kind::Compacted { .. } if reader == Reader::Framework => false,
                 _ => continue,
             };
-            if let Some(hidden) = hidden.get_mut(index) {
-                *hidden = is_hidden;
+            if !*live {
+                continue;
             }
+            *hidden = is_hidden;
+            is_any_hidden |= is_hidden;
             if !is_hidden || reader == Reader::Transcript {
                 items.push(Item::Event(index));
             }
         }
-        items.extend(placed.filter(|_| with_summaries).map(|summary| summary.item));
-        let summarised = || hidden.iter().enumerate().filter(|(_, hidden)| **hidden);
-        if summarised().next().is_none() {
-            return Self { items, summarised: Vec::new() };
+        add_placed(&mut items, &placed, marks.len());
+        let mut summarised = Vec::new();
+        if is_any_hidden {
+            let sources = Sources { marks, live: &live };
+            let (with_calls, recovered) = recover(&items, &hidden, &sources, calls);
+            if reader != Reader::Transcript {
+                return Self { items: with_calls, summarised };
+            }
+            for (index, (hidden, recovered)) in hidden.iter().zip(recovered).enumerate() {
+                if *hidden && !recovered {
+                    summarised.push(index);
+                }
+            }
         }
-        let recovered = recover(&items, &hidden, &live, marks, calls);
-        if reader != Reader::Transcript {
-            return Self { items: recovered.items, summarised: Vec::new() };
-        }
-        let summarised = summarised().map(|(index, _)| index);
-        let summarised = summarised.filter(|index| !recovered.events.contains(index)).collect();
         Self { items, summarised }
+    }
+}
+
+/// Adds the summaries of a place, the one that ends first before the others.
+fn add_placed(items: &mut Vec<Item>, placed: &[(usize, Item)], place: usize) {
+    for (at, summary) in placed {
+        if *at == place {
+            items.push(*summary);
+        }
     }
 }

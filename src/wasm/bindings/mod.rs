@@ -9,6 +9,7 @@ mod appends;
 mod computed;
 mod driver;
 mod errors;
+mod history;
 mod parts;
 mod sessions;
 mod templates;
