@@ -7,6 +7,7 @@ import {
   describe_missing,
   event_limit,
   has_room,
+  history_view,
   merge_states,
   page_numbers,
   same_json,
@@ -24,6 +25,7 @@ import { isPromise } from '../members/is_promise.js';
 import type { MaybePromise } from '../call/call.js';
 import type { SharedScope } from '../state/scope.js';
 import { loadWasm, requireWasm } from './loading.js';
+import { READERS } from './protocol.js';
 
 export { AdapterWrite };
 export type { SessionCore };
@@ -201,6 +203,41 @@ export function describeMissing(
 /** Returns the error message for an artifact that could not be loaded. */
 export function artifactMessage(text: string, position: number, failed: boolean): string {
   return callCore(() => artifact_message(text, position, failed));
+}
+
+/** The marks of events as the wasm takes them; see `src/wasm/bindings/history.rs`. */
+export interface PackedMarks {
+  readonly marks: Float64Array;
+  readonly calls: Uint32Array;
+  readonly responses: Uint32Array;
+}
+
+/** A view of a history. Numbers are indices of events. */
+export interface HistoryItems {
+  readonly items: readonly HistoryItem[];
+  /** The events of a transcript that a summary stands for. */
+  readonly summarised: readonly number[];
+}
+
+/** A stored event, or the summary of a compaction with the last event of an agent that it hides. */
+export interface HistoryItem {
+  readonly event: number;
+  readonly isSummary: boolean;
+  readonly agentEvent: number | undefined;
+}
+
+/** Computes which events of a history count for a reader. */
+export function historyItems(
+  { marks, calls, responses }: PackedMarks,
+  reader: keyof typeof READERS,
+): HistoryItems {
+  const numbers = callCore(() => history_view(marks, calls, responses, READERS[reader]));
+  const [count = 0] = numbers;
+  const items = Array.from({ length: count }, (_, at): HistoryItem => {
+    const [event = 0, agent = 0] = numbers.subarray(1 + 2 * at, 3 + 2 * at);
+    return { event, isSummary: agent > 0, agentEvent: agent > 1 ? agent - 2 : undefined };
+  });
+  return { items, summarised: [...numbers.subarray(1 + 2 * count)] };
 }
 
 /** Makes a session service in wasm over a memory of its own. */

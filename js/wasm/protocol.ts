@@ -113,3 +113,18 @@ export const READ_EVENTS = { labels: 10 } as const;
 
 /** The outcome of an append within a group; `append_many` in `driver.rs`. */
 export type AppendOutcome = [appended: AppendedByCore] | [appended: undefined, error: unknown];
+
+/** For whom the wasm computes a view of a history; `history_view` in `history.rs`. */
+export const READERS = { transcript: 0, framework: 1, agent: 2 } as const;
+
+/** The kinds of marks; `mark_of` in `history.rs`. */
+export const MARK_KINDS = {
+  fixed: 0,
+  message: 1,
+  answer: 2,
+  filtered: 3,
+  rewind: 4,
+  compaction: 5,
+  otherCompaction: 6,
+  compacted: 7,
+} as const;

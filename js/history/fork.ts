@@ -1,0 +1,88 @@
+import { invalid } from '../errors/invalid.js';
+import { requireObject } from '../errors/option_values.js';
+import { takeRequest } from '../call/call.js';
+import { requireService } from '../call/given_service.js';
+import type { Event } from '../model/event/event.js';
+import type {
+  Abortable,
+  CompositeSessionKey,
+  ImportedSessionRequest,
+  Session,
+} from '../model/session.js';
+import type { SessionService } from '../model/session_service.js';
+import {
+  firstOfInvocation,
+  type HistoryPlace,
+  indexOfEvent,
+  readSession,
+} from './session_history.js';
+import { statesAround } from './state_at.js';
+
+/** The request of {@link fork}: with one of `at` and `before`. */
+export interface ForkRequest extends CompositeSessionKey, Abortable {
+  /** The id of the new session. Absent: a fresh UUID v4. */
+  newSessionId?: string | undefined;
+  /** The new session's history ends with this event, or with the last event of this invocation. */
+  at?: HistoryPlace | undefined;
+  /** The new session's history ends before this event, or before the first event of this invocation. */
+  before?: HistoryPlace | undefined;
+  /** The title of the new session. */
+  title?: string | undefined;
+}
+
+/**
+ * Makes a new session with the history of another one up to a place, and with the session's own state as it was
+ * there. The events keep their ids, and the user's and the app's state are not changed. The new session is stored in
+ * one step.
+ *
+ * Where the state of that place is not known, as `stateAt` reports it, the keys are absent.
+ *
+ * @returns a handle on the new session
+ * @throws SessionError (as a rejection) `not_found` for the session or the place; `already_exists`;
+ *   `invalid_argument`; any error of `createSession`
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { fork } from 'adk-session-wasm/history';
+ *
+ * const service = new InMemorySessionService();
+ * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * const session = await service.createSession(key);
+ * for (const id of ['e1', 'e2']) await service.appendEvent({ session, event: { id, invocationId: id } });
+ *
+ * const forked = await fork(service, { ...key, newSessionId: 's2', at: { eventId: 'e1' } });
+ * console.log(forked.id, forked.events.length); // s2 1
+ * ```
+ */
+export async function fork(service: SessionService, request: ForkRequest): Promise<Session> {
+  requireService(service, ['getSession', 'createSession', 'sessionInfo']);
+  const taken = takeRequest(request);
+  const { appName, userId, newSessionId: sessionId, title, signal } = taken;
+  const session = await readSession(service, taken);
+  const count = endOf(session.events, taken);
+  // The events' deltas lead from the state before them to that of the place.
+  const { before } = await statesAround(service, session, 0, signal);
+  const created: ImportedSessionRequest = {
+    ...{ appName, userId, sessionId, title, signal },
+    state: Object.fromEntries(before),
+    events: session.events.slice(0, count),
+    sharedState: 'keep',
+  };
+  return service.createSession(created);
+}
+
+/** Returns how many events the new session has. */
+function endOf(events: readonly Event[], { at, before }: ForkRequest): number {
+  if ((at === undefined) === (before === undefined)) {
+    throw invalid('at', 'must be given, or before, but not both');
+  }
+  const place = at ?? before!;
+  requireObject(at === undefined ? 'before' : 'at', place);
+  if ('eventId' in place) {
+    return indexOfEvent(events, place.eventId) + (at === undefined ? 0 : 1);
+  }
+  const first = firstOfInvocation(events, place.invocationId);
+  if (at === undefined) return first;
+  return events.findLastIndex(({ invocationId }) => invocationId === place.invocationId) + 1;
+}

@@ -1,0 +1,71 @@
+import { invalidValue } from '../errors/invalid.js';
+import { requireText } from '../errors/option_values.js';
+import { takeOptions } from '../call/call.js';
+import type { Event } from '../model/event/event.js';
+import { historyItems } from '../wasm/core.js';
+import { agentFilter, type HistoryReader } from './agent_filter.js';
+import { isMarker, marksOf, rewindTargetOf } from './marks.js';
+import { itemsOf, summaryEvent } from './view.js';
+
+/**
+ * Returns the events that google-adk for Python would show to an agent's model, for programs that call a model
+ * themselves. Undone turns, events of other branches and scopes, and events without visible content are left out.
+ * A compaction stands as one event for the events that it replaces; compacted events of `@google/adk` count too.
+ *
+ * The order is that of the appends. Python sorts by time as soon as a compaction remains. Transcriptions, messages
+ * of other agents, and calls without responses are as they are stored.
+ *
+ * @param events all events of a session, in append order; `getSession` returns them so by default
+ * @throws SessionError `invalid_argument`; `not_loaded` in the slim entry before its wasm is loaded
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { historyView, rewind } from 'adk-session-wasm/history';
+ *
+ * const service = new InMemorySessionService();
+ * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * const session = await service.createSession(key);
+ * for (const invocationId of ['i1', 'i2']) {
+ *   const content = { role: 'user', parts: [{ text: `message ${invocationId}` }] };
+ *   await service.appendEvent({ session, event: { invocationId, author: 'user', content } });
+ * }
+ * await rewind(service, { ...key, before: { invocationId: 'i2' } });
+ *
+ * const { events = [] } = (await service.getSession(key)) ?? {};
+ * const view = historyView(events, { agentName: 'guide' });
+ * console.log(view.map(({ invocationId }) => invocationId)); // ['i1']
+ * ```
+ */
+export function historyView(events: readonly Event[], reader: HistoryReader): Event[] {
+  if (!Array.isArray(events as unknown)) throw invalidValue('events', 'must be an array', events);
+  const taken = takeOptions(reader);
+  requireText('agentName', taken.agentName);
+  const live = events.some((event) => rewindTargetOf(event) !== undefined)
+    ? withoutUndone(events)
+    : events;
+  const isRead = agentFilter(live, taken);
+  if (!live.some(isMarker)) return live.filter(isRead);
+  const marks = marksOf(live, {
+    counts: isRead,
+    visibilityOf: (event) => (isRead(event) ? 'content' : 'filtered'),
+  });
+  const author = taken.agentName === '' ? 'model' : taken.agentName;
+  return itemsOf(historyItems(marks, 'agent'), live, (compaction) => {
+    const summary = summaryEvent(compaction, author);
+    const { branch, isolationScope } = compaction;
+    if (branch !== undefined) summary.branch = branch;
+    if (isolationScope !== undefined) summary.isolationScope = isolationScope;
+    return summary;
+  });
+}
+
+/** Removes what rewinds have undone, and their markers, but no compaction. */
+function withoutUndone(events: readonly Event[]): Event[] {
+  const marks = marksOf(events, {
+    counts: () => false,
+    visibilityOf: () => 'fixed',
+    rewindsOnly: true,
+  });
+  return historyItems(marks, 'transcript').items.map(({ event }) => events[event]!);
+}

@@ -1,0 +1,131 @@
+/** What the rules of views need to know of events; see `src/core/history`. */
+import type { Content } from '../model/event/content.js';
+import type { Event } from '../model/event/event.js';
+import { partsOf } from '../model/event/parts.js';
+import { isPlainObject } from '../json/rules.js';
+import type { PackedMarks } from '../wasm/core.js';
+import { MARK_KINDS } from '../wasm/protocol.js';
+
+/** A compaction of Python. Its times are in milliseconds. */
+export interface Compaction {
+  readonly startTimestamp: number;
+  readonly endTimestamp: number;
+  readonly compactedContent: Content;
+}
+
+/** Returns the invocation before which an event rewinds, if it is the marker of a rewind. */
+export function rewindTargetOf(event: Event): string | undefined {
+  const target = memberOf(event.actions, 'rewindBeforeInvocationId');
+  return typeof target === 'string' && target !== '' ? target : undefined;
+}
+
+/** Returns the compaction of an event of Python. A malformed one is an ordinary event. */
+export function compactionOf(event: Event): Compaction | undefined {
+  const compaction = memberOf(event.actions, 'compaction');
+  if (!isPlainObject(compaction)) return undefined;
+  const { startTimestamp, endTimestamp, compactedContent } = compaction;
+  const isWhole =
+    Number.isFinite(startTimestamp) &&
+    Number.isFinite(endTimestamp) &&
+    isPlainObject(compactedContent);
+  return isWhole ? (compaction as unknown as Compaction) : undefined;
+}
+
+/** Returns the time of the last event that a compacted event of `@google/adk` replaces. */
+export function compactedEndOf(event: Event): number | undefined {
+  if (memberOf(event, 'isCompacted') !== true) return undefined;
+  const end = memberOf(event, 'endTime');
+  return typeof end === 'number' && Number.isFinite(end) ? end : undefined;
+}
+
+/** Returns whether an event changes which other events count. */
+export function isMarker(event: Event): boolean {
+  return (
+    rewindTargetOf(event) !== undefined ||
+    compactionOf(event) !== undefined ||
+    compactedEndOf(event) !== undefined
+  );
+}
+
+/** A reader of all scopes gets every event; only compactions without branch and scope count for it. */
+export function countsForAll(event: Event): boolean {
+  const { branch, isolationScope } = event;
+  if (isFilled(isolationScope)) return false;
+  return compactionOf(event) === undefined || !isFilled(branch);
+}
+
+/** Returns whether a text is there and not empty. Another program may have stored anything in its place. */
+export function isFilled(text: unknown): boolean {
+  return text !== undefined && text !== null && text !== '';
+}
+
+/** What a reader gets of an event that is not a marker. */
+export type Visibility = 'fixed' | 'content' | 'filtered';
+
+/** How a reader sees events. */
+export interface Reading {
+  /** Whether a compaction of Python counts. */
+  readonly counts: (compaction: Event) => boolean;
+  readonly visibilityOf: (event: Event) => Visibility;
+  /** Compactions are ordinary events. */
+  readonly rewindsOnly?: boolean;
+}
+
+/** The numbers of each mark. */
+const MARK = 5;
+const NO_INVOCATION = -1;
+
+/** Makes the marks of events. */
+export function marksOf(
+  events: readonly Event[],
+  { counts, visibilityOf, rewindsOnly = false }: Reading,
+): PackedMarks {
+  const marks = new Float64Array(events.length * MARK);
+  const calls: number[] = [];
+  const responses: number[] = [];
+  const invocations = numbering();
+  const ids = numbering();
+  events.forEach((event, at) => {
+    const { invocationId, timestamp } = event;
+    const invocation = isFilled(invocationId) ? invocations(invocationId) : NO_INVOCATION;
+    const mark = [MARK_KINDS.filtered, invocation, timestamp, 0, 0];
+    const target = rewindTargetOf(event);
+    const compaction = rewindsOnly ? undefined : compactionOf(event);
+    const compactedEnd = rewindsOnly ? undefined : compactedEndOf(event);
+    if (target !== undefined) {
+      mark[0] = MARK_KINDS.rewind;
+      mark[3] = invocations(target);
+    } else if (compaction !== undefined) {
+      mark[0] = counts(event) ? MARK_KINDS.compaction : MARK_KINDS.otherCompaction;
+      mark[3] = compaction.startTimestamp;
+      mark[4] = compaction.endTimestamp;
+    } else if (compactedEnd !== undefined) {
+      mark[0] = MARK_KINDS.compacted;
+      mark[3] = compactedEnd;
+    } else {
+      const visibility = visibilityOf(event);
+      const content = event.author === 'user' ? MARK_KINDS.message : MARK_KINDS.answer;
+      mark[0] = visibility === 'content' ? content : MARK_KINDS[visibility];
+    }
+    marks.set(mark, at * MARK);
+    for (const { functionCall, functionResponse } of partsOf(event)) {
+      if (isFilled(functionCall?.id)) calls.push(at, ids(functionCall?.id));
+      if (isFilled(functionResponse?.id)) responses.push(at, ids(functionResponse?.id));
+    }
+  });
+  return { marks, calls: Uint32Array.from(calls), responses: Uint32Array.from(responses) };
+}
+
+/** Gives each name a number, counted from 0. */
+function numbering(): (name: unknown) => number {
+  const numbers = new Map<unknown, number>();
+  return (name) => {
+    const number = numbers.get(name) ?? numbers.size;
+    numbers.set(name, number);
+    return number;
+  };
+}
+
+function memberOf(object: unknown, name: string): unknown {
+  return isPlainObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
+}

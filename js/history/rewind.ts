@@ -1,0 +1,161 @@
+import { isSessionError, SessionError } from '../errors/errors.js';
+import { takeRequest } from '../call/call.js';
+import { requireService } from '../call/given_service.js';
+import { createEvent, newEventId } from '../model/event/create_event.js';
+import type { Event } from '../model/event/event.js';
+import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
+import type { SessionService } from '../model/session_service.js';
+import type { StateShape } from '../state/state_shape.js';
+import { rewindTargetOf } from './marks.js';
+import {
+  firstOfInvocation,
+  type HistoryPlace,
+  invocationAt,
+  readSession,
+} from './session_history.js';
+import { statesAround } from './state_at.js';
+
+/** The request of {@link rewind}. */
+export interface RewindRequest extends CompositeSessionKey, Abortable {
+  /** The first undone invocation. An event stands for its invocation. */
+  before: HistoryPlace;
+}
+
+/** The request of {@link switchBranch}. */
+export interface SwitchBranchRequest extends CompositeSessionKey, Abortable {
+  /** The branch, from `branches`: the invocation of the marker that ended it. */
+  branch: string;
+}
+
+/** The result of a rewind. */
+export interface Rewound {
+  /** The marker that was appended. */
+  event: Event;
+  /**
+   * Keys that the rewind removed although the session may have been created with them: its initial state is not
+   * known. Sessions that Python created are such ones.
+   */
+  unknownKeys: string[];
+}
+
+const METHODS = ['getSession', 'appendEvent', 'revisionOf', 'sessionInfo'] as const;
+
+/**
+ * Undoes an invocation and everything after it: appends the marker that google-adk for Python appends. No event is
+ * deleted. The state of the session goes back to what it was before the first event of the invocation. A key that
+ * did not exist then is set to `null`, as Python does. `user:` and `app:` keys stay, and so do artifacts.
+ *
+ * If somebody appends meanwhile, the rewind is computed again and undoes those events too.
+ *
+ * @throws SessionError (as a rejection) `not_found` for the session, the event or the invocation; `invalid_argument`
+ *   for an event without `invocationId`; `unsupported` over `adk api_server`; any error of `appendEvent`
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { rewind } from 'adk-session-wasm/history';
+ *
+ * const service = new InMemorySessionService();
+ * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * const session = await service.createSession({ ...key, state: { tea: 'green' } });
+ * await service.appendEvent({ session, event: { invocationId: 'i1', author: 'user' } });
+ * await service.updateState({ ...key, stateDelta: { tea: 'black' } });
+ *
+ * await rewind(service, { ...key, before: { invocationId: 'i1' } });
+ * console.log((await service.getSession(key))?.state); // { tea: 'green' }
+ * ```
+ */
+export async function rewind(service: SessionService, request: RewindRequest): Promise<Rewound> {
+  const taken = takeRequest(request);
+  return appendRewind(service, taken, (events) => invocationAt(events, 'before', taken.before));
+}
+
+/**
+ * Switches to another branch of {@link branches}: appends the rewind that brings it back.
+ *
+ * @throws SessionError (as a rejection) `not_found` for the session or the branch, and the errors of {@link rewind}
+ */
+export async function switchBranch(
+  service: SessionService,
+  request: SwitchBranchRequest,
+): Promise<Rewound> {
+  const taken = takeRequest(request);
+  return appendRewind(service, taken, (events) => {
+    const isEnd = (event: Event): boolean =>
+      event.invocationId === taken.branch && rewindTargetOf(event) !== undefined;
+    if (events.some(isEnd)) return taken.branch;
+    throw new SessionError('not_found', 'The session has no such branch; see branches().');
+  });
+}
+
+/**
+ * Undoes the last rewind, whatever followed it: switches to the branch that it ended. Calling it again undoes that.
+ *
+ * @throws SessionError (as a rejection) `not_found` for the session, or if nothing was rewound; the errors of
+ *   {@link rewind}
+ */
+export async function undoRewind(
+  service: SessionService,
+  key: CompositeSessionKey & Abortable,
+): Promise<Rewound> {
+  return appendRewind(service, takeRequest(key), (events) => {
+    const last = events.findLast((event) => rewindTargetOf(event) !== undefined);
+    if (last !== undefined) return last.invocationId;
+    throw new SessionError('not_found', 'Nothing was rewound in this session.');
+  });
+}
+
+/**
+ * Appends a rewind to the session as it is, and repeats that while others append.
+ *
+ * @param targetOf returns the invocation to rewind to
+ */
+async function appendRewind(
+  service: SessionService,
+  request: CompositeSessionKey & Abortable,
+  targetOf: (events: readonly Event[]) => string,
+): Promise<Rewound> {
+  requireService(service, METHODS);
+  const { signal } = request;
+  for (;;) {
+    const session = await readSession(service, request);
+    const expectedRevision = service.revisionOf(session);
+    if (expectedRevision === undefined) {
+      const message = `A session over ${service.storage.kind} has no revision, so it cannot be rewound.`;
+      throw new SessionError('unsupported', message);
+    }
+    const before = targetOf(session.events);
+    const { stateDelta, unknownKeys } = await rewindDelta(service, session, before, signal);
+    const actions = { stateDelta, rewindBeforeInvocationId: before };
+    const event = createEvent({ invocationId: `e-${newEventId()}`, author: 'user', actions });
+    try {
+      await service.appendEvent({ session, event, expectedRevision, signal });
+      return { event, unknownKeys };
+    } catch (error) {
+      if (!isSessionError(error) || error.code !== 'stale_session') throw error;
+    }
+  }
+}
+
+/** Returns the changes that take the state back to before an invocation. */
+async function rewindDelta(
+  service: SessionService,
+  session: Session,
+  invocationId: string,
+  signal: Abortable['signal'],
+): Promise<{ stateDelta: StateShape; unknownKeys: string[] }> {
+  const cut = firstOfInvocation(session.events, invocationId);
+  const { before, laterKeys, initial } = await statesAround(service, session, cut, signal);
+  const changes: [string, unknown][] = [];
+  const unknownKeys: string[] = [];
+  const current = new Map(Object.entries(session.state));
+  for (const key of laterKeys) {
+    const value = before.get(key) ?? null;
+    const isSet = current.has(key);
+    const isSame = JSON.stringify(current.get(key)) === JSON.stringify(value);
+    if (isSet ? isSame : value === null) continue;
+    changes.push([key, value]);
+    if (!before.has(key) && initial === undefined) unknownKeys.push(key);
+  }
+  return { stateDelta: Object.fromEntries(changes), unknownKeys };
+}

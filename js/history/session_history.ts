@@ -1,0 +1,71 @@
+/** Reads of whole sessions, and places in them. */
+import { invalid } from '../errors/invalid.js';
+import { SessionError } from '../errors/errors.js';
+import { describeValue } from '../errors/describe.js';
+import { sessionNotFound } from '../errors/session_not_found.js';
+import { requireObject } from '../errors/option_values.js';
+import { requireKey } from '../model/values/ids.js';
+import type { Event } from '../model/event/event.js';
+import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
+import type { SessionService } from '../model/session_service.js';
+import { isFilled } from './marks.js';
+
+/** A place in a history: an event, or an invocation. */
+export type HistoryPlace = { readonly eventId: string } | { readonly invocationId: string };
+
+/**
+ * Reads a session with all its events, also if the service has the option `history`.
+ *
+ * @throws SessionError `not_found`
+ */
+export async function readSession(
+  service: SessionService,
+  { appName, userId, sessionId, signal }: CompositeSessionKey & Abortable,
+): Promise<Session> {
+  requireKey({ appName, userId, sessionId });
+  const config = { numRecentEvents: Number.MAX_SAFE_INTEGER };
+  const session = await service.getSession({ appName, userId, sessionId, signal, config });
+  if (session === undefined) throw sessionNotFound(sessionId);
+  return session;
+}
+
+/**
+ * Returns the index of an event.
+ *
+ * @throws SessionError `not_found`
+ */
+export function indexOfEvent(events: readonly Event[], eventId: unknown): number {
+  const index = events.findIndex(({ id }) => id === eventId);
+  if (index >= 0) return index;
+  throw notInSession('event', eventId);
+}
+
+/**
+ * Returns the invocation of a place.
+ *
+ * @throws SessionError `invalid_argument` for an event without an invocation, `not_found`
+ */
+export function invocationAt(events: readonly Event[], name: string, place: HistoryPlace): string {
+  requireObject(name, place);
+  if (!('eventId' in place)) return place.invocationId;
+  const { invocationId } = events[indexOfEvent(events, place.eventId)]!;
+  if (isFilled(invocationId)) return invocationId;
+  throw invalid(`${name}.eventId`, 'must name an event that has an invocationId');
+}
+
+/**
+ * Returns the index of the first event of an invocation.
+ *
+ * @throws SessionError `not_found`
+ */
+export function firstOfInvocation(events: readonly Event[], invocationId: unknown): number {
+  const index = isFilled(invocationId)
+    ? events.findIndex((event) => event.invocationId === invocationId)
+    : -1;
+  if (index >= 0) return index;
+  throw notInSession('invocation', invocationId);
+}
+
+function notInSession(what: string, id: unknown): SessionError {
+  return new SessionError('not_found', `The session has no ${what} ${describeValue(id)}.`);
+}

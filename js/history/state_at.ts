@@ -1,0 +1,124 @@
+import { takeRequest } from '../call/call.js';
+import { requireService } from '../call/given_service.js';
+import type { Event } from '../model/event/event.js';
+import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
+import type { SessionService } from '../model/session_service.js';
+import { isShared, isTemp, REMOVED } from '../state/scope.js';
+import type { StateShape } from '../state/state_shape.js';
+import { indexOfEvent, readSession } from './session_history.js';
+
+/** The request of {@link stateAt}. */
+export interface StateAtRequest extends CompositeSessionKey, Abortable {
+  /** The state right after this event. */
+  eventId: string;
+}
+
+/** The session's own state at a point of its history. */
+export interface HistoryState {
+  /** The state without `user:` and `app:` keys, which other sessions change too. */
+  state: StateShape;
+  /**
+   * Keys of which it is not known whether the session was created with them: an event after that point is the first
+   * that has them, and the initial state is not known. They are not in `state`.
+   */
+  unknownKeys: string[];
+}
+
+/**
+ * Returns the session's own state as it was right after an event.
+ *
+ * @throws SessionError (as a rejection) `not_found` for the session or the event, and any error of `getSession`
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { stateAt } from 'adk-session-wasm/history';
+ *
+ * const service = new InMemorySessionService();
+ * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * const session = await service.createSession({ ...key, state: { cups: 0 } });
+ * for (const cups of [1, 2]) {
+ *   const actions = { stateDelta: { cups }, artifactDelta: {}, requestedAuthConfigs: {}, requestedToolConfirmations: {} };
+ *   await service.appendEvent({ session, event: { id: `e${cups}`, invocationId: 'i1', actions } });
+ * }
+ * console.log((await stateAt(service, { ...key, eventId: 'e1' })).state); // { cups: 1 }
+ * ```
+ */
+export async function stateAt(
+  service: SessionService,
+  request: StateAtRequest,
+): Promise<HistoryState> {
+  requireService(service, ['getSession', 'sessionInfo']);
+  const taken = takeRequest(request);
+  const session = await readSession(service, taken);
+  const count = indexOfEvent(session.events, taken.eventId) + 1;
+  return stateAfter(service, session, count, taken.signal);
+}
+
+/** Returns the session's own state after its first `count` events. */
+export async function stateAfter(
+  service: SessionService,
+  session: Session,
+  count: number,
+  signal: Abortable['signal'],
+): Promise<HistoryState> {
+  const { before, laterKeys, initial } = await statesAround(service, session, count, signal);
+  const unknownKeys = initial === undefined ? [...laterKeys].filter((key) => !before.has(key)) : [];
+  return { state: Object.fromEntries(before), unknownKeys };
+}
+
+/** The session's own state at a cut, and what changed it later. */
+export interface StatesAround {
+  /** The state before the cut, so far as it is known. */
+  readonly before: ReadonlyMap<string, unknown>;
+  /** The keys that events at or after the cut write. */
+  readonly laterKeys: ReadonlySet<string>;
+  /** `undefined` if it is not known; it is not read if no key depends on it. */
+  readonly initial: Readonly<StateShape> | undefined;
+}
+
+/** Computes the state before the event at `cut`. A key that no event writes has its initial value still. */
+export async function statesAround(
+  service: SessionService,
+  session: Session,
+  cut: number,
+  signal: Abortable['signal'],
+): Promise<StatesAround> {
+  const { events, state } = session;
+  const laterKeys = new Set(events.slice(cut).flatMap((event) => ownDelta(event).map(keyOf)));
+  const written = new Set(events.flatMap((event) => ownDelta(event).map(keyOf)));
+  const before = new Map<string, unknown>();
+  for (const [key, value] of Object.entries(state)) {
+    if (isOwn(key) && !written.has(key)) before.set(key, value);
+  }
+  const earlier = events.slice(0, cut).flatMap(ownDelta);
+  const isSettled = new Set(earlier.map(keyOf));
+  const depends = [...laterKeys].some((key) => !isSettled.has(key));
+  const initial = depends ? await initialStateOf(service, session, signal) : {};
+  for (const key of laterKeys) {
+    if (initial !== undefined && Object.hasOwn(initial, key)) before.set(key, initial[key]);
+  }
+  for (const [key, value] of earlier) {
+    if (value === REMOVED || value === undefined) before.delete(key);
+    else before.set(key, value);
+  }
+  return { before, laterKeys, initial };
+}
+
+async function initialStateOf(
+  service: SessionService,
+  { appName, userId, id: sessionId }: Session,
+  signal: Abortable['signal'],
+): Promise<Readonly<StateShape> | undefined> {
+  const { initialState } = await service.sessionInfo({ appName, userId, sessionId, signal });
+  return initialState;
+}
+
+/** Returns the entries of an event's delta that belong to the session itself. */
+function ownDelta(event: Event): [string, unknown][] {
+  return Object.entries(event.actions?.stateDelta ?? {}).filter(([key]) => isOwn(key));
+}
+
+const keyOf = ([key]: readonly [string, unknown]): string => key;
+
+const isOwn = (key: string): boolean => !isShared(key) && !isTemp(key);

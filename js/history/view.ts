@@ -1,0 +1,84 @@
+import type { Event } from '../model/event/event.js';
+import { createEventActions } from '../model/event/create_event.js';
+import { isPlainObject } from '../json/rules.js';
+import { historyItems, type HistoryItems } from '../wasm/core.js';
+import { compactionOf, countsForAll, isFilled, isMarker, marksOf, type Reading } from './marks.js';
+
+/** A view of loaded events. */
+export interface ViewedEvents {
+  readonly events: Event[];
+  /** The ids of a transcript's events that a summary stands for. */
+  readonly summarised: ReadonlySet<string>;
+}
+
+/** The id of a summary is that of its compaction behind this. No event with such an id is ever stored. */
+const SUMMARY_PREFIX = 'adk-view:';
+
+/** Returns whether an event is a summary that a view made. */
+export function isViewedSummary(id: unknown): boolean {
+  return typeof id === 'string' && id.startsWith(SUMMARY_PREFIX);
+}
+
+/** All agents share the reading: compactions of one branch or scope do not count. */
+const FOR_ALL: Reading = {
+  counts: countsForAll,
+  visibilityOf: (event) =>
+    isFilled(event.content) && !isFilled(event.isolationScope) ? 'content' : 'fixed',
+};
+
+/**
+ * Computes the view of a whole history. Without markers it is the history, and the wasm is not called.
+ *
+ * @param events all events of a session, in append order
+ */
+export function viewOf(events: Event[], view: 'transcript' | 'model'): ViewedEvents {
+  const summarised = new Set<string>();
+  if (!events.some(isMarker)) return { events, summarised };
+  const reader = view === 'model' ? 'framework' : view;
+  const viewed = historyItems(marksOf(events, FOR_ALL), reader);
+  for (const at of viewed.summarised) summarised.add(events[at]!.id);
+  return { events: itemsOf(viewed, events, frameworkSummary), summarised };
+}
+
+/** Returns the events of a view; `summaryOf` makes those of summaries. */
+export function itemsOf(
+  { items }: HistoryItems,
+  events: readonly Event[],
+  summaryOf: (compaction: Event, agentEvent: Event | undefined) => Event,
+): Event[] {
+  return items.map(({ event, isSummary, agentEvent }) => {
+    const shown = events[event]!;
+    if (!isSummary) return shown;
+    return summaryOf(shown, agentEvent === undefined ? undefined : events[agentEvent]);
+  });
+}
+
+/**
+ * Makes the event that the framework reads for a compaction of Python. It continues the conversation of the last
+ * agent that it hides: the framework finds the agent of a next message by the author, and A2A finds its context by
+ * the metadata.
+ */
+function frameworkSummary(compaction: Event, agentEvent: Event | undefined): Event {
+  const summary = summaryEvent(compaction, agentEvent?.author ?? 'model');
+  const { parts } = summary.content ?? {};
+  const content = Array.isArray(parts) ? parts.filter((part) => !isThought(part)) : [];
+  summary.content = { role: 'model', parts: content };
+  if (agentEvent?.customMetadata !== undefined) summary.customMetadata = agentEvent.customMetadata;
+  return summary;
+}
+
+const isThought = (part: unknown): boolean => isPlainObject(part) && part.thought === true;
+
+/** Makes the event of a summary, with the content that Python stored. */
+export function summaryEvent(compaction: Event, author: string): Event {
+  const { endTimestamp = compaction.timestamp, compactedContent = {} } =
+    compactionOf(compaction) ?? {};
+  return {
+    id: `${SUMMARY_PREFIX}${compaction.id}`,
+    invocationId: compaction.invocationId,
+    author,
+    timestamp: endTimestamp,
+    content: structuredClone(compactedContent),
+    actions: createEventActions(),
+  };
+}
