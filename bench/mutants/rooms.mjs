@@ -30,6 +30,7 @@ const TESTS = {
     ['js/handle', SUITE],
     ['js/append', 'js/adk', 'js/service'],
   ],
+  history: [['js/history'], ['interop/history']],
   http: [['js/remote', 'js/vertex'], ['js/server']],
   indexed_db: [
     ['js/service/indexed_db.test.ts', 'browser/browsers.test.ts'],

@@ -42,9 +42,10 @@ export interface TurnBranches {
  * const service = new InMemorySessionService();
  * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
  * const session = await service.createSession(key);
- * await service.appendEvent({ session, event: { invocationId: 'first', author: 'user' } });
+ * const content = { role: 'user', parts: [{ text: 'Tea?' }] };
+ * await service.appendEvent({ session, event: { invocationId: 'first', author: 'user', content } });
  * await rewind(service, { ...key, before: { invocationId: 'first' } });
- * await service.appendEvent({ session, event: { invocationId: 'second', author: 'user' } });
+ * await service.appendEvent({ session, event: { invocationId: 'second', author: 'user', content } });
  *
  * const [turn] = await branches(service, key);
  * const [first, second] = turn?.alternatives ?? [];

@@ -38,7 +38,8 @@ import { itemsOf, summaryEvent } from './view.js';
  * ```
  */
 export function historyView(events: readonly Event[], reader: HistoryReader): Event[] {
-  if (!Array.isArray(events as unknown)) throw invalidValue('events', 'must be an array', events);
+  const given: unknown = events;
+  if (!Array.isArray(given)) throw invalidValue('events', 'must be an array', given);
   const taken = takeOptions(reader);
   requireText('agentName', taken.agentName);
   const live = events.some((event) => rewindTargetOf(event) !== undefined)

@@ -18,11 +18,11 @@ const START = 1_795_219_000_000;
 const ROOT: ReaderContext = { agentName: 'root' };
 
 /** The time of an event or the end of a range, in seconds after the start. */
-const time = (seconds: number): number => START + seconds * 1000;
+export const time = (seconds: number): number => START + seconds * 1000;
 
 type Members = Partial<Omit<Event, 'actions'>> & Readonly<Record<string, unknown>>;
 
-function event(invocationId: string, id: string, seconds: number, members: Members): Event {
+export function event(invocationId: string, id: string, seconds: number, members: Members): Event {
   const { actions, ...rest } = members;
   return {
     id,
@@ -40,7 +40,7 @@ function event(invocationId: string, id: string, seconds: number, members: Membe
   };
 }
 
-const text = (role: string, value: string) => ({ role, parts: [{ text: value }] });
+export const text = (role: string, value: string) => ({ role, parts: [{ text: value }] });
 
 /** A message of the user, `inv-u`, with its id as text. */
 const user = (inv: string, at: number, id = `${inv}-u`, members: Members = {}): Event =>

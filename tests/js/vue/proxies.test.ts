@@ -10,6 +10,7 @@ import * as assistantUi from '../../../js/assistant_ui/index.js';
 import * as cache from '../../../js/cache/index.js';
 import * as database from '../../../js/database/index.js';
 import * as files from '../../../js/files/index.js';
+import * as history from '../../../js/history/index.js';
 import * as root from '../../../js/index.js';
 import * as live from '../../../js/live/index.js';
 import * as remote from '../../../js/remote/index.js';
@@ -20,7 +21,21 @@ import * as vertex from '../../../js/vertex/index.js';
 import { KEY, message } from '../live/stores.js';
 
 const ENTRIES: readonly object[] = [
-  ...[root, slim, adk, assistantUi, cache, database, files, live, remote, server, uri, vertex],
+  ...[
+    root,
+    slim,
+    adk,
+    assistantUi,
+    cache,
+    database,
+    files,
+    history,
+    live,
+    remote,
+    server,
+    uri,
+    vertex,
+  ],
 ];
 
 function isClass(value: unknown): value is { readonly name: string; readonly prototype: object } {
