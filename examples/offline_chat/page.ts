@@ -50,9 +50,9 @@ form.addEventListener('submit', (event) => {
   input.value = '';
 });
 
-cache.watchStatus(({ online, pending }) => {
+cache.watchStatus(({ isOnline, pending }) => {
   const waiting = pending.reduce((sum, { events }) => sum + events, 0);
-  state.textContent = `${online ? 'online' : 'offline'}, ${waiting} waiting`;
+  state.textContent = `${isOnline ? 'online' : 'offline'}, ${waiting} waiting`;
 });
 
 /** Shows the session after each change of the copy, from whichever tab or device. */
@@ -65,11 +65,4 @@ async function follow(): Promise<void> {
   }
 }
 
-/** Brings what the agent appends on the server into the copy. */
-function receive(): void {
-  const onNotice = (): void => void cache.sync(key).catch(() => undefined);
-  remote.watch({ appName: key.appName, userId }, { onNotice });
-}
-
-receive();
 await Promise.all([navigator.serviceWorker.register('/service_worker.js'), follow()]);

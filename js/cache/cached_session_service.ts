@@ -81,7 +81,7 @@ export interface CachedGetSessionConfig extends GetSessionConfig {
  *   const session = await service.getOrCreateSession(key);
  *   const content = { role: 'user', parts: [{ text: 'Which teas are there?' }] };
  *   await service.appendEvent({ session, event: { author: 'user', invocationId: 'i1', content } });
- *   console.log(service.status.online);
+ *   console.log(service.status.isOnline);
  * }
  * ```
  */
@@ -157,33 +157,38 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   }
 
   async #syncAll(): Promise<void> {
-    const { sender, unsent, lists, local, fetch } = this.#parts;
-    const { erasure } = unsent.pins;
-    const known = unsent.keys();
-    const owners = await unsent.scan();
-    const waiting = [...known, ...unsent.keys()];
+    const { sender, pending, lists, fetch, data, erasures } = this.#parts;
+    const before = erasures();
+    await pending.scan();
+    const waiting = pending.names();
     const sending = sender.waitFor(waiting);
+    const owners = await data.read((transaction) => transaction.owners());
     const fetchOf = async (owner: StateOwner): Promise<void> => {
-      const { appName, userId } = owner;
-      if (erasure.aborted) throw erasedError();
-      // Unsent keys keep their local values in a fetched state, so the state need not be fetched after they were sent.
+      if (erasures() !== before) throw erasedError();
+      // Unsent keys stay over a fetched state, so the state need not be fetched after they were sent.
       await lists.fetchShownState(owner);
-      const copies = userId === undefined ? [] : await local.list(appName, userId);
       await sending;
+      if (erasures() !== before) throw erasedError();
+      const { appName, userId } = owner;
+      if (userId === undefined) return;
+      if (await lists.hasList(owner)) await lists.fetch(owner, true);
+      const copies = await data.read((transaction) => transaction.sessions({ appName, userId }));
       // A session that was sent got the remote's new events with the answers.
-      const sent = new Set(waiting.map(nameOf).filter((name) => !unsent.has(name)));
-      const keys = copies.map(({ userId, sessionId }) => ({ appName, userId, sessionId }));
-      const others = keys.filter((key) => !sent.has(nameOf(key)));
-      await fetch.copies(others, erasure);
+      const sent = new Set(waiting.filter((name) => pending.next(name) === undefined));
+      const others = copies.filter(
+        ([key, { copy }]) => copy !== undefined && !sent.has(nameOf(key)),
+      );
+      await fetch.copies(others.map(([key]) => key));
+      if (erasures() !== before) throw erasedError();
     };
     const works = owners.map((owner) => () => fetchOf(owner));
     await forEachOf([() => sending, ...works], MOST_AT_ONCE, (work) => work());
   }
 
   async #syncOne(key: CacheKey): Promise<void> {
-    const { sender, unsent, fetch, lists } = this.#parts;
-    await unsent.refresh(key);
-    await sender.waitFor([key]);
+    const { sender, pending, fetch, lists } = this.#parts;
+    await pending.refresh(key);
+    await sender.waitFor([nameOf(key)]);
     if (isSession(key)) await fetch.copy(key);
     else await lists.fetchState(key);
   }
@@ -193,7 +198,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    * remote changes. Other tabs with this owner forget it too.
    */
   forget(): Promise<void> {
-    return this.#parts.run(() => this.#parts.forget.run());
+    return this.#parts.run(() => this.#parts.forget());
   }
 
   /**
@@ -204,7 +209,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    *   sent, and those of `run` there
    */
   async *run(request: RunRequest<S>): AsyncGenerator<Event, void, undefined> {
-    const { core, remoteService, sender, fetch, report } = this.#parts;
+    const { core, remoteService, sender, pending, fetch, report } = this.#parts;
     core.calls.requireOpen();
     const { session, ...options } = takeRequest(request);
     const { appName, userId, sessionId } =
@@ -219,7 +224,11 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
       run(request: object): AsyncGenerator<Event, void, undefined>;
     };
     // The server needs a session that was created here.
-    await this.#parts.run(() => sender.confirm(key, options.signal));
+    await this.#parts.run(async () => {
+      await pending.refresh(key);
+      const numbers = pending.operations(nameOf(key)).map(({ number }) => number);
+      await sender.confirm(key, numbers, options.signal, () => false);
+    });
     try {
       yield* runner.run({ ...options, ...key });
     } finally {

@@ -5,6 +5,15 @@
  */
 export { CachedSessionService } from './cached_session_service.js';
 export type { CachedGetSessionConfig, CachedGetSessionRequest } from './cached_session_service.js';
+export { MemoryLocalStore } from './local/memory_local_store.js';
+export type {
+  CacheStoreName,
+  LocalEntry,
+  LocalKey,
+  LocalRange,
+  LocalStore,
+  LocalTransaction,
+} from './local/local_store.js';
 export type { CachedSessionOptions, ReadPolicy } from './options.js';
 export type { CacheOutbox, OutboxEntry } from './outbox.js';
 export type { CacheKey } from './records/cache_key.js';

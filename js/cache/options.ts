@@ -1,13 +1,13 @@
 import { requireOneOf, requireWhole } from '../errors/option_values.js';
 import { invalid } from '../errors/invalid.js';
 import { takeOptions } from '../call/call.js';
-import { fitsUtf8 } from '../json/text.js';
 import { requireId } from '../model/values/ids.js';
 import type { SessionService } from '../model/session_service.js';
 import { CORE } from '../service/service_core.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import type { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
+import type { LocalStore } from './local/local_store.js';
 
 /**
  * Where a read looks first. `'cache-first'`: at the local copy, which is then revalidated in the background.
@@ -44,13 +44,13 @@ export interface CachedSessionOptions<
   /** The service that all devices share, usually a `RemoteSessionService`. The caller closes it. */
   remote: SessionService<S>;
   /**
-   * Keeps the copies: IndexedDB, memory or SQLite. The caller closes it. Default: an `IndexedDbSessionService` over a
-   * database of the owner's own.
+   * Keeps the copies and what is unsent: `'indexeddb'` (default), `'memory'`, or a storage of the caller's own, which
+   * the caller closes.
    */
-  local?: SessionService<S> | undefined;
+  local?: 'indexeddb' | 'memory' | LocalStore | undefined;
   /**
-   * Whom the local data belongs to, for example the signed-in user: at most 480 bytes, and 497 together with an app's
-   * name. A cache with another owner over the same `local` sees none of it.
+   * Whom the local data belongs to, for example the signed-in user: at most 512 bytes. A cache with another owner over
+   * the same `local` sees none of it.
    */
   owner: string;
   /** Where reads look first. Default `'cache-first'`. */
@@ -75,27 +75,19 @@ export interface CachedSessionOptions<
 
 /** The options as the cache uses them. */
 export interface TakenOptions extends CachedSessionOptions<object> {
-  remote: StoredSessionService<object>;
-  local: StoredSessionService<object> | undefined;
   reads: ReadPolicy;
   readTimeoutMs: number;
   write: 'local' | 'through';
   maxSessions: number;
 }
 
-/** The most bytes of an owner in JSON. The name of the database and the names of apps have it. */
-const MAX_OWNER_BYTES = 480;
-
 /** @throws SessionError `invalid_argument` if an option is invalid */
 export function takeCacheOptions(options: CachedSessionOptions<object>): TakenOptions {
   const taken = takeOptions(options);
   const { owner } = taken;
   requireId('owner', owner);
-  if (!fitsUtf8(JSON.stringify(owner), MAX_OWNER_BYTES + 2)) {
-    throw invalid('owner', `must have at most ${MAX_OWNER_BYTES} bytes: it is part of other names`);
-  }
   const remote = requireService('remote', taken.remote);
-  const local = taken.local && requireService('local', taken.local);
+  requireLocal(taken.local);
   const { readTimeoutMs = 3000, write = 'local', maxSessions = 1000, maxAge, maxBytes } = taken;
   requireWhole('readTimeoutMs', readTimeoutMs);
   requireWhole('maxSessions', maxSessions);
@@ -103,12 +95,22 @@ export function takeCacheOptions(options: CachedSessionOptions<object>): TakenOp
   if (maxBytes !== undefined) requireWhole('maxBytes', maxBytes);
   const reads = takePolicy('reads', taken.reads) ?? 'cache-first';
   requireOneOf('write', write, ['local', 'through']);
-  return { ...taken, remote, local, reads, readTimeoutMs, write, maxSessions };
+  return { ...taken, remote, reads, readTimeoutMs, write, maxSessions };
 }
 
 export function takePolicy(name: string, policy: unknown): ReadPolicy | undefined {
   if (policy === undefined) return undefined;
   return requireOneOf(name, policy, ['cache-first', 'network-first', 'cache-only']);
+}
+
+function requireLocal(local: unknown): void {
+  if (local === undefined || local === 'indexeddb' || local === 'memory') return;
+  const { transaction } = Object(local) as { readonly transaction?: unknown };
+  if (typeof transaction === 'function') return;
+  throw invalid(
+    'local',
+    "must be 'indexeddb', 'memory' or a local storage with the function transaction",
+  );
 }
 
 function requireService(name: string, service: object): StoredSessionService<object> {

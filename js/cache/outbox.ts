@@ -1,19 +1,19 @@
-import { SessionError } from '../errors/errors.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
 import { requireObject } from '../errors/option_values.js';
 import { newEventId } from '../model/event/create_event.js';
 import type { Event, NewEvent } from '../model/event/event.js';
-import type { EventSnapshot } from '../model/event/snapshot.js';
+import { type EventSnapshot, snapshotEvent } from '../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { requireId } from '../model/values/ids.js';
-import type { ListParts, Lists } from './copies/lists.js';
-import {
-  difference,
-  sharedKeysOf,
-  splitByCreation,
-  stateAfterEdit,
-  stateWrites,
-} from './copies/writes.js';
+import { parseEventText } from '../read/stored_events.js';
+import { SHARED_SCOPES } from '../state/scope.js';
+import { markRaw } from '../members/raw.js';
+import type { Notice } from '../watch/notice.js';
+import { eventKey, type EventRecord, type Operation, stateOwnerOf } from './records/records.js';
+import type { Fetch } from './copies/fetch.js';
+import type { Lists } from './copies/lists.js';
+import { removeCopy } from './copies/copy_writer.js';
 import {
   type CacheKey,
   isSession,
@@ -21,16 +21,15 @@ import {
   takeCacheKey,
   takeSessionKey,
 } from './records/cache_key.js';
-import {
-  type Creation,
-  isUnsentState,
-  type Operation,
-  staleBase,
-  UNSENT_NOTHING,
-} from './records/session_record.js';
+import type { CacheTransaction } from './records/cache_transaction.js';
+import type { LocalData } from './records/local_data.js';
+import type { Pending } from './records/pending.js';
 import type { CacheFailure } from './records/status.js';
+import { renumber } from './sending/landing.js';
 import type { Sender } from './sending/sender.js';
-import { markRaw } from '../members/raw.js';
+import { withoutKeys } from './sending/strip.js';
+import { withoutPrevious } from './storage/deletion.js';
+import { deltaOf, sharedWrites } from './view/shared_overlay.js';
 
 /**
  * What waits for the remote in one session or shared state, or was set aside because the remote refused it.
@@ -48,9 +47,9 @@ export interface OutboxEntry {
   readonly key: CacheKey;
   /** The unsent events, in order. */
   readonly events: readonly Event[];
-  /** Why the remote refused the entry for good. Absent while it waits. */
+  /** Why the remote refused the first change of the entry for good. Absent while it waits. */
   readonly error?: CacheFailure & {
-    /** The event that was refused. Absent if the session itself was. */
+    /** The event that was refused. Absent if something else was. */
     readonly eventId?: string;
   };
 }
@@ -73,7 +72,10 @@ export interface OutboxEntry {
 export interface CacheOutbox {
   /** Lists what waits and what was set aside; with a key only that of one session or state. */
   list(key?: CacheKey): Promise<OutboxEntry[]>;
-  /** Sends again what was set aside: of one session or state, or everything. Resolves once it is queued. */
+  /**
+   * Sends again what was set aside: of one session or state, or everything. An event that was refused because it replaces
+   * a newer version then replaces that one. Resolves once it is queued.
+   */
   retry(key?: CacheKey): Promise<void>;
   /**
    * Gives up an unsent event, or everything unsent of a session or state. The copy then follows the remote. A session
@@ -85,18 +87,25 @@ export interface CacheOutbox {
   /**
    * Replaces an unsent event by one with the same id, and sends the session again.
    *
-   * @throws SessionError `not_found` if the event does not wait; `invalid_argument`, `unserializable`
+   * @throws SessionError `not_found` if the event does not wait; `stale_session` if it was sent and the answer is missing;
+   *   `invalid_argument`, `unserializable`
    */
   change(key: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void>;
 }
 
-export interface OutboxParts extends ListParts {
+export interface OutboxParts {
+  readonly data: LocalData;
+  readonly pending: Pending;
+  readonly fetch: Fetch;
   readonly lists: Lists;
   readonly sender: Sender;
+  readonly clock: () => number;
+  readonly publish: (notices: readonly Notice[]) => void;
+  readonly report: (error: unknown) => void;
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** The outbox of a cache. It holds nothing: what is unsent stands in the copies and their records. */
+/** The outbox of a cache, as its users see it. */
 export class Outbox implements CacheOutbox {
   static {
     markRaw(this.prototype);
@@ -109,161 +118,302 @@ export class Outbox implements CacheOutbox {
   }
 
   list(given?: CacheKey): Promise<OutboxEntry[]> {
-    const { unsent, run } = this.#parts;
+    const { data, run } = this.#parts;
     return run(async () => {
-      const name = given === undefined ? undefined : nameOf(takeCacheKey(given));
-      if (name === undefined) await unsent.scan();
-      const keys = unsent.keys().filter((key) => name === undefined || nameOf(key) === name);
-      const entries = await Promise.all(keys.map((key) => this.#entry(key)));
-      return entries.filter((entry) => entry !== undefined);
+      const key = given === undefined ? undefined : takeCacheKey(given);
+      if (key !== undefined) return [entryOf(key, await data.operations(key))].filter(hasContent);
+      const all = await data.read((transaction) => transaction.operationsBelow({}));
+      return [...all.values()]
+        .map((operations) => entryOf(operations[0]!.key, operations))
+        .filter(hasContent);
     });
   }
 
-  /** Returns `undefined` if nothing waits any more: another tab may just have sent it. */
-  async #entry(key: CacheKey): Promise<OutboxEntry | undefined> {
-    const changes = await this.#parts.unsent.read(key);
-    if (changes === undefined) return undefined;
-    const { events, refusal } = changes;
-    const texts = new Map(events.map(({ id, text }) => [id, text]));
-    const parsed = [...texts.values()].map((text) => JSON.parse(text) as Event);
-    return { key, events: parsed, ...(refusal && { error: refusal }) };
-  }
-
   retry(given?: CacheKey): Promise<void> {
-    const { unsent, run } = this.#parts;
+    const { pending, run } = this.#parts;
     return run(async () => {
-      if (given === undefined) await unsent.scan();
-      const keys = given === undefined ? unsent.keys() : [takeCacheKey(given)];
-      for (const key of keys) await this.#release(key);
+      await pending.scan();
+      const names = given === undefined ? pending.names() : [nameOf(takeCacheKey(given))];
+      for (const name of names) {
+        const refused = pending.operations(name).find(({ refusal }) => refusal !== undefined);
+        if (refused === undefined) continue;
+        await this.#edit(refused.key, async (transaction, operations) => {
+          const put = operations
+            .filter(({ refusal }) => refusal !== undefined)
+            .map((operation) => retried(operation));
+          await transaction.changeOperations(refused.key, { put });
+          return undefined;
+        });
+      }
     });
   }
 
   drop(given: CacheKey, eventId?: string): Promise<void> {
-    const { records, fetch, lists, report, run } = this.#parts;
+    const { fetch, lists, report, run } = this.#parts;
     return run(async () => {
       const key = takeCacheKey(given);
-      if (isSession(key)) {
-        await fetch.turns.run(nameOf(key), () => this.#edit(key, eventId));
-        await this.#release(key);
-        await fetch.copy(key).catch(report);
-        return;
-      }
-      await records.change(key, (all) => {
-        const names = Object.keys(all).filter(isUnsentState);
-        return Object.fromEntries(names.map((name) => [name, undefined]));
+      const isChosen = ({ event, creation }: Operation): boolean =>
+        eventId === undefined ||
+        event?.id === eventId ||
+        creation?.events.some(({ id }) => id === eventId) === true;
+      if (isSession(key) && (await this.#dropDamaged(key))) return fetch.copy(key).catch(report);
+      await this.#edit(key, (transaction, operations) => {
+        const chosen = operations.filter(
+          (operation) => operation.landed === undefined && isChosen(operation),
+        );
+        if (eventId !== undefined) requireWaiting(chosen, eventId);
+        return dropOperations(transaction, key, operations, chosen, eventId);
       });
-      await this.#release(key);
-      await lists.fetchState(key).catch(report);
+      const fetched = isSession(key) ? fetch.copy(key) : lists.fetchState(key);
+      await fetched.catch(report);
     });
   }
 
   change(given: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void> {
-    const { local, fetch, run } = this.#parts;
+    const { clock, run } = this.#parts;
     return run(async () => {
       const key = takeSessionKey(given);
       requireObject('event', event);
       const changed = { ...event } as Event;
       requireId('event.id', changed.id);
       if (changed.partial) throw invalid('event', 'must not be partial: it is not stored');
-      const snapshot = local.snapshot(changed);
-      await fetch.turns.run(nameOf(key), () => this.#edit(key, snapshot.id, [snapshot]));
-      await this.#release(key);
+      const snapshot = snapshotEvent(changed, clock, newEventId);
+      await this.#edit(key, (transaction, operations) =>
+        changeEvent(transaction, key, operations, snapshot),
+      );
     });
   }
 
-  /** Sends again what was set aside of a session or state. */
-  async #release(key: CacheKey): Promise<void> {
-    const { sender, unsent } = this.#parts;
-    await unsent.release(key);
+  /** Gives up a session whose record is damaged. @returns whether it was */
+  async #dropDamaged(key: CompositeSessionKey): Promise<boolean> {
+    const { data } = this.#parts;
+    try {
+      await data.read((transaction) => transaction.session(key));
+      return false;
+    } catch (error) {
+      if (!isSessionError(error, 'corrupt_record')) throw error;
+      await data.write((transaction) => transaction.deleteDamaged(key));
+      return true;
+    }
+  }
+
+  /** Changes operations, and sends what is left. */
+  async #edit(
+    key: CacheKey,
+    work: (
+      transaction: CacheTransaction,
+      operations: readonly Operation[],
+    ) => Promise<Notice | undefined>,
+  ): Promise<void> {
+    const { data, sender, publish } = this.#parts;
+    const notice = await data.write(async (transaction) => {
+      const record = isSession(key) ? await transaction.session(key) : undefined;
+      const notice = await work(transaction, await transaction.operations(key, record));
+      if (isSession(key)) await touch(transaction, key);
+      return notice;
+    });
+    const present = await data.read(async (transaction) =>
+      isSession(key) ? (await transaction.view(key))?.revision : undefined,
+    );
+    if (notice !== undefined) publish([notice]);
+    else if (isSession(key) && present !== undefined) {
+      publish([{ type: 'appended', ...key, revision: present, scopes: [] }]);
+    }
     sender.wake();
   }
+}
 
-  /**
-   * Replaces or drops an unsent event, or everything unsent.
-   *
-   * @param eventId `undefined`: everything unsent
-   * @param substitutes the events that take its place; without any, it is dropped
-   */
-  async #edit(
-    key: CompositeSessionKey,
-    eventId: string | undefined,
-    substitutes: readonly EventSnapshot[] = [],
-  ): Promise<void> {
-    const { records, local } = this.#parts;
-    const { copy, record, damage } = await local.unsent(key);
-    const { base, create } = record;
-    const isChosen = ({ id }: EventSnapshot): boolean => id === (eventId ?? id);
-    if (eventId !== undefined && !copy?.events.some(isChosen)) {
-      const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;
-      throw new SessionError('not_found', message, { key: 'eventId' });
-    }
-    // A damaged copy is given up as a whole.
-    if (damage !== undefined) await local.deleteDamaged(key);
-    if (copy === undefined || (base === undefined && eventId === undefined)) {
-      if (copy !== undefined) await local.deleteCreatedAt(key, copy.created);
-      return records.changeSession(key, () => UNSENT_NOTHING);
-    }
-    const events = copy.events.flatMap((event) => (isChosen(event) ? substitutes : [event]));
-    const creation = create && (await this.#recordDrop(key, create, copy.events, events));
-    // Without a base, the remote does not have the session, so all writes together give the state. With a base, the
-    // values that only the old events wrote stay until the whole copy is fetched: its base becomes stale.
-    const target = stateAfterEdit(
-      copy.state,
-      base === undefined ? {} : copy.state,
-      stateWrites(events, creation),
-      sharedKeysOf(substitutes),
-    );
-    const replacement = {
-      truncateAfter: base?.local ?? copy.created,
-      expectedRevision: copy.revision,
-      events,
-      delta: JSON.stringify(difference(copy.state, target)),
+function entryOf(key: CacheKey, operations: readonly Operation[]): OutboxEntry {
+  const texts = new Map<string, string>();
+  const waiting = operations.filter(({ landed }) => landed === undefined);
+  for (const { event, creation } of waiting) {
+    for (const { id, text } of creation?.events ?? []) texts.set(id, text);
+    if (event !== undefined) texts.set(event.id, event.text);
+  }
+  const events = [...texts.values()]
+    .map((text) => parseEventText(text))
+    .filter((event) => event !== undefined);
+  const error = waiting.find(({ refusal }) => refusal !== undefined)?.refusal;
+  const isEmpty = waiting.length === 0;
+  return { key: isEmpty ? EMPTY : key, events, ...(error && { error }) };
+}
+
+/** The key of an entry without anything that waits. */
+const EMPTY: CacheKey = { appName: '' };
+
+function hasContent({ key }: OutboxEntry): boolean {
+  return key !== EMPTY;
+}
+
+function requireWaiting(chosen: readonly Operation[], eventId: string): void {
+  if (chosen.length > 0) return;
+  const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;
+  throw new SessionError('not_found', message, { key: 'eventId' });
+}
+
+/** What was sent, and whose answer is missing, may have been stored. */
+function requireAnswered(operations: readonly Operation[]): void {
+  if (operations.every(({ attempts }) => attempts === 0)) return;
+  const message =
+    'The change was sent, and its answer is missing. Append the event again, or wait until the remote answers.';
+  throw new SessionError('stale_session', message, { storage: 'cache' });
+}
+
+function retried(operation: Operation): Operation {
+  const { expected } = operation;
+  // The event may replace whatever version there is.
+  const isBound = expected !== undefined && expected !== null;
+  const any = isBound ? { expected: Number.MAX_SAFE_INTEGER, isBound } : {};
+  return { ...operation, refusal: undefined, attempts: 0, ...any };
+}
+
+/** Shows handles that the session is another than they know, so that they get its state. */
+async function touch(transaction: CacheTransaction, key: CompositeSessionKey): Promise<void> {
+  const record = await transaction.session(key);
+  if (record === undefined) return;
+  const { copy } = record;
+  const tick = transaction.tick();
+  await transaction.putSession(key, { ...record, tick });
+  if (copy === undefined || copy.first === copy.next) return;
+  const session = transaction.keyOf(key);
+  const entry = eventKey(session, copy.next - 1);
+  const last = (await transaction.local.get('events', entry)) as EventRecord;
+  if (last.tick > record.birth)
+    await transaction.local.delete('events', [...session, 't', last.tick]);
+  await transaction.local.put('events', entry, { ...last, tick });
+  await transaction.local.put('events', [...session, 't', tick], copy.next - 1);
+}
+
+async function dropOperations(
+  transaction: CacheTransaction,
+  key: CacheKey,
+  operations: readonly Operation[],
+  chosen: readonly Operation[],
+  eventId: string | undefined,
+): Promise<Notice | undefined> {
+  // An event of a creation leaves it; the creation stays.
+  const isPart = ({ creation }: Operation): boolean =>
+    eventId !== undefined && creation !== undefined;
+  const removed = chosen.filter((operation) => !isPart(operation));
+  const rest = operations.filter((operation) => !removed.includes(operation));
+  const put = rest.map((operation) => {
+    const { creation } = withoutPrevious(operation, removed);
+    const changed = withoutPrevious(operation, removed);
+    if (creation === undefined || !chosen.includes(operation)) return changed;
+    const events = creation.events.filter(({ id }) => id !== eventId);
+    const dropped = { ...creation, events };
+    const isUncertain = operation.attempts > 0;
+    return {
+      ...changed,
+      refusal: undefined,
+      creation: dropped,
+      shared: sharedOf(dropped),
+      isUncertain,
     };
-    const bases = base && { present: base, next: staleBase(base) };
-    const replaced =
-      bases === undefined
-        ? await local.replace(key, replacement)
-        : await local.replaceWithBase(key, replacement, bases, events.length);
-    if (replaced === undefined) return this.#edit(key, eventId, substitutes);
-    if (base === undefined) await this.#recordChange(key);
-    if (eventId === undefined) await records.changeSession(key, () => UNSENT_NOTHING);
-  }
+  });
+  const changed = put.filter((operation, index) => operation !== rest[index]);
+  await transaction.changeOperations(key, { put: changed, removed });
+  if (!isSession(key)) return undefined;
+  const record = await transaction.session(key);
+  const isGone = removed.some(
+    ({ refusal, kind }) => refusal?.code === 'not_found' || kind === 'create',
+  );
+  if (record === undefined || !isGone || (eventId !== undefined && put.length > 0))
+    return undefined;
+  const left = await transaction.operations(key, record);
+  if (left.length > 0 || (record.copy !== undefined && !isGoneCopy(removed))) return undefined;
+  const notice = await removeCopy(transaction, key);
+  return notice;
+}
 
-  /**
-   * Records that a session whose creation waited has changed. Another tab may be sending the session without the change, or
-   * may have sent it. It then sees the new id, or the stale base, and the whole copy is fetched.
-   */
-  async #recordChange(key: CompositeSessionKey): Promise<void> {
-    await this.#parts.records.changeSession(key, ({ base, create }) => ({
-      base: base && staleBase(base),
-      create: create && { ...create, id: newEventId() },
-    }));
-  }
+/** Whether operations were refused because the session of the copy is gone. */
+function isGoneCopy(removed: readonly Operation[]): boolean {
+  return removed.some(({ refusal }) => refusal?.code === 'not_found');
+}
 
-  /**
-   * Records which events will be dropped of those that the session was created with. Otherwise the creation would send
-   * later events as its own.
-   *
-   * @returns the creation with these events recorded as dropped
-   */
-  async #recordDrop(
-    key: CompositeSessionKey,
-    create: Operation<Creation>,
-    before: readonly EventSnapshot[],
-    after: readonly EventSnapshot[],
-  ): Promise<Creation> {
-    const ids = new Set(after.map(({ id }) => id));
-    const { first } = splitByCreation(before, create.value);
-    const droppedIds = first.map(({ id }) => id).filter((id) => !ids.has(id));
-    if (droppedIds.length === 0) return create.value;
-    const withDropped = ({ dropped = [], ...creation }: Creation): Creation => {
-      return { ...creation, dropped: [...new Set([...dropped, ...droppedIds])] };
-    };
-    await this.#parts.records.changeSession(key, ({ create: present }) =>
-      present?.id === create.id
-        ? { create: { ...present, value: withDropped(present.value) } }
-        : {},
+function sharedOf(creation: NonNullable<Operation['creation']>): Operation['shared'] {
+  const { state, delta, events, sharesState } = creation;
+  const own = [
+    JSON.parse(state) as Record<string, unknown>,
+    ...events.map(({ text }) => deltaOf(text)),
+  ];
+  return sharedWrites([...(sharesState ? own : []), JSON.parse(delta) as Record<string, unknown>]);
+}
+
+/**
+ * Replaces an event, in all its unsent versions. The operation and those behind it get new numbers: a request with the old text that arrives late must
+ * not count as this one. Older values of shared keys stay older than those that others have written since.
+ */
+async function changeEvent(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  operations: readonly Operation[],
+  { id, text, timestamp }: EventSnapshot,
+): Promise<undefined> {
+  const isVersion = ({ event, creation, landed }: Operation): boolean =>
+    landed === undefined &&
+    (event?.id === id || creation?.events.some((each) => each.id === id) === true);
+  const versions = operations.filter(isVersion);
+  const [operation, ...laterVersions] = versions;
+  requireWaiting(versions, id);
+  requireAnswered(versions);
+  const index = operations.indexOf(operation!);
+  const { creation, event } = operation!;
+  const tick = transaction.tick();
+  const changed =
+    creation === undefined
+      ? {
+          ...operation!,
+          event: { ...event!, text, timestamp, tick },
+          shared: sharedWrites([deltaOf(text)]),
+        }
+      : {
+          ...operation!,
+          creation: {
+            ...creation,
+            events: creation.events.map((each) =>
+              each.id === id ? { ...each, text, timestamp, tick } : each,
+            ),
+          },
+        };
+  const behind = operations
+    .slice(index + 1)
+    .filter((other) => !laterVersions.includes(other))
+    .map((other) => withoutPrevious(other, laterVersions));
+  const own: Operation = {
+    ...changed,
+    refusal: undefined,
+    ...(changed.creation && { shared: sharedOf(changed.creation) }),
+  };
+  const first = await withoutOvertaken(transaction, own);
+  const rest: Operation[] = [];
+  for (const other of behind) rest.push(await withoutOvertaken(transaction, other));
+  const put = renumber(transaction, [first, ...rest]);
+  await transaction.changeOperations(key, { put, removed: operations.slice(index) });
+  return undefined;
+}
+
+/** Removes the values of shared keys that others have written since. */
+async function withoutOvertaken(
+  transaction: CacheTransaction,
+  operation: Operation,
+): Promise<Operation> {
+  let result = operation;
+  const own = await transaction.operations(operation.key, undefined);
+  const numbers = new Set(own.map(({ number }) => number));
+  for (const scope of SHARED_SCOPES) {
+    if (result.shared[scope] === undefined) continue;
+    const owner = stateOwnerOf(operation.key, scope);
+    const later = (await transaction.sharedNumbers(owner)).filter(
+      ({ number, isRefused }) => number > operation.number && !numbers.has(number) && !isRefused,
     );
-    return withDropped(create.value);
+    const arrived = (await transaction.state(owner))?.arrived ?? [];
+    const keys = new Set(later.flatMap(({ values }) => values.map(([key]) => key)));
+    for (const [key, , tick] of arrived) if (tick > operation.number) keys.add(key);
+    const isCleared = later.some((write) => write.isCleared);
+    if (keys.size > 0 || isCleared) {
+      result = withoutKeys(result, scope, (name) => isCleared || keys.has(name));
+    }
   }
+  return result;
 }

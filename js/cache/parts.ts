@@ -1,27 +1,26 @@
 import { Diagnostics } from '../call/diagnostics.js';
-import { takeAutoTitle } from '../model/auto_title.js';
 import { isSessionError } from '../errors/errors.js';
-import { IndexedDbSessionService } from '../service/indexed_db_session_service.js';
 import { CORE, ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';
+import type { Notice } from '../watch/notice.js';
 import { Background } from './background.js';
-import { CacheFeed } from './cache_feed.js';
 import { CacheStore } from './cache_store.js';
 import { Bounds } from './copies/bounds.js';
 import { Fetch } from './copies/fetch.js';
+import { Follower } from './copies/follower.js';
 import { Lists } from './copies/lists.js';
-import { LocalCopies } from './copies/local_copies.js';
 import { RemoteEnd } from './copies/remote_end.js';
-import { Unsent } from './copies/unsent.js';
+import { openLocalStore } from './local/open_local_store.js';
 import type { TakenOptions } from './options.js';
-import { Forget } from './forget.js';
 import { Outbox } from './outbox.js';
 import { type CacheKey, keyOfName, nameOf } from './records/cache_key.js';
-import { failureOf } from './records/failures.js';
-import { Lease, LEASE_MS } from './records/lease.js';
-import { callerOf, Records } from './records/records.js';
+import { errorOf, failureOf } from './records/failures.js';
+import { LocalData } from './records/local_data.js';
+import { Pending } from './records/pending.js';
 import { StatusBoard } from './records/status.js';
+import { Turns } from './records/turns.js';
 import { Delivery } from './sending/delivery.js';
+import { Leadership } from './sending/leadership.js';
 import { Sender } from './sending/sender.js';
 import { type TabListeners, Tabs } from './tabs.js';
 
@@ -31,18 +30,17 @@ export type CacheParts = ReturnType<typeof openParts>;
 export function openParts(options: TakenOptions) {
   const { owner, write } = options;
   const clock = checkedClock(options.clock ?? Date.now);
-  const storage = { kind: 'cache', durable: true };
+  const {
+    store: localStore,
+    feed: ownFeed,
+    isDurable,
+    isOwn,
+  } = openLocalStore(options.local, owner);
+  const storage = { kind: 'cache', durable: isDurable };
   const diagnostics = Diagnostics.of(options, storage);
-  const localService =
-    options.local ?? new IndexedDbSessionService({ name: `adk-session-wasm cache ${owner}` });
-  const localCore: ServiceCore = localService[CORE];
-  storage.durable = localCore.storage.durable;
   const closing = new AbortController();
-
-  const records = new Records(callerOf(localCore), owner);
-  const cacheFeed = new CacheFeed(localCore.feed.feed, records);
-  const tabs = new Tabs(cacheFeed);
-  const tell = (key: CacheKey): void => tabs.post('changed', nameOf(key));
+  const data = new LocalData(localStore, owner);
+  const tabs = new Tabs(ownFeed);
   const board = new StatusBoard(tabs.own, (message) => tabs.post('status', message));
   const report = (error: unknown): void => {
     // Work that was ended on purpose, by `close` or `forget`.
@@ -50,50 +48,99 @@ export function openParts(options: TakenOptions) {
     board.set({ lastError: failureOf(error) });
     diagnostics?.tell('cache', error);
   };
-
-  const local = new LocalCopies(localCore, records, clock);
-  const unsent = new Unsent({ local, records, board, report, tell });
+  const publish = (notices: readonly Notice[]): void => ownFeed.publish(notices);
+  let erasures = 0;
   const remote = new RemoteEnd({
     core: options.remote[CORE],
     board,
-    unsent,
     closing: closing.signal,
-    onForget: () => void run(() => forget.run()).catch(report),
+    onForget: () => void run(() => forget()).catch(report),
   });
-  const feed = () => core.feed;
-  const context = { ...options, local, remote, records, unsent, board, feed, clock, report, tell };
+  const pending = new Pending({ data, board });
+  data.onOperations((changed) => {
+    for (const name of changed.keys()) tabs.post('changed', name);
+  });
+  const context = { ...options, data, remote, board, pending, clock, report, publish };
   const bounds = new Bounds(context);
   const fetch = new Fetch({ ...context, bounds });
   const lists = new Lists({ ...context, bounds, fetch });
-  const lease = new Lease({
-    changeOwn: (compute) => bounds.write(() => records.changeOwn(compute)),
+  const follower = new Follower({ feed: options.remote[CORE].feed, data, fetch, lists, report });
+  const leadership = new Leadership({
+    data,
+    report,
+    onChange(isLeader) {
+      follower.setLeader(isLeader);
+      if (isLeader) sender.wake();
+    },
+    onOthers: () =>
+      void run(() => pending.scan())
+        .then(() => sender.wakeForWrite())
+        .catch(report),
   });
-  const autoTitle = takeAutoTitle(options.autoTitle);
-  const shared = { ...context, bounds, fetch, lists, lease, autoTitle };
+  const shared = { ...context, bounds, fetch, lists, leadership };
   const delivery = new Delivery(shared);
-  const tellIdle = (): void => tabs.post('idle');
-  const sender = new Sender({ ...shared, delivery, tellIdle });
-  const isThrough = write === 'through';
-  const store = new CacheStore({ ...shared, sender, isThrough });
+  const sender = new Sender({
+    ...shared,
+    delivery,
+    tellWake: () => tabs.post('wake'),
+    tellFailure: (error) => tabs.post('failed', failureOf(error)),
+  });
+  const follow = ({ appName, userId }: CacheKey): void => {
+    if (!follower.follow({ appName, userId })) return;
+    tabs.post('reads', nameOf({ appName, userId }));
+    run(() => leadership.want()).catch(report);
+  };
+  const store = new CacheStore({
+    ...shared,
+    ...{ sender, follow, isThrough: write === 'through', erasures: () => erasures },
+  });
 
-  const forget = new Forget({ ...shared, tabs, store });
+  /** Forgets what this tab holds of data that are erased. */
+  const clear = (): void => {
+    erasures += 1;
+    remote.erase();
+    pending.clear();
+    lists.forget();
+    sender.settle();
+  };
+  const erasing = new Turns<undefined>(async () => {
+    tabs.post('forget');
+    clear();
+    await data.erase();
+    clear();
+    tabs.post('forget');
+  });
+  const forget = (): Promise<void> => erasing.call('', undefined);
+
   const background = new Background(() => core.calls.requireOpen());
   const run = background.run.bind(background);
   const listeners: TabListeners = {
-    forget: () => forget.clear(),
-    opened: () => board.share(),
-    status: (message) => board.receive(message),
-    idle() {
-      if (unsent.ready().length > 0) sender.wake();
+    forget: clear,
+    opened() {
+      board.share();
+      for (const name of follower.wanted) tabs.post('reads', name);
     },
+    status: (message) => board.receive(message),
+    wake: () => {
+      if (leadership.isLeader) sender.wake();
+    },
+    failed: (failure) => sender.failed(errorOf(failure)),
+    closed: () => void run(() => leadership.want()).catch(report),
     changed(name) {
-      run(() => unsent.refresh(keyOfName(name)))
-        .then(() => unsent.isReady(name) && sender.wakeLater(LEASE_MS))
+      run(() => pending.refresh(keyOfName(name)))
+        .then(async () => {
+          if (pending.next(name) === undefined) return;
+          if (leadership.isLeader) sender.wakeForWrite();
+          else await run(() => leadership.want());
+        })
         .catch(report);
     },
+    reads: (name) => void follower.follow(keyOfName(name)),
     missed() {
-      store.forgetCopies();
-      run(() => forget.refresh()).catch(report);
+      lists.forget();
+      run(() => pending.scan())
+        .then(() => sender.wakeForWrite())
+        .catch(report);
     },
   };
   const stopListening = tabs.listen(listeners, report);
@@ -105,18 +152,20 @@ export function openParts(options: TakenOptions) {
       storage,
       openStore: () => store,
       parseEvents: store.parse,
-      feed: cacheFeed,
+      feed: ownFeed,
       closing() {
         stopListening();
         globalThis.removeEventListener?.('online', goOnline);
+        follower.close();
         closing.abort();
       },
       async closeStorage() {
         await sender.close();
         await Promise.all([fetch.turns.idle(), lists.turns.idle(), bounds.close()]);
         await background.settled();
+        if (await leadership.release()) tabs.post('closed');
         board.close();
-        if (options.local === undefined) await localService.close();
+        if (isOwn) await data.close();
       },
     },
     options,
@@ -126,9 +175,9 @@ export function openParts(options: TakenOptions) {
   // Sends what an earlier visit left.
   void Promise.resolve()
     .then(() => tabs.post('opened'))
-    .then(() => run(() => unsent.known()))
-    .then(() => unsent.ready().length > 0 && sender.wake())
+    .then(() => run(() => pending.scan()))
+    .then(() => sender.wake())
     .catch(report);
   const remoteService: object = options.remote;
-  return { ...shared, core, remoteService, sender, outbox, forget, run };
+  return { ...shared, core, remoteService, sender, outbox, forget, run, erasures: () => erasures };
 }

@@ -4,7 +4,8 @@ import { isSessionError } from '../errors/errors.js';
 import { untilAborted } from '../call/time_limit.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { CompositeSessionKey } from '../model/session.js';
-import type { parseEvents } from '../read/stored_events.js';
+import { parseEvents } from '../read/stored_events.js';
+import { AdapterStore } from '../storage/driver/adapter_store.js';
 import type { StorageKey } from '../storage/rows.js';
 import type { StateOwner } from '../storage/scopes.js';
 import type {
@@ -15,26 +16,35 @@ import type {
   ReadSession,
   SessionStore,
 } from '../storage/session_store.js';
-import type { ListParts, Lists } from './copies/lists.js';
+import type { Bounds } from './copies/bounds.js';
+import type { Fetch } from './copies/fetch.js';
+import type { Lists } from './copies/lists.js';
+import type { RemoteEnd } from './copies/remote_end.js';
 import type { ReadPolicy } from './options.js';
-import { nameOf } from './records/cache_key.js';
+import type { CacheKey } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
-import { isFirstBase, LISTED } from './records/session_record.js';
+import type { LocalData } from './records/local_data.js';
+import { CacheStorage } from './storage/cache_storage.js';
 
 /** The member of a request that holds its own policy. */
 export const READS = Symbol('reads');
 
-/** The most copies that are remembered as whole. */
-const MOST_WHOLES = 1000;
-
-export interface ReadParts extends ListParts {
+export interface ReadParts {
+  readonly data: LocalData;
+  readonly clock: () => number;
+  readonly remote: RemoteEnd;
+  readonly fetch: Fetch;
   readonly lists: Lists;
+  readonly bounds: Bounds;
   readonly reads: ReadPolicy;
   readonly readTimeoutMs: number;
+  readonly report: (error: unknown) => void;
+  /** Called with what is read, so that the leading tab follows it. */
+  readonly follow: (key: CacheKey) => void;
 }
 
 /** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
-type Read<Key, T> = (store: SessionStore, key: Key, call: StorageCall) => MaybePromise<T>;
+type Read<T> = (store: SessionStore, call: StorageCall) => MaybePromise<T>;
 
 /** The events that a read needs. */
 interface EventNeed<T> {
@@ -53,22 +63,20 @@ interface Reception {
   readonly isFatal: (error: unknown) => boolean;
 }
 
-interface Source {
-  readonly key: CompositeSessionKey;
-  /** Otherwise they are the remote's. */
-  readonly isCopy: boolean;
-}
-
-/** Reads the copies, and brings them up to the remote as the policy of a read says. */
+/** Reads the local data, and brings it up to the remote as the policy of a read says. */
 export class CopyReads {
   readonly #parts: ReadParts;
-  /** The local revision that created each copy that is known to have all events. */
-  readonly #wholes = new Map<string, number>();
-  /** Where texts of events were read. */
-  readonly #sources = new WeakMap<object, Source>();
+  protected readonly store: AdapterStore;
+  /** The sessions whose events were read, and whether from the local data. */
+  readonly #sources = new WeakMap<
+    object,
+    { readonly key: CompositeSessionKey; readonly isCopy: boolean }
+  >();
 
   constructor(parts: ReadParts) {
     this.#parts = parts;
+    const storage = new CacheStorage(parts);
+    this.store = new AdapterStore(storage, storage);
   }
 
   get(
@@ -79,9 +87,9 @@ export class CopyReads {
   ): Promise<ReadSession | undefined> {
     const need = after === undefined ? (last ?? Infinity) : Infinity;
     const isEnough = (_: ReadSession, size: number): boolean => need <= size;
-    return this.#readSession(key, { need, isEnough }, call, async (store, stored, call) => {
-      const read = await store.get(stored, last, after, call);
-      if (read !== undefined) this.#sources.set(read[4], { key, isCopy: stored !== key });
+    return this.#readSession(key, { need, isEnough }, call, async (store, call) => {
+      const read = await store.get(key, last, after, call);
+      if (read !== undefined) this.#sources.set(read[4], { key, isCopy: store === this.store });
       return read;
     });
   }
@@ -98,12 +106,10 @@ export class CopyReads {
     const need = isFirst || withCount || limit === Infinity ? Infinity : newest;
     const isEnough = ([, , hasOlder]: ReadEvents, size: number): boolean =>
       size === Infinity || (need < Infinity && hasOlder === true);
-    return this.#readSession(key, { need, isEnough }, call, async (store, stored, call) => {
-      const read = await store.page(stored, page, call);
-      if (read === undefined) return undefined;
-      if (read[1] !== undefined) this.#sources.set(read[1], { key, isCopy: stored !== key });
-      // The initial state of a fetched session is not known.
-      if (isFirstBase(read[8])) read[8] = undefined;
+    return this.#readSession(key, { need, isEnough }, call, async (store, call) => {
+      const read = await store.page(key, page, call);
+      if (read?.[1] !== undefined)
+        this.#sources.set(read[1], { key, isCopy: store === this.store });
       return read;
     });
   }
@@ -113,16 +119,17 @@ export class CopyReads {
     key: CompositeSessionKey,
     { need, isEnough }: EventNeed<T>,
     call: StorageCall,
-    read: Read<CompositeSessionKey, T | undefined>,
+    read: Read<T | undefined>,
   ): Promise<T | undefined> {
-    const { fetch, bounds, report } = this.#parts;
+    const { fetch, bounds, report, follow } = this.#parts;
     const policy = this.policyOf(call);
-    return this.#read(key, call, read, async (readCopy) => {
+    if (policy !== 'cache-only') follow(key);
+    return this.#read(call, read, async (readCopy) => {
       if (policy === 'network-first') await this.#inTime(fetch.copy(key, need), call);
       for (let lastSize = -1; ;) {
         const copy = await readCopy();
         if (policy === 'cache-only') return copy;
-        const size = copy === undefined ? 0 : await this.#sizeOf(key, copy[0] as number);
+        const { size, isDeleted } = await this.#sizeOf(key);
         if (copy !== undefined && isEnough(copy, size)) {
           bounds.markUsed(key);
           const isFetched = policy === 'network-first' || lastSize >= 0;
@@ -130,7 +137,7 @@ export class CopyReads {
           return copy;
         }
         // If a deleted session has a copy, it was created again.
-        if (size <= lastSize || (await this.isDeleted(key))) return copy;
+        if (size <= lastSize || isDeleted) return copy;
         lastSize = size;
         try {
           await untilAborted(call.signal, fetch.require(key, Math.max(need, 2 * size)));
@@ -145,20 +152,18 @@ export class CopyReads {
   }
 
   /** Returns how many of the newest events a copy has at least; `Infinity`: all. */
-  async #sizeOf(key: CompositeSessionKey, created: number): Promise<number> {
-    const name = nameOf(key);
-    if (this.#wholes.get(name) === created) return Infinity;
-    const { base, create } = await this.#parts.records.session(key);
-    if (base?.copy !== created) return create?.value.copy === created ? Infinity : 0;
-    if (base.windowSize !== undefined) return base.windowSize;
-    if (this.#wholes.size >= MOST_WHOLES) this.#wholes.clear();
-    this.#wholes.set(name, created);
-    return Infinity;
-  }
-
-  /** Whether a deletion waits. */
-  async isDeleted(key: CompositeSessionKey): Promise<boolean> {
-    return (await this.#parts.records.session(key)).delete !== undefined;
+  #sizeOf(
+    key: CompositeSessionKey,
+  ): Promise<{ readonly size: number; readonly isDeleted: boolean }> {
+    return this.#parts.data.read(async (transaction) => {
+      const record = await transaction.session(key);
+      const view = record && (await transaction.view(key));
+      if (view === undefined) return { size: 0, isDeleted: record !== undefined };
+      const { copy } = view;
+      if (copy === undefined) return { size: Infinity, isDeleted: false };
+      const count = copy.next - copy.first;
+      return { size: copy.isStale ? 0 : copy.hasOlder ? count : Infinity, isDeleted: false };
+    });
   }
 
   list(
@@ -168,14 +173,15 @@ export class CopyReads {
     page: ListPageRequest,
     call: StorageCall,
   ): Promise<ReadList> {
-    const { lists, records } = this.#parts;
+    const { lists, follow } = this.#parts;
     const owner = { appName, userId };
-    const list: Read<StateOwner, ReadList> = (store, { appName }, call) =>
+    if (this.policyOf(call) !== 'cache-only') follow(owner);
+    const list: Read<ReadList> = (store, call) =>
       store.list(appName, userId, descending, page, call);
-    return this.#read(owner, call, list, async (readCopies) => {
+    return this.#read(call, list, async (readCopies) => {
       await this.#receive(call, {
         fetch: () => lists.fetch(owner),
-        isThere: async () => (await records.read(owner))[LISTED] !== undefined,
+        isThere: () => lists.hasList(owner),
         // Without a connection, the copies are all there is.
         isFatal: isRefusal,
       });
@@ -184,9 +190,10 @@ export class CopyReads {
   }
 
   sharedState(owner: StateOwner, call: StorageCall): Promise<string> {
-    const { lists } = this.#parts;
-    const read: Read<StateOwner, string> = (store, owner, call) => store.sharedState(owner, call);
-    return this.#read(owner, call, read, async (readCopy) => {
+    const { lists, follow } = this.#parts;
+    if (this.policyOf(call) !== 'cache-only') follow(owner);
+    const read: Read<string> = (store, call) => store.sharedState(owner, call);
+    return this.#read(call, read, async (readCopy) => {
       await this.#receive(call, {
         fetch: () => lists.fetchState(owner),
         isThere: () => lists.hasState(owner),
@@ -215,44 +222,46 @@ export class CopyReads {
    *
    * @param work calls the given function to read the local storage
    */
-  async #read<Key extends StateOwner, T>(
-    key: Key,
+  async #read<T>(
     call: StorageCall,
-    read: Read<Key, T>,
+    read: Read<T>,
     work: (readLocal: () => Promise<T>) => Promise<T>,
   ): Promise<T> {
-    const { local, remote, report } = this.#parts;
+    const { remote, report } = this.#parts;
     try {
-      return await work(() => local.at(key, (store, localKey) => read(store, localKey, call)));
+      return await work(async () => read(this.store, call));
     } catch (error) {
       if (this.policyOf(call) === 'cache-only' || !isUnreadable(error)) throw error;
       report(error);
-      const asked = remote.ask((store, own) => read(store, key, { ...call, ...own }));
+      const asked = remote.ask((store, own) => read(store, { ...call, ...own }));
       return untilAborted(call.signal, asked);
     }
   }
 
-  /** Parses events that were read. A session with a damaged event is fetched again, with the unsent events behind. */
+  /** Parses events that were read. A copy with a damaged event is fetched again. */
   readonly parse: typeof parseEvents = (texts, ...others) => {
-    const { records, fetch, local, remote, report } = this.#parts;
-    const { key, isCopy }: Partial<Source> = this.#sources.get(texts) ?? { isCopy: true };
+    const { data, fetch, remote, report } = this.#parts;
+    const { key, isCopy = true } = this.#sources.get(texts) ?? {};
+    if (!isCopy) return remote.core.pages.parse(texts, ...others);
     try {
-      return (isCopy ? local : remote).core.pages.parse(texts, ...others);
+      return parseEvents(texts, ...others);
     } catch (error) {
-      if (isCopy && key !== undefined) {
-        records
-          .markStale(key)
+      if (key !== undefined) {
+        data
+          .write(async (transaction) => {
+            const record = await transaction.session(key);
+            if (record?.copy === undefined) return;
+            await transaction.putSession(key, {
+              ...record,
+              copy: { ...record.copy, isStale: true },
+            });
+          })
           .then(() => fetch.copy(key))
           .catch(report);
       }
       throw error;
     }
   };
-
-  /** Called when the local data is gone. */
-  forgetCopies(): void {
-    this.#wholes.clear();
-  }
 
   policyOf(call: StorageCall): ReadPolicy {
     return (call as { readonly [READS]?: ReadPolicy })[READS] ?? this.#parts.reads;

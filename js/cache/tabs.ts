@@ -1,8 +1,12 @@
 import { newEventId } from '../model/event/create_event.js';
-import type { SessionError } from '../errors/errors.js';
-import type { StopWatching } from '../model/notice.js';
-import type { CacheFeed } from './cache_feed.js';
-import type { StatusMessage } from './records/status.js';
+import { SessionError } from '../errors/errors.js';
+import type { Feed } from '../watch/feed.js';
+import type { Notice, StopWatching } from '../watch/notice.js';
+import { Watcher } from '../watch/watcher.js';
+import type { CacheFailure, StatusMessage } from './records/status.js';
+
+/** The app that stands for the messages in the feed. No app's name begins so. */
+const MESSAGES = '\0adk-session-wasm cache';
 
 /** The messages between the tabs that share a cache, with their contents. */
 interface TabMessages {
@@ -12,10 +16,16 @@ interface TabMessages {
   readonly opened: [];
   /** The status has changed. */
   readonly status: [StatusMessage];
-  /** The tab that sent has nothing left to send. */
-  readonly idle: [];
-  /** What is unsent of a session or state has changed; see `nameOf`. */
+  /** A call waits for what the leading tab sends. */
+  readonly wake: [];
+  /** The leading tab could not send. */
+  readonly failed: [CacheFailure];
+  /** The leading tab is closed. */
+  readonly closed: [];
+  /** The operations of a session or state have changed; see `nameOf`. */
   readonly changed: [name: string];
+  /** A tab reads the sessions of a user. The leading tab follows them. */
+  readonly reads: [name: string];
 }
 
 /** Called with the messages of other tabs. */
@@ -30,14 +40,15 @@ export type TabListeners = {
 export class Tabs {
   /** The name of this tab. */
   readonly own = newEventId();
-  readonly #feed: CacheFeed;
+  readonly #feed: Feed;
 
-  constructor(feed: CacheFeed) {
+  constructor(feed: Feed) {
     this.#feed = feed;
   }
 
   post<Kind extends keyof TabMessages>(kind: Kind, ...content: TabMessages[Kind]): void {
-    this.#feed.postMessage([kind, this.own, ...content]);
+    const userId = JSON.stringify([kind, this.own, ...content]);
+    this.#feed.publish([{ type: 'stateChanged', scopes: ['user'], appName: MESSAGES, userId }]);
   }
 
   /**
@@ -46,13 +57,18 @@ export class Tabs {
    * @param onLoss gets why the browser has lost the database
    */
   listen(listeners: TabListeners, onLoss: (error: SessionError) => void): StopWatching {
-    return this.#feed.listen((message) => {
-      if (message === undefined) return listeners.missed();
-      const [kind, tab, ...content] = message as [keyof TabMessages, string, ...unknown[]];
+    const watcher = new Watcher({ appName: MESSAGES }, (notice: Notice) => {
+      if (notice.type === 'lost') onLoss(new SessionError('storage_failed', notice.message));
+      if (notice.type === 'resync' || notice.type === 'lost') return listeners.missed();
+      if (notice.userId === undefined) return;
+      const message = JSON.parse(notice.userId) as [keyof TabMessages, string, ...unknown[]];
+      const [kind, tab, ...content] = message;
       // A tab of another version may know more kinds.
       const listener = Object.hasOwn(listeners, kind) ? listeners[kind] : undefined;
-      if (tab !== this.own)
-        (listener as ((...content: unknown[]) => void) | undefined)?.(...content);
-    }, onLoss);
+      if (tab === this.own) return;
+      (listener as ((...content: unknown[]) => void) | undefined)?.(...content);
+    });
+    this.#feed.add(watcher);
+    return watcher.stop;
   }
 }

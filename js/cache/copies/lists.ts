@@ -1,27 +1,22 @@
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
-import type { StateOwner } from '../../storage/scopes.js';
-import type { ListedSession } from '../../storage/session_store.js';
+import { scopeOf, type StateOwner } from '../../storage/scopes.js';
+import type { TimedPlace } from '../../storage/list_place.js';
+import type { ListedSession, ReadList } from '../../storage/session_store.js';
+import type { Notice } from '../../watch/notice.js';
+import { stateNotice } from '../../watch/state_notice.js';
 import { nameOf } from '../records/cache_key.js';
 import { erasedError, isRefusal } from '../records/failures.js';
-import type { PinnedChanges } from '../records/pins.js';
-import { prefixOf } from '../records/records.js';
-import {
-  type Base,
-  FETCHED,
-  LISTED,
-  type OwnerRecords,
-  recordOf,
-  withoutPrefix,
-} from '../records/session_record.js';
 import { Turns } from '../records/turns.js';
+import { type Beginning, removeGone, takeListed, takeState } from './copy_writer.js';
 import type { Fetch, FetchParts } from './fetch.js';
-import { isDescribed } from './local_copy_reader.js';
-import { isCleared, remoteRevision } from './remote_end.js';
-import { difference } from './writes.js';
+
+/** The sessions on a page of a list that is only looked through for what has changed. */
+const PAGE = 5;
 
 export interface ListParts extends FetchParts {
   readonly fetch: Fetch;
+  readonly maxSessions: number;
 }
 
 /** Brings lists of sessions, and the states of users and apps, up to the remote. */
@@ -29,6 +24,8 @@ export class Lists {
   readonly #parts: ListParts;
   /** The fetches of each list and of each state, one after the other. */
   readonly turns = new Turns<() => Promise<void>>(([fetch]) => fetch());
+  /** The lists that this tab has fetched as a whole. */
+  readonly #whole = new Set<string>();
 
   constructor(parts: ListParts) {
     this.#parts = parts;
@@ -37,9 +34,12 @@ export class Lists {
   /**
    * Brings the copies of a user, or of all users of an app, up to the remote's list. A session without a copy gets one
    * without events. Calls meanwhile share it.
+   *
+   * @param isWhole whether all sessions are listed; otherwise the newest, until one is as it was
    */
-  fetch(owner: StateOwner): Promise<void> {
-    return this.turns.call(`list ${nameOf(owner)}`, () => this.#fetch(owner));
+  fetch(owner: StateOwner, isWhole = false): Promise<void> {
+    const name = nameOf(owner);
+    return this.turns.call(`list ${name} ${isWhole}`, () => this.#fetch(owner, isWhole));
   }
 
   /** Brings the state of a user or an app up to the remote. */
@@ -61,115 +61,165 @@ export class Lists {
     }
   }
 
+  /** Whether a state was fetched, ever. */
   async hasState(owner: StateOwner): Promise<boolean> {
-    return (await this.#parts.records.read(owner))[FETCHED] !== undefined;
+    const record = await this.#parts.data.read((transaction) => transaction.state(owner));
+    return (record?.fetchedAt ?? 0) > 0;
   }
 
-  async #fetch(owner: StateOwner): Promise<void> {
-    const pinned = this.#parts.unsent.pins.collect(owner);
-    try {
-      await this.#fetchList(owner, pinned);
-    } finally {
-      pinned.stop();
-    }
+  /** Whether a list was fetched, ever. */
+  hasList(owner: StateOwner): Promise<boolean> {
+    return this.#parts.data.read((transaction) => transaction.hasList(owner));
   }
 
-  async #fetchList({ appName, userId }: StateOwner, pinned: PinnedChanges): Promise<void> {
-    const { local, remote, records, fetch, bounds, maxSessions, clock } = this.#parts;
-    const list = await remote.list({ appName, userId }, maxSessions);
-    const keyOf = ({ userId, sessionId }: Pick<ListedSession, 'userId' | 'sessionId'>) => {
-      return { appName, userId, sessionId };
-    };
-    const copies = await local.list(appName, userId);
-    const unlisted = new Map(copies.map((copy) => [nameOf(keyOf(copy)), copy]));
-    const users = new Map<string, OwnerRecords>();
-    const changed: CompositeSessionKey[] = [];
-    const firstBases: (readonly [CompositeSessionKey, Base])[] = [];
-    for (const session of list.sessions) {
-      const { userId, sessionId, created, revision, title = '', labels = '' } = session;
-      const key = keyOf(session);
-      const name = nameOf(key);
-      const copy = unlisted.get(name);
-      unlisted.delete(name);
-      const all = users.get(userId) ?? (await records.read(key));
-      users.set(userId, all);
-      const { base, delete: deletion } = recordOf(all, sessionId);
-      if (deletion !== undefined || pinned.deleted.has(name)) continue;
-      if (pinned.deletedUsers.has(nameOf({ appName, userId }))) continue;
-      if (copy === undefined) {
-        const base = await this.#createEmpty(key, session, pinned);
-        if (base !== undefined) firstBases.push([key, base]);
+  /** Called when the local data is gone, or when the remote's changes may have been missed. */
+  forget(): void {
+    this.#whole.clear();
+  }
+
+  async #fetch(owner: StateOwner, isWhole: boolean): Promise<void> {
+    const name = nameOf(owner);
+    const { maxSessions } = this.#parts;
+    if (!isWhole && this.#whole.has(name) && (await this.#fetchNewest(owner))) return;
+    const beginning = await this.#begin();
+    const list = await this.#page(owner, maxSessions);
+    const [sessions, total] = list;
+    const changed = await this.#take(owner, list, beginning);
+    if (total <= sessions.length) await this.#removeOthers(owner, sessions, beginning);
+    await this.#parts.fetch.copies(changed);
+    await this.#parts.data.write((transaction) => transaction.noteList(owner));
+    this.#whole.add(name);
+  }
+
+  /**
+   * Lists the newest sessions, until a page has only such as are known.
+   *
+   * @returns `false` if the number of sessions shows that others were deleted
+   */
+  async #fetchNewest(owner: StateOwner): Promise<boolean> {
+    const { data, fetch, maxSessions } = this.#parts;
+    let after: TimedPlace | undefined;
+    for (let count = 0; count < maxSessions; count += PAGE) {
+      const beginning = await this.#begin();
+      const list = await this.#page(owner, PAGE, after);
+      const [sessions, total] = list;
+      const changed = await this.#take(owner, list, beginning);
+      await fetch.copies(changed);
+      const isKnown = changed.length === 0 && !this.#hasNews;
+      if (!isKnown && sessions.length === PAGE) {
+        after = sessions.at(-1);
         continue;
       }
-      // A copy that is behind its record is damaged. To fetch it fails, so the list comes from the remote.
-      const isSound = base !== undefined && base.local <= copy.revision;
-      const isSame = isSound && base.created === created && base.revision === revision;
-      if (!isSame || !isDescribed(copy, title, labels)) changed.push(key);
+      if (count > 0) return true;
+      const copies = await data.read((transaction) => transaction.sessions(owner));
+      const known = copies.filter(([, { copy }]) => copy !== undefined).length;
+      return total === known || total > maxSessions;
     }
-    await bounds.write(() =>
-      Promise.all(firstBases.map(([key, base]) => records.writeBase(key, base, undefined))),
+    return true;
+  }
+
+  /** Whether the last page had sessions that were not known. */
+  #hasNews = false;
+
+  async #begin(): Promise<Beginning> {
+    const { data, remote } = this.#parts;
+    const { erasure } = remote;
+    const beginning = await data.read(({ counter, client }) =>
+      Promise.resolve({ began: counter, client }),
     );
-    // Before the sessions, which are read later: their shared values are newer than those of the list.
-    await this.#takeState({ appName, userId: undefined }, list.appState, pinned);
-    if (userId !== undefined) await this.#takeState({ appName, userId }, list.userState, pinned);
-    if (list.isWhole) changed.push(...[...unlisted.values()].map(keyOf));
-    await fetch.copies(changed, pinned.erasure);
-    await bounds.write(() => records.change({ appName, userId }, () => ({ [LISTED]: clock() })));
+    if (erasure.aborted) throw erasedError();
+    return beginning;
   }
 
-  /** Fetches a state, or takes it from a list if the remote refuses that. */
-  async #takeState(
+  #page({ appName, userId }: StateOwner, limit: number, after?: TimedPlace): Promise<ReadList> {
+    const page = {
+      ...{ limit, page: undefined, after },
+      orderBy: 'lastUpdateTime',
+      withTotal: after === undefined,
+    } as const;
+    return this.#parts.remote.ask((store, call) => store.list(appName, userId, true, page, call));
+  }
+
+  /** @returns the sessions that are to be fetched */
+  async #take(
+    { appName, userId }: StateOwner,
+    [sessions, , [app, ...pairs]]: ReadList,
+    { began, client }: Beginning,
+  ): Promise<CompositeSessionKey[]> {
+    const { data, bounds, clock, publish } = this.#parts;
+    const fetched: CompositeSessionKey[] = [];
+    const notices: Notice[] = [];
+    this.#hasNews = false;
+    const hasStates = sessions.some(({ created }) => created > 0);
+    await bounds.write(undefined, () =>
+      data.write(async (transaction) => {
+        transaction.requireClient(client);
+        fetched.length = notices.length = 0;
+        for (const session of sessions) {
+          if (session.isDamaged) continue;
+          const key = { appName, userId: session.userId, sessionId: session.sessionId };
+          const taken = await takeListed(transaction, key, session, began, clock());
+          notices.push(...taken.notices);
+          if (taken.isChanged) fetched.push(key);
+        }
+        const states: [StateOwner, string | undefined][] = [[{ appName }, app]];
+        for (let index = 0; index < pairs.length; index += 2) {
+          const user = pairs[index]!;
+          if (userId === undefined || user === userId)
+            states.push([{ appName, userId: user }, pairs[index + 1]]);
+        }
+        for (const [owner, state] of states) {
+          // Without a session the list tells nothing, and some servers list sessions without states.
+          if (state === undefined || (!hasStates && state === '{}') || sessions.length === 0)
+            continue;
+          if (await takeState(transaction, owner, state, began)) {
+            notices.push(stateNotice(owner.appName, owner.userId, [scopeOf(owner)]));
+          }
+        }
+      }),
+    );
+    this.#hasNews = notices.length > 0;
+    if (notices.length > 0) bounds.checkSoon();
+    publish(notices);
+    return fetched;
+  }
+
+  /** Removes the copies of sessions that a whole list does not have. */
+  async #removeOthers(
     owner: StateOwner,
-    listed: StateShape | undefined,
-    pinned: PinnedChanges,
+    sessions: readonly ListedSession[],
+    { began, client }: Beginning,
   ): Promise<void> {
-    if ((await this.fetchShownState(owner)) || listed === undefined) return;
-    if (pinned.erasure.aborted) throw erasedError();
-    if (isCleared(prefixOf(owner), pinned.clears)) return;
-    await this.#writeState(owner, listed, pinned);
-  }
-
-  /** Makes a copy without events. Returns its first base, or `undefined` if no copy was made. */
-  async #createEmpty(
-    key: CompositeSessionKey,
-    { created, revision, lastUpdateTime, state, title = '', labels = '' }: ListedSession,
-    pinned: PinnedChanges,
-  ): Promise<Base | undefined> {
-    const { fetch, feed } = this.#parts;
-    const revisions = remoteRevision(created, revision, lastUpdateTime);
-    const base = { ...revisions, windowSize: 0, usedAt: lastUpdateTime };
-    const copy = { events: [], delta: () => state, title, labels, lastUpdateTime, base };
-    const made = await fetch.make(key, copy, pinned);
-    if (made === undefined) return undefined;
-    feed().publishCreated(key, made.created);
-    return made.base;
+    const { data, publish } = this.#parts;
+    const listed = new Set(
+      sessions.map(({ userId, sessionId }) =>
+        nameOf({ appName: owner.appName, userId, sessionId }),
+      ),
+    );
+    const notices = await data.write(async (transaction) => {
+      transaction.requireClient(client);
+      const notices: Notice[] = [];
+      for (const [key, record] of await transaction.sessions(owner)) {
+        const isOlder = record.copy !== undefined && record.confirmedAt <= began;
+        if (!isOlder || listed.has(nameOf(key))) continue;
+        notices.push(...(await removeGone(transaction, key, record)));
+      }
+      return notices;
+    });
+    publish(notices);
   }
 
   async #fetchState(owner: StateOwner): Promise<void> {
-    const { remote, records, unsent, clock } = this.#parts;
-    const pinned = unsent.pins.collect(owner);
-    try {
-      await this.#writeState(owner, await remote.sharedState(owner, pinned.clears), pinned);
-      if (!(await this.hasState(owner)))
-        await records.change(owner, () => ({ [FETCHED]: clock() }));
-    } finally {
-      pinned.stop();
-    }
-  }
-
-  /** Makes a local state equal to the remote's, except the keys that are unsent. */
-  async #writeState(owner: StateOwner, target: StateShape, pinned: PinnedChanges): Promise<void> {
-    const { local, records, feed } = this.#parts;
-    await records.register(owner);
-    const prefix = prefixOf(owner);
-    let isChanged = false;
-    const shared = await local.updateState(owner, (all) => {
-      const delta = Object.entries(difference(withoutPrefix(all, prefix), target))
-        .map(([key, value]) => [prefix + key, value] as const)
-        .filter(([key]) => !pinned.keys.has(key));
-      isChanged = delta.length > 0;
-      return JSON.stringify(Object.fromEntries(delta));
-    });
-    if (isChanged) feed().publishStateChanged(owner, shared);
+    const { data, remote, bounds, publish } = this.#parts;
+    const { began, client } = await this.#begin();
+    const text = await remote.ask((store, call) => store.sharedState(owner, call));
+    const state = JSON.stringify(JSON.parse(text) as StateShape);
+    const isChanged = await bounds.write(undefined, () =>
+      data.write((transaction) => {
+        transaction.requireClient(client);
+        return takeState(transaction, owner, state, began);
+      }),
+    );
+    if (isChanged) publish([stateNotice(owner.appName, owner.userId, [scopeOf(owner)])]);
   }
 }

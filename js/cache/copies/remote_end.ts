@@ -1,5 +1,5 @@
-import type { MaybePromise } from '../../call/call.js';
 import { raceSignal } from '../../call/time_limit.js';
+import type { MaybePromise } from '../../call/call.js';
 import { isSessionError } from '../../errors/errors.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
@@ -7,42 +7,31 @@ import type { HostAbortSignal } from '../../model/host.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { readChanges } from '../../read/changes_since.js';
 import type { ServiceCore } from '../../service/service_core.js';
-import type { StateShape } from '../../state/state_shape.js';
-import type { StateOwner } from '../../storage/scopes.js';
-import type { ListedSession, SessionStore } from '../../storage/session_store.js';
-import { closedError, erasedError, isOutage, isRefusal } from '../records/failures.js';
-import { prefixOf } from '../records/records.js';
-import type { Base, Cleared } from '../records/session_record.js';
+import type { ReadSession, SessionStore } from '../../storage/session_store.js';
+import { closedError, erasedError, isOutage, isRefusal, isSignedOut } from '../records/failures.js';
+import type { Copy } from '../records/records.js';
 import type { StatusBoard } from '../records/status.js';
-import type { Unsent } from './unsent.js';
+import type { JsonState } from '../view/json_state.js';
+import type { RemoteEvent } from './copied_events.js';
 
-/** A session of the remote, or what has changed in it. */
+/** A session as the remote has it. */
 export interface RemoteSession {
-  /** `null` if the remote has no revisions. */
+  /** `null`: the remote has no revisions. */
   readonly created: number | null;
+  /** Without revisions, the time of the last update. */
   readonly revision: number;
   readonly lastUpdateTime: number;
+  readonly createTime?: number | undefined;
   readonly title: string;
   /** JSON text. */
   readonly labels: string;
-  readonly events: Event[];
-  /** Absent if nothing has changed. */
-  readonly state: StateShape | undefined;
-  /** Whether the events replace all of the copy. */
-  readonly isWhole: boolean;
-  /** The number of events, if older ones may be missing. */
-  readonly windowSize?: number | undefined;
-}
-
-/** A list of the remote's sessions. */
-export interface RemoteList {
-  readonly sessions: readonly ListedSession[];
-  /** Whether these are all sessions. */
-  readonly isWhole: boolean;
-  /** The state of the app, if the list tells it. Its keys have no prefix. */
-  readonly appState: StateShape | undefined;
-  /** The same of the user. */
-  readonly userState: StateShape | undefined;
+  /** With the keys of all scopes. Absent if nothing has changed. */
+  readonly state: JsonState | undefined;
+  readonly events: readonly RemoteEvent[];
+  /** Whether there are older events, or may be. */
+  readonly hasOlder: boolean;
+  /** The revision after which the events have changed. Absent: these are the newest of all. */
+  readonly since: number | undefined;
 }
 
 /** A request to the remote, with what ends it when the cache is closed. */
@@ -54,7 +43,6 @@ export type RemoteCall<T> = (
 export interface RemoteEndParts {
   readonly core: ServiceCore;
   readonly board: StatusBoard;
-  readonly unsent: Unsent;
   /** Fires when the cache is closed. */
   readonly closing: HostAbortSignal;
   /** Called when the remote orders to erase the local data. */
@@ -65,6 +53,8 @@ export interface RemoteEndParts {
 export class RemoteEnd {
   readonly core: ServiceCore;
   readonly #parts: RemoteEndParts;
+  /** Fires when the local data is erased: what was asked before concerns nobody. */
+  #erasure = new AbortController();
   /** Whether this tab's last request failed, and was not refused. */
   #hasFailed = false;
 
@@ -73,10 +63,21 @@ export class RemoteEnd {
     this.#parts = parts;
   }
 
+  /** Fires when the local data is erased. */
+  get erasure(): HostAbortSignal {
+    return this.#erasure.signal;
+  }
+
+  /** Ends all requests that are under way. */
+  erase(): void {
+    this.#erasure.abort();
+    this.#erasure = new AbortController();
+  }
+
   /** Asks the remote. Rejects when the cache is closed or erased, also if the remote never answers. */
   async ask<T>(run: RemoteCall<T>): Promise<T> {
-    const { core, board, unsent, closing, onForget } = this.#parts;
-    const { erasure } = unsent.pins;
+    const { core, board, closing, onForget } = this.#parts;
+    const { signal: erasure } = this.#erasure;
     let result: T;
     try {
       if (closing.aborted) throw closedError();
@@ -88,120 +89,95 @@ export class RemoteEnd {
       if (erasure.aborted) throw erasedError();
       if (isForgetOrder(error)) onForget();
       if (isRefusal(error)) {
-        this.#showOnline();
+        this.#showAnswer();
+      } else if (isSignedOut(error)) {
+        this.#hasFailed = true;
+        board.set({ isOnline: true, isSignedOut: true });
       } else {
         this.#hasFailed = true;
-        if (isOutage(error)) board.set({ online: false });
+        if (isOutage(error)) board.set({ isOnline: false });
       }
       throw error;
     }
     if (erasure.aborted) throw erasedError();
-    this.#showOnline();
+    this.#showAnswer();
     return result;
   }
 
-  #showOnline(): void {
-    const isRecovered = this.#hasFailed || !this.#parts.board.status.online;
+  #showAnswer(): void {
+    const { board } = this.#parts;
+    const { isOnline, isSignedOut } = board.status;
+    const isRecovered = this.#hasFailed || !isOnline || isSignedOut;
     this.#hasFailed = false;
-    const answered = { online: true, lastSuccess: Date.now() };
-    this.#parts.board.set(isRecovered ? { ...answered, lastError: undefined } : answered);
+    const answered = { isOnline: true, isSignedOut: false, lastSuccess: Date.now() };
+    board.set(isRecovered ? { ...answered, lastError: undefined } : answered);
   }
 
-  /**
-   * Reads the state of a user or an app. Its keys have no prefix.
-   *
-   * @param clears the unsent deletions, also those that come during the request: the answer must not bring deleted data back
-   */
-  async sharedState(owner: StateOwner, clears: ReadonlySet<Cleared>): Promise<StateShape> {
-    const text = await this.ask((store, call) => store.sharedState(owner, call));
-    return isCleared(prefixOf(owner), clears) ? {} : (JSON.parse(text) as StateShape);
-  }
-
-  /** Lists the newest sessions of a user, or of all users of an app. */
-  async list({ appName, userId }: StateOwner, limit: number): Promise<RemoteList> {
-    const page = {
-      limit,
-      page: undefined,
-      withTotal: true,
-      orderBy: 'lastUpdateTime',
-    } as const;
-    const read = await this.ask((store, call) => store.list(appName, userId, true, page, call));
-    const [sessions, total, [app, , user]] = read;
-    // Without a session the list does not tell the states, and older servers never do.
-    const stateOf = (text = '{}'): StateShape | undefined =>
-      text === '{}' ? undefined : (JSON.parse(text) as StateShape);
-    const isWhole = total <= sessions.length;
-    return { sessions, isWhole, appState: stateOf(app), userState: stateOf(user) };
-  }
-
-  /**
-   * Reads what has changed since a base, or a whole session if the remote cannot tell.
-   *
-   * @param clears as for {@link sharedState}
-   */
-  async changes(
-    key: CompositeSessionKey,
-    base: Base,
-    clears: ReadonlySet<Cleared>,
-  ): Promise<RemoteSession | undefined> {
-    const { created, revision: since, windowSize } = base;
+  /** Reads what has changed since the copy, or a whole session if the remote cannot tell. */
+  async changes(key: CompositeSessionKey, copy: Copy): Promise<RemoteSession | undefined> {
+    const { created, revision: since } = copy;
     const request = { ...key, since, created: created ?? undefined };
     const changes = await this.ask((store, call) => readChanges(store, { ...request, ...call }));
-    if (changes === undefined || clears.has('user')) return undefined;
+    if (changes === undefined) return undefined;
     const { events, state, title = '', labels } = changes;
     if (events === undefined || changes.created !== created) {
-      const last = windowSize === undefined ? undefined : Math.max(windowSize, 1);
-      return this.session(key, last, clears);
+      const size = copy.next - copy.first;
+      return this.session(key, copy.hasOlder ? Math.max(size, 1) : undefined);
     }
     return {
-      created,
-      revision: changes.revision,
-      lastUpdateTime: changes.lastUpdateTime,
-      title,
-      labels: labels === undefined ? '' : JSON.stringify(labels),
-      events: events.map(({ event }) => event),
-      state: state && withoutCleared(state, clears),
-      isWhole: false,
-      windowSize,
+      ...{ created, revision: changes.revision, lastUpdateTime: changes.lastUpdateTime },
+      ...{ title, labels: labels === undefined ? '' : JSON.stringify(labels), state },
+      events: events.map(({ seq, revision, event }) => ({ ...remoteEvent(event), seq, revision })),
+      ...{ hasOlder: copy.hasOlder, since },
     };
   }
 
-  /**
-   * Reads a session with its newest events; `last` absent: with all.
-   *
-   * @param clears as for {@link sharedState}
-   */
+  /** Reads a session with its newest events; `last` absent: with all. */
   async session(
     key: CompositeSessionKey,
     last: number | undefined,
-    clears: ReadonlySet<Cleared>,
   ): Promise<RemoteSession | undefined> {
     const read = await this.ask((store, call) => store.get(key, last, undefined, call));
-    if (read === undefined || clears.has('user')) return undefined;
+    if (read === undefined) return undefined;
+    return this.#sessionOf(key, read, last);
+  }
+
+  #sessionOf(key: CompositeSessionKey, read: ReadSession, last = Infinity): RemoteSession {
     const [created, revision, lastUpdateTime, state, fragments, title = '', labels = ''] = read;
     const events = this.core.pages.parse(fragments, key.sessionId, false);
     return {
       ...remoteRevision(created, revision, lastUpdateTime),
-      lastUpdateTime,
-      title,
-      labels,
-      events,
-      state: withoutCleared(JSON.parse(state) as StateShape, clears),
-      isWhole: true,
-      windowSize: last !== undefined && events.length >= last ? events.length : undefined,
+      ...{ lastUpdateTime, title, labels, state: JSON.parse(state) as JsonState },
+      events: events.map(remoteEvent),
+      hasOlder: events.length >= last,
+      since: undefined,
     };
+  }
+
+  /** Reads the events before one; `undefined` if the remote has no pages, or not that event. */
+  async older(
+    key: CompositeSessionKey,
+    eventId: string,
+    limit: number,
+  ): Promise<Pick<RemoteSession, 'created' | 'events' | 'hasOlder'> | undefined> {
+    const page = { isForward: false, eventId, limit, withCount: false } as const;
+    const read = await this.ask(async (store, call) => {
+      try {
+        return await store.page(key, page, call);
+      } catch (error) {
+        if (isSessionError(error, 'unsupported')) return undefined;
+        throw error;
+      }
+    });
+    const [created = NaN, fragments, hasOlder = false] = read ?? [];
+    if (fragments === undefined) return undefined;
+    const events = this.core.pages.parse(fragments, key.sessionId, false).map(remoteEvent);
+    return { created: created > 0 ? created : null, events, hasOlder };
   }
 }
 
-/** Whether keys with this beginning are to be deleted. */
-export function isCleared(key: string, clears: ReadonlySet<Cleared>): boolean {
-  if (key.startsWith('app:')) return clears.has('appState');
-  return key.startsWith('user:') && (clears.has('userState') || clears.has('user'));
-}
-
-function withoutCleared(state: StateShape, clears: ReadonlySet<Cleared>): StateShape {
-  if (clears.size === 0) return state;
-  return Object.fromEntries(Object.entries(state).filter(([key]) => !isCleared(key, clears)));
+export function remoteEvent(event: Event): RemoteEvent {
+  return { id: event.id, timestamp: event.timestamp, text: JSON.stringify(event) };
 }
 
 /** Returns the revisions of the remote's session. Without revisions, its time of the last update stands for them. */

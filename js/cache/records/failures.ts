@@ -3,6 +3,8 @@ import { codeOf } from '../../call/diagnostics.js';
 import { messageOf } from '../../errors/describe.js';
 import { isSessionError, SessionError, sessionErrorOf } from '../../errors/errors.js';
 import { hasStatus } from '../../http/http_errors.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import type { Refusal } from './records.js';
 import type { CacheFailure } from './status.js';
 
 export function closedError(): SessionError {
@@ -77,4 +79,15 @@ export function failureOf(error: unknown): CacheFailure {
 /** Returns an error that says the same as one that {@link failureOf} has converted. */
 export function errorOf({ code, message, key, path }: CacheFailure): SessionError {
   return sessionErrorOf(code, message, { key, path });
+}
+
+/** Why nothing can be written to a session. */
+export function refusalOfDeleted({ sessionId }: CompositeSessionKey): Refusal {
+  const message = `Session ${JSON.stringify(sessionId)} was deleted on the remote.`;
+  return { code: 'not_found', message };
+}
+
+/** Whether the remote wants another login. */
+export function isSignedOut(error: unknown): boolean {
+  return hasStatus(error, 401);
 }

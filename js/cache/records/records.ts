@@ -1,276 +1,260 @@
-/**
- * What a cache records beside the copies, in the same local storage: as the state of a user, in an app of its own. Each
- * change is computed in its transaction, so tabs do not overwrite each other's records.
- */
-import { Computation } from '../../append/computation.js';
-import type { MaybePromise } from '../../call/call.js';
-import { requireId } from '../../model/values/ids.js';
-import type { CompositeSessionKey } from '../../model/session.js';
-import type { ServiceCore } from '../../service/service_core.js';
-import { REMOVED } from '../../state/scope.js';
-import type { SessionStore } from '../../storage/session_store.js';
+/** The records of the four object stores, and their keys. A record is never changed: another one takes its place. */
+import type { Description } from '../../model/description.js';
+import type { SharedScope } from '../../state/scope.js';
 import type { StateOwner } from '../../storage/scopes.js';
-import { keyOfName, nameOf } from './cache_key.js';
-import {
-  type Base,
-  type Creation,
-  type Operation,
-  ofSession,
-  type OwnerRecords,
-  type RecordChanges,
-  recordOf,
-  removalsOf,
-  type SessionRecord,
-  staleBase,
-  withoutPrefix,
-} from './session_record.js';
-import { Turns } from './turns.js';
+import type { LocalKey, LocalRange } from '../local/local_store.js';
+import type { CacheKey } from './cache_key.js';
+import type { CacheFailure } from './status.js';
 
-/** Calls a store, as a promise. */
-export type CallStore = <T>(run: (store: SessionStore) => MaybePromise<T>) => Promise<T>;
+/** The version of the records. */
+export const VERSION = 1;
 
-export function callerOf(core: ServiceCore): CallStore {
-  return async (run) => core.callStore(undefined, run);
+/** What is recorded of the owner itself, in `states`. */
+export interface OwnerRecord {
+  readonly version: number;
+  /** A UUID: the name of this local database at the remote. One that was erased gets another. */
+  readonly client: string;
+  /** The last number that was drawn. Births, revisions and the numbers of operations come from it. */
+  readonly counter: number;
+  readonly lease?: LeaseRecord | undefined;
+  /** The lists that were fetched, by name of their user or app. */
+  readonly lists: readonly string[];
+  /** When the deletions of sessions were confirmed, by name. A fetch that began before brings nothing back. */
+  readonly deleted: Readonly<Record<string, number>>;
 }
 
-/** Computes a change from the records, in which a member that is `undefined` is absent. */
-type Compute = (records: OwnerRecords) => RecordChanges;
-
-interface Change {
-  /** The app and the user that hold the records. */
-  readonly owner: StateOwner;
-  readonly compute: Compute;
+export interface LeaseRecord {
+  readonly holder: string;
+  /** Milliseconds since 1970. */
+  readonly until: number;
 }
 
-/** Reads and writes the records of one owner's cache. */
-export class Records {
-  readonly #local: CallStore;
-  readonly #owner: string;
-  readonly #registered = new Set<string>();
-  /** The last text of records that was read, and its value. */
-  #last: readonly [text: string, records: OwnerRecords] = ['{}', {}];
-  readonly #reads = new Turns<StateOwner, OwnerRecords>(([owner]) => this.#read(owner));
-  readonly #changes = new Turns<Change>((changes) => this.#compute(changes));
-
-  constructor(local: CallStore, owner: string) {
-    this.#local = local;
-    this.#owner = owner;
-  }
-
-  /** Returns the name of the app that holds the copies of an app. */
-  appOf(appName: string): string {
-    return JSON.stringify([this.#owner, appName]);
-  }
-
-  /** Returns a message of the local storage with the names of apps that callers know. */
-  withAppNames(message: string): string {
-    const [before = '', ...parts] = message.split(JSON.stringify([this.#owner]).slice(0, -1) + ',');
-    const named = parts.map((part) =>
-      part.replace(/^("(?:[^"\\]|\\.)*")\]/, (_, name: string) => JSON.parse(name) as string),
-    );
-    return before + named.join('');
-  }
-
-  /** The app that holds what concerns the cache as a whole. */
-  get ownApp(): string {
-    return JSON.stringify([this.#owner]);
-  }
-
-  /** Reads the records. Calls that come while they are being read share the next read. */
-  read({ appName, userId }: StateOwner): Promise<OwnerRecords> {
-    const owner = { appName, userId };
-    return this.#reads.call(nameOf(owner), owner);
-  }
-
-  async #read(owner: StateOwner): Promise<OwnerRecords> {
-    const place = this.#placeOf(owner);
-    const text = await this.#local((store) => store.sharedState(place, {}));
-    const [lastText, last] = this.#last;
-    if (text === lastText) return last;
-    const records = JSON.parse(text) as OwnerRecords;
-    this.#last = [text, records];
-    return records;
-  }
-
-  async session(key: CompositeSessionKey): Promise<SessionRecord> {
-    return recordOf(await this.read(key), key.sessionId);
-  }
-
-  /**
-   * Writes what a function computes from the records, in one transaction. It may run again. Calls that come while
-   * another one is written share the next transaction.
-   */
-  async change({ appName, userId }: StateOwner, compute: Compute): Promise<void> {
-    const owner = { appName, userId };
-    await this.register(owner);
-    await this.#changes.call(nameOf(owner), { owner: this.#placeOf(owner), compute });
-  }
-
-  /** Changes members of a session's record; `undefined` removes. */
-  changeSession(
-    key: CompositeSessionKey,
-    compute: (record: SessionRecord) => SessionRecord,
-  ): Promise<void> {
-    return this.change(key, (all) =>
-      ofSession(all, key.sessionId, compute(recordOf(all, key.sessionId))),
-    );
-  }
-
-  /**
-   * Writes a base of a session that the remote has, and removes the record of its creation. If another tab has recorded a base
-   * since `before` was read, the other tab's base stays.
-   *
-   * @param before the base that the new one was computed from
-   * @param sent the creation that the remote has accepted. If another tab has changed or dropped an event meanwhile, the
-   *   recorded creation has another id. Then the new base is stale, so that the whole copy is fetched.
-   * @returns whether the new base was recorded
-   */
-  async writeBase(
-    key: CompositeSessionKey,
-    base: Base,
-    before: Base | undefined,
-    sent?: Operation<Creation>,
-  ): Promise<boolean> {
-    let isWritten = false;
-    await this.changeSession(key, ({ base: present, create }) => {
-      isWritten = false;
-      if (Math.max(present?.copy ?? 0, create?.value.copy ?? 0) > base.copy) return {};
-      const current = present?.copy === base.copy ? present : undefined;
-      isWritten = current?.id === before?.id;
-      if (!isWritten) return { create: undefined };
-      const isChanged = sent !== undefined && sent.id !== create?.id;
-      return { create: undefined, base: isChanged ? { ...base, isStale: true } : base };
-    });
-    return isWritten;
-  }
-
-  /** Marks the present base of a copy as stale, so that the next fetch reads the whole session. */
-  async markStale(key: CompositeSessionKey): Promise<void> {
-    await this.changeSession(key, ({ base }) => ({
-      base: base && staleBase(base),
-    }));
-  }
-
-  /**
-   * Removes the record of a copy that is gone. The record of a new copy of the same session stays.
-   *
-   * @param copy the local revision that created the copy
-   * @param record the operations to remove
-   * @param additions members to write in the same transaction
-   */
-  async removeCopy(
-    key: CompositeSessionKey,
-    copy: number | undefined,
-    record: SessionRecord,
-    additions: SessionRecord = {},
-  ): Promise<void> {
-    await this.changeSession(key, (present) => {
-      const isBase = copy !== undefined && present.base?.copy === copy;
-      return {
-        ...removalsOf(present, record),
-        ...(isBase && { base: undefined, refused: undefined, size: undefined }),
-        ...additions,
-      };
-    });
-  }
-
-  /** Removes operations of a session, if they are still those that were sent. */
-  async removeSent(key: CompositeSessionKey, sent: SessionRecord): Promise<void> {
-    await this.changeSession(key, (present) => removalsOf(present, sent));
-  }
-
-  /** Computes a change of what concerns the cache as a whole, in one transaction. */
-  async changeOwn(compute: Compute): Promise<void> {
-    await this.#compute([{ owner: { appName: this.ownApp, userId: undefined }, compute }]);
-  }
-
-  /** Lists the users of the apps that the owner has used, and the apps. */
-  async owners(): Promise<StateOwner[]> {
-    const place = { appName: this.ownApp, userId: 'owners' };
-    const text = await this.#local((store) => store.sharedState(place, {}));
-    return Object.keys(JSON.parse(text) as object).map(keyOfName);
-  }
-
-  /** Whether another tab has erased what this tab has stored. */
-  async areErased(): Promise<boolean> {
-    return this.#registered.size > 0 && (await this.owners()).length === 0;
-  }
-
-  /**
-   * Deletes all records and copies of the owner.
-   *
-   * @param others users and apps to delete too, also if they are no longer stored as known
-   * @returns the users and apps that it has deleted
-   */
-  async erase(others: readonly StateOwner[] = []): Promise<StateOwner[]> {
-    const { ownApp } = this;
-    const owners = [...others, ...(await this.owners())];
-    for (const { appName, userId } of owners) {
-      for (const app of [this.appOf(appName), this.#placeOf({ appName }).appName]) {
-        if (userId === undefined) await this.#delete({ what: 'appState', key: { appName: app } });
-        else await this.#delete({ what: 'user', key: { appName: app, userId } });
-      }
-    }
-    await this.#delete({ what: 'appState', key: { appName: ownApp } });
-    await this.#delete({ what: 'userState', key: { appName: ownApp, userId: 'owners' } });
-    this.#registered.clear();
-    return owners;
-  }
-
-  #delete(request: Parameters<SessionStore['delete']>[0]): Promise<unknown> {
-    return this.#local((store) => store.delete(request, {}));
-  }
-
-  /** Records the user before anything of the user is stored, so that `erase` and a later visit know. */
-  async register({ appName, userId }: StateOwner): Promise<void> {
-    const names = [nameOf({ appName })];
-    if (userId !== undefined) names.push(nameOf({ appName, userId }));
-    const missing = names.filter((name) => !this.#registered.has(name));
-    if (missing.length === 0) return;
-    // A name that is too long is never recorded: every later visit would fail to read its records.
-    requireId('appName', this.#placeOf({ appName }).appName);
-    const delta = deltaOf(Object.fromEntries(missing.map((name) => [name, true])), 'user:');
-    await this.#local((store) => store.update(this.ownApp, 'owners', delta, {}));
-    for (const name of missing) this.#registered.add(name);
-  }
-
-  /** Called when the local data is gone. */
-  forgetOwners(): void {
-    this.#registered.clear();
-  }
-
-  #placeOf({ appName, userId }: StateOwner): StateOwner {
-    return { appName: `${this.appOf(appName)} records`, userId };
-  }
-
-  /** Makes changes of one owner's records in one transaction. Each is computed from what those before it have made. */
-  async #compute(changes: readonly [Change, ...Change[]]): Promise<void> {
-    const { appName, userId } = changes[0].owner;
-    const prefix = prefixOf({ userId });
-    const computeAll = (state: OwnerRecords): RecordChanges => {
-      const records = withoutPrefix(state, prefix);
-      const changed: Record<string, unknown> = {};
-      for (const { compute } of changes) {
-        const own = compute(records);
-        Object.assign(records, own);
-        Object.assign(changed, own);
-      }
-      return changed;
-    };
-    const take = (changed: unknown): string => deltaOf(changed as RecordChanges, prefix);
-    const computation = Computation.of(computeAll, take, { isComputing: false })!;
-    await this.#local((store) => store.update(appName, userId, computation.run, {}));
-    await computation.finish(() => undefined);
-  }
+/** What the remote has said of a session. Its numbers and times are the remote's. */
+export interface Copy {
+  /** `null`: the remote has no revisions. */
+  readonly created: number | null;
+  readonly revision: number;
+  readonly lastUpdateTime: number;
+  readonly createTime?: number | undefined;
+  readonly initialState?: string | undefined;
+  /** JSON text of the session's own state. */
+  readonly state: string;
+  readonly title: string;
+  /** JSON text. */
+  readonly labels: string;
+  /** When a title of this device arrived. A fetch that began before does not change title and labels. */
+  readonly describedAt: number;
+  /** The position of the first event, and one more than that of the last. */
+  readonly first: number;
+  readonly next: number;
+  /** Whether the remote has older events, or may have. */
+  readonly hasOlder: boolean;
+  /** The characters of the events. */
+  readonly size: number;
+  /** Whether the copy is to be fetched as a whole. */
+  readonly isStale: boolean;
 }
 
-export function prefixOf({ userId }: Pick<StateOwner, 'userId'>): string {
-  return userId === undefined ? 'app:' : 'user:';
+/** What is recorded of a session, in `sessions`. */
+export interface SessionRecord {
+  /** The local number that the session has had since it came to this device: the `created` of handles. */
+  readonly birth: number;
+  /** The number of the last change of the copy. */
+  readonly tick: number;
+  /** Changes with each change of the session's operations. */
+  readonly stamp: number;
+  /** Changes if an operation was changed or removed, and not only added. */
+  readonly shape: number;
+  /** Absent: the remote has not confirmed the session. */
+  readonly copy?: Copy | undefined;
+  /** The last number that was drawn when the session was confirmed. A list that was asked for before may lack it. */
+  readonly confirmedAt: number;
+  /** When it was last used, in milliseconds since 1970. */
+  readonly usedAt: number;
 }
 
-function deltaOf(changes: RecordChanges, prefix: string): string {
-  const entries = Object.entries(changes);
-  return JSON.stringify(
-    Object.fromEntries(entries.map(([name, value]) => [prefix + name, value ?? REMOVED])),
-  );
+/** An event of a copy, in `events`. */
+export interface EventRecord {
+  readonly id: string;
+  readonly text: string;
+  /** Milliseconds since 1970. */
+  readonly timestamp: number;
+  /** The local numbers of its first appearance and of its last change on this device. */
+  readonly seq: number;
+  readonly tick: number;
+  /** The remote's revision of the event. */
+  readonly revision: number;
+  /** Whether the remote has told that revision. Otherwise it is the highest that it may be. */
+  readonly isExact: boolean;
+}
+
+/** The state of a user or an app, in `states`. The keys have no prefix. */
+export interface StateRecord {
+  /** JSON text of what the remote has said. */
+  readonly state: string;
+  /** The number of the last change. */
+  readonly tick: number;
+  /** When the fetch began that brought it; 0: never fetched. */
+  readonly fetchedAt: number;
+  /** What arrived from this device since: by key its value, and when it arrived. */
+  readonly arrived: readonly (readonly [key: string, value: unknown, tick: number])[];
+  /** When a deletion of the state arrived. */
+  readonly clearedAt: number;
+}
+
+/** What an operation changes in a shared state. */
+export interface SharedWrite {
+  readonly isCleared: boolean;
+  /** Keys without prefix. */
+  readonly values: readonly (readonly [key: string, value: unknown])[];
+}
+
+/** An event that an operation sends. */
+export interface OperationEvent {
+  readonly id: string;
+  readonly text: string;
+  readonly timestamp: number;
+  readonly seq: number;
+  readonly tick: number;
+}
+
+export interface Refusal extends CacheFailure {
+  /** The event that was refused, if it was one. */
+  readonly eventId?: string;
+}
+
+export interface Creation {
+  /** JSON objects with keys of all scopes. */
+  readonly state: string;
+  readonly delta: string;
+  readonly sharesState: boolean;
+  readonly description: Description;
+  readonly lastUpdateTime: number | undefined;
+  readonly now: number;
+  readonly events: readonly OperationEvent[];
+}
+
+/** A change that the remote has not confirmed, in `outbox`. */
+export interface Operation {
+  /** Its place in the order of all operations, and its name at the remote. */
+  readonly number: number;
+  readonly kind: 'create' | 'append' | 'describe' | 'delete' | 'update' | 'clear';
+  readonly key: CacheKey;
+  /** The birth of the session that it changes; 0 for a state. */
+  readonly birth: number;
+  /** How often it was sent without an answer. */
+  readonly attempts: number;
+  /** Whether it was changed after it was sent without an answer: the remote may have what it was before. */
+  readonly isUncertain?: boolean | undefined;
+  /** Why the remote will never accept it. */
+  readonly refusal?: Refusal | undefined;
+  /** The remote's revision with which it has arrived, until the copy has that too. */
+  readonly landed?: number | undefined;
+  /** The session's time of the last update, as this device sees it. */
+  readonly time: number;
+  readonly creation?: Creation | undefined;
+  readonly event?: OperationEvent | undefined;
+  /** The remote's revision of the event that `event` replaces; `null`: none. Absent: see `previous`. */
+  readonly expected?: number | null | undefined;
+  /** Whether the expected revision is only the highest that the event may have. */
+  readonly isBound?: boolean | undefined;
+  /** The number of the operation whose event this one replaces. */
+  readonly previous?: number | undefined;
+  readonly title?: string | undefined;
+  readonly labels?: string | undefined;
+  /** What `clear` deletes. */
+  readonly what?: 'user' | 'userState' | 'appState' | undefined;
+  /** JSON object of an `update`, with prefixes. */
+  readonly delta?: string | undefined;
+  /** What it changes in shared states. */
+  readonly shared: Readonly<Partial<Record<SharedScope, SharedWrite>>>;
+}
+
+const EVENT_IDS = 'i';
+const EVENT_TICKS = 't';
+
+/** The key of a session, a user's or an app's state, and of what an operation changes. */
+export function entryKey(owner: string, { appName, userId, sessionId }: CacheKey): LocalKey {
+  const parts = [userId, sessionId].filter((part) => part !== undefined);
+  return [owner, appName, ...parts];
+}
+
+export function eventKey(session: LocalKey, position: number): LocalKey {
+  return [...session, position];
+}
+
+export function eventIdKey(session: LocalKey, id: string): LocalKey {
+  return [...session, EVENT_IDS, id];
+}
+
+export function eventTickKey(session: LocalKey, tick: number): LocalKey {
+  return [...session, EVENT_TICKS, tick];
+}
+
+export function eventRange(session: LocalKey, from: number, to: number): LocalRange {
+  return { from: [...session, from], to: [...session, to] };
+}
+
+export function eventIdRange(session: LocalKey): LocalRange {
+  return { from: [...session, EVENT_IDS], to: [...session, EVENT_IDS + '\0'] };
+}
+
+/** The events that have changed after a number. */
+export function changedEventRange(session: LocalKey, since: number): LocalRange {
+  return { from: [...session, EVENT_TICKS, since + 1], to: [...session, EVENT_TICKS + '\0'] };
+}
+
+/** The key of an operation. `''` is no id, so the keys of sessions, users and apps do not meet. */
+export function operationKey(owner: string, key: CacheKey, number: number): LocalKey {
+  return [owner, key.appName, key.userId ?? '', key.sessionId ?? '', number];
+}
+
+/** The operations of one session or state. */
+export function operationRange(
+  owner: string,
+  { appName, userId, sessionId }: CacheKey,
+): LocalRange {
+  const key = [owner, appName, userId ?? '', sessionId ?? ''];
+  return { from: key, to: [...key.slice(0, 3), (sessionId ?? '') + '\0'] };
+}
+
+/** The operations of an owner, or of an app or a user with all its sessions. */
+export function operationsBelow(
+  owner: string,
+  { appName, userId }: Partial<StateOwner>,
+): LocalRange {
+  if (appName === undefined) return { from: [owner, '\0'], to: [owner + '\0'] };
+  if (userId === undefined) return { from: [owner, appName], to: [owner, appName + '\0'] };
+  return { from: [owner, appName, userId], to: [owner, appName, userId + '\0'] };
+}
+
+/** The key of what an operation changes in a shared state. It finds the operations of a state among those of sessions. */
+export function sharedKey(owner: string, state: StateOwner, number: number): LocalKey {
+  return [owner, '', state.appName, state.userId ?? '', number];
+}
+
+export function sharedRange(owner: string, { appName, userId }: StateOwner): LocalRange {
+  const key = [owner, '', appName, userId ?? ''];
+  return { from: key, to: [owner, '', appName, (userId ?? '') + '\0'] };
+}
+
+/** Everything of an owner, in any store. */
+export function ownerRange(owner: string): LocalRange {
+  return { from: [owner], to: [owner + '\0'] };
+}
+
+/** All sessions of a user, or of an app, or of the owner. */
+export function sessionRange(owner: string, { appName, userId }: Partial<StateOwner>): LocalRange {
+  const key = [owner, appName, userId].filter((part) => part !== undefined);
+  return { from: key, to: [...key.slice(0, -1), key.at(-1)! + '\0'] };
+}
+
+/** Everything below a session's key. */
+export function belowSession(session: LocalKey): LocalRange {
+  return { from: session, to: [...session.slice(0, -1), String(session.at(-1)) + '\0'] };
+}
+
+/** The state of the app, or of the user, that a scope names. */
+export function stateOwnerOf(key: CacheKey, scope: SharedScope): StateOwner {
+  return scope === 'app' ? { appName: key.appName } : { appName: key.appName, userId: key.userId! };
 }

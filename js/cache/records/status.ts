@@ -48,15 +48,17 @@ export interface CacheFailure {
  * ```ts
  * import type { CacheStatus } from 'adk-session-wasm/cache';
  *
- * function label({ online, isSending, pending }: CacheStatus): string {
- *   if (!online) return `offline, ${pending.length} conversations wait`;
+ * function label({ isOnline, isSending, pending }: CacheStatus): string {
+ *   if (!isOnline) return `offline, ${pending.length} conversations wait`;
  *   return isSending ? 'saving' : 'saved';
  * }
  * ```
  */
 export interface CacheStatus {
   /** Whether the last request of any tab reached the remote. `true` before the first one. */
-  readonly online: boolean;
+  readonly isOnline: boolean;
+  /** Whether the remote wants another login. What is unsent waits for it. */
+  readonly isSignedOut: boolean;
   /** Whether one of the tabs is sending. */
   readonly isSending: boolean;
   /** The sessions and states with changes that wait, those that were set aside included. */
@@ -98,7 +100,7 @@ export type StatusMessage = readonly [stamp: Stamp, status: SharedStatus];
 
 /** Holds the status of a cache, and notifies its listeners. */
 export class StatusBoard {
-  #shared: SharedStatus = { online: true, isSending: false };
+  #shared: SharedStatus = { isOnline: true, isSignedOut: false, isSending: false };
   #stamp: Stamp = [0, ''];
   #pending: readonly PendingChanges[] = [];
   #status: CacheStatus = Object.freeze({ ...this.#shared, pending: [] });

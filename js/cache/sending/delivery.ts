@@ -1,292 +1,378 @@
 import { isSessionError, SessionError } from '../../errors/errors.js';
-import { firstTitleOf } from '../../model/auto_title.js';
+import { snapshotEvent, type EventSnapshot } from '../../model/event/snapshot.js';
 import { newEventId } from '../../model/event/create_event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
+import { corruptRecord, parseEventText } from '../../read/stored_events.js';
 import type { StorageDeleteRequest } from '../../storage/adapter.js';
-import type { StateOwner } from '../../storage/scopes.js';
-import { type Appended, APPENDED, STALE_POLICIES } from '../../wasm/protocol.js';
-import { deletedOnRemote } from '../copies/fetch.js';
-import type { ListParts } from '../copies/lists.js';
-import { confirmedUntil, unchangedSince } from '../copies/local_copies.js';
-import type { CopyChanges } from '../copies/local_copy_reader.js';
-import { type RemoteCall, remoteRevision } from '../copies/remote_end.js';
-import { splitByCreation, type UnsentEvent } from '../copies/writes.js';
-import { type CacheKey, isSession } from '../records/cache_key.js';
+import type { AppendRequest, CreatedSession } from '../../storage/session_store.js';
+import { type Appended, STALE_POLICIES } from '../../wasm/protocol.js';
+import type { Notice } from '../../watch/notice.js';
+import { contradictionError, type Fetch } from '../copies/fetch.js';
+import type { RemoteCall, RemoteEnd } from '../copies/remote_end.js';
+import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
+import type { CacheTransaction } from '../records/cache_transaction.js';
 import { failureOf, isRefusal } from '../records/failures.js';
-import type { Lease } from '../records/lease.js';
+import type { LocalData } from '../records/local_data.js';
+import type { Pending } from '../records/pending.js';
+import type { Copy, Operation } from '../records/records.js';
 import {
-  type Base,
-  CLEAR,
-  clearsOf,
-  type Creation,
-  type Operation,
-  type Refusal,
-  removalsOf,
-  type SessionRecord,
-  SET,
-  STATE_REFUSED,
-} from '../records/session_record.js';
+  adoptRevision,
+  landAbsence,
+  landAppends,
+  landBeforeDeletion,
+  landCreation,
+  landDeletion,
+  landDescription,
+  landState,
+  mergeCreation,
+  refuse,
+  releaseUnstored,
+} from './landing.js';
+import type { Leadership } from './leadership.js';
 
 /** The most events, and about the most characters, of one request. */
 const MAX_EVENTS = 100;
 const MAX_CHARACTERS = 500_000;
 
-/**
- * The most rounds for one session. A round starts over when others have changed the session on the remote. A remote whose
- * reads lag behind its writes would cause rounds without end.
- */
+/** The most requests about one session in a row without progress. */
 const MAX_ROUNDS = 20;
 
-export interface DeliveryParts extends ListParts {
-  readonly lease: Lease;
-  /** Whether a title that an event gave its session is sent with it. */
-  readonly autoTitle: boolean;
+type ExpectedEvents = NonNullable<AppendRequest['expectedEvents']>;
+
+/** Thrown when another tab sends by now. */
+export const LEASE_LOST = new Error('Another tab sends.');
+
+export interface DeliveryParts {
+  readonly data: LocalData;
+  readonly remote: RemoteEnd;
+  readonly pending: Pending;
+  readonly leadership: Leadership;
+  readonly fetch: Fetch;
+  readonly clock: () => number;
+  readonly publish: (notices: readonly Notice[]) => void;
+  readonly report: (error: unknown) => void;
 }
 
-/** Sends the changes of one session or state in their order. */
+/** What one request sends. */
+interface Batch {
+  readonly operations: readonly [Operation, ...Operation[]];
+  readonly client: string;
+  readonly copy: Copy | undefined;
+  readonly createdRevision: number | null | undefined;
+}
+
+/** Sends the operations of one session or state in their order. */
 export class Delivery {
   readonly #parts: DeliveryParts;
+  /** The most events of a request, where a larger one was refused. */
+  readonly #limits = new Map<string, number>();
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
   }
 
   /**
-   * Sends the unsent changes of a session or state. Call it in the turn of that key. A refused change is set aside.
+   * Sends what can be sent of a session or state.
    *
-   * @returns `true` if everything that was read has been sent
+   * @param mayGoOn whether another operation may be sent now
    * @throws LEASE_LOST, or why the remote or the local storage does not answer
    */
-  async send(key: CacheKey): Promise<boolean> {
-    try {
-      return isSession(key) ? await this.#sendSession(key) : await this.#sendState(key);
-    } catch (error) {
-      if (!(error instanceof RemoteRefusal)) throw error;
-      await this.#parts.unsent.setAside(key, error.refusal);
-      return false;
+  async send(key: CacheKey, mayGoOn: (operation: Operation) => boolean): Promise<void> {
+    let rounds = 0;
+    for (let last = 0; ;) {
+      const batch = await this.#take(key, mayGoOn);
+      if (batch === undefined) return;
+      const { number } = batch.operations[0];
+      rounds = number > last ? 0 : rounds + 1;
+      last = number;
+      if (rounds > MAX_ROUNDS && isSession(key)) throw contradictionError(key);
+      await this.#sendBatch(key, batch);
     }
   }
 
-  /**
-   * Asks the remote. Each request needs the lease.
-   *
-   * @throws RemoteRefusal, unlike a failure of the local storage; and what {@link send} throws
-   */
-  async #ask<T>(run: RemoteCall<T>): Promise<T> {
-    const { lease, remote } = this.#parts;
-    await lease.extend();
-    try {
-      return await remote.ask(run);
-    } catch (error) {
-      throw isRefusal(error) ? new RemoteRefusal(failureOf(error), error) : error;
-    }
-  }
-
-  /** Sends the deletion of a session, its creation, its events, its title and labels. */
-  async #sendSession(key: CompositeSessionKey): Promise<boolean> {
-    const { records, local, unsent } = this.#parts;
-    for (let rounds = 0; rounds < MAX_ROUNDS; rounds += 1) {
-      const { copy, record } = await local.unsent(key);
-      const { base, create, earlier, order, delete: deletion, refused } = record;
-      if (refused !== undefined || (await unsent.isBlocked(key))) return false;
-      if (deletion !== undefined) {
-        await this.#sendDeletion(key, deletion);
-      } else if (copy === undefined) {
-        // It was deleted before it was sent. A creation that is under way records it again.
-        await records.removeSent(key, record);
-        return true;
-      } else if (base === undefined) {
-        await this.#createOrAdopt(key, copy, create);
-      } else if (await this.#sendEvents(key, base, copy)) {
-        if (earlier ?? order) await records.removeSent(key, { earlier, order });
-        await this.#sendDescription(key, record);
-        return true;
-      }
-    }
-    const id = JSON.stringify(key.sessionId);
-    const message = `The remote's answers about session ${id} contradict each other. It is asked again later.`;
-    throw new SessionError('remote', message, { storage: 'cache' });
-  }
-
-  /**
-   * Sends events.
-   *
-   * @returns whether the remote has all; `false` if it has moved on, so that the copy has changed too
-   */
-  async #sendEvents(key: CompositeSessionKey, base: Base, copy: CopyChanges): Promise<boolean> {
-    const { records, local, fetch, autoTitle, clock } = this.#parts;
-    let rest = copy.events;
-    for (let most = MAX_EVENTS; rest.length > 0;) {
-      const events = batchOf(rest, most);
-      const request = {
-        key,
-        position: { created: base.created ?? NaN, revision: base.revision, lastEventId: undefined },
-        policy: STALE_POLICIES.merge,
-        // If the response is lost, the request is sent again. Earlier versions of events would then undo later writes.
-        expectedRevision: events.some(({ isEarlier }) => isEarlier) ? base.revision : undefined,
-        events,
-        firstTitle: autoTitle ? firstTitleOf(events) : undefined,
-        now: clock(),
+  /** Marks the next operations as sent, in the transaction that checks the lease. */
+  async #take(
+    key: CacheKey,
+    mayGoOn: (operation: Operation) => boolean,
+  ): Promise<Batch | undefined> {
+    const { data, leadership } = this.#parts;
+    let isLost = false;
+    const batch = await data.write(async (transaction) => {
+      isLost = transaction.owner.lease?.holder !== leadership.holder;
+      if (isLost) return undefined;
+      const record = isSession(key) ? await transaction.session(key) : undefined;
+      const all = await transaction.operations(key, record);
+      const waiting = all.filter(({ landed }) => landed === undefined);
+      const [first] = waiting;
+      if (first === undefined || first.refusal !== undefined || !mayGoOn(first)) return undefined;
+      const operations = batchOf(waiting, this.#limits.get(nameOf(key)) ?? MAX_EVENTS, mayGoOn);
+      const put = operations.map((operation) => ({
+        ...operation,
+        attempts: operation.attempts + 1,
+      }));
+      await transaction.changeOperations(key, { put });
+      const isOfCopy = record?.copy !== undefined && record.birth === first.birth;
+      const copy = isOfCopy ? record.copy : undefined;
+      const sent = put as unknown as [Operation, ...Operation[]];
+      return {
+        operations: sent,
+        client: transaction.owner.client,
+        copy,
+        createdRevision: copy?.created,
       };
-      let appended: Appended;
-      try {
-        appended = await this.#ask((store, call) => store.append({ ...request, ...call }));
-      } catch (error) {
-        if (!(error instanceof RemoteRefusal)) throw error;
-        const { refusal, cause } = error;
-        if (refusal.code === 'not_found' || refusal.code === 'stale_session') {
-          await fetch.copyInTurn(key);
-          const next = await local.recordFor(key, copy.created);
-          if (next.refused === undefined && next.base?.revision === base.revision) throw cause;
-          return false;
-        }
-        if (events.length === 1) throw new RemoteRefusal({ ...refusal, eventId: events[0]!.id });
-        most = Math.ceil(events.length / 2);
-        continue;
-      }
-      requireSameSession(base, appended);
-      // Vertex AI repeats the last event that the copy has.
-      const { revision: known } = base;
-      if (appended[APPENDED.missed]?.some(([, revision]) => revision > known)) {
-        await fetch.copyInTurn(key);
-        return false;
-      }
-      rest = rest.slice(events.length);
-      const confirmed = {
-        ...base,
-        id: newEventId(),
-        revision: appended[APPENDED.revision],
-        local: confirmedUntil(copy.revision, rest),
-      };
-      if (!(await records.writeBase(key, confirmed, base))) return false;
-      base = confirmed;
-    }
-    // Only now: what was sent is in what is fetched.
-    if (base.isStale) await fetch.copyInTurn(key);
-    return true;
+    });
+    if (isLost) throw LEASE_LOST;
+    return batch;
   }
 
-  /** Creates the session on the remote. One that is there, from another device, gets the unsent events. */
-  async #createOrAdopt(
-    key: CompositeSessionKey,
-    { created: copy, revision, events }: CopyChanges,
-    create: Operation<Creation> | undefined,
-  ): Promise<void> {
-    const { records, fetch, clock } = this.#parts;
-    if (create !== undefined) {
-      const { state, delta, description, lastUpdateTime, sharesState } = create.value;
-      const creation = { state, delta, description, lastUpdateTime, sharesState };
-      const { first, later } = splitByCreation(events, create.value);
-      const created = await this.#ask((store, call) =>
-        store.create({ key, ...creation, events: first, now: clock(), ...call }, true),
-      );
-      if (created !== undefined) {
-        const [createdAt, remote, time] = created;
-        const remoteRevisions = remoteRevision(createdAt, remote, time);
-        const base = fetch.baseOf(remoteRevisions, copy, confirmedUntil(revision, later));
-        await records.writeBase(key, base, undefined, create);
-        return;
-      }
+  async #sendBatch(key: CacheKey, batch: Batch): Promise<void> {
+    try {
+      await this.#request(key, batch);
+      this.#limits.delete(nameOf(key));
+    } catch (error) {
+      // A damaged event can never be sent.
+      const refusal = isSessionError(error, 'corrupt_record') ? new RemoteRefusal(error) : error;
+      if (!(refusal instanceof RemoteRefusal)) throw error;
+      await this.#refused(key, batch, refusal.cause);
     }
-    await fetch.copyInTurn(key, Infinity);
   }
 
-  /**
-   * Deletes the session on the remote, as it is while the deletion waits. A request that arrives late, because its tab
-   * was frozen, then finds a session that was created again with another revision, and deletes nothing. If the session
-   * has changed since it was read, the deletion still waits.
-   */
-  async #sendDeletion(key: CompositeSessionKey, deletion: Operation<true>): Promise<void> {
-    const { records, local, unsent } = this.#parts;
-    const read = await this.#ask((store, call) => store.get(key, 0, undefined, call));
-    if (read !== undefined) {
-      const [created, revision, , , , , labels] = read;
-      const { delete: present } = await records.session(key);
-      if (present?.id !== deletion.id) return;
-      const isDeleted = await this.#ask(async (store, call) => {
-        try {
-          const request = { key, ...unchangedSince(revision, labels), ...call };
-          if (created > 0) return (await store.deleteUnchanged(request)) !== undefined;
-        } catch (error) {
-          if (!isSessionError(error, 'unsupported')) throw error;
-        }
-        // `adk api_server` has no revisions, and an adapter need not have that verb.
-        await store.delete({ what: 'session', key }, call);
-        return true;
+  async #refused(key: CacheKey, batch: Batch, error: SessionError): Promise<void> {
+    const { operations } = batch;
+    const [first] = operations;
+    const { code, operation, actualEvents } = error as SessionError & {
+      readonly operation?: string;
+      readonly actualEvents?: ExpectedEvents;
+    };
+    if (code === 'not_found' && isSession(key)) {
+      const land = operation === 'applied' ? landBeforeDeletion : landAbsence;
+      return this.#land(batch, (transaction) => land(transaction, operations));
+    }
+    if (operations.length > 1) {
+      this.#limits.set(nameOf(key), Math.ceil(operations.length / 2));
+      return this.#land(batch, async (transaction) => {
+        await releaseUnstored(transaction, operations);
+        return [];
       });
-      if (!isDeleted) return;
     }
-    // Another tab may have fetched it meanwhile. A session that is created again has its record before its copy.
-    unsent.pins.markDeleted(key);
-    await local.deleteFetched(key);
-    await records.removeSent(key, { delete: deletion });
+    const { event } = first;
+    if (code === 'stale_session' && event !== undefined && actualEvents !== undefined) {
+      const actual = actualEvents[event.id] ?? null;
+      let isAdopted = false;
+      await this.#land(batch, async (transaction) => {
+        isAdopted = await adoptRevision(transaction, first, actual);
+        return [];
+      });
+      if (isAdopted) return;
+    }
+    await this.#land(batch, async (transaction) => {
+      await refuse(transaction, operations, failureOf(error));
+      return [];
+    });
+    this.#parts.report(error);
+    // The copy may have what the operation expected to be otherwise.
+    if (code === 'stale_session' && isSession(key)) await this.#parts.fetch.copy(key);
   }
 
-  async #sendDescription(
-    key: CompositeSessionKey,
-    { title, labels }: SessionRecord,
+  /** Runs what an answer changes, unless the local data was erased since the request. */
+  async #land(
+    { client }: Batch,
+    work: (transaction: CacheTransaction) => Promise<readonly Notice[]>,
   ): Promise<void> {
-    const { records } = this.#parts;
-    if (title === undefined && labels === undefined) return;
-    const description = { key, title: title?.value, labels: labels?.value };
-    const isThere = await this.#ask((store, call) => store.describe({ ...description, ...call }));
-    if (!isThere) throw new RemoteRefusal(deletedOnRemote(key));
-    await records.removeSent(key, { title, labels });
+    const { data, publish } = this.#parts;
+    publish(
+      await data.write((transaction) =>
+        transaction.client === client ? work(transaction) : Promise.resolve([]),
+      ),
+    );
   }
 
-  /** Sends the changes of the state of a user or an app: first what was deleted, then the values. */
-  async #sendState(owner: StateOwner): Promise<boolean> {
-    const { records } = this.#parts;
-    const all = await records.read(owner);
-    if (all[STATE_REFUSED] !== undefined) return false;
-    const { appName, userId } = owner;
-    const clears = clearsOf(all);
-    for (const what of clears) {
+  async #request(key: CacheKey, batch: Batch): Promise<void> {
+    const [first] = batch.operations;
+    switch (first.kind) {
+      case 'create':
+        return this.#create(first, batch);
+      case 'append':
+        return this.#append(key as CompositeSessionKey, batch);
+      case 'describe':
+        return this.#describe(key as CompositeSessionKey, first, batch);
+      case 'delete':
+        return this.#delete(key as CompositeSessionKey, first, batch);
+      default:
+        return this.#changeState(first, batch);
+    }
+  }
+
+  /** Asks the remote. @throws RemoteRefusal, unlike a failure of the local storage */
+  async #ask<T>({ operations, client }: Batch, run: RemoteCall<T>): Promise<T> {
+    const operation = { client, number: operations.at(-1)!.number };
+    try {
+      return await this.#parts.remote.ask((store, call) =>
+        run(store, { ...call, operation } as typeof call),
+      );
+    } catch (error) {
+      throw isRefusal(error) ? new RemoteRefusal(error) : error;
+    }
+  }
+
+  async #create(operation: Operation, batch: Batch): Promise<void> {
+    const { clock, fetch } = this.#parts;
+    const key = operation.key as CompositeSessionKey;
+    const { creation } = operation;
+    const events = creation!.events.map(snapshotOf);
+    const request = { key, ...creation!, events, now: clock() };
+    const created: CreatedSession | undefined = await this.#ask(batch, (store, call) =>
+      store.create({ ...request, ...call }, true),
+    );
+    if (created !== undefined) {
+      let isUncertain = false;
+      await this.#land(batch, async (transaction) => {
+        await landCreation(transaction, operation, created);
+        isUncertain = (await transaction.session(key))?.copy?.isStale === true;
+        return [];
+      });
+      if (isUncertain) await fetch.copy(key);
+      return;
+    }
+    await fetch.copy(key, Infinity);
+    await this.#land(batch, async (transaction) => {
+      const record = await transaction.session(key);
+      // Else it was there to create and not to read. It may be deleted by now.
+      const isMerged = record?.copy !== undefined && record.birth === operation.birth;
+      if (isMerged) await mergeCreation(transaction, operation);
+      else await releaseUnstored(transaction, [operation]);
+      return [];
+    });
+  }
+
+  async #append(key: CompositeSessionKey, batch: Batch): Promise<void> {
+    const { clock, fetch } = this.#parts;
+    const { operations, copy } = batch;
+    if (copy === undefined) {
+      await fetch.copy(key);
+      return this.#land(batch, async (transaction) => {
+        const record = await transaction.session(key);
+        if (record?.copy === undefined) return landAbsence(transaction, operations);
+        await releaseUnstored(transaction, operations);
+        return [];
+      });
+    }
+    const position = {
+      created: copy.created ?? -1,
+      revision: copy.revision,
+      lastEventId: undefined,
+    };
+    const request = {
+      ...{ key, position, policy: STALE_POLICIES.merge, now: clock() },
+      events: operations.map(({ event }) => snapshotOf(event!)),
+      expectedEvents: expectedOf(operations),
+      firstTitle: operations.find(({ title }) => title !== undefined)?.title,
+    };
+    const appended: Appended = await this.#ask(batch, (store, call) =>
+      store.append({ ...request, ...call }),
+    );
+    const [createdAt] = appended;
+    if (copy.created !== null && createdAt !== copy.created) throw otherAnswer();
+    let isBehind = false;
+    await this.#land(batch, async (transaction) => {
+      const landed = await landAppends(transaction, key, operations, appended, copy);
+      isBehind = landed.isBehind;
+      return landed.notices;
+    });
+    if (isBehind) await fetch.copy(key);
+  }
+
+  async #describe(key: CompositeSessionKey, operation: Operation, batch: Batch): Promise<void> {
+    const { title, labels } = operation;
+    const isThere = await this.#ask(batch, (store, call) =>
+      store.describe({ key, title, labels, ...call }),
+    );
+    if (!isThere) return this.#land(batch, (transaction) => landAbsence(transaction, [operation]));
+    await this.#land(batch, async (transaction) => {
+      await landDescription(transaction, operation);
+      return [];
+    });
+  }
+
+  /** The deletion names the session that it deletes. One that arrives late deletes no session that was created since. */
+  async #delete(key: CompositeSessionKey, operation: Operation, batch: Batch): Promise<void> {
+    const { createdRevision } = batch;
+    const created = createdRevision ?? undefined;
+    const request = { what: 'session', key, ...(created !== undefined && { created }) } as const;
+    await this.#ask(batch, (store, call) => store.delete(request as StorageDeleteRequest, call));
+    await this.#land(batch, async (transaction) => {
+      await landDeletion(transaction, operation);
+      return [];
+    });
+  }
+
+  async #changeState(operation: Operation, batch: Batch): Promise<void> {
+    const { what, delta } = operation;
+    const { appName, userId } = operation.key;
+    if (what === undefined) {
+      await this.#ask(batch, (store, call) => store.update(appName, userId, delta ?? '{}', call));
+    } else {
       const key = what === 'appState' ? { appName } : { appName, userId };
       const request = { what, key } as StorageDeleteRequest;
-      await this.#ask((store, call) => store.delete(request, call));
-      await records.change(owner, (present) =>
-        removalsOf(present, { [CLEAR + what]: all[CLEAR + what] }),
-      );
+      await this.#ask(batch, (store, call) => store.delete(request, call));
     }
-    const sets = Object.entries(all).filter(([name]) => name.startsWith(SET)) as [
-      string,
-      Operation<unknown>,
-    ][];
-    if (sets.length === 0) return true;
-    // What sessions wrote before the deletion is sent next, and then the values that have replaced it.
-    if (clears.length > 0) return false;
-    const values = sets.map(([name, { value }]) => [name.slice(SET.length), value]);
-    const delta = JSON.stringify(Object.fromEntries(values));
-    await this.#ask((store, call) => store.update(appName, userId, delta, call));
-    await records.change(owner, (present) => removalsOf(present, Object.fromEntries(sets)));
-    return true;
+    await this.#land(batch, async (transaction) => {
+      await landState(transaction, operation);
+      return [];
+    });
   }
 }
 
-/** @throws SessionError `connection_lost` if an answer is about another session: a proxy may have mixed up two answers */
-function requireSameSession({ created }: Base, appended: Appended): void {
-  if (created === null || created === appended[APPENDED.createdRevision]) return;
-  const message = 'The remote answered for another session. The events are sent again.';
-  throw new SessionError('connection_lost', message, { storage: 'cache' });
+/** Takes the operations of one request: one, or several appends that were never sent. */
+function batchOf(
+  waiting: readonly Operation[],
+  most: number,
+  mayGoOn: (operation: Operation) => boolean,
+): Operation[] {
+  const [first] = waiting;
+  if (first?.kind !== 'append' || first.attempts > 0) return first === undefined ? [] : [first];
+  const batch: Operation[] = [];
+  let size = 0;
+  for (const operation of waiting) {
+    const { kind, attempts, refusal, event, birth } = operation;
+    const isAlike =
+      kind === 'append' && attempts === 0 && refusal === undefined && birth === first.birth;
+    size += event?.text.length ?? 0;
+    const isFull = batch.length > 0 && (batch.length >= most || size > MAX_CHARACTERS);
+    if (!isAlike || isFull || (batch.length > 0 && !mayGoOn(operation))) break;
+    batch.push(operation);
+  }
+  return batch;
 }
 
-function batchOf(events: readonly UnsentEvent[], most: number): readonly UnsentEvent[] {
-  let size = 0;
-  const end = events.findIndex(({ text }, index) => {
-    size += text.length;
-    return index > 0 && (index >= most || size > MAX_CHARACTERS);
-  });
-  return end < 0 ? events : events.slice(0, end);
+/** The revisions that the events must have which a batch replaces. Of an event that it writes twice, the first counts. */
+function expectedOf(operations: readonly Operation[]): ExpectedEvents {
+  const expected = new Map<string, number | null>();
+  for (const { event, expected: revision, isBound } of operations) {
+    if (event === undefined || revision === undefined || expected.has(event.id)) continue;
+    // The refusal then tells the revision, of which only the highest possible is known.
+    expected.set(event.id, isBound === true ? null : revision);
+  }
+  return Object.fromEntries(expected);
+}
+
+function snapshotOf({ text }: { readonly text: string }): EventSnapshot {
+  const event = parseEventText(text);
+  if (event === undefined) throw corruptRecord('event of the outbox', undefined);
+  return snapshotEvent(event, Date.now, newEventId);
+}
+
+/** A proxy may have mixed up two answers. */
+function otherAnswer(): SessionError {
+  const message = 'The remote answered for another session. The events are sent again.';
+  return new SessionError('connection_lost', message, { storage: 'cache' });
 }
 
 /** Thrown when the remote will never accept a change. */
 class RemoteRefusal extends Error {
-  readonly refusal: Refusal;
+  declare readonly cause: SessionError;
 
-  /** @param cause the error of the remote */
-  constructor(refusal: Refusal, cause?: Error) {
-    super(refusal.message, { cause });
-    this.refusal = refusal;
+  constructor(cause: SessionError) {
+    super(cause.message, { cause });
   }
 }

@@ -2,9 +2,9 @@ import { backoff } from '../../call/backoff.js';
 import { retryAfterOf } from '../../http/http_errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
-import { closedError, errorOf, isOutage } from '../records/failures.js';
-import { LEASE_LOST } from '../records/lease.js';
-import type { Delivery, DeliveryParts } from './delivery.js';
+import { closedError, erasedError, errorOf, isOutage, isSignedOut } from '../records/failures.js';
+import type { StatusBoard } from '../records/status.js';
+import { type Delivery, type DeliveryParts, LEASE_LOST } from './delivery.js';
 import { Waiters } from './waiters.js';
 
 /** The most sessions that are sent at once. */
@@ -12,24 +12,28 @@ const MOST_AT_ONCE = 50;
 /** The first and the longest pause after a failure, in milliseconds. */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
-/** The pause that a write leaves. Each attempt reads all unsent events of a session, so not every write makes one. */
+/** The pause that a write leaves, so that not every write makes an attempt. */
 const WRITE_PAUSE = 100;
-/** The longest pause after the end of another tab's lease, so that it is taken within 5 seconds. */
-const TAKEOVER_PAUSE = 250;
 /** The longest pause that a server may ask for. A date in `Retry-After` may be years away by a wrong clock. */
 const LONGEST_RETRY_AFTER = 60 * 60 * 1000;
 
 export interface SenderParts extends DeliveryParts {
   readonly delivery: Delivery;
-  /** Tells the other tabs that they may send. */
-  readonly tellIdle: () => void;
+  readonly board: StatusBoard;
+  /** Tells the leading tab that a call waits. */
+  readonly tellWake: () => void;
+  /** Tells the other tabs why this one could not send. */
+  readonly tellFailure: (error: unknown) => void;
 }
 
-/** Sends the unsent changes: sessions in parallel, each one's changes in order. */
+/** Sends what waits, in the leading tab: sessions in parallel, the operations of each in their order. */
 export class Sender {
   readonly #parts: SenderParts;
-  readonly #waiters: Waiters;
+  readonly #waiters = new Waiters();
   readonly #inFlight = new Map<string, Promise<void>>();
+  /** The names to look at, and those that wait for others. */
+  readonly #queue = new Set<string>();
+  readonly #waiting = new Set<string>();
   #running: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Whether a write has shortened the pause. */
@@ -48,7 +52,10 @@ export class Sender {
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
-    this.#waiters = new Waiters(parts.unsent);
+    parts.pending.onChange((name) => {
+      this.#queue.add(name);
+      this.#waiters.settle();
+    });
   }
 
   /** Starts to send at once, also if it was waiting after a failure. */
@@ -56,60 +63,87 @@ export class Sender {
     if (this.#isClosed) return;
     this.#clearTimer();
     this.#onProgress?.();
-    const run = (): Promise<void> => this.#run().catch((error: unknown) => this.#endRun(error));
-    this.#running ??= run().then(() => {
-      this.#running = undefined;
-      // A change came after the last check.
-      const isIdle = this.#timer === undefined && this.#failure === undefined;
-      if (isIdle && this.#parts.unsent.ready().length > 0) this.wake();
-    });
+    this.#running ??= this.#start();
   }
 
-  /** Starts to send what was just written: at once, or soon if the last run failed. */
+  #start(): Promise<void> {
+    return this.#run()
+      .catch((error: unknown) => {
+        this.#endRun(error);
+        return false;
+      })
+      .then((isAgain) => {
+        this.#running = undefined;
+        // A change came after the last check.
+        if (isAgain || (this.#timer === undefined && this.#hasWork())) this.wake();
+      });
+  }
+
+  /** Starts to send, but leaves a part of a pause. */
   wakeForWrite(): void {
-    if (this.#failures === 0) return this.wake();
+    if (this.#timer === undefined) return this.wake();
     if (this.#isShortened) return;
-    this.#clearTimer();
     this.wakeLater(WRITE_PAUSE);
     this.#isShortened = true;
   }
 
-  /** Starts to send later: the other tab that sends may end. */
-  wakeLater(milliseconds: number): void {
-    if (this.#isClosed || this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => this.wake(), milliseconds);
-    // In Node the timer alone does not keep the program running, if no call waits for it.
-    if (this.#waiters.size === 0) (this.#timer as { unref?: () => void }).unref?.();
+  wakeLater(pause: number): void {
+    if (this.#isClosed) return;
+    this.#clearTimer();
+    this.#timer = setTimeout(() => this.wake(), pause);
+    // In Node the timer alone does not keep the program running.
+    (this.#timer as { unref?: () => void }).unref?.();
   }
 
-  /**
-   * Waits until all of these are sent or set aside.
-   *
-   * @throws SessionError the reason why one cannot be sent now; `aborted`
-   */
-  waitFor(keys: readonly CacheKey[], signal?: HostAbortSignal): Promise<void> {
-    const done = this.#waiters.wait(keys, this.#runs, signal);
-    if (this.#isClosed) this.#waiters.reject(closedError(), Infinity);
+  /** Waits until nothing of these sessions and states is left that can be sent. */
+  async waitFor(names: readonly string[], signal?: HostAbortSignal): Promise<void> {
+    const { pending } = this.#parts;
+    const rest = new Set(names);
+    const isDone = (): boolean => {
+      for (const name of rest) if (pending.next(name) === undefined) rest.delete(name);
+      return rest.size === 0;
+    };
+    if (isDone()) return;
     this.wake();
-    return done;
+    await this.#waiters.wait(isDone, this.#runs, signal);
   }
 
   /**
-   * Waits until the remote has everything of a session or state.
+   * Waits until the remote has operations of a session or state.
    *
-   * @throws SessionError why the remote has refused it, or why it cannot be sent now; `aborted`
+   * @throws SessionError why the remote has refused them, or why they cannot be sent now; `aborted`
    */
-  async confirm(key: CacheKey, signal: HostAbortSignal | undefined): Promise<void> {
-    const { unsent } = this.#parts;
+  async confirm(
+    key: CacheKey,
+    numbers: readonly number[],
+    signal: HostAbortSignal | undefined,
+    isErased: () => boolean,
+  ): Promise<void> {
+    const { pending } = this.#parts;
     const name = nameOf(key);
-    while (unsent.has(name)) {
-      await this.waitFor([key], signal);
-      if (!unsent.has(name)) return;
-      // It was set aside. A call of the outbox, also of another process, may have released it since.
-      await unsent.refresh(key);
-      const refusal = unsent.refusalOf(name);
-      if (refusal !== undefined) throw errorOf(refusal);
-    }
+    const isDone = (): boolean => {
+      if (isErased()) throw erasedError();
+      return numbers.every((number) => {
+        const operation = pending.operations(name).find((other) => other.number === number);
+        if (operation === undefined || operation.landed !== undefined) return true;
+        const refusal = pending.refusalOf(name, number);
+        if (refusal !== undefined) throw errorOf(refusal);
+        return false;
+      });
+    };
+    if (signal?.aborted !== true && isDone()) return;
+    this.wake();
+    await this.#waiters.wait(isDone, this.#runs, signal);
+  }
+
+  /** Called if the leading tab could not send. */
+  failed(error: unknown): void {
+    this.#waiters.reject(error, this.#runs + 1);
+  }
+
+  /** Called when the local data is gone. */
+  settle(): void {
+    this.#waiters.settle();
   }
 
   /** Ends the sending, after the requests that are under way have settled. */
@@ -127,14 +161,32 @@ export class Sender {
     this.#isShortened = false;
   }
 
-  async #run(): Promise<void> {
-    const { lease, board, unsent, tellIdle } = this.#parts;
+  #hasWork(): boolean {
+    const { pending } = this.#parts;
+    return [...this.#queue].some((name) => pending.next(name) !== undefined);
+  }
+
+  /** @returns whether the next run begins at once */
+  async #run(): Promise<boolean> {
+    const { leadership, board, pending } = this.#parts;
     this.#failure = undefined;
     this.#paused.clear();
     this.#runs += 1;
     // Changes that are made in the same moment are sent together.
     await Promise.resolve();
-    if (unsent.ready().length === 0) return;
+    for (const name of pending.names()) this.#queue.add(name);
+    if (!this.#hasWork()) {
+      this.#queue.clear();
+      return false;
+    }
+    await leadership.want();
+    // The leading tab sends. It hears of the change.
+    if (!leadership.isLeader) {
+      this.#queue.clear();
+      if (this.#waiters.size > 0) this.#parts.tellWake();
+      return false;
+    }
+    board.set({ isSending: true });
     try {
       await this.#sendAll();
     } catch (error) {
@@ -142,52 +194,60 @@ export class Sender {
     }
     await Promise.all(this.#inFlight.values());
     if (board.status.isSending) board.set({ isSending: false });
-    await lease.release().catch((error: unknown) => this.#endRun(error));
     const [pauseReason] = this.#paused.values();
     const failure: unknown = this.#failure ?? pauseReason;
-    if (failure === undefined) return tellIdle();
+    if (failure === undefined) return false;
     // Only the timer says from now on that the sender waits. A call may stop it before this run has settled.
     this.#failure = undefined;
-    if (failure === LEASE_LOST)
-      return this.wakeLater(lease.wait + backoff(0, TAKEOVER_PAUSE, TAKEOVER_PAUSE));
+    this.#queue.clear();
+    if (failure === LEASE_LOST) {
+      leadership.lose();
+      return false;
+    }
+    this.#parts.tellFailure(failure);
     this.#waiters.reject(failure, this.#runs);
-    if (this.#waiters.size > 0) return;
+    if (this.#waiters.size > 0) return true;
     const pause = backoff(this.#failures, FIRST_PAUSE, LONGEST_PAUSE);
     this.#failures += 1;
     this.wakeLater(Math.max(pause, Math.min(retryAfterOf(failure), LONGEST_RETRY_AFTER)));
+    return false;
   }
 
   async #sendAll(): Promise<void> {
-    const { lease, board, unsent } = this.#parts;
-    await lease.acquire();
-    board.set({ isSending: true });
-    // Another tab, or an earlier visit, may have recorded a deletion of an app's state, which is sent first.
-    const apps = new Set(unsent.ready().map((name) => keyOfName(name).appName));
-    await Promise.all([...apps].map((appName) => unsent.refresh({ appName })));
-    while (!this.#isClosed && this.#failure === undefined) {
-      const sendable = unsent.sendable(this.#inFlight);
-      const names = sendable.filter((name) => !this.#paused.has(name));
-      if (names.length === 0 && this.#inFlight.size === 0) return;
-      const progress = new Promise<void>((resolve) => (this.#onProgress = resolve));
-      for (const name of names.slice(0, MOST_AT_ONCE - this.#inFlight.size)) {
-        this.#inFlight.set(name, this.#send(name));
-      }
-      await progress;
+    while (!this.#isClosed && this.#failure === undefined && this.#parts.leadership.isLeader) {
+      this.#startSome();
+      if (this.#inFlight.size === 0) return;
+      await new Promise<void>((resolve) => (this.#onProgress = resolve));
+    }
+  }
+
+  #startSome(): void {
+    const { pending } = this.#parts;
+    for (const name of this.#queue) {
+      if (this.#inFlight.size >= MOST_AT_ONCE) return;
+      if (this.#inFlight.has(name)) continue;
+      this.#queue.delete(name);
+      const operation = pending.next(name);
+      if (operation === undefined || this.#paused.has(name)) continue;
+      if (pending.waits(operation, this.#inFlight)) this.#waiting.add(name);
+      else this.#inFlight.set(name, this.#send(name));
     }
   }
 
   async #send(name: string): Promise<void> {
-    const { delivery, fetch, unsent, tell } = this.#parts;
+    const { delivery, pending } = this.#parts;
     const key = keyOfName(name);
-    const version = unsent.versionOf(name);
     try {
-      const isSent = await fetch.turns.run(name, () => delivery.send(key));
+      const others = new Map(this.#inFlight);
+      await delivery.send(key, (operation) => {
+        if (this.#isClosed || this.#failure !== undefined) return false;
+        others.clear();
+        for (const [other, sent] of this.#inFlight) if (other !== name) others.set(other, sent);
+        return !pending.waits(operation, others);
+      });
       this.#failures = 0;
-      // A change may have come meanwhile.
-      if (!isSent || !unsent.remove(name, version)) await unsent.refresh(key);
-      tell(key);
     } catch (error) {
-      if (error === LEASE_LOST || isOutage(error)) {
+      if (error === LEASE_LOST || isOutage(error) || isSignedOut(error)) {
         this.#endRun(error);
       } else {
         this.#paused.set(name, error);
@@ -195,6 +255,9 @@ export class Sender {
       }
     } finally {
       this.#inFlight.delete(name);
+      if (pending.next(name) !== undefined && !this.#paused.has(name)) this.#waiting.add(name);
+      for (const waiting of this.#waiting) this.#queue.add(waiting);
+      this.#waiting.clear();
       this.#onProgress?.();
     }
   }

@@ -1,26 +1,19 @@
 import { onAbort } from '../../call/on_abort.js';
 import { SessionError } from '../../errors/errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
-import type { Unsent } from '../copies/unsent.js';
-import { type CacheKey, nameOf } from '../records/cache_key.js';
 
 interface Waiter {
   /** The number of the run that was under way, whose failure says nothing about a later one. */
   readonly run: number;
-  readonly names: Set<string>;
+  /** Whether there is nothing left to wait for. Throws why it never comes. */
+  readonly isDone: () => boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** The calls that wait until something is sent or set aside. */
+/** The calls that wait until something is sent or refused. */
 export class Waiters {
-  readonly #unsent: Unsent;
   readonly #waiters = new Set<Waiter>();
-
-  constructor(unsent: Unsent) {
-    this.#unsent = unsent;
-    unsent.onChange = () => this.#settle();
-  }
 
   get size(): number {
     return this.#waiters.size;
@@ -30,12 +23,11 @@ export class Waiters {
    * @param run the number of runs that have begun
    * @param signal ends the wait
    */
-  async wait(keys: readonly CacheKey[], run: number, signal?: HostAbortSignal): Promise<void> {
+  async wait(isDone: () => boolean, run: number, signal?: HostAbortSignal): Promise<void> {
     if (signal?.aborted === true) throw abortedWait(signal);
-    const names = new Set(keys.map(nameOf));
     let ignore: (() => void) | undefined;
     const done = new Promise<void>((resolve, reject) => {
-      const waiter = { run, names, resolve, reject };
+      const waiter = { run, isDone, resolve, reject };
       this.#waiters.add(waiter);
       ignore =
         signal &&
@@ -43,7 +35,7 @@ export class Waiters {
           if (this.#waiters.delete(waiter)) reject(abortedWait(signal));
         });
     });
-    this.#settle();
+    this.settle();
     try {
       await done;
     } finally {
@@ -58,10 +50,17 @@ export class Waiters {
     }
   }
 
-  #settle(): void {
+  /** Looks who has waited long enough. */
+  settle(): void {
     for (const waiter of this.#waiters) {
-      for (const name of waiter.names) if (!this.#unsent.isReady(name)) waiter.names.delete(name);
-      if (waiter.names.size === 0 && this.#waiters.delete(waiter)) waiter.resolve();
+      try {
+        if (!waiter.isDone()) continue;
+        this.#waiters.delete(waiter);
+        waiter.resolve();
+      } catch (error) {
+        this.#waiters.delete(waiter);
+        waiter.reject(error);
+      }
     }
   }
 }

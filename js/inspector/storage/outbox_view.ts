@@ -15,13 +15,13 @@ export function OutboxView(props: {
     setStatus(service.status);
     return service.watchStatus((status) => setStatus(status));
   }, [service]);
-  const { online, isSending, lastSuccess, lastError, pending } = status;
+  const { isOnline, isSending, lastSuccess, lastError, pending } = status;
   const listing = useReading(() => service.outbox.list(), [service, pending]);
   const entries = listing.value ?? [];
   return h('section', { 'aria-label': 'Outbox' }, [
     h('h2', null, 'Outbox'),
     h('p', { role: 'status' }, [
-      online ? 'Online' : 'Offline',
+      isOnline ? 'Online' : 'Offline',
       isSending ? ', sending' : '',
       `, ${entries.length} waiting`,
       lastSuccess === undefined ? '' : `, last reached ${timeText(lastSuccess)}`,

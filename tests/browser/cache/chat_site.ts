@@ -24,7 +24,6 @@ export async function serveChat(): Promise<ChatSite> {
     '/page.js': { body: await bundle('main') },
     '/killed': html(pageWith('/killed.js')),
     '/killed.js': { body: await bundle('killed') },
-    '/simulation.js': { body: await bundle('simulation') },
     '/acknowledge': acknowledged.respond,
     '/found': found.respond,
   });

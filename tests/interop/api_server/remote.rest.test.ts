@@ -35,6 +35,6 @@ for (const [engine, start] of SHARED_ENGINES) {
     };
     describe('a call', () => remoteCalls(context));
     describe('a run', () => remoteRuns(context));
-    describe('a cache', () => remoteCopies(context, newFile));
+    describe('a cache', () => remoteCopies(context));
   });
 }

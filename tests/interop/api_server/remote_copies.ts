@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { CachedSessionService } from '../../../js/cache/index.js';
+import { CachedSessionService, MemoryLocalStore } from '../../../js/cache/index.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { isSessionError, type SessionErrorCode } from '../../../js/index.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';
@@ -24,18 +24,15 @@ const failsWith = (code: SessionErrorCode) => (error: unknown) => {
   return true;
 };
 
-/** @param newFile gives the name of a file for the copies */
-export function remoteCopies(context: RemoteContext, newFile: () => string): void {
+export function remoteCopies(context: RemoteContext): void {
   it('lists, opens and runs, has everything offline after a restart, and goes on online', async () => {
-    const file = newFile();
+    const local = new MemoryLocalStore();
     const nobody = `http://127.0.0.1:${await freePort()}`;
     const open = (url: string) => {
       const remote = new RemoteSessionService({ url, retries: 0 });
-      const local = new DatabaseSessionService(`sqlite:${file}`);
       const cache = new CachedSessionService({ remote, local, owner: 'ada' });
       const close = async (): Promise<void> => {
         await cache.close();
-        await local.close();
         await remote.close();
       };
       return { cache, close };

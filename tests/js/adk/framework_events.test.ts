@@ -55,7 +55,7 @@ const SERVICES: readonly (readonly [string, () => Promise<OurService> | OurServi
     () =>
       new CachedSessionService({
         owner: 'ada',
-        local: new InMemorySessionService(),
+        local: 'memory',
         remote: openRemote().remote,
       }),
   ],

@@ -1,16 +1,20 @@
 // A cache over memory, with a remote that can be cut off.
 
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
 import {
   createEvent,
   createEventActions,
   InMemorySessionService,
   isSessionError,
   SessionError,
-  type SessionService,
 } from '../../../js/index.js';
-import { type CachedSessionOptions, CachedSessionService } from '../../../js/cache/index.js';
+import {
+  type CachedSessionOptions,
+  CachedSessionService,
+  type LocalStore,
+  MemoryLocalStore,
+} from '../../../js/cache/index.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';
+import { untilAborted } from '../../../js/call/time_limit.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from '../remote/fixture.js';
 
 export const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -23,10 +27,15 @@ export class Server {
   isOffline = false;
   /** The number of requests whose responses get lost from now on. */
   lostResponses = 0;
-  /** Answers a request instead of the handler. JSON stands for the handler's own answer, and gets its header. */
+  /** Answers a request instead of the handler. */
   intercept: ((request: Request) => Promise<Response | undefined>) | undefined;
   readonly requests: string[] = [];
   readonly #fetch = fetchFrom(handlerOn(this.service));
+
+  /** Lets a request arrive. */
+  send(request: Request): Promise<Response> {
+    return this.#fetch(request);
+  }
 
   /** Opens the client of a device. */
   client(): RemoteSessionService {
@@ -37,14 +46,8 @@ export class Server {
         if (this.isOffline) throw new TypeError('fetch failed');
         const request = new Request(input, init);
         this.requests.push(`${request.method} ${new URL(request.url).pathname}`);
-        const answer = await this.intercept?.(request.clone());
-        if (answer !== undefined) {
-          const isJson = answer.headers.get('content-type') === 'application/json';
-          // `adk api_server` tells its version, and has no header.
-          const isVersion = request.url.endsWith('/version');
-          if (isJson && !isVersion) answer.headers.set(PROTOCOL_HEADER, PROTOCOL_VERSION);
-          return answer;
-        }
+        const answer = await untilAborted(request.signal, this.intercept?.(request.clone()));
+        if (answer !== undefined) return answer;
         const response = await this.#fetch(request);
         if (request.method !== 'GET' && this.lostResponses > 0) {
           this.lostResponses -= 1;
@@ -56,12 +59,12 @@ export class Server {
   }
 }
 
-/** Opens a cache of a device of its own, or over the given local service. */
+/** Opens a cache of a device of its own, or over the given local storage. */
 export function openCache(
   server: Server,
-  options: Partial<CachedSessionOptions> = {},
-): { readonly cache: CachedSessionService; readonly local: SessionService } {
-  const local = options.local ?? new InMemorySessionService();
+  options: Partial<CachedSessionOptions> & { readonly local?: LocalStore } = {},
+): { readonly cache: CachedSessionService; readonly local: LocalStore } {
+  const local = options.local ?? new MemoryLocalStore();
   const cache = new CachedSessionService({
     owner: 'ada',
     remote: server.client(),

@@ -1,70 +1,75 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it, mock } from 'node:test';
 
-import { InMemorySessionService } from '../../../js/index.js';
-import { Lease, LEASE_LOST, LEASE_MS } from '../../../js/cache/records/lease.js';
-import { callerOf, Records } from '../../../js/cache/records/records.js';
-import { CORE } from '../../../js/service/service_core.js';
+import { MemoryLocalStore } from '../../../js/cache/index.js';
+import { LocalData } from '../../../js/cache/records/local_data.js';
+import { Leadership, LEASE_MS } from '../../../js/cache/sending/leadership.js';
 
-beforeEach(() => mock.timers.enable({ apis: ['Date'], now: 1_700_000_000_000 }));
+beforeEach(() => mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_700_000_000_000 }));
 afterEach(() => mock.timers.reset());
 
-/** The leases of tabs over one local storage. */
-function leases(): [Lease, Lease, Lease] {
-  const local = callerOf(new InMemorySessionService()[CORE]);
-  const open = (): Lease => new Lease(new Records(local, 'ada'));
-  return [open(), open(), open()];
+/** Tabs over one local storage. The timers of a frozen one do not fire. */
+function tabs() {
+  const local = new MemoryLocalStore();
+  const open = (): Leadership =>
+    new Leadership({
+      data: new LocalData(local, 'ada'),
+      onChange: () => undefined,
+      onOthers: () => undefined,
+      report: (error) => assert.fail(String(error)),
+    });
+  return [open(), open(), open()] as const;
 }
 
-const lost = (error: unknown): boolean => error === LEASE_LOST;
+/** Lets time pass, and everything run that waits for it. */
+async function pass(ms: number): Promise<void> {
+  for (let rest = ms; rest > 0; rest -= 50) {
+    mock.timers.tick(Math.min(50, rest));
+    for (let rounds = 0; rounds < 20; rounds += 1) await Promise.resolve();
+  }
+}
 
-it('a tab takes over within 5 seconds after the last sign of life', async () => {
-  const [first, second] = leases();
-  await first.acquire();
-  mock.timers.tick(LEASE_MS - 1);
-  await assert.rejects(second.acquire(), lost);
-  assert.equal(second.wait, 1);
-  // It looks again up to 250 ms later.
-  assert.ok(LEASE_MS + 250 < 5000);
-  mock.timers.tick(1);
-  await second.acquire();
+it('one tab leads, and another takes over when it is released', async () => {
+  const [first, second] = tabs();
+  await first.want();
+  await second.want();
+  assert.deepEqual([first.isLeader, second.isLeader], [true, false]);
+  assert.equal(await first.release(), true);
+  await second.want();
+  assert.equal(second.isLeader, true);
+  await second.release();
 });
 
 it('a sign of life keeps the lease', async () => {
-  const [first, second] = leases();
-  await first.acquire();
-  for (let rounds = 0; rounds < 5; rounds += 1) {
-    mock.timers.tick(LEASE_MS - 1);
-    await first.extend();
-    await assert.rejects(second.acquire(), lost);
-  }
+  const [first, second] = tabs();
+  await first.want();
+  await second.want();
+  await pass(60_000);
+  assert.deepEqual([first.isLeader, second.isLeader], [true, false]);
+  await Promise.all([first.release(), second.release()]);
 });
 
-it('a tab that was frozen loses the lease, also if the next one has released it', async () => {
-  const [frozen, second, third] = leases();
-  await frozen.acquire();
-  mock.timers.tick(60_000);
-  await second.acquire();
-  await assert.rejects(frozen.extend(), lost);
+it('a tab takes over within 5 seconds after the last sign of life', async () => {
+  const [frozen, second] = tabs();
+  await frozen.want();
+  const { holder } = frozen;
+  // Its timers do not fire any more.
+  mock.timers.reset();
+  mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_700_000_000_000 });
+  await second.want();
+  assert.equal(second.isLeader, false);
+  await pass(LEASE_MS - 100);
+  assert.equal(second.isLeader, false);
+  await pass(500);
+  assert.ok(second.isLeader, holder);
   await second.release();
-  await assert.rejects(frozen.extend(), lost);
-  await third.acquire();
-  await frozen.release();
-  await third.extend();
 });
 
-it('a tab that was frozen keeps a lease that nobody has taken', async () => {
-  const [frozen, second] = leases();
-  await frozen.acquire();
-  mock.timers.tick(60_000);
-  await frozen.extend();
-  await assert.rejects(second.acquire(), lost);
-});
-
-it('a clock that was set back keeps nobody from sending', async () => {
-  const [first, second] = leases();
-  await first.acquire();
+it('a clock that was set back keeps nobody from leading', async () => {
+  const [first, second] = tabs();
+  await first.want();
   mock.timers.setTime(1_600_000_000_000);
-  await second.acquire();
-  await assert.rejects(first.extend(), lost);
+  await second.want();
+  assert.equal(second.isLeader, true);
+  await Promise.all([first.release(), second.release()]);
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { InMemorySessionService } from '../../../js/index.js';
+import { MemoryLocalStore } from '../../../js/cache/index.js';
 import type { CacheStatus } from '../../../js/cache/index.js';
 import { event, KEY, openCache, Server, until, untilSent, USER } from './fixture.js';
 
 it('all tabs show the same status, also one that opens later', async () => {
   const server = new Server();
-  const local = new InMemorySessionService();
+  const local = new MemoryLocalStore();
   const { cache: first } = openCache(server, { local });
   const { cache: second } = openCache(server, { local });
   const told: CacheStatus[] = [];
@@ -24,13 +24,13 @@ it('all tabs show the same status, also one that opens later', async () => {
 
   server.isOffline = true;
   await first.appendEvent({ session, event: event('e1') });
-  await until(() => !second.status.online && second.status.pending.length === 1);
+  await until(() => !second.status.isOnline && second.status.pending.length === 1);
   await until(() => !first.status.isSending && !second.status.isSending);
   assert.equal(second.status.lastError?.code, 'connection_lost');
   assert.deepEqual(second.status, first.status);
 
   const { cache: later } = openCache(server, { local });
-  await until(() => !later.status.online && later.status.pending.length === 1);
+  await until(() => !later.status.isOnline && later.status.pending.length === 1);
   assert.deepEqual(later.status, first.status);
 
   server.isOffline = false;
@@ -38,7 +38,7 @@ it('all tabs show the same status, also one that opens later', async () => {
   for (const cache of [first, second, later]) await until(() => untilSent(cache));
   await until(() => first.status.lastSuccess === later.status.lastSuccess);
   assert.deepEqual(first.status, later.status);
-  assert.equal(first.status.online, true);
+  assert.equal(first.status.isOnline, true);
   assert.equal(first.status.lastError, undefined);
   await first.close();
   await second.close();
@@ -48,7 +48,7 @@ it('all tabs show the same status, also one that opens later', async () => {
 
 it('another owner has a status of its own', async () => {
   const server = new Server();
-  const local = new InMemorySessionService();
+  const local = new MemoryLocalStore();
   const { cache: ada } = openCache(server, { local });
   const { cache: eva } = openCache(server, { local, owner: 'eva' });
   await ada.createSession(KEY);
@@ -57,8 +57,8 @@ it('another owner has a status of its own', async () => {
   await eva.listSessions({ ...USER });
   server.isOffline = true;
   await assert.rejects(ada.sync());
-  assert.equal(ada.status.online, false);
-  assert.equal(eva.status.online, true);
+  assert.equal(ada.status.isOnline, false);
+  assert.equal(eva.status.isOnline, true);
   await Promise.all([ada.close(), eva.close()]);
 });
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { InMemorySessionService } from '../../../js/index.js';
-import { CachedSessionService } from '../../../js/cache/index.js';
+import { CachedSessionService, MemoryLocalStore } from '../../../js/cache/index.js';
 import { event, hasCode, idsOf, KEY, openCache, Server, until, USER } from './fixture.js';
 
 it('two tabs over one local storage write, and everything is sent once', async () => {
   const server = new Server();
-  const local = new InMemorySessionService();
+  const local = new MemoryLocalStore();
   const tabs = [openCache(server, { local }).cache, openCache(server, { local }).cache];
   const [first, second] = tabs as [CachedSessionService, CachedSessionService];
   const session = await first.createSession(KEY);
@@ -36,7 +36,7 @@ it('two tabs over one local storage write, and everything is sent once', async (
 it('a tab sends what a closed tab has left', async () => {
   const server = new Server();
   server.isOffline = true;
-  const local = new InMemorySessionService();
+  const local = new MemoryLocalStore();
   const { cache: first } = openCache(server, { local });
   const { cache: second } = openCache(server, { local });
   const session = await first.createSession(KEY);
@@ -52,7 +52,7 @@ it('a tab sends what a closed tab has left', async () => {
 it('another owner sees nothing, and forget erases only the data of its own owner', async () => {
   const server = new Server();
   server.isOffline = true;
-  const local = new InMemorySessionService();
+  const local = new MemoryLocalStore();
   const { cache: ada } = openCache(server, { local });
   const { cache: eva } = openCache(server, { local, owner: 'eva' });
   const notices: string[] = [];

@@ -26,7 +26,7 @@ it('a write resolves offline, and reaches the remote once when the connection is
     await cache.appendEvent({ session, event: event(id, { [id]: 1 }) });
   assert.deepEqual(idsOf(await cache.getSession(KEY)), ['e1', 'e2', 'e3']);
   assert.equal(await server.service.getSession(KEY), undefined);
-  await until(() => !cache.status.online);
+  await until(() => !cache.status.isOnline);
   server.isOffline = false;
   await cache.sync();
   const stored = await server.service.getSession(KEY);

@@ -16,8 +16,7 @@ it('a handler whose authorize returns forget erases the cache of its client', as
   const service = new InMemorySessionService();
   const handler = handlerOn(service, { authorize: () => permission });
   const remote = new RemoteSessionService({ url: URL_OF_SERVER, fetch: fetchFrom(handler) });
-  const local = new InMemorySessionService();
-  const cache = new CachedSessionService({ owner: 'ada', remote, local });
+  const cache = new CachedSessionService({ owner: 'ada', remote, local: 'memory' });
   await cache.createSession(KEY);
   await cache.sync();
   await cache.createSession({ ...KEY, sessionId: 's2' });

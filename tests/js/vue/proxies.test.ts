@@ -63,7 +63,7 @@ describe('Reactive state of Vue', () => {
     const cached = new cache.CachedSessionService({
       owner: 'ada',
       remote: new remote.RemoteSessionService({ url: 'http://127.0.0.1:9' }),
-      local: service,
+      local: 'memory',
     });
     const invocation = new root.Invocation({ service, session });
     const context = invocation.context({ agentName: 'guide' });

@@ -3,6 +3,7 @@ import {
   type CachedSessionOptions,
   CachedSessionService,
   type CacheStatus,
+  MemoryLocalStore,
   type OutboxEntry,
 } from '../../../js/cache/index.js';
 import { describe, is, it } from '../expect.js';
@@ -13,7 +14,7 @@ const owner = 'ada';
 describe('The types of the cache', () => {
   it('are those of every service, with the shape of the state', async () => {
     const remote = new InMemorySessionService<Shop>();
-    const local = new InMemorySessionService<Shop>();
+    const local = new MemoryLocalStore();
     const service = new CachedSessionService<Shop>({ remote, local, owner });
     {
       const session = await service.getSession({ ...key, config: { reads: 'cache-only' } });

@@ -1,50 +1,70 @@
 // Damages the database of a cache between two visits, and what the cache then does.
 
 import { isSessionError } from 'adk-session-wasm';
-import {
-  completion,
-  type Dump,
-  dump,
-  openBare,
-  putRows,
-  rows,
-} from '../../indexed_db/page/bare.js';
+import { completion, type Dump, dump, openBare } from '../../indexed_db/page/bare.js';
 import * as chat from './chat.js';
 
-const nameOf = (owner: string): string => `adk-session-wasm cache ${owner}`;
+const NAME = 'adk-session-wasm cache';
+
+/** Changes the first record of an owner in a store that a function changes. */
+async function change(
+  owner: string,
+  store: string,
+  changed: (value: unknown) => unknown,
+): Promise<void> {
+  const database = await openBare(NAME, 1);
+  const transaction = database.transaction([store], 'readwrite');
+  const done = completion(transaction);
+  let isFound = false;
+  const request = transaction
+    .objectStore(store)
+    .openCursor(IDBKeyRange.bound([owner], [`${owner}\0`]));
+  request.onsuccess = () => {
+    const cursor = request.result;
+    if (cursor === null) return;
+    const value = changed(cursor.value);
+    if (value === undefined) return cursor.continue();
+    isFound = true;
+    cursor.update(value);
+  };
+  await done;
+  database.close();
+  if (!isFound) throw new Error(`no record in ${store}`);
+}
 
 /** Makes the stored event with this text unreadable. */
 export async function damageEvent(owner: string, text: string): Promise<void> {
-  const name = nameOf(owner);
   const [whole, broken] = [`"text":"${text}"`, `"text";"${text}"`];
-  const isOf = (stored: unknown): stored is string =>
-    typeof stored === 'string' && stored.includes(whole);
-  const record = (await rows(name, 'events')).find(({ text: stored }) => isOf(stored));
-  if (record === undefined) throw new Error(`no record has ${text}`);
-  await putRows(name, 'events', [{ ...record, text: String(record.text).replace(whole, broken) }]);
+  await change(owner, 'events', (value) => {
+    const event = Object(value) as { text?: string };
+    return event.text?.includes(whole)
+      ? { ...event, text: event.text.replace(whole, broken) }
+      : undefined;
+  });
+}
+
+/** Makes the unsent event with this text unreadable. */
+export async function damageUnsent(owner: string, text: string): Promise<void> {
+  const [whole, broken] = [`"text":"${text}"`, `"text";"${text}"`];
+  await change(owner, 'outbox', (value) => {
+    const { event } = value as { event?: { text: string } };
+    if (event?.text.includes(whole) !== true) return undefined;
+    return { ...(value as object), event: { ...event, text: event.text.replace(whole, broken) } };
+  });
 }
 
 /** Makes the record of a copy unreadable. */
-export async function damageSession(owner: string, sessionId: string): Promise<void> {
-  const name = nameOf(owner);
-  const record = (await rows(name, 'sessions')).find((row) => row.sessionId === sessionId);
-  if (record === undefined) throw new Error(`no record of ${sessionId}`);
-  await putRows(name, 'sessions', [{ ...record, revision: -1 }]);
+export async function damageSession(owner: string): Promise<void> {
+  await change(owner, 'sessions', (value) => ({ ...(value as object), birth: -1 }));
 }
 
-/** Makes a database of a version that this package does not know yet. */
+/** Makes the records of an owner of a version that this package does not know yet. */
 export async function makeNewer(owner: string): Promise<void> {
-  const database = await openBare(nameOf(owner), 1000, (upgraded) => {
-    upgraded.createObjectStore('future', { autoIncrement: true });
-  });
-  const transaction = database.transaction(['future'], 'readwrite');
-  transaction.objectStore('future').put('kept');
-  await completion(transaction);
-  database.close();
+  await change(owner, 'states', (value) => ({ ...(value as object), version: 1000 }));
 }
 
-export function contentOf(owner: string): Promise<Dump> {
-  return dump(nameOf(owner));
+export function contentOf(): Promise<Dump> {
+  return dump(NAME);
 }
 
 /** Returns the texts of a session, or the code of the error. */
@@ -81,10 +101,10 @@ export async function outbox(): Promise<Waiting[]> {
   }));
 }
 
-/** Resolves when so many sessions or states wait or were set aside, and the server has answered. */
-export async function untilWaiting(count: number): Promise<void> {
-  for await (const { pending, lastSuccess } of chat.opened().watchStatus()) {
-    if (pending.length === count && lastSuccess !== undefined) return;
+/** Resolves when something was refused. */
+export async function untilRefused(): Promise<void> {
+  while ((await outbox()).every(({ code }) => code === undefined)) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 

@@ -13,12 +13,10 @@ import {
   writeMany,
 } from './chat.js';
 import * as damage from './damage.js';
-import { simulate } from './simulated.js';
 
 const scenarios = {
   ...{ close, forget, list, open, pending, read, sync, untilRead, untilSent, write, writeMany },
   ...damage,
-  simulate,
 };
 
 export type ChatScenarios = typeof scenarios;

@@ -27,5 +27,5 @@ conforms(
     return new DatabaseSessionService(url, { ...options, durability: 'relaxed' });
   },
   { reads: 'network-first', write: 'through' },
-  Object.fromEntries(REFUSED),
+  { differences: Object.fromEntries(REFUSED) },
 );

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import { InMemorySessionService } from '../../../../js/index.js';
-import { CachedSessionService } from '../../../../js/cache/index.js';
+import { CachedSessionService, MemoryLocalStore } from '../../../../js/cache/index.js';
 import { runCase } from '../../../../js/testing/run_case.js';
 import { ENGINE, startVertexServer, type VertexServer } from '../../../vertex_server/server.js';
 import {
@@ -48,7 +47,7 @@ describe('A cache over Vertex AI', { concurrency: 8 }, () => {
         const server = await startVertexServer({ clock });
         servers.push(server);
         const remote = serviceOn(server, { clock });
-        const local = new InMemorySessionService();
+        const local = new MemoryLocalStore();
         return new CachedSessionService({
           ...{ ...options, clock, remote, local, owner: 'ada' },
           ...{ reads: 'network-first', write: 'through' },
@@ -67,7 +66,7 @@ describe('Changes that wait for Vertex AI', () => {
 
   function openCache() {
     const remote = serviceOn(server);
-    return new CachedSessionService({ remote, local: new InMemorySessionService(), owner: 'ada' });
+    return new CachedSessionService({ remote, local: new MemoryLocalStore(), owner: 'ada' });
   }
 
   it('arrive in order and once, and so does the deletion of a session', async () => {
@@ -117,7 +116,7 @@ it('A list makes a copy of a session whose id Vertex AI has made, and the copy s
   const server = await startVertexServer();
   const state = { topic: 'tea', 'user:name': 'Ada' };
   await post(server, `${ENGINE}/sessions`, { userId: 'ada', sessionState: state });
-  const [remote, local] = [serviceOn(server), new InMemorySessionService()];
+  const [remote, local] = [serviceOn(server), new MemoryLocalStore()];
   const cache = new CachedSessionService({ remote, local, owner: 'ada' });
   const [listed] = (await cache.listSessions(USER)).sessions;
   assert.deepEqual([listed?.state, listed?.events], [state, []]);

@@ -1,94 +1,65 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import type { CachedSessionService } from '../../../../js/cache/index.js';
-import { Feed } from '../../../../js/watch/feed.js';
+import { type LocalStore, MemoryLocalStore } from '../../../../js/cache/index.js';
+import { CACHE_STORES } from '../../../../js/cache/local/local_store.js';
 import { event, hasCode, KEY, openCache, Server, until, USER } from '../fixture.js';
-import { COPIES, Gate, HeldLocal, type LocalRequest, OWN, RECORDS } from './held_local.js';
+import { entriesOf, Gate, HeldStore } from '../held_store.js';
 
 const CACHE_ONLY = { reads: 'cache-only' } as const;
 
 /** Asserts that the local storage has nothing of the owner. */
-async function requireEmpty(local: HeldLocal): Promise<void> {
-  const bare = local.tab();
-  for (const appName of [COPIES, RECORDS]) {
-    assert.deepEqual((await bare.listSessions({ appName })).sessions, []);
-    assert.deepEqual(await bare.getUserState({ appName, userId: 'ada' }), {});
-    assert.deepEqual(await bare.getAppState({ appName }), {});
-  }
+async function requireEmpty(local: LocalStore): Promise<void> {
+  for (const store of CACHE_STORES) assert.deepEqual(await entriesOf(local, store), []);
 }
 
-/** Forgets while a request is held, and opens the gate when everything that was there before is erased. */
-async function forgetMeanwhile(cache: CachedSessionService, local: HeldLocal, gate: Gate) {
-  const isErased = ({ verb, appName, userId }: LocalRequest): boolean =>
-    verb === 'delete' && appName === OWN && userId === 'owners';
-  const forgotten = cache.forget();
-  await until(() => local.requests.some(isErased));
-  gate.open();
-  await forgotten;
+/** A server whose requests to change something wait. */
+function holding(server: Server): Gate {
+  const gate = new Gate();
+  server.intercept = () => gate.pass().then(() => undefined);
+  return gate;
 }
 
-async function openHeld(server: Server) {
-  const local = await HeldLocal.open();
-  const { cache } = openCache(server, { local: local.tab() });
-  // The owner is known, so that nothing is noted again before it is stored.
-  await cache.updateState({ ...USER, stateDelta: { 'user:seen': true } });
+it('forget leaves no row, no text and no name', async () => {
+  const server = new Server();
+  const { cache, local } = openCache(server);
+  const session = await cache.createSession({
+    ...KEY,
+    state: { 'user:name': 'Ada', 'app:motd': 'hi' },
+  });
+  await cache.appendEvent({ session, event: event('e1') });
   await cache.sync();
-  return { local, cache };
-}
+  await cache.listSessions(USER);
+  server.isOffline = true;
+  await cache.appendEvent({ session, event: event('e2') });
+  await cache.forget();
+  await cache.close();
+  await requireEmpty(local);
+});
 
-it('forget erases a copy that a fetch was storing', async () => {
+it('forget erases a copy that a fetch was storing, and ends the read', async () => {
   const server = new Server();
   await server.service.createSession(KEY);
-  const { local, cache } = await openHeld(server);
-  const gate = local.holdFirst(({ verb }) => verb === 'create');
-  const read = cache.getSession(KEY).catch((error: unknown) => error);
+  const { cache, local } = openCache(server);
+  const gate = holding(server);
+  const read = assert.rejects(cache.getSession(KEY), hasCode('aborted'));
   await until(() => gate.isReached);
-  await forgetMeanwhile(cache, local, gate);
+  await cache.forget();
+  gate.open();
   await read;
   assert.equal(await cache.getSession({ ...KEY, config: CACHE_ONLY }), undefined);
-  await requireEmpty(local);
   await cache.close();
-});
-
-it('forget refuses a creation that is under way', async () => {
-  const server = new Server();
-  const { local, cache } = await openHeld(server);
-  server.isOffline = true;
-  const gate = local.holdFirst(({ verb }) => verb === 'create');
-  const created = assert.rejects(
-    cache.createSession({ ...KEY, state: { 'user:name': 'Ada' } }),
-    hasCode('aborted'),
-  );
-  await until(() => gate.isReached);
-  await forgetMeanwhile(cache, local, gate);
-  await created;
-  assert.equal(await cache.getSession({ ...KEY, config: CACHE_ONLY }), undefined);
   await requireEmpty(local);
-  await cache.close();
-});
-
-it('forget erases a state that is being written', async () => {
-  const server = new Server();
-  const { local, cache } = await openHeld(server);
-  server.isOffline = true;
-  const gate = local.holdFirst(({ verb, appName }) => verb === 'update' && appName === COPIES);
-  const updated = cache.updateState({ ...USER, stateDelta: { 'user:name': 'Ada' } });
-  await until(() => gate.isReached);
-  await forgetMeanwhile(cache, local, gate);
-  await updated.catch(() => undefined);
-  await requireEmpty(local);
-  assert.deepEqual(cache.status.pending, []);
-  await cache.close();
 });
 
 it('forget ends a sync, which makes no copy again', async () => {
   const server = new Server();
-  const { local, cache } = await openHeld(server);
   // More than are fetched at once.
   const keys = Array.from({ length: 30 }, (_, count) => ({ ...USER, sessionId: `s${count}` }));
   for (const key of keys) await server.service.createSession(key);
+  const { cache, local } = openCache(server);
   for (const key of keys) await cache.getSession(key);
+  await cache.sync();
   const gate = new Gate();
   server.intercept = ({ url }) =>
     url.includes('/sessions/s') ? gate.pass().then(() => undefined) : Promise.resolve(undefined);
@@ -97,106 +68,63 @@ it('forget ends a sync, which makes no copy again', async () => {
   await cache.forget();
   gate.open();
   await synced;
-  await requireEmpty(local);
   await cache.close();
+  await requireEmpty(local);
 });
 
-it('forget does not wait for a remote that never answers', async () => {
+it('forget does not wait for a remote that never answers, and shows no failure of what it ended', async () => {
   const server = new Server();
-  const { local, cache } = await openHeld(server);
-  const gate = new Gate();
-  server.intercept = () => gate.pass().then(() => undefined);
+  const { cache } = openCache(server);
+  const gate = holding(server);
   const read = assert.rejects(cache.getSession(KEY), hasCode('aborted'));
   await cache.createSession({ ...KEY, sessionId: 'mine' });
   await until(() => cache.status.isSending);
   await cache.forget();
   await read;
   gate.open();
-  await requireEmpty(local);
-  await cache.close();
-});
-
-it('forget shows no failure of what it has ended', async () => {
-  const server = new Server();
-  const { cache } = await openHeld(server);
-  const session = await cache.createSession(KEY);
-  await cache.sync();
-  const gate = new Gate();
-  server.intercept = () => gate.pass().then(() => undefined);
-  await cache.getSession(KEY);
-  await cache.appendEvent({ session, event: event('e1') });
-  await until(() => gate.isReached && cache.status.isSending);
-  await cache.forget();
-  gate.open();
   await until(() => !cache.status.isSending);
-  await new Promise(setImmediate);
   assert.equal(cache.status.lastError, undefined);
+  assert.deepEqual(cache.status.pending, []);
   await cache.close();
 });
 
-it('forget erases a copy that another tab was storing', async () => {
+it('a tab that has missed the message of forget sends nothing of what waited', async () => {
   const server = new Server();
-  await server.service.createSession(KEY);
-  const { local, cache } = await openHeld(server);
-  const feed = new Feed();
-  const [first, second] = [local.tab(feed), local.tab(feed)];
-  const { cache: forgetting } = openCache(server, { local: first });
-  const { cache: reading } = openCache(server, { local: second });
-  await reading.getUserState(USER);
-  const gate = local.holdFirst(({ verb }) => verb === 'create');
-  const read = assert.rejects(reading.getSession(KEY), hasCode('aborted'));
-  await until(() => gate.isReached);
-  await forgetting.forget();
-  gate.open();
-  await read;
-  const bare = local.tab();
-  assert.deepEqual((await bare.listSessions({ appName: COPIES })).sessions, []);
-  await Promise.all([cache, forgetting, reading].map((service) => service.close()));
-});
-
-it('a tab that has missed the message of forget gives up what waited, when it returns', async () => {
-  const server = new Server();
-  const local = await HeldLocal.open();
-  const feed = new Feed();
-  const { cache: frozen } = openCache(server, { local: local.tab(feed) });
-  const { cache: other } = openCache(server, { local: local.tab() });
-  const gate = new Gate();
-  server.intercept = () => gate.pass().then(() => undefined);
-  await frozen.createSession(KEY);
-  await until(() => frozen.status.isSending);
-  await other.forget();
-  assert.equal(frozen.status.pending.length, 1);
-  feed.deliver([{ type: 'resync' }]);
-  await until(() => frozen.status.pending.length === 0);
-  gate.open();
-  await Promise.all([frozen.close(), other.close()]);
-});
-
-it('a tab that has missed messages keeps what waits', async () => {
-  const server = new Server();
+  const memory = new MemoryLocalStore();
+  // Two storages: no messages between the tabs.
+  const { cache: first } = openCache(server, { local: new HeldStore(memory) });
+  const { cache: second } = openCache(server, { local: new HeldStore(memory) });
+  const session = await first.createSession(KEY);
+  await first.sync();
   server.isOffline = true;
-  const local = await HeldLocal.open();
-  const feed = new Feed();
-  const { cache } = openCache(server, { local: local.tab(feed) });
-  await cache.createSession(KEY);
-  const isRead = ({ verb, userId }: LocalRequest): boolean =>
-    verb === 'sharedState' && userId === 'owners';
-  local.requests.length = 0;
-  feed.deliver([{ type: 'resync' }]);
-  await until(() => local.requests.filter(isRead).length >= 2);
-  assert.equal(cache.status.pending.length, 1);
+  await first.appendEvent({ session, event: event('forgotten') });
+  await until(() => !first.status.isOnline && !first.status.isSending);
+  await second.forget();
   server.isOffline = false;
-  await cache.sync();
-  assert.equal((await server.service.getSession(KEY))?.id, 's1');
-  await cache.close();
+  await first.sync();
+  assert.deepEqual((await server.service.getSession(KEY))?.events, []);
+  await Promise.all([first.close(), second.close()]);
+});
+
+it('what is written after forget is sent, also by a tab that has missed the message', async () => {
+  const server = new Server();
+  const memory = new MemoryLocalStore();
+  const { cache: first } = openCache(server, { local: new HeldStore(memory) });
+  const { cache: second } = openCache(server, { local: new HeldStore(memory) });
+  await first.createSession(KEY);
+  await first.sync();
+  await second.forget();
+  await first.createSession({ ...KEY, sessionId: 's2' });
+  await first.sync();
+  assert.equal((await server.service.getSession({ ...KEY, sessionId: 's2' }))?.id, 's2');
+  await Promise.all([first.close(), second.close()]);
 });
 
 it('close waits until what the remote has ordered to forget is erased', async () => {
   const server = new Server();
-  const { local, cache } = await openHeld(server);
-  local.before = async ({ verb }) => {
-    if (verb === 'delete') await new Promise((resolve) => setTimeout(resolve, 5));
-  };
+  const { cache, local } = openCache(server);
+  await cache.createSession(KEY);
+  await cache.sync();
   server.intercept = () => Promise.resolve(Response.json({ code: 'forget' }, { status: 410 }));
   await assert.rejects(cache.sync());
   await cache.close();

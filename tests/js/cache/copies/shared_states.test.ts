@@ -4,108 +4,46 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { event, KEY, openCache, Server, until, USER } from '../fixture.js';
-import { COPIES, Gate, HeldLocal, type LocalRequest, OWN, RECORDS } from './held_local.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../../js/http/protocol.js';
+import { Gate } from '../held_store.js';
 
-async function setName(server: Server, name: string): Promise<void> {
-  await server.service.updateState({ ...USER, stateDelta: { 'user:name': name } });
-}
-
-/** A cache over a local storage that a test may hold. It sends nothing, and knows the owner and the user's name. */
-async function openHeld(server: Server) {
-  await setName(server, 'theirs');
-  const local = await HeldLocal.open();
-  const { cache } = openCache(server, { local: local.tab(), reads: 'network-first' });
-  await cache.getUserState(USER);
-  server.intercept = ({ method }) =>
-    method === 'GET' ? Promise.resolve(undefined) : Promise.reject(new TypeError('fetch failed'));
-  return { local, cache };
-}
-
-const isRecord = ({ verb, appName }: LocalRequest): boolean =>
-  verb === 'update' && appName === RECORDS;
-
-it('a fetch of a state keeps a value that is not noted yet', async () => {
+it('a fetch of a state that began before a value arrived does not take it back', async () => {
   const server = new Server();
-  const { local, cache } = await openHeld(server);
-  const gate = local.holdFirst(isRecord);
-  const updated = cache.updateState({ ...USER, stateDelta: { 'user:name': 'ours' } });
-  await until(() => gate.isReached);
-  assert.deepEqual(await cache.getUserState(USER), { name: 'ours' });
-  gate.open();
-  await updated;
-  assert.deepEqual(await cache.getUserState(USER), { name: 'ours' });
-  await cache.close();
-});
-
-it('a fetch of a state keeps a value that a function computes', async () => {
-  const server = new Server();
-  const { local, cache } = await openHeld(server);
-  const gate = local.holdFirst(isRecord);
-  const stateDelta = ({ name }: { name?: unknown }) => ({ 'user:name': `${String(name)} ours` });
-  const updated = cache.updateState({ ...USER, stateDelta });
-  await until(() => gate.isReached);
-  const { name } = await cache.getUserState(USER);
-  assert.match(String(name), /ours$/);
-  gate.open();
-  await updated;
-  await cache.close();
-});
-
-it('a fetch of a session keeps a value that is written before the copy changes', async () => {
-  const server = new Server();
-  const theirs = await server.service.createSession(KEY);
-  const { local, cache } = await openHeld(server);
-  await cache.getSession(KEY);
-  await server.service.appendEvent({
-    session: theirs,
-    event: event('e1', { 'user:name': 'later' }),
-  });
-  const gate = local.holdFirst(isRecord);
-  const read = cache.getSession(KEY);
-  await until(() => gate.isReached);
-  const updated = cache.updateState({ ...USER, stateDelta: { 'user:name': 'ours' } });
-  const isWritten = ({ verb, appName }: LocalRequest): boolean =>
-    verb === 'update' && appName === COPIES;
-  await until(() => local.requests.some(isWritten));
-  gate.open();
-  await updated;
-  assert.equal((await read)?.state['user:name'], 'ours');
-  assert.equal((await cache.getSession(KEY))?.state['user:name'], 'ours');
-  await cache.close();
-});
-
-it('the first fetch of a session keeps a value that is written before the copy is made', async () => {
-  const server = new Server();
-  await server.service.createSession(KEY);
-  const { local, cache } = await openHeld(server);
-  const others = { ...KEY, userId: 'eva' };
-  await server.service.createSession({ ...others, state: { 'app:motd': 'theirs' } });
-  // The user is new, so it is noted before the copy is made.
-  const gate = local.holdFirst(({ verb, appName }) => verb === 'update' && appName === OWN);
-  const read = cache.getSession(others);
-  await until(() => gate.isReached);
-  await cache.updateState({ appName: 'shop', stateDelta: { 'app:motd': 'ours' } });
-  gate.open();
-  assert.equal((await read)?.state['app:motd'], 'ours');
-  await cache.close();
-});
-
-it('a refresh of the unsent changes keeps the keys that are written meanwhile', async () => {
-  const server = new Server();
-  const { local, cache } = await openHeld(server);
-  await cache.updateState({ ...USER, stateDelta: { 'user:other': 1 } });
-  await until(() => !cache.status.online && !cache.status.isSending);
+  await server.service.updateState({ ...USER, stateDelta: { 'user:name': 'theirs' } });
+  const { cache } = openCache(server);
+  assert.deepEqual(await cache.getUserState(USER), { name: 'theirs' });
   const gate = new Gate();
-  local.after = async ({ verb, appName, userId }) => {
-    const isRefresh = verb === 'sharedState' && appName === RECORDS && userId === 'ada';
-    if (isRefresh && !gate.isReached) await gate.pass();
+  const late = Response.json(
+    { name: 'theirs' },
+    { headers: { [PROTOCOL_HEADER]: PROTOCOL_VERSION } },
+  );
+  server.intercept = async ({ method, url }) => {
+    if (method !== 'GET' || !url.endsWith('/state') || gate.isReached) return undefined;
+    await gate.pass();
+    return late;
   };
-  const listed = cache.outbox.list();
+  const read = cache.getUserState(USER);
   await until(() => gate.isReached);
   await cache.updateState({ ...USER, stateDelta: { 'user:name': 'ours' } });
+  await until(() => cache.status.pending.length === 0);
   gate.open();
-  await listed;
-  assert.equal((await cache.getUserState(USER)).name, 'ours');
+  await read;
+  await new Promise(setImmediate);
+  assert.deepEqual(await cache.getUserState(USER), { name: 'ours' });
+  await cache.close();
+});
+
+it('a value that equals what is shown is still written', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  await cache.updateState({ ...USER, stateDelta: { 'user:name': 'ours' } });
+  await cache.sync();
+  await server.service.updateState({ ...USER, stateDelta: { 'user:name': 'theirs' } });
+  server.isOffline = true;
+  await cache.updateState({ ...USER, stateDelta: { 'user:name': 'ours' } });
+  server.isOffline = false;
+  await cache.sync();
+  assert.deepEqual(await server.service.getUserState(USER), { name: 'ours' });
   await cache.close();
 });
 
@@ -168,12 +106,18 @@ it('a list over `adk api_server` keeps the shared values that its sessions have 
   const server = new Server();
   let lastUpdateTime = 1;
   const sessionWith = (rate: number) => {
-    return { id: 's1', ...USER, state: { 'app:rate': rate }, events: [], lastUpdateTime };
+    return {
+      id: 's1',
+      ...USER,
+      state: { 'app:rate': rate },
+      events: [event('e1')],
+      lastUpdateTime,
+    };
   };
   // The state changes between the list and the read of the session.
   answerAsApiServer(server, (isList) => (isList ? [sessionWith(1)] : sessionWith(2)));
   const { cache } = openCache(server, { reads: 'network-first' });
-  await cache.listSessions(USER);
+  await cache.getSession(KEY);
   lastUpdateTime = 2;
   const { sessions } = await cache.listSessions(USER);
   assert.deepEqual(

@@ -3,11 +3,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { SessionError } from '../../../../js/index.js';
-import { CoreStore } from '../../../../js/storage/core_store.js';
-import { createMemoryCore } from '../../../../js/wasm/core.js';
-import { loadWasm } from '../../../../js/wasm/loading.js';
-import { linkedStore, serviceOver } from '../../../simulation/cache/linked_service.js';
 import { event, hasCode, idsOf, KEY, openCache, Server, until, USER } from '../fixture.js';
 
 const S2 = { ...KEY, sessionId: 's2' };
@@ -32,7 +27,7 @@ for (const status of [400, 403, 413, 422, 501]) {
     await cache.sync();
     const [entry, ...others] = await cache.outbox.list();
     assert.deepEqual([entry?.error?.code, entry?.error?.eventId, others], ['remote', 'bad', []]);
-    assert.equal(cache.status.online, true);
+    assert.equal(cache.status.isOnline, true);
     assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e1']);
     assert.deepEqual(idsOf(await server.service.getSession(S2)), ['o1']);
     await cache.close();
@@ -100,7 +95,7 @@ it('an answer that is neither a refusal nor an outage pauses only its own sessio
   answer(server, 'odd', 404);
   await assert.rejects(cache.sync(), hasCode('remote'));
   for (const other of others) assert.ok(await server.service.getSession(other));
-  assert.equal(cache.status.online, true);
+  assert.equal(cache.status.isOnline, true);
   const [entry] = await cache.outbox.list();
   assert.deepEqual([idsOf(entry), entry?.error], [['odd'], undefined]);
   server.intercept = undefined;
@@ -108,63 +103,6 @@ it('an answer that is neither a refusal nor an outage pauses only its own sessio
   assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['odd']);
   assert.equal(cache.status.lastError, undefined);
   await cache.close();
-});
-
-it('a local storage that cannot hold copies is refused at its first use', async () => {
-  await loadWasm(true);
-  const store = new CoreStore(createMemoryCore(), true);
-  const linked = linkedStore(store, (_verb, run) => Promise.resolve(run()));
-  const bare = new Proxy(linked, {
-    get: (target, name) =>
-      name === 'truncates' ? false : (Reflect.get(target, name, target) as unknown),
-  });
-  const server = new Server();
-  const { cache } = openCache(server, { local: serviceOver('own', bare) });
-  for (const call of [
-    () => cache.ping(),
-    () => cache.createSession(KEY),
-    () => cache.getOrCreateSession(KEY),
-    () => cache.getSession(KEY),
-    () => cache.listSessions(USER),
-    () => cache.updateState({ ...USER, stateDelta: { 'user:n': 1 } }),
-  ]) {
-    await assert.rejects(call, hasCode('unsupported'));
-  }
-  assert.equal(await server.service.getSession(KEY), undefined);
-  await cache.close();
-  store.free();
-});
-
-it('a failure of the local storage is no refusal of the remote', async () => {
-  await loadWasm(true);
-  const store = new CoreStore(createMemoryCore(), true);
-  let isDamaged = false;
-  const linked = linkedStore(store, async (verb, run) => {
-    if (isDamaged && verb === 'get') throw new SessionError('corrupt_record', 'It is damaged.');
-    return run();
-  });
-  const server = new Server();
-  const { cache } = openCache(server, { local: serviceOver('memory', linked) });
-  const session = await cache.createSession(KEY);
-  await cache.sync();
-  const other = await server.service.getSession(KEY);
-  await server.service.appendEvent({ session: other!, event: event('theirs') });
-  // The answer has an event that the copy lacks. To fetch it fails.
-  server.intercept = ({ method }) => {
-    isDamaged ||= method === 'POST';
-    return Promise.resolve(undefined);
-  };
-  await cache.appendEvent({ session, event: event('ours') });
-  await until(() => cache.status.lastError !== undefined && !cache.status.isSending);
-  isDamaged = false;
-  server.intercept = undefined;
-  assert.equal((await cache.outbox.list())[0]?.error, undefined);
-  await cache.sync();
-  for (const service of [server.service, cache]) {
-    assert.deepEqual(idsOf(await service.getSession(KEY)), ['theirs', 'ours']);
-  }
-  await cache.close();
-  store.free();
 });
 
 it('an answer about another session does not confirm an event', async () => {
@@ -196,6 +134,6 @@ it('the last error is absent after a later success, also if the remote was never
   server.intercept = undefined;
   await cache.getSession(KEY);
   await until(() => cache.status.lastError === undefined);
-  assert.equal(cache.status.online, true);
+  assert.equal(cache.status.isOnline, true);
   await cache.close();
 });

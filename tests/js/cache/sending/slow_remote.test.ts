@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it, mock } from 'node:test';
 
-import { InMemorySessionService } from '../../../../js/index.js';
+import { MemoryLocalStore } from '../../../../js/cache/index.js';
 import { event, idsOf, KEY, openCache, Server } from '../fixture.js';
 
 // The real one: what takes real time, such as loading a file, must not take seconds of the mocked clock.
@@ -27,7 +27,7 @@ async function passTimeUntil<T>(call: Promise<T>): Promise<T> {
 
 it('two tabs send an event once to a remote that takes ten seconds to answer', async () => {
   const server = new Server();
-  const local = new InMemorySessionService();
+  const local = new MemoryLocalStore();
   const { cache: first } = openCache(server, { local });
   const { cache: second } = openCache(server, { local });
   const session = await first.createSession(KEY);

@@ -5,11 +5,7 @@ import { it } from 'node:test';
 
 import { isSessionError } from '../../../../js/index.js';
 import type { CachedSessionService } from '../../../../js/cache/index.js';
-import { CoreStore } from '../../../../js/storage/core_store.js';
-import { createMemoryCore } from '../../../../js/wasm/core.js';
-import { loadWasm } from '../../../../js/wasm/loading.js';
-import { linkedStore, serviceOver } from '../../../simulation/cache/linked_service.js';
-import { event, hasCode, idsOf, KEY, openCache, Server, until, USER } from '../fixture.js';
+import { event, hasCode, KEY, openCache, Server, until, USER } from '../fixture.js';
 
 /** Refuses requests whose body has this text. */
 function refuse(server: Server, text: string): void {
@@ -18,36 +14,6 @@ function refuse(server: Server, text: string): void {
     return Response.json({ code: 'schema_violation', detail: 'No.' }, { status: 422 });
   };
 }
-
-it("a write with write 'through' waits again if another process has released what was set aside", async () => {
-  await loadWasm(true);
-  const store = new CoreStore(createMemoryCore(), true);
-  // Processes over one storage that notify each other of nothing.
-  const openLocal = () =>
-    serviceOver(
-      'memory',
-      linkedStore(store, (_verb, run) => Promise.resolve(run())),
-    );
-  const server = new Server();
-  const { cache } = openCache(server, { local: openLocal(), write: 'through' });
-  const session = await cache.createSession(KEY);
-  refuse(server, 'bad');
-  await assert.rejects(
-    cache.appendEvent({ session, event: event('bad') }),
-    hasCode('schema_violation'),
-  );
-  const unreachable = new Server();
-  unreachable.isOffline = true;
-  const { cache: other } = openCache(unreachable, { local: openLocal() });
-  await other.outbox.retry(KEY);
-  await until(() => !other.status.online && !other.status.isSending);
-  server.intercept = undefined;
-  await cache.appendEvent({ session, event: event('e2') });
-  assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['bad', 'e2']);
-  await cache.close();
-  await other.close();
-  store.free();
-});
 
 it("a state that the remote refuses makes a write with write 'through' reject", async () => {
   const server = new Server();

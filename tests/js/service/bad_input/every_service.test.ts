@@ -32,7 +32,7 @@ const SERVICES: Record<string, () => Service | Promise<Service>> = {
     new CachedSessionService({
       owner: 'ada',
       remote: openRemote().remote,
-      local: new InMemorySessionService(),
+      local: 'memory',
     }),
   "the framework's service in memory": () => framework(new adk.InMemorySessionService()),
   "a framework's view of SQLite": () =>

@@ -1,0 +1,225 @@
+/** Puts events of the remote into a copy, and gives them local numbers. */
+import type { CompositeSessionKey } from '../../model/session.js';
+import type { CacheTransaction } from '../records/cache_transaction.js';
+import {
+  type Copy,
+  eventIdKey,
+  eventKey,
+  type EventRecord,
+  eventRange,
+  eventTickKey,
+  type Operation,
+  type OperationEvent,
+  type SessionRecord,
+} from '../records/records.js';
+import { positionOf } from '../storage/shown_events.js';
+import type { SessionOverlay } from '../view/session_overlay.js';
+
+/** An event as the remote has it. */
+export interface RemoteEvent {
+  readonly id: string;
+  readonly text: string;
+  readonly timestamp: number;
+  /** The remote's revision of its first append. Absent in a whole session. */
+  readonly seq?: number | undefined;
+  /** The remote's revision of its last write. Absent: at most that of the session. */
+  readonly revision?: number | undefined;
+}
+
+/** A session whose events change. */
+export interface CopyDraft {
+  readonly key: CompositeSessionKey;
+  record: SessionRecord;
+  copy: Copy;
+  readonly overlay: SessionOverlay;
+  /** Whether events of others came before events of this device. */
+  isReordered: boolean;
+  /** Whether a reader sees another event than before. */
+  isChanged: boolean;
+}
+
+/** Puts events that have changed since the copy's revision, in the order of their `seq`. */
+export async function putChanged(
+  transaction: CacheTransaction,
+  draft: CopyDraft,
+  events: readonly RemoteEvent[],
+): Promise<void> {
+  const { key } = draft;
+  const since = draft.copy.revision;
+  const session = transaction.keyOf(key);
+  for (const event of [...events].sort((one, other) => one.seq! - other.seq!)) {
+    const position = await positionOf(transaction, key, event.id);
+    if (position !== undefined) {
+      const stored = (await transaction.local.get(
+        'events',
+        eventKey(session, position),
+      )) as EventRecord;
+      await replaceEvent(transaction, draft, position, stored, event);
+      continue;
+    }
+    // An older event than the window has.
+    if (event.seq! <= since) continue;
+    await appendEvent(transaction, draft, event);
+  }
+}
+
+async function replaceEvent(
+  transaction: CacheTransaction,
+  draft: CopyDraft,
+  position: number,
+  stored: EventRecord,
+  event: RemoteEvent,
+): Promise<void> {
+  const { id, text, timestamp, revision = draft.copy.revision } = event;
+  const isExact = event.revision !== undefined;
+  // An answer that comes late, of a version that the copy has replaced.
+  if (isExact && stored.isExact && revision < stored.revision) return;
+  const over = draft.overlay.events.get(id);
+  let { tick } = stored;
+  if (text !== stored.text) {
+    const isOwn = over?.text === text;
+    tick = isOwn ? over.tick : transaction.tick();
+    if (!isOwn) draft.isChanged = true;
+  }
+  const size = draft.copy.size + text.length - stored.text.length;
+  draft.copy = { ...draft.copy, size };
+  const next: EventRecord = { id, text, timestamp, seq: stored.seq, tick, revision, isExact };
+  await putEvent(transaction, draft, position, next, stored);
+}
+
+async function appendEvent(
+  transaction: CacheTransaction,
+  draft: CopyDraft,
+  { id, text, timestamp, revision }: RemoteEvent,
+): Promise<void> {
+  const over = draft.overlay.events.get(id);
+  const isForeign = over?.text !== text;
+  const own = isForeign || draft.isReordered ? undefined : over;
+  const tick = own?.tick ?? transaction.tick();
+  const seq = own?.seq ?? tick;
+  if (isForeign) draft.isChanged = true;
+  if (isForeign && draft.overlay.events.size > 0) draft.isReordered = true;
+  const { next, size, revision: atMost } = draft.copy;
+  draft.copy = { ...draft.copy, next: next + 1, size: size + text.length };
+  const isExact = revision !== undefined;
+  const record = { id, text, timestamp, seq, tick, revision: revision ?? atMost, isExact };
+  await putEvent(transaction, draft, next, record);
+}
+
+async function putEvent(
+  transaction: CacheTransaction,
+  { key, record }: CopyDraft,
+  position: number,
+  event: EventRecord,
+  earlier?: EventRecord,
+): Promise<void> {
+  const session = transaction.keyOf(key);
+  const { local } = transaction;
+  if (earlier !== undefined && earlier.tick > record.birth && earlier.tick !== event.tick) {
+    await local.delete('events', eventTickKey(session, earlier.tick));
+  }
+  await local.put('events', eventKey(session, position), event);
+  if (earlier === undefined) await local.put('events', eventIdKey(session, event.id), position);
+  if (event.tick > record.birth) {
+    await local.put('events', eventTickKey(session, event.tick), position);
+  }
+}
+
+/**
+ * Replaces the events by the newest ones of the remote, which may reach further back.
+ *
+ * @param isNew whether no handle has any of them, because the session was not here before
+ */
+export async function putWindow(
+  transaction: CacheTransaction,
+  draft: CopyDraft,
+  events: readonly RemoteEvent[],
+  isNew: boolean,
+): Promise<void> {
+  const { key, copy, record, overlay } = draft;
+  const session = transaction.keyOf(key);
+  const entries = await transaction.local.list(
+    'events',
+    eventRange(session, copy.first, copy.next),
+  );
+  const stored = new Map(
+    entries.map(({ value }) => [(value as EventRecord).id, value as EventRecord]),
+  );
+  const firstKnown = events.findIndex(({ id }) => stored.has(id));
+  if (entries.length > 0) await transaction.deleteEvents(key);
+  draft.copy = { ...copy, first: 0, next: 0, size: 0 };
+  for (const [index, event] of events.entries()) {
+    const known = stored.get(event.id);
+    const over = overlay.events.get(event.id);
+    const isOlder = isNew || (known === undefined && index < firstKnown);
+    const revision = event.revision ?? draft.copy.revision;
+    const isExact = event.revision !== undefined;
+    let [seq, tick] = [known?.seq ?? record.birth, known?.tick ?? record.birth];
+    if (known !== undefined ? known.text !== event.text : !isOlder) {
+      const isOwn = over?.text === event.text && !draft.isReordered;
+      tick = isOwn ? over.tick : transaction.tick();
+      seq = known?.seq ?? (isOwn ? over.seq : tick);
+      if (!isOwn) draft.isChanged = true;
+      if (!isOwn && known === undefined && overlay.events.size > 0) draft.isReordered = true;
+    }
+    const { id, text, timestamp } = event;
+    const isSame = known?.text === text && known.isExact && !isExact;
+    const numbers = isSame ? { revision: known.revision, isExact: true } : { revision, isExact };
+    await putEvent(transaction, draft, index, { id, text, timestamp, seq, tick, ...numbers });
+    draft.copy = { ...draft.copy, next: index + 1, size: draft.copy.size + text.length };
+  }
+}
+
+/** Puts events before those of the copy. No handle lacks them: they are older than all that it has. */
+export async function putOlder(
+  transaction: CacheTransaction,
+  draft: CopyDraft,
+  events: readonly RemoteEvent[],
+  hasOlder: boolean,
+): Promise<void> {
+  const { birth } = draft.record;
+  for (const { id, text, timestamp } of [...events].reverse()) {
+    if ((await positionOf(transaction, draft.key, id)) !== undefined) continue;
+    const { first, size, revision } = draft.copy;
+    draft.copy = { ...draft.copy, first: first - 1, size: size + text.length };
+    const event = { id, text, timestamp, seq: birth, tick: birth, revision, isExact: false };
+    await putEvent(transaction, draft, first - 1, event);
+  }
+  draft.copy = { ...draft.copy, hasOlder };
+}
+
+/**
+ * Stores the copy.
+ *
+ * Events of others that came before unsent ones give these new local numbers. Otherwise an open handle would apply the
+ * deltas of the others last.
+ */
+export async function storeDraft(
+  transaction: CacheTransaction,
+  { key, record, copy, overlay, isReordered, isChanged }: CopyDraft,
+): Promise<SessionRecord> {
+  if (isChanged) transaction.tick();
+  const tick = Math.max(record.tick, overlay.tick, isChanged ? transaction.counter : 0);
+  const confirmedAt = record.copy === undefined ? transaction.counter : record.confirmedAt;
+  const next: SessionRecord = { ...record, copy, tick, confirmedAt };
+  await transaction.putSession(key, next);
+  if (!isReordered) return next;
+  const put = (await transaction.operations(key, next))
+    .filter(({ event, creation }) => event !== undefined || creation !== undefined)
+    .map((operation) => restamped(transaction, operation));
+  await transaction.changeOperations(key, { put });
+  return next;
+}
+
+function restamped(transaction: CacheTransaction, operation: Operation): Operation {
+  const stamp = (event: OperationEvent): OperationEvent => {
+    const tick = transaction.tick();
+    return { ...event, tick, seq: event.seq === event.tick ? tick : event.seq };
+  };
+  const { event, creation } = operation;
+  return {
+    ...operation,
+    event: event && stamp(event),
+    creation: creation && { ...creation, events: creation.events.map(stamp) },
+  };
+}

@@ -1,0 +1,344 @@
+/** Changes copies by what the remote has said, each in the transaction of the caller. */
+import type { CompositeSessionKey } from '../../model/session.js';
+import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
+import type { StateOwner } from '../../storage/scopes.js';
+import type { ListedSession } from '../../storage/session_store.js';
+import type { Notice } from '../../watch/notice.js';
+import { stateNotice } from '../../watch/state_notice.js';
+import type { CacheTransaction } from '../records/cache_transaction.js';
+import { refusalOfDeleted } from '../records/failures.js';
+import { foldOf } from '../records/operation_memory.js';
+import { type Copy, type Operation, type SessionRecord, stateOwnerOf } from '../records/records.js';
+import { newRecord } from '../storage/cache_storage.js';
+import { type JsonState } from '../view/json_state.js';
+import { splitByScope, withFetched } from '../view/shared_overlay.js';
+import { type CopyDraft, putChanged, putOlder, putWindow, storeDraft } from './copied_events.js';
+import type { RemoteSession } from './remote_end.js';
+
+/** What a fetch asked for. */
+export interface FetchStart extends Beginning {
+  /** The copy that was there. */
+  readonly created: number | null | undefined;
+  readonly birth: number;
+}
+
+/** When a fetch began. */
+export interface Beginning {
+  /** The last number that was drawn before. */
+  readonly began: number;
+  /** The client of the local data; they may be erased meanwhile. */
+  readonly client: string;
+}
+
+/** Takes a fetched session. @returns the notices of what a reader sees */
+export async function takeSession(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  session: RemoteSession | undefined,
+  start: FetchStart,
+  now: number,
+): Promise<Notice[]> {
+  const { began } = start;
+  const record = await transaction.session(key);
+  if (session === undefined) return takeAbsence(transaction, key, record, start);
+  if (await isDeletedSince(transaction, key, record, began)) return [];
+  const copy = record?.copy;
+  const notices: Notice[] = [];
+  if (session.state !== undefined) {
+    notices.push(...(await takeStates(transaction, key, splitByScope(session.state), began)));
+  }
+  let present = record;
+  if (copy !== undefined && copy.created !== session.created) {
+    if (isBefore(session.created, copy.created)) return notices;
+    const gone = await takeAbsence(transaction, key, record, { ...start, created: copy.created });
+    notices.push(...gone);
+    present = await transaction.session(key);
+    if (present?.copy !== undefined) return notices;
+  }
+  if (present?.copy === undefined) {
+    return [...notices, ...(await makeCopy(transaction, key, present, session, now))];
+  }
+  if (session.revision < present.copy.revision) return notices;
+  if (session.since !== undefined && session.since > present.copy.revision) return notices;
+  return [...notices, ...(await updateCopy(transaction, key, present, session, began))];
+}
+
+function isBefore(one: number | null, other: number | null): boolean {
+  return one !== null && other !== null && one < other;
+}
+
+/** Whether the session or its user was deleted here since a fetch began, or is about to be. */
+async function isDeletedSince(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  record: SessionRecord | undefined,
+  began: number,
+): Promise<boolean> {
+  if (record?.copy !== undefined) return false;
+  if (transaction.deletedAt(key) > began) return true;
+  const { appName, userId } = key;
+  const user = { appName, userId };
+  if (((await transaction.state(user))?.clearedAt ?? 0) > began) return true;
+  if ((await transaction.operations(user)).some(({ what }) => what === 'user')) return true;
+  const operations = record === undefined ? [] : await transaction.operations(key, record);
+  // A deletion without a copy: the session that it deletes is still at the remote.
+  return operations.some(({ kind }) => kind === 'delete');
+}
+
+export function makeDraft(
+  key: CompositeSessionKey,
+  record: SessionRecord,
+  copy: Copy,
+  operations: readonly Operation[],
+): CopyDraft {
+  const overlay = foldOf({ ...record, copy }, operations, []);
+  return { key, record, copy, overlay, isReordered: false, isChanged: false };
+}
+
+async function makeCopy(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  present: SessionRecord | undefined,
+  session: RemoteSession,
+  now: number,
+): Promise<Notice[]> {
+  const operations = present === undefined ? [] : await transaction.operations(key, present);
+  const creation = operations.find(({ kind }) => kind === 'create');
+  const birth = creation?.birth ?? transaction.tick();
+  const record: SessionRecord = { ...newRecord(birth, now), ...present, birth };
+  const stamp = transaction.tick();
+  const draft = makeDraft(key, { ...record, stamp, shape: stamp }, copyOf(session), operations);
+  await putWindow(transaction, draft, session.events, creation === undefined);
+  if (creation !== undefined) draft.isChanged = true;
+  draft.copy = { ...draft.copy, hasOlder: session.hasOlder };
+  const next = await storeDraft(transaction, draft);
+  await sweep(transaction, key);
+  const type = creation === undefined ? 'created' : 'appended';
+  return [{ type, ...key, revision: Math.max(next.tick, birth), scopes: [] }];
+}
+
+async function updateCopy(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  record: SessionRecord,
+  session: RemoteSession,
+  began: number,
+): Promise<Notice[]> {
+  const before = record.copy!;
+  const operations = await transaction.operations(key, record);
+  const draft = makeDraft(key, record, before, operations);
+  const isDescribed = began < before.describedAt;
+  const head = copyOf(session, before);
+  if (session.since === undefined) {
+    draft.copy = { ...before, revision: session.revision };
+    await putWindow(transaction, draft, session.events, false);
+    draft.copy = { ...draft.copy, hasOlder: session.hasOlder };
+  } else {
+    await putChanged(transaction, draft, session.events);
+  }
+  const { first, next, size, hasOlder } = draft.copy;
+  const description = isDescribed ? { title: before.title, labels: before.labels } : {};
+  draft.copy = { ...head, ...description, first, next, size, hasOlder, isStale: false };
+  if (head.state !== before.state) draft.isChanged = true;
+  const after = await storeDraft(transaction, draft);
+  await sweep(transaction, key);
+  if (draft.isChanged) {
+    const revision = draft.isReordered ? transaction.counter : after.tick;
+    return [{ type: 'appended', ...key, revision, scopes: [] }];
+  }
+  const isRenamed = draft.copy.title !== before.title || draft.copy.labels !== before.labels;
+  return isRenamed ? [{ type: 'updated', ...key }] : [];
+}
+
+/** Takes older events than the copy has. */
+export async function takeOlder(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  created: number | null,
+  firstId: string,
+  events: RemoteSession['events'],
+  hasOlder: boolean,
+): Promise<void> {
+  const record = await transaction.session(key);
+  if (record?.copy?.created !== created || record.copy === undefined) return;
+  const first = await firstEventId(transaction, key, record.copy);
+  if (first !== firstId) return;
+  const draft = makeDraft(key, record, record.copy, await transaction.operations(key, record));
+  await putOlder(transaction, draft, events, hasOlder);
+  await transaction.putSession(key, { ...record, copy: draft.copy });
+}
+
+export async function firstEventId(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  { first, next }: Copy,
+): Promise<string | undefined> {
+  if (first === next) return undefined;
+  const session = transaction.keyOf(key);
+  const event = (await transaction.local.get('events', [...session, first])) as { id: string };
+  return event.id;
+}
+
+/** Takes a session of a list. @returns notices; whether the session is to be fetched */
+export async function takeListed(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  listed: ListedSession,
+  began: number,
+  now: number,
+): Promise<{ readonly notices: readonly Notice[]; readonly isChanged: boolean }> {
+  const record = await transaction.session(key);
+  const copy = record?.copy;
+  const session = listedSession(listed);
+  const isSameSession = copy?.created === session.created;
+  if (copy !== undefined && isSameSession) {
+    if (session.revision > copy.revision && copy.first < copy.next)
+      return { notices: [], isChanged: true };
+    const isDescribed = session.title === copy.title && session.labels === copy.labels;
+    const isSame = session.revision <= copy.revision && (isDescribed || began < copy.describedAt);
+    if (isSame) return { notices: [], isChanged: copy.isStale };
+    // Without events there is nothing to fetch: the list has all of it.
+    const notices = await updateCopy(
+      transaction,
+      key,
+      record!,
+      { ...session, since: copy.revision },
+      began,
+    );
+    return { notices, isChanged: copy.isStale };
+  }
+  if (copy !== undefined)
+    return { notices: [], isChanged: !isBefore(session.created, copy.created) };
+  if (await isDeletedSince(transaction, key, record, began))
+    return { notices: [], isChanged: false };
+  const usedAt = Math.min(now, session.lastUpdateTime);
+  const notices = await makeCopy(transaction, key, record, session, usedAt);
+  return { notices, isChanged: record !== undefined };
+}
+
+function listedSession(listed: ListedSession): RemoteSession {
+  const { created, revision, lastUpdateTime, createTime, state, title = '', labels = '' } = listed;
+  const hasRevisions = created > 0;
+  return {
+    created: hasRevisions ? created : null,
+    revision: hasRevisions ? revision : lastUpdateTime,
+    ...{ lastUpdateTime, createTime, title, labels, events: [] },
+    state: JSON.parse(state) as JsonState,
+    hasOlder: !hasRevisions || revision > created,
+    since: undefined,
+  };
+}
+
+function copyOf(session: RemoteSession, before?: Copy): Copy {
+  const { created, revision, lastUpdateTime, createTime, title, labels, state } = session;
+  const own = state === undefined ? undefined : JSON.stringify(splitByScope(state).session);
+  return {
+    ...{ created, revision, lastUpdateTime, title, labels },
+    createTime: createTime ?? before?.createTime ?? lastUpdateTime,
+    initialState: before?.initialState,
+    state: own ?? before?.state ?? '{}',
+    describedAt: before?.describedAt ?? 0,
+    ...{ first: 0, next: 0, hasOlder: true, size: 0, isStale: false },
+  };
+}
+
+/** The remote does not have a session. That concerns only the creation that was asked for. */
+async function takeAbsence(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  record: SessionRecord | undefined,
+  { created, birth }: FetchStart,
+): Promise<Notice[]> {
+  const copy = record?.copy;
+  if (copy === undefined || copy.created !== created || record!.birth !== birth) return [];
+  return removeGone(transaction, key, record!);
+}
+
+/** Removes a session that the remote has deleted. What waits for it is refused. */
+export async function removeGone(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  record: SessionRecord,
+): Promise<Notice[]> {
+  const operations = await transaction.operations(key, record);
+  const own = operations.filter(({ birth }) => birth === record.birth);
+  const landed = own.filter((operation) => operation.landed !== undefined);
+  const [first] = own.filter((operation) => operation.landed === undefined);
+  // Their answers tell what happened.
+  if (first?.kind === 'create' || first?.kind === 'delete') return [];
+  if (landed.length > 0) await transaction.changeOperations(key, { removed: landed });
+  if (first !== undefined) {
+    const refused = { ...first, refusal: refusalOfDeleted(key) };
+    if (first.refusal === undefined) await transaction.changeOperations(key, { put: [refused] });
+    return [];
+  }
+  return [await removeCopy(transaction, key)];
+}
+
+/** Removes a copy. Operations of a session that was created after it stay. */
+export async function removeCopy(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+): Promise<Notice> {
+  const record = (await transaction.session(key))!;
+  const operations = await transaction.operations(key, record);
+  await transaction.deleteSession(key);
+  transaction.markDeleted(key);
+  if (operations.length > 0) {
+    const stamp = transaction.tick();
+    await transaction.putSession(key, { ...record, copy: undefined, stamp, shape: stamp });
+    // The operations are remembered with the new stamp.
+    await transaction.changeOperations(key, {});
+  }
+  return { type: 'deleted', ...key, revision: transaction.counter };
+}
+
+/** Takes the states of the user and the app that a session or a list shows. */
+export async function takeStates(
+  transaction: CacheTransaction,
+  key: Pick<CompositeSessionKey, 'appName' | 'userId'>,
+  states: Partial<Record<SharedScope, JsonState>>,
+  began: number,
+): Promise<Notice[]> {
+  const notices: Notice[] = [];
+  for (const scope of SHARED_SCOPES) {
+    const state = states[scope];
+    if (state === undefined) continue;
+    const owner = stateOwnerOf(key, scope);
+    if (await takeState(transaction, owner, JSON.stringify(state), began)) {
+      notices.push(stateNotice(owner.appName, owner.userId, [scope]));
+    }
+  }
+  return notices;
+}
+
+/** Takes a fetched state. @returns whether it has changed */
+export async function takeState(
+  transaction: CacheTransaction,
+  owner: StateOwner,
+  state: string,
+  began: number,
+): Promise<boolean> {
+  const record = await transaction.state(owner);
+  const taken = withFetched(record, state, began, transaction.counter + 1);
+  if (taken === undefined) return false;
+  // A deletion that waits: the answer must not bring deleted values back. The overlay hides them.
+  transaction.tick();
+  await transaction.putState(owner, taken);
+  return state !== (record?.state ?? '{}');
+}
+
+/** Removes the operations whose effect the copy has. */
+export async function sweep(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+): Promise<void> {
+  const record = await transaction.session(key);
+  if (record?.copy === undefined) return;
+  const { revision } = record.copy;
+  const operations = await transaction.operations(key, record);
+  const removed = operations.filter(
+    ({ landed, birth }) => landed !== undefined && landed <= revision && birth === record.birth,
+  );
+  if (removed.length > 0) await transaction.changeOperations(key, { removed });
+}

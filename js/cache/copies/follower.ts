@@ -1,0 +1,126 @@
+import { SHARED_SCOPES } from '../../state/scope.js';
+import type { StateOwner } from '../../storage/scopes.js';
+import type { ServiceFeed } from '../../watch/service_feed.js';
+import type { ChangeNotice, Notice } from '../../watch/notice.js';
+import { keyOfName, nameOf } from '../records/cache_key.js';
+import type { LocalData } from '../records/local_data.js';
+import { stateOwnerOf } from '../records/records.js';
+import type { Fetch } from './fetch.js';
+import type { Lists } from './lists.js';
+
+export interface FollowerParts {
+  readonly feed: ServiceFeed;
+  readonly data: LocalData;
+  readonly fetch: Fetch;
+  readonly lists: Lists;
+  readonly report: (error: unknown) => void;
+}
+
+/** Follows the remote's feed in the leading tab, and brings the copies up to what it tells. */
+export class Follower {
+  readonly #parts: FollowerParts;
+  /** The users and apps that are read, by name. */
+  readonly #wanted = new Set<string>();
+  readonly #watches = new Map<string, () => void>();
+  #isLeader = false;
+  #isClosed = false;
+
+  constructor(parts: FollowerParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Follows a user, or the app without a user.
+   *
+   * @returns whether it is followed for the first time
+   */
+  follow({ appName, userId }: StateOwner): boolean {
+    const name = nameOf({ appName, userId });
+    if (this.#wanted.has(name)) return false;
+    this.#wanted.add(name);
+    if (this.#isLeader) this.#watch(name);
+    return true;
+  }
+
+  /** The names of what is followed. */
+  get wanted(): ReadonlySet<string> {
+    return this.#wanted;
+  }
+
+  setLeader(isLeader: boolean): void {
+    this.#isLeader = isLeader;
+    if (isLeader) for (const name of this.#wanted) this.#watch(name);
+    else this.stop();
+  }
+
+  stop(): void {
+    for (const stop of this.#watches.values()) stop();
+    this.#watches.clear();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.stop();
+  }
+
+  #watch(name: string): void {
+    if (this.#isClosed || this.#watches.has(name)) return;
+    const { feed, report } = this.#parts;
+    const { appName, userId } = keyOfName(name);
+    const owner = { appName, userId };
+    const onNotice = (notice: Notice): void => {
+      this.#hear(owner, notice).catch(report);
+    };
+    this.#watches.set(name, feed.watch(owner, { onNotice }) as () => void);
+  }
+
+  async #hear(owner: StateOwner, notice: Notice): Promise<void> {
+    if (notice.type === 'resync' || notice.type === 'lost') return this.#resync(owner);
+    const { fetch, lists } = this.#parts;
+    const { appName, userId } = notice;
+    if (notice.type === 'stateChanged') return this.#fetchStates(notice);
+    if (userId === undefined) return;
+    const { sessionId } = notice;
+    if (sessionId === undefined) return lists.fetch(owner, true);
+    const key = { appName, userId, sessionId };
+    const copy = await this.#parts.data.read(
+      async (transaction) => (await transaction.session(key))?.copy,
+    );
+    const hasRevision = notice.type === 'created' || notice.type === 'appended';
+    if (copy === undefined) {
+      if (notice.type !== 'deleted') await lists.fetch(owner);
+      return;
+    }
+    if (hasRevision && copy.created !== null && notice.revision <= copy.revision) return;
+    await fetch.copy(key);
+  }
+
+  /** Changes may have been missed. */
+  async #resync(owner: StateOwner): Promise<void> {
+    const { lists } = this.#parts;
+    const isListed = await lists.hasList(owner);
+    if (isListed) await lists.fetch(owner, true);
+    else await this.#fetchCopies(owner);
+    for (const scope of SHARED_SCOPES) {
+      if (scope === 'user' && owner.userId === undefined) continue;
+      const state = stateOwnerOf(owner, scope);
+      if (await lists.hasState(state)) await lists.fetchShownState(state);
+    }
+  }
+
+  async #fetchCopies({ appName, userId }: StateOwner): Promise<void> {
+    const { data, fetch } = this.#parts;
+    const sessions = await data.read((transaction) => transaction.sessions({ appName, userId }));
+    await fetch.copies(sessions.filter(([, { copy }]) => copy !== undefined).map(([key]) => key));
+  }
+
+  async #fetchStates(notice: ChangeNotice): Promise<void> {
+    if (notice.type !== 'stateChanged') return;
+    const { lists } = this.#parts;
+    for (const scope of notice.scopes) {
+      if (scope === 'user' && notice.userId === undefined) continue;
+      const owner = stateOwnerOf({ appName: notice.appName, userId: notice.userId }, scope);
+      await lists.fetchShownState(owner);
+    }
+  }
+}

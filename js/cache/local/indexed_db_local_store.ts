@@ -1,0 +1,178 @@
+import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from 'idb';
+import { messageOf } from '../../errors/describe.js';
+import { isSessionError, SessionError } from '../../errors/errors.js';
+import {
+  CACHE_STORES,
+  type CacheStoreName,
+  type LocalEntry,
+  type LocalKey,
+  type LocalRange,
+  type LocalStore,
+  type LocalTransaction,
+} from './local_store.js';
+
+/** The name of the database. It names no owner. */
+export const DATABASE = 'adk-session-wasm cache';
+/** The version of the object stores. */
+const VERSION = 1;
+
+type Stores = DBSchema & Record<CacheStoreName, { key: (string | number)[]; value: unknown }>;
+type Mode = 'readonly' | 'readwrite';
+
+/** Keeps the copies and the outbox in IndexedDB, in a database for all owners. */
+export class IndexedDbLocalStore implements LocalStore {
+  #database: Promise<IDBPDatabase<Stores>> | undefined;
+  #isClosed = false;
+
+  async transaction<T>(
+    mode: Mode,
+    work: (transaction: LocalTransaction) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await this.#run(mode, work);
+    } catch (error) {
+      throw localError(error);
+    }
+  }
+
+  async #run<T>(mode: Mode, work: (transaction: LocalTransaction) => Promise<T>): Promise<T> {
+    const transaction = await this.#begin(mode);
+    // Handled below. An abort without a request that waits would else be an unhandled rejection.
+    transaction.done.catch(() => undefined);
+    let result: T;
+    try {
+      result = await work(new IndexedDbTransaction(transaction));
+    } catch (error) {
+      try {
+        transaction.abort();
+      } catch {
+        // The database has ended it.
+      }
+      throw transaction.error ?? error;
+    }
+    if (mode === 'readwrite') transaction.commit();
+    await transaction.done;
+    return result;
+  }
+
+  async #begin(mode: Mode): Promise<IDBPTransaction<Stores, CacheStoreName[], Mode>> {
+    const begin = async () =>
+      (await this.#open()).transaction([...CACHE_STORES], mode, { durability: 'relaxed' });
+    try {
+      return await begin();
+    } catch (error) {
+      // The browser has closed the connection, for example because a page deleted the database.
+      if ((error as DOMException | undefined)?.name !== 'InvalidStateError') throw error;
+      this.#database = undefined;
+      return begin();
+    }
+  }
+
+  #open(): Promise<IDBPDatabase<Stores>> {
+    if (this.#isClosed)
+      throw new SessionError('closed', 'The local storage of the cache is closed.');
+    this.#database ??= this.#connect().catch((error: unknown) => {
+      this.#database = undefined;
+      throw error;
+    });
+    return this.#database;
+  }
+
+  async #connect(): Promise<IDBPDatabase<Stores>> {
+    if (typeof indexedDB === 'undefined') {
+      const message =
+        "There is no IndexedDB here; give the cache local: 'memory' or a storage of your own.";
+      throw new SessionError('storage_unavailable', message, { storage: 'cache' });
+    }
+    const forget = (): void => void (this.#database = undefined);
+    return openDB<Stores>(DATABASE, VERSION, {
+      upgrade(database) {
+        for (const name of CACHE_STORES) database.createObjectStore(name);
+      },
+      // Another tab has a newer version of the package. It must not wait for this one.
+      blocking(_, __, event) {
+        (event.target as IDBDatabase | null)?.close();
+        forget();
+      },
+      terminated: forget,
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const database = await this.#database?.catch(() => undefined);
+    database?.close();
+  }
+}
+
+class IndexedDbTransaction implements LocalTransaction {
+  readonly #transaction: IDBPTransaction<Stores, CacheStoreName[], Mode>;
+
+  constructor(transaction: IDBPTransaction<Stores, CacheStoreName[], Mode>) {
+    this.#transaction = transaction;
+  }
+
+  get(store: CacheStoreName, key: LocalKey): Promise<unknown> {
+    return this.#transaction.objectStore(store).get([...key]);
+  }
+
+  async put(store: CacheStoreName, key: LocalKey, value: unknown): Promise<void> {
+    await this.#transaction.objectStore(store).put!(value, [...key]);
+  }
+
+  async delete(store: CacheStoreName, from: LocalKey, to?: LocalKey): Promise<void> {
+    const range = to === undefined ? [...from] : rangeOf(from, to);
+    if (range !== undefined) await this.#transaction.objectStore(store).delete!(range);
+  }
+
+  async list(
+    store: CacheStoreName,
+    { from, to, limit, isReversed = false }: LocalRange,
+  ): Promise<readonly LocalEntry[]> {
+    const range = rangeOf(from, to);
+    if (range === undefined || limit === 0) return [];
+    const objects = this.#transaction.objectStore(store);
+    if (!isReversed) {
+      const [keys, values] = await Promise.all([
+        objects.getAllKeys(range, limit),
+        objects.getAll(range, limit),
+      ]);
+      return keys.map((key, index) => ({ key, value: values[index] }));
+    }
+    const entries: LocalEntry[] = [];
+    let cursor = await objects.openCursor(range, 'prev');
+    while (cursor !== null) {
+      entries.push({ key: cursor.key, value: cursor.value });
+      if (entries.length === limit) break;
+      cursor = await cursor.continue();
+    }
+    return entries;
+  }
+}
+
+/** Returns `undefined` for an empty range, which IndexedDB refuses. */
+function rangeOf(from: LocalKey, to: LocalKey): IDBKeyRange | undefined {
+  return indexedDB.cmp([...from], [...to]) < 0
+    ? IDBKeyRange.bound([...from], [...to], false, true)
+    : undefined;
+}
+
+function localError(error: unknown): SessionError {
+  if (isSessionError(error)) return error;
+  const { name } = Object(error) as { readonly name?: string };
+  const fields = { storage: 'cache', cause: error };
+  if (name === 'QuotaExceededError') {
+    return new SessionError(
+      'quota_exceeded',
+      'There is no room left for the local data of the cache.',
+      fields,
+    );
+  }
+  if (name === 'VersionError') {
+    const message =
+      'A newer version of this package wrote the local data. Reload the page to update it.';
+    return new SessionError('storage_newer', message, fields);
+  }
+  const message = `The local storage of the cache failed: ${messageOf(error)}`;
+  return new SessionError('storage_failed', message, fields);
+}

@@ -1,0 +1,134 @@
+/**
+ * The interface of the cache's local storage: four object stores, and transactions over any of them.
+ *
+ * @module
+ */
+
+/** The names of the object stores. */
+export const CACHE_STORES = ['sessions', 'events', 'states', 'outbox'] as const;
+
+/**
+ * The name of an object store of the cache.
+ *
+ * @example
+ * ```ts
+ * import type { CacheStoreName } from 'adk-session-wasm/cache';
+ *
+ * const texts: CacheStoreName = 'events';
+ * ```
+ */
+export type CacheStoreName = (typeof CACHE_STORES)[number];
+
+/**
+ * The key of an entry. Keys are ordered as in IndexedDB: member by member, numbers before strings, and a key before
+ * those that it begins.
+ *
+ * @example
+ * ```ts
+ * import type { LocalKey } from 'adk-session-wasm/cache';
+ *
+ * const key: LocalKey = ['ada', 'shop', 'ada', 's1', 7];
+ * ```
+ */
+export type LocalKey = readonly (string | number)[];
+
+/**
+ * The entries to list: from a key on, up to another one that is not included.
+ *
+ * @example
+ * ```ts
+ * import type { LocalRange } from 'adk-session-wasm/cache';
+ *
+ * const newest: LocalRange = { from: ['ada', 0], to: ['ada', 100], limit: 1, isReversed: true };
+ * ```
+ */
+export interface LocalRange {
+  /** The first key. */
+  readonly from: LocalKey;
+  /** The end; this key is not included. */
+  readonly to: LocalKey;
+  /** The most entries. Absent: all. */
+  readonly limit?: number | undefined;
+  /** Whether the last entries come first. */
+  readonly isReversed?: boolean | undefined;
+}
+
+/**
+ * A stored value with its key.
+ *
+ * @example
+ * ```ts
+ * import type { LocalEntry } from 'adk-session-wasm/cache';
+ *
+ * const keyOf = ({ key }: LocalEntry): string => key.join('/');
+ * ```
+ */
+export interface LocalEntry {
+  /** The key. */
+  readonly key: LocalKey;
+  /** The value. The caller does not change it. */
+  readonly value: unknown;
+}
+
+/**
+ * A transaction over all object stores.
+ *
+ * @example
+ * ```ts
+ * import type { LocalTransaction } from 'adk-session-wasm/cache';
+ *
+ * async function move(transaction: LocalTransaction): Promise<void> {
+ *   const value = await transaction.get('sessions', ['a']);
+ *   await transaction.put('sessions', ['b'], value);
+ *   await transaction.delete('sessions', ['a']);
+ * }
+ * ```
+ */
+export interface LocalTransaction {
+  /** Returns a value; `undefined` if there is none. */
+  get(store: CacheStoreName, key: LocalKey): Promise<unknown>;
+  /** Stores a value in place of an earlier one. The caller does not change it afterwards. */
+  put(store: CacheStoreName, key: LocalKey, value: unknown): Promise<void>;
+  /** Deletes an entry, or with `to` all from `from` up to `to`, which is not included. */
+  delete(store: CacheStoreName, from: LocalKey, to?: LocalKey): Promise<void>;
+  /** Lists entries in the order of their keys, or reversed. */
+  list(store: CacheStoreName, range: LocalRange): Promise<readonly LocalEntry[]>;
+}
+
+/**
+ * The local storage of a cache. Several caches may share one: that is how tabs, and owners, share a database.
+ *
+ * @example
+ * ```ts
+ * import { CachedSessionService, MemoryLocalStore } from 'adk-session-wasm/cache';
+ * import { RemoteSessionService } from 'adk-session-wasm/remote';
+ *
+ * const local = new MemoryLocalStore();
+ * const remote = new RemoteSessionService({ url: 'https://chat.example/api/sessions' });
+ * const service = new CachedSessionService({ remote, owner: 'ada', local });
+ * ```
+ */
+export interface LocalStore {
+  /**
+   * Runs work in one transaction. It commits when the promise of the work resolves, and nothing is stored if it rejects.
+   * The work awaits only the transaction's own requests. Transactions that write run one after the other.
+   */
+  transaction<T>(
+    mode: 'readonly' | 'readwrite',
+    work: (transaction: LocalTransaction) => Promise<T>,
+  ): Promise<T>;
+  /** Closes the storage. The cache calls it only for a storage that it has opened. */
+  close(): void | Promise<void>;
+}
+
+/** Compares keys. */
+export function compareKeys(one: LocalKey, other: LocalKey): number {
+  const length = Math.min(one.length, other.length);
+  for (let index = 0; index < length; index += 1) {
+    const [left, right] = [one[index]!, other[index]!];
+    if (left === right) continue;
+    if (typeof left !== typeof right) return typeof left === 'number' ? -1 : 1;
+    return left < right ? -1 : 1;
+  }
+  return one.length - other.length;
+}

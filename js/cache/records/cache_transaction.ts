@@ -1,0 +1,375 @@
+import { SessionError } from '../../errors/errors.js';
+import { newEventId } from '../../model/event/create_event.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import { SHARED_SCOPES } from '../../state/scope.js';
+import { isRevision } from '../../storage/checked_rows.js';
+import type { SharedRow } from '../../storage/rows.js';
+import type { StateOwner } from '../../storage/scopes.js';
+import type { LocalEntry, LocalKey, LocalTransaction } from '../local/local_store.js';
+import { type NumberedWrite, overlayState } from '../view/shared_overlay.js';
+import { type SessionView, viewOf } from '../view/session_overlay.js';
+import { type CacheKey, isSession, keyOfName, nameOf } from './cache_key.js';
+import { erasedError } from './failures.js';
+import { foldOf, type OperationMemory } from './operation_memory.js';
+import {
+  belowSession,
+  entryKey,
+  type Operation,
+  operationKey,
+  operationRange,
+  operationsBelow,
+  ownerRange,
+  type OwnerRecord,
+  type SessionRecord,
+  sessionRange,
+  sharedKey,
+  sharedRange,
+  stateOwnerOf,
+  type StateRecord,
+  VERSION,
+} from './records.js';
+
+/** The most marks of deleted sessions. */
+const MOST_MARKS = 64;
+
+/** A transaction over the records of one owner. */
+export class CacheTransaction {
+  readonly local: LocalTransaction;
+  readonly #ownerName: string;
+  readonly #memory: OperationMemory;
+  readonly #before: OwnerRecord | undefined;
+  #owner: OwnerRecord;
+  /** The operations of the sessions and states whose operations have changed. */
+  readonly #changed = new Map<string, readonly Operation[]>();
+  /** The changed sessions with the records that they have now. */
+  readonly #records = new Map<string, SessionRecord | undefined>();
+
+  private constructor(
+    local: LocalTransaction,
+    ownerName: string,
+    memory: OperationMemory,
+    before: OwnerRecord | undefined,
+  ) {
+    this.local = local;
+    this.#ownerName = ownerName;
+    this.#memory = memory;
+    this.#before = before;
+    this.#owner = before ?? {
+      version: VERSION,
+      client: newEventId(),
+      counter: 0,
+      lists: [],
+      deleted: {},
+    };
+  }
+
+  static async begin(
+    local: LocalTransaction,
+    ownerName: string,
+    memory: OperationMemory,
+  ): Promise<CacheTransaction> {
+    const owner = (await local.get('states', [ownerName])) as OwnerRecord | undefined;
+    if (owner !== undefined && owner.version > VERSION) {
+      const message = `The local data has version ${owner.version}, and this package knows ${VERSION}. Reload the page to update it.`;
+      throw new SessionError('storage_newer', message, { storage: 'cache' });
+    }
+    return new CacheTransaction(local, ownerName, memory, owner);
+  }
+
+  get owner(): OwnerRecord {
+    return this.#owner;
+  }
+
+  /** The client that was recorded when the transaction began; `''` if there was none. */
+  get client(): string {
+    return this.#before?.client ?? '';
+  }
+
+  /**
+   * Fails if the local data was erased since a transaction in which it had this client.
+   *
+   * @throws SessionError `aborted`
+   */
+  requireClient(client: string): void {
+    if (client !== '' && client !== this.client) throw erasedError();
+  }
+
+  /** The last number that was drawn. */
+  get counter(): number {
+    return this.#owner.counter;
+  }
+
+  /** Draws numbers. Returns the first of them. */
+  tick(count = 1): number {
+    const first = this.#owner.counter + 1;
+    this.#owner = { ...this.#owner, counter: this.#owner.counter + count };
+    return first;
+  }
+
+  /** Makes sure that later numbers are higher. */
+  drawUpTo(number: number): void {
+    if (number > this.#owner.counter) this.#owner = { ...this.#owner, counter: number };
+  }
+
+  setLease(lease: OwnerRecord['lease']): void {
+    this.#owner = { ...this.#owner, lease };
+  }
+
+  /** Records that the deletion of a session was confirmed. */
+  markDeleted(key: CompositeSessionKey): void {
+    const name = nameOf(key);
+    const others = Object.entries(this.#owner.deleted).filter(([other]) => other !== name);
+    const marks = [...others, [name, this.tick()] as const];
+    this.#owner = { ...this.#owner, deleted: Object.fromEntries(marks.slice(-MOST_MARKS)) };
+  }
+
+  /** Records that a list was fetched. */
+  noteList(owner: StateOwner): Promise<void> {
+    const name = nameOf(owner);
+    const { lists } = this.#owner;
+    if (!lists.includes(name)) this.#owner = { ...this.#owner, lists: [...lists, name] };
+    return Promise.resolve();
+  }
+
+  hasList(owner: StateOwner): Promise<boolean> {
+    return Promise.resolve(this.#owner.lists.includes(nameOf(owner)));
+  }
+
+  /** The users and apps whose sessions or states are here. */
+  async owners(): Promise<StateOwner[]> {
+    const owners = new Map<string, StateOwner>();
+    const add = (owner: StateOwner): void => void owners.set(nameOf(owner), owner);
+    for (const [{ appName, userId }] of await this.sessions({})) {
+      add({ appName, userId });
+      add({ appName });
+    }
+    const { from, to } = ownerRange(this.#ownerName);
+    for (const { key } of await this.local.list('states', { from, to })) {
+      const [, appName, userId] = key as string[];
+      if (appName !== undefined) add(userId === undefined ? { appName } : { appName, userId });
+    }
+    return [...owners.values()];
+  }
+
+  deletedAt(key: CompositeSessionKey): number {
+    return this.#owner.deleted[nameOf(key)] ?? 0;
+  }
+
+  keyOf(key: CacheKey): LocalKey {
+    return entryKey(this.#ownerName, key);
+  }
+
+  async session(key: CompositeSessionKey): Promise<SessionRecord | undefined> {
+    const record = await this.local.get('sessions', this.keyOf(key));
+    return record === undefined ? undefined : checkedRecord(record, key);
+  }
+
+  async putSession(key: CompositeSessionKey, record: SessionRecord): Promise<void> {
+    this.#records.set(nameOf(key), record);
+    await this.local.put('sessions', this.keyOf(key), record);
+  }
+
+  /** Lists the records of sessions. */
+  async sessions(
+    below: Partial<StateOwner>,
+  ): Promise<(readonly [key: CompositeSessionKey, record: SessionRecord])[]> {
+    const entries = await this.local.list('sessions', sessionRange(this.#ownerName, below));
+    return entries.map(({ key, value }) => {
+      const [, appName, userId, sessionId] = key as string[];
+      return [
+        { appName: appName!, userId: userId!, sessionId: sessionId! },
+        checkedRecord(value, { sessionId: sessionId! }),
+      ] as const;
+    });
+  }
+
+  /** Deletes the record and the events of a session. Its operations stay. */
+  async deleteSession(key: CompositeSessionKey): Promise<void> {
+    this.#records.set(nameOf(key), undefined);
+    await this.local.delete('sessions', this.keyOf(key));
+    await this.deleteEvents(key);
+  }
+
+  /** Deletes all of a session, also its operations, without reading the record. */
+  async deleteDamaged(key: CompositeSessionKey): Promise<void> {
+    const { from, to } = operationRange(this.#ownerName, key);
+    const operations = operationsIn(await this.local.list('outbox', { from, to }));
+    for (const operation of operations) await this.#deleteOperation(operation);
+    this.#changed.set(nameOf(key), []);
+    await this.deleteSession(key);
+  }
+
+  async deleteEvents(key: CompositeSessionKey): Promise<void> {
+    const { from, to } = belowSession(this.keyOf(key));
+    await this.local.delete('events', from, to);
+  }
+
+  /** The operations of a session or state, in order. */
+  async operations(key: CacheKey, record?: SessionRecord): Promise<readonly Operation[]> {
+    const name = nameOf(key);
+    const changed = this.#changed.get(name);
+    if (changed !== undefined) return changed;
+    const { client } = this.#owner;
+    const remembered = record && this.#memory.operations(client, name, record);
+    if (remembered !== undefined) return remembered;
+    const entries = await this.local.list('outbox', operationRange(this.#ownerName, key));
+    const operations = operationsIn(entries);
+    if (record !== undefined) this.#memory.remember(client, name, record.stamp, operations);
+    return operations;
+  }
+
+  /** All operations below an app or a user, by name of their session or state. */
+  async operationsBelow(below: Partial<StateOwner>): Promise<Map<string, Operation[]>> {
+    const entries = await this.local.list('outbox', operationsBelow(this.#ownerName, below));
+    const byName = new Map<string, Operation[]>();
+    for (const operation of operationsIn(entries)) {
+      const name = nameOf(operation.key);
+      const others = byName.get(name);
+      if (others === undefined) byName.set(name, [operation]);
+      else others.push(operation);
+    }
+    return byName;
+  }
+
+  /** Adds, changes or removes operations of one session or state. */
+  async changeOperations(
+    key: CacheKey,
+    {
+      put = [],
+      removed = [],
+    }: { readonly put?: readonly Operation[]; readonly removed?: readonly Operation[] },
+  ): Promise<void> {
+    const record = isSession(key) ? await this.session(key) : undefined;
+    const before = await this.operations(key, record);
+    for (const operation of removed) await this.#deleteOperation(operation);
+    for (const operation of put) await this.#putOperation(operation);
+    const numbers = new Set([...put, ...removed].map(({ number }) => number));
+    const last = before.at(-1)?.number ?? 0;
+    const isAddition = removed.length === 0 && put.every(({ number }) => number > last);
+    const after = isAddition
+      ? [...before, ...put]
+      : [...before.filter(({ number }) => !numbers.has(number)), ...put].sort(
+          (one, other) => one.number - other.number,
+        );
+    this.#changed.set(nameOf(key), after);
+    if (record === undefined || !isSession(key)) return;
+    const stamp = this.tick();
+    await this.putSession(key, { ...record, stamp, shape: isAddition ? record.shape : stamp });
+  }
+
+  async #putOperation(operation: Operation): Promise<void> {
+    const { key, number } = operation;
+    await this.local.put('outbox', operationKey(this.#ownerName, key, number), operation);
+    for (const scope of SHARED_SCOPES) {
+      const write = operation.shared[scope];
+      const owner = stateOwnerOf(key, scope);
+      const entry = sharedKey(this.#ownerName, owner, number);
+      if (write === undefined) continue;
+      const numbered: NumberedWrite = {
+        ...write,
+        number,
+        isRefused: operation.refusal !== undefined,
+      };
+      await this.local.put('outbox', entry, numbered);
+    }
+  }
+
+  async #deleteOperation({ key, number, shared }: Operation): Promise<void> {
+    await this.local.delete('outbox', operationKey(this.#ownerName, key, number));
+    for (const scope of SHARED_SCOPES) {
+      if (shared[scope] === undefined) continue;
+      await this.local.delete(
+        'outbox',
+        sharedKey(this.#ownerName, stateOwnerOf(key, scope), number),
+      );
+    }
+  }
+
+  /** Removes what an operation changes in a shared state, for one that stays. */
+  async deleteShared(operation: Operation, owner: StateOwner): Promise<void> {
+    await this.local.delete('outbox', sharedKey(this.#ownerName, owner, operation.number));
+  }
+
+  async state(owner: StateOwner): Promise<StateRecord | undefined> {
+    return (await this.local.get('states', this.keyOf(owner))) as StateRecord | undefined;
+  }
+
+  async putState(owner: StateOwner, record: StateRecord): Promise<void> {
+    await this.local.put('states', this.keyOf(owner), record);
+  }
+
+  /** A user's or an app's state as a reader sees it. */
+  async shownState(owner: StateOwner): Promise<SharedRow | undefined> {
+    const [record, writes] = await Promise.all([this.state(owner), this.sharedNumbers(owner)]);
+    return overlayState(record, writes);
+  }
+
+  /** What unsent operations change in a user's or an app's state, in their order. */
+  async sharedNumbers(owner: StateOwner): Promise<NumberedWrite[]> {
+    const entries = await this.local.list('outbox', sharedRange(this.#ownerName, owner));
+    return entries.map(({ value }) => value as NumberedWrite);
+  }
+
+  /** A session as a reader sees it. */
+  async view(key: CompositeSessionKey): Promise<SessionView | undefined> {
+    const { appName, userId } = key;
+    const [record, ofUser] = await Promise.all([
+      this.session(key),
+      this.operations({ appName, userId }),
+    ]);
+    const operations = record === undefined ? [] : await this.operations(key, record);
+    return this.viewWith(key, record, operations, ofUser);
+  }
+
+  viewWith(
+    key: CompositeSessionKey,
+    record: SessionRecord | undefined,
+    operations: readonly Operation[],
+    ofUser: readonly Operation[] = [],
+  ): SessionView | undefined {
+    const deletions = ofUser.filter(({ what }) => what === 'user');
+    const name = nameOf(key);
+    const isPlain = operations.length + deletions.length === 0;
+    if (isPlain || this.#changed.has(name)) {
+      return viewOf(record, foldOf(record, operations, deletions));
+    }
+    const { client } = this.#owner;
+    return viewOf(record, this.#memory.overlay(client, name, record, operations, deletions));
+  }
+
+  /** Stores the owner's record, if it has changed. */
+  async finish(): Promise<void> {
+    if (this.#owner === this.#before) return;
+    const isNew = this.#before === undefined && this.#owner.counter === 0 && !this.#owner.lease;
+    if (!isNew) await this.local.put('states', [this.#ownerName], this.#owner);
+  }
+
+  /** Called after the commit. Returns the changed operations by name. */
+  commit(): ReadonlyMap<string, readonly Operation[]> {
+    for (const [name, operations] of this.#changed) {
+      const record = this.#records.get(name);
+      const key = keyOfName(name);
+      if (record === undefined) this.#memory.forget(name);
+      else if (isSession(key)) {
+        this.#memory.remember(this.#owner.client, name, record.stamp, operations);
+      }
+    }
+    return this.#changed;
+  }
+}
+
+/** @throws SessionError `corrupt_record` */
+function checkedRecord(
+  value: unknown,
+  { sessionId }: Pick<CompositeSessionKey, 'sessionId'>,
+): SessionRecord {
+  const { birth, tick } = Object(value) as Partial<SessionRecord>;
+  if (isRevision(birth) && isRevision(tick)) return value as SessionRecord;
+  const record = `copy of session ${JSON.stringify(sessionId)}`;
+  const message = `The ${record} is damaged. Give it up with outbox.drop; it is then fetched again.`;
+  throw new SessionError('corrupt_record', message, { record, storage: 'cache' });
+}
+
+function operationsIn(entries: readonly LocalEntry[]): Operation[] {
+  return entries.map(({ value }) => value as Operation);
+}

@@ -1,0 +1,84 @@
+import { isSessionError, SessionError } from '../../errors/errors.js';
+import { messageOf } from '../../errors/describe.js';
+import type { LocalStore } from '../local/local_store.js';
+import type { CacheKey } from './cache_key.js';
+import { CacheTransaction } from './cache_transaction.js';
+import { OperationMemory } from './operation_memory.js';
+import { type Operation, ownerRange } from './records.js';
+
+/** Called after a commit with the sessions and states whose operations have changed, and what they are now. */
+export type OperationListener = (changed: ReadonlyMap<string, readonly Operation[]>) => void;
+
+/** The owner's part of the local storage. */
+export class LocalData {
+  readonly owner: string;
+  readonly #store: LocalStore;
+  readonly #memory = new OperationMemory();
+  readonly #listeners = new Set<OperationListener>();
+  /** The last number that this tab knows to be drawn. */
+  counter = 0;
+
+  constructor(store: LocalStore, owner: string) {
+    this.#store = store;
+    this.owner = owner;
+  }
+
+  read<T>(work: (transaction: CacheTransaction) => Promise<T>): Promise<T> {
+    return this.#run('readonly', work);
+  }
+
+  /** Runs work that may be stored. Nothing is, if it throws. */
+  write<T>(work: (transaction: CacheTransaction) => Promise<T>): Promise<T> {
+    return this.#run('readwrite', work);
+  }
+
+  async #run<T>(
+    mode: 'readonly' | 'readwrite',
+    work: (transaction: CacheTransaction) => Promise<T>,
+  ): Promise<T> {
+    let done: CacheTransaction | undefined;
+    let result: T;
+    try {
+      result = await this.#store.transaction(mode, async (local) => {
+        const transaction = await CacheTransaction.begin(local, this.owner, this.#memory);
+        const result = await work(transaction);
+        if (mode === 'readwrite') await transaction.finish();
+        done = transaction;
+        return result;
+      });
+    } catch (error) {
+      if (isSessionError(error)) throw error;
+      const message = `The local storage of the cache failed: ${messageOf(error)}`;
+      throw new SessionError('storage_failed', message, { storage: 'cache', cause: error });
+    }
+    const changed = done!.commit();
+    if (mode === 'readwrite') this.counter = done!.counter;
+    if (changed.size > 0) for (const listener of this.#listeners) listener(changed);
+    return result;
+  }
+
+  onOperations(listener: OperationListener): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Reads the operations of a session or state again, because another tab has changed them. */
+  operations(key: CacheKey): Promise<readonly Operation[]> {
+    return this.read((transaction) => transaction.operations(key));
+  }
+
+  /** Erases everything of the owner. */
+  async erase(): Promise<void> {
+    this.#memory.clear();
+    const { from, to } = ownerRange(this.owner);
+    await this.#store.transaction('readwrite', async (local) => {
+      for (const store of ['sessions', 'events', 'states', 'outbox'] as const) {
+        await local.delete(store, from, to);
+      }
+    });
+    this.#memory.clear();
+  }
+
+  close(): void | Promise<void> {
+    return this.#store.close();
+  }
+}

@@ -1,0 +1,109 @@
+import { newEventId } from '../../model/event/create_event.js';
+import type { LocalData } from '../records/local_data.js';
+
+/**
+ * A tab that shows no sign of life for this time loses the lease. Another one looks up to 250 ms later, so it takes
+ * over within 5 seconds.
+ */
+export const LEASE_MS = 4500;
+/** It is renewed this often. */
+const RENEWAL_MS = 1000;
+/** The longest pause after the end of another tab's lease. */
+const TAKEOVER_PAUSE = 250;
+
+export interface LeadershipParts {
+  readonly data: LocalData;
+  /** Called when this tab has begun to lead, and when it has ceased. */
+  readonly onChange: (isLeader: boolean) => void;
+  /** Called if another tab or process has changed the local data since the last sign of life. */
+  readonly onOthers: () => void;
+  readonly report: (error: unknown) => void;
+}
+
+/**
+ * The right to send and to follow the remote, which one tab has at a time. It is a record of the local storage,
+ * because a tab that the browser has frozen keeps its Web Locks, and Node has none.
+ */
+export class Leadership {
+  readonly holder = newEventId();
+  readonly #parts: LeadershipParts;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isWanted = false;
+  #isLeader = false;
+  #beating: Promise<void> | undefined;
+
+  constructor(parts: LeadershipParts) {
+    this.#parts = parts;
+  }
+
+  get isLeader(): boolean {
+    return this.#isLeader;
+  }
+
+  /** Leads from now on, or as soon as no other tab does. Looks at once. */
+  want(): Promise<void> {
+    if (this.#isLeader) return Promise.resolve();
+    this.#isWanted = true;
+    clearTimeout(this.#timer);
+    this.#beating ??= this.#beat().finally(() => (this.#beating = undefined));
+    return this.#beating;
+  }
+
+  async #beat(): Promise<void> {
+    const { data, report } = this.#parts;
+    const counter = data.counter;
+    let pause = RENEWAL_MS;
+    try {
+      const { isLeader, wait, present } = await data.write((transaction) => {
+        const { holder, until } = transaction.owner.lease ?? { holder: '', until: 0 };
+        const now = Date.now();
+        // A clock that was set back must not keep the lease for longer.
+        const isFree = holder === this.holder || until <= now || until > now + LEASE_MS;
+        if (isFree) transaction.setLease({ holder: this.holder, until: now + LEASE_MS });
+        const wait = Math.max(0, until - now);
+        return Promise.resolve({ isLeader: isFree, wait, present: transaction.counter });
+      });
+      if (!isLeader) pause = wait + TAKEOVER_PAUSE * (0.5 + Math.random() / 2);
+      if (present !== counter) this.#parts.onOthers();
+      this.#set(isLeader);
+    } catch (error) {
+      // Without the record, nothing can be sent either. The next beat tells more.
+      report(error);
+    }
+    if (!this.#isWanted) return;
+    this.#timer = setTimeout(() => {
+      this.#beating ??= this.#beat().finally(() => (this.#beating = undefined));
+    }, pause);
+    // In Node the timer alone does not keep the program running.
+    (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  #set(isLeader: boolean): void {
+    if (this.#isLeader === isLeader) return;
+    this.#isLeader = isLeader;
+    this.#parts.onChange(isLeader);
+  }
+
+  /** Another tab has taken the lease. */
+  lose(): void {
+    this.#set(false);
+    clearTimeout(this.#timer);
+    if (this.#isWanted) void this.want();
+  }
+
+  /** Lets another tab lead at once. @returns whether this tab has led */
+  async release(): Promise<boolean> {
+    this.#isWanted = false;
+    clearTimeout(this.#timer);
+    await this.#beating;
+    clearTimeout(this.#timer);
+    const hasLed = this.#isLeader;
+    this.#isLeader = false;
+    if (!hasLed) return false;
+    await this.#parts.data.write((transaction) => {
+      if (transaction.owner.lease?.holder === this.holder) transaction.setLease(undefined);
+      return Promise.resolve();
+    });
+    return true;
+  }
+}

@@ -1,0 +1,77 @@
+/** Removes values from operations that a later value of the same key has overtaken. */
+import type { Event } from '../../model/event/event.js';
+import { SHARED_PREFIXES, type SharedScope } from '../../state/scope.js';
+import { scopeOf, type StateOwner } from '../../storage/scopes.js';
+import type { CacheTransaction } from '../records/cache_transaction.js';
+import type { Operation, OperationEvent, SharedWrite } from '../records/records.js';
+
+/** Whether a key, without prefix, is one that is removed. */
+type IsStripped = (key: string) => boolean;
+
+/**
+ * Removes what an operation that has arrived overtook: the values of its keys in operations with lower numbers, which
+ * wait behind a refusal. Sent later, they would replace the newer values.
+ */
+export async function stripShared(
+  transaction: CacheTransaction,
+  owner: StateOwner,
+  { isCleared, values }: SharedWrite,
+  number: number,
+): Promise<void> {
+  const scope = scopeOf(owner);
+  const keys = new Set(values.map(([key]) => key));
+  const isStripped: IsStripped = (key) => isCleared || keys.has(key);
+  const below = scope === 'app' ? { appName: owner.appName } : owner;
+  for (const earlier of await transaction.sharedNumbers(owner)) {
+    if (earlier.number >= number) continue;
+    const overlaps = earlier.values.some(([key]) => isStripped(key));
+    if (!overlaps) continue;
+    const all = [...(await transaction.operationsBelow(below)).values()].flat();
+    const operation = all.find((other) => other.number === earlier.number);
+    if (operation === undefined || operation.landed !== undefined) continue;
+    const stripped = withoutKeys(operation, scope, isStripped);
+    await transaction.changeOperations(operation.key, { put: [stripped] });
+    if (stripped.shared[scope] === undefined) await transaction.deleteShared(operation, owner);
+  }
+}
+
+/** Returns an operation without keys of a shared state. */
+export function withoutKeys(
+  operation: Operation,
+  scope: SharedScope,
+  isStripped: IsStripped,
+): Operation {
+  const { event, creation, delta, shared } = operation;
+  const write = shared[scope];
+  if (write === undefined) return operation;
+  const values = write.values.filter(([key]) => !isStripped(key));
+  const rest = { ...shared };
+  if (values.length > 0 || write.isCleared) rest[scope] = { ...write, values };
+  else Reflect.deleteProperty(rest, scope);
+  const strip = (text: string): string => strippedText(text, SHARED_PREFIXES[scope], isStripped);
+  const stripEvent = (event: OperationEvent): OperationEvent => {
+    const parsed = JSON.parse(event.text) as Event;
+    const text = strip(JSON.stringify(parsed.actions.stateDelta));
+    parsed.actions.stateDelta = JSON.parse(text) as Record<string, unknown>;
+    return { ...event, text: JSON.stringify(parsed) };
+  };
+  return {
+    ...operation,
+    shared: rest,
+    event: event && stripEvent(event),
+    delta: delta && strip(delta),
+    creation: creation && {
+      ...creation,
+      state: strip(creation.state),
+      delta: strip(creation.delta),
+      events: creation.events.map(stripEvent),
+    },
+  };
+}
+
+function strippedText(text: string, prefix: string, isStripped: IsStripped): string {
+  const all = JSON.parse(text) as Record<string, unknown>;
+  const isGone = (key: string): boolean =>
+    key.startsWith(prefix) && isStripped(key.slice(prefix.length));
+  return JSON.stringify(Object.fromEntries(Object.entries(all).filter(([key]) => !isGone(key))));
+}

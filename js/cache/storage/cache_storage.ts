@@ -1,0 +1,372 @@
+import type {
+  StorageDeleteRequest,
+  StorageDeleteUnchangedRequest,
+  StoragePageRequest,
+  StorageReadRequest,
+  StorageWriteRequest,
+  Decide,
+} from '../../storage/adapter.js';
+import type {
+  BuiltInAdapter,
+  BuiltInDescribeRequest,
+  BuiltInListRequest,
+  BuiltInRows,
+} from '../../storage/built_in_adapter.js';
+import { sortList } from '../../storage/list_place.js';
+import type {
+  Changes,
+  Deleted,
+  EventRow,
+  Found,
+  Listing,
+  PageRows,
+  SessionRow,
+  StorageKey,
+} from '../../storage/rows.js';
+import type { StateOwner } from '../../storage/scopes.js';
+import type { CreateRequest } from '../../storage/session_store.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import type { SessionError } from '../../errors/errors.js';
+import { nameOf } from '../records/cache_key.js';
+import type { CacheTransaction } from '../records/cache_transaction.js';
+import type { LocalData } from '../records/local_data.js';
+import type { Operation, OperationEvent, SessionRecord } from '../records/records.js';
+import { type JsonState } from '../view/json_state.js';
+import { deltaOf, sharedWrites } from '../view/shared_overlay.js';
+import type { SessionView } from '../view/session_overlay.js';
+import { deleteSession, deleteUser } from './deletion.js';
+import {
+  changedEvents,
+  eventsWithIds,
+  lastEvents,
+  pageOfEvents,
+  storedEvent,
+} from './shown_events.js';
+
+export interface CacheStorageParts {
+  readonly data: LocalData;
+  readonly clock: () => number;
+}
+
+/**
+ * The local data as a storage adapter. It reads what the remote has said with the operations over it, and a write adds
+ * operations to the outbox. One instance runs one write, because it keeps the numbers of its operations.
+ */
+export class CacheStorage implements BuiltInAdapter {
+  readonly kind = 'cache';
+  readonly #parts: CacheStorageParts;
+  /** The session that is created. */
+  readonly #creation: CreateRequest | undefined;
+  /** The JSON text of the delta of an `update`, once it is computed. */
+  delta = '{}';
+  /** The numbers of the operations that the write has added, or that hold the events which it wrote. */
+  numbers: readonly number[] = [];
+
+  constructor(parts: CacheStorageParts, creation?: CreateRequest) {
+    this.#parts = parts;
+    this.#creation = creation;
+  }
+
+  async open(): Promise<void> {
+    await this.#parts.data.read(() => Promise.resolve());
+  }
+
+  explain(error: SessionError): SessionError {
+    return error;
+  }
+
+  create(request: StorageWriteRequest, decide: Decide): Promise<void> {
+    return this.#write(request, decide);
+  }
+
+  append(request: StorageWriteRequest, decide: Decide): Promise<void> {
+    return this.#write(request, decide);
+  }
+
+  #write(request: StorageWriteRequest, decide: Decide): Promise<void> {
+    return this.#parts.data.write(async (transaction) => {
+      this.numbers = [];
+      const { key } = request;
+      const view = isSessionKey(key) ? await transaction.view(key) : undefined;
+      const found = await findRows(transaction, request, view);
+      const changes = decide(found);
+      if (changes === undefined) {
+        // The events are there already, but may be unsent.
+        const pending = request.eventIds.map((id) => view?.overlay.events.get(id)?.number);
+        this.numbers = pending.filter((number) => number !== undefined);
+        return;
+      }
+      const operations = await this.#operationsOf(transaction, key, changes, view);
+      const last = Math.max(...operations.map(({ number }) => number));
+      transaction.drawUpTo(last);
+      if (isSessionKey(key)) await this.#requireRecord(transaction, key, operations[0]!);
+      await transaction.changeOperations(operations[0]!.key, { put: operations });
+      this.numbers = operations.map(({ number }) => number);
+    });
+  }
+
+  /** Each session with operations has a record. */
+  async #requireRecord(
+    transaction: CacheTransaction,
+    key: CompositeSessionKey,
+    { kind, birth }: Operation,
+  ): Promise<void> {
+    const record = await transaction.session(key);
+    if (record?.copy !== undefined || (record !== undefined && kind !== 'create')) return;
+    await transaction.putSession(key, {
+      ...newRecord(birth, this.#parts.clock()),
+      ...record,
+      birth,
+    });
+  }
+
+  async #operationsOf(
+    transaction: CacheTransaction,
+    key: StorageKey,
+    changes: Changes,
+    view: SessionView | undefined,
+  ): Promise<Operation[]> {
+    const { session, user, app, events } = changes;
+    if (!isSessionKey(key) || session === undefined) {
+      const number = Math.max(user?.revision ?? 0, app?.revision ?? 0);
+      const { delta } = this;
+      const shared = sharedWrites([JSON.parse(delta) as JsonState]);
+      return [{ ...NEW, number, kind: 'update', key: ownerOf(key), delta, shared }];
+    }
+    const rest = { ...NEW, key: sessionKeyOf(key), birth: session.created };
+    const isTitled = (session.title ?? '') !== (view?.title ?? '');
+    const title = isTitled ? session.title : undefined;
+    if (this.#creation !== undefined) {
+      const { state, delta, sharesState, description, lastUpdateTime } = this.#creation;
+      const eventsOf = events.map(operationEvent);
+      const initial = [JSON.parse(state) as JsonState, ...events.map(({ text }) => deltaOf(text))];
+      const shared = sharedWrites([
+        ...(sharesState ? initial : []),
+        JSON.parse(delta) as JsonState,
+      ]);
+      const now = session.createTime ?? this.#creation.now;
+      const named = { ...description, ...(title !== undefined && { title }) };
+      const creation = {
+        state,
+        delta,
+        sharesState,
+        description: named,
+        lastUpdateTime,
+        now,
+        events: eventsOf,
+      };
+      const time = session.lastUpdateTime;
+      return [{ ...rest, number: session.revision, kind: 'create', time, creation, shared }];
+    }
+    const operations: Operation[] = [];
+    for (const row of events) {
+      const event = operationEvent(row);
+      const earlier = operations.findLast((other) => other.event?.id === row.id);
+      const basis = earlier
+        ? { previous: earlier.number }
+        : await expectationOf(transaction, key, view!, row.id);
+      const shared = sharedWrites([deltaOf(row.text)]);
+      operations.push({
+        ...rest,
+        ...{ number: row.revision, kind: 'append', time: row.timestamp, event, shared },
+        ...basis,
+        ...(operations.length === 0 && title !== undefined && { title }),
+      });
+    }
+    return operations;
+  }
+
+  describe({ key, title, labels }: BuiltInDescribeRequest): Promise<boolean> {
+    return this.#parts.data.write(async (transaction) => {
+      const view = await transaction.view(key);
+      if (view === undefined) return false;
+      const number = transaction.tick();
+      const { birth } = view;
+      const operation = {
+        ...NEW,
+        number,
+        kind: 'describe',
+        key: sessionKeyOf(key),
+        birth,
+        title,
+        labels,
+      } as const;
+      await transaction.changeOperations(key, { put: [operation] });
+      this.numbers = [number];
+      return true;
+    });
+  }
+
+  delete(request: StorageDeleteRequest): Promise<Deleted> {
+    return this.#parts.data.write(async (transaction) => {
+      const { what, key } = request;
+      if (what === 'session') {
+        this.numbers = await deleteSession(transaction, sessionKeyOf(key));
+      } else {
+        if (what === 'user') await deleteUser(transaction, key);
+        const number = transaction.tick();
+        const cleared = { isCleared: true, values: [] };
+        const shared = what === 'appState' ? { app: cleared } : { user: cleared };
+        const operation = {
+          ...NEW,
+          number,
+          kind: 'clear',
+          key: ownerOf(key),
+          what,
+          shared,
+        } as const;
+        await transaction.changeOperations(operation.key, { put: [operation] });
+        this.numbers = [number];
+      }
+      return { floor: transaction.counter };
+    });
+  }
+
+  deleteUnchanged(request: StorageDeleteUnchangedRequest): Promise<false | Deleted> {
+    const { key, revision, labels } = request;
+    return this.#parts.data.write(async (transaction) => {
+      const view = await transaction.view(key);
+      if (view?.revision !== revision || view.labels !== (labels ?? '')) return false;
+      this.numbers = await deleteSession(transaction, sessionKeyOf(key));
+      return { floor: transaction.counter };
+    });
+  }
+
+  read(request: StorageReadRequest): Promise<BuiltInRows> {
+    return this.readParsed(request);
+  }
+
+  readParsed({ key, window }: StorageReadRequest): Promise<BuiltInRows> {
+    return this.#parts.data.read(async (transaction) => {
+      const view = isSessionKey(key) ? await transaction.view(key) : undefined;
+      const { appName, userId } = key;
+      const user =
+        userId === undefined ? undefined : await transaction.shownState({ appName, userId });
+      const app = await transaction.shownState({ appName });
+      if (view === undefined || !isSessionKey(key)) return { user, app, events: [] };
+      const events = await lastEvents(transaction, key, view, window);
+      return { session: rowOf(key, view), user, app, events };
+    });
+  }
+
+  readPage(request: StoragePageRequest): Promise<PageRows> {
+    const { key, direction, eventId, limit } = request;
+    return this.#parts.data.read(async (transaction) => {
+      const view = await transaction.view(key);
+      if (view === undefined) return {};
+      const isForward = direction === 'after';
+      const events = await pageOfEvents(transaction, key, view, isForward, eventId, limit);
+      const withCount = request.withCount ?? true;
+      const count = withCount
+        ? { eventCount: (await lastEvents(transaction, key, view, {})).length }
+        : {};
+      return { session: rowOf(key, view), events, ...count };
+    });
+  }
+
+  list(request: BuiltInListRequest): Promise<Listing> {
+    const { appName, userId, offset, limit } = request;
+    return this.#parts.data.read(async (transaction) => {
+      const below = { appName, userId };
+      const records = await transaction.sessions(below);
+      const waiting = await transaction.operationsBelow(below);
+      const rows: SessionRow[] = [];
+      for (const [key, record] of records) {
+        const ofUser = waiting.get(nameOf({ appName, userId: key.userId })) ?? [];
+        const view = transaction.viewWith(key, record, waiting.get(nameOf(key)) ?? [], ofUser);
+        if (view !== undefined) rows.push(rowOf(key, view));
+      }
+      const sorted = sortList(rows, request);
+      const sessions = sorted.slice(offset, limit === undefined ? undefined : offset + limit);
+      const users: Listing['users'][number][] = [];
+      for (const userId of new Set(sessions.map(({ userId }) => userId))) {
+        const state = await transaction.shownState({ appName, userId });
+        if (state !== undefined) users.push({ userId, ...state });
+      }
+      const app = await transaction.shownState({ appName });
+      return { sessions, users, app, total: rows.length };
+    });
+  }
+}
+
+/** The members that few operations have. */
+const NEW = { attempts: 0, birth: 0, time: 0, shared: {} } as const;
+
+export function newRecord(birth: number, usedAt: number): SessionRecord {
+  return { birth, tick: birth, stamp: 0, shape: 0, confirmedAt: 0, usedAt };
+}
+
+function isSessionKey(key: StorageKey): key is CompositeSessionKey {
+  return key.sessionId !== undefined;
+}
+
+function sessionKeyOf({ appName, userId, sessionId }: Required<StorageKey>): CompositeSessionKey {
+  return { appName, userId, sessionId };
+}
+
+function ownerOf({ appName, userId }: StorageKey): StateOwner {
+  return userId === undefined ? { appName } : { appName, userId };
+}
+
+function operationEvent({ id, text, timestamp, seq, revision }: EventRow): OperationEvent {
+  return { id, text, timestamp, seq, tick: revision };
+}
+
+/** Returns what the remote must have of an event that is written. */
+async function expectationOf(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  { overlay, copy }: SessionView,
+  id: string,
+): Promise<Pick<Operation, 'expected' | 'isBound' | 'previous'>> {
+  const pending = overlay.events.get(id);
+  if (pending !== undefined) return { previous: pending.number };
+  const stored = copy && (await storedEvent(transaction, key, id));
+  if (stored === undefined) return { expected: null };
+  return { expected: stored.revision, ...(!stored.isExact && { isBound: true }) };
+}
+
+async function findRows(
+  transaction: CacheTransaction,
+  { key, scopes, eventIds, since }: StorageWriteRequest,
+  view: SessionView | undefined,
+): Promise<Found> {
+  const { appName, userId } = key;
+  const hasUser = userId !== undefined && scopes.includes('user');
+  const user = hasUser ? await transaction.shownState({ appName, userId }) : undefined;
+  const app = scopes.includes('app') ? await transaction.shownState({ appName }) : undefined;
+  const floor = transaction.counter;
+  if (view === undefined || !isSessionKey(key))
+    return { user, app, events: [], changed: [], floor };
+  const events = await eventsWithIds(transaction, key, view, eventIds);
+  const changed = await changedEvents(transaction, key, view, since);
+  return { session: rowOf(key, view), user, app, events, changed, floor };
+}
+
+function rowOf({ appName, userId, sessionId }: CompositeSessionKey, view: SessionView): SessionRow {
+  const {
+    birth: created,
+    revision,
+    lastUpdateTime,
+    state,
+    title,
+    labels,
+    createTime,
+    initialState,
+  } = view;
+  return {
+    ...{
+      appName,
+      userId,
+      sessionId,
+      created,
+      revision,
+      lastUpdateTime,
+      state,
+      createTime,
+      initialState,
+    },
+    ...(title !== '' && { title }),
+    ...(labels !== '' && { labels }),
+  };
+}

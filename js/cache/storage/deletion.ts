@@ -1,0 +1,95 @@
+/** Deletions: which operations of a deleted session are still sent. */
+import type { CompositeSessionKey } from '../../model/session.js';
+import type { SharedScope } from '../../state/scope.js';
+import type { CacheTransaction } from '../records/cache_transaction.js';
+import type { Operation } from '../records/records.js';
+
+/**
+ * Deletes a session. What was sent without an answer, or writes shared keys, is sent before the deletion.
+ *
+ * @returns the number of the operation, if the remote has to be told
+ */
+export async function deleteSession(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+): Promise<number[]> {
+  const view = await transaction.view(key);
+  if (view === undefined) return [];
+  const { birth, copy } = view;
+  const record = (await transaction.session(key))!;
+  const operations = await transaction.operations(key, record);
+  const kept = await prune(transaction, key, birth, operations, ['user', 'app']);
+  if (copy === undefined && !kept.some((operation) => operation.birth === birth)) {
+    if (kept.length === 0 && record.copy === undefined) await transaction.deleteSession(key);
+    return [];
+  }
+  const number = transaction.tick();
+  const { appName, userId, sessionId } = key;
+  const deletion: Operation = {
+    ...{ number, kind: 'delete', key: { appName, userId, sessionId }, birth },
+    ...{ attempts: 0, time: 0, shared: {} },
+  };
+  await transaction.changeOperations(key, { put: [deletion] });
+  return [number];
+}
+
+/** Removes what is unsent of a user's sessions. The operation that deletes the user hides what is left. */
+export async function deleteUser(
+  transaction: CacheTransaction,
+  { appName, userId }: Pick<CompositeSessionKey, 'appName' | 'userId'>,
+): Promise<void> {
+  for (const [key, record] of await transaction.sessions({ appName, userId })) {
+    const operations = await transaction.operations(key, record);
+    const births = new Set(operations.map(({ birth }) => birth));
+    let kept: readonly Operation[] = operations;
+    for (const birth of births) kept = await prune(transaction, key, birth, kept, ['app']);
+    if (kept.length === 0 && record.copy === undefined) await transaction.deleteSession(key);
+  }
+}
+
+/**
+ * Removes the operations of a session that need not be sent before it is deleted.
+ *
+ * @param scopes those whose keys are still sent
+ * @returns the operations that are left
+ */
+async function prune(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  birth: number,
+  operations: readonly Operation[],
+  scopes: readonly SharedScope[],
+): Promise<readonly Operation[]> {
+  const own = operations.filter((operation) => operation.birth === birth);
+  const isNeeded = ({ refusal, attempts, landed, shared }: Operation): boolean =>
+    refusal === undefined &&
+    (attempts > 0 || landed !== undefined || scopes.some((scope) => shared[scope] !== undefined));
+  const isAnyNeeded = own.some(isNeeded);
+  const removed = own.filter(
+    (operation) =>
+      !isNeeded(operation) &&
+      !(isAnyNeeded && operation.kind === 'create' && operation.refusal === undefined),
+  );
+  if (removed.length === 0) return operations;
+  const rest = operations.filter((operation) => !removed.includes(operation));
+  const put = rest.map((operation) => withoutPrevious(operation, removed));
+  const changed = put.filter((operation, index) => operation !== rest[index]);
+  await transaction.changeOperations(key, { put: changed, removed });
+  return put;
+}
+
+/** Returns an operation that replaces no event of removed ones, but what those would have replaced. */
+export function withoutPrevious(operation: Operation, removed: readonly Operation[]): Operation {
+  let result = operation;
+  for (;;) {
+    const earlier = removed.find(({ number }) => number === result.previous);
+    if (earlier === undefined) return result;
+    const { previous, expected = null, isBound } = earlier;
+    result = {
+      ...result,
+      previous,
+      expected: previous === undefined ? expected : undefined,
+      isBound,
+    };
+  }
+}

@@ -1,0 +1,181 @@
+/** The events of a session as a reader sees them: those of the copy, with those of the operations over them. */
+import type { CompositeSessionKey } from '../../model/session.js';
+import type { EventRow } from '../../storage/rows.js';
+import type { CacheTransaction } from '../records/cache_transaction.js';
+import {
+  changedEventRange,
+  eventIdKey,
+  eventIdRange,
+  eventKey,
+  eventRange,
+  type EventRecord,
+} from '../records/records.js';
+import { overlayEvent, overlayRows, type SessionView } from '../view/session_overlay.js';
+
+/** The most events of operations that are looked up one by one. */
+const MOST_LOOKUPS = 64;
+
+/** Returns the position of an event in a copy. */
+export async function positionOf(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  id: string,
+): Promise<number | undefined> {
+  const place = await transaction.local.get('events', eventIdKey(transaction.keyOf(key), id));
+  return place as number | undefined;
+}
+
+export async function storedEvent(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  id: string,
+): Promise<EventRecord | undefined> {
+  const position = await positionOf(transaction, key, id);
+  if (position === undefined) return undefined;
+  const session = transaction.keyOf(key);
+  return (await transaction.local.get('events', eventKey(session, position))) as EventRecord;
+}
+
+/** Returns the events of operations that the copy does not have. */
+export async function addedEvents(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  view: SessionView,
+): Promise<EventRow[]> {
+  const rows = overlayRows(view);
+  const { copy } = view;
+  if (rows.length === 0 || copy === undefined || copy.next === copy.first) return rows;
+  if (rows.length <= MOST_LOOKUPS) {
+    const places = await Promise.all(rows.map(({ id }) => positionOf(transaction, key, id)));
+    return rows.filter((_, index) => places[index] === undefined);
+  }
+  const entries = await transaction.local.list('events', eventIdRange(transaction.keyOf(key)));
+  const ids = new Set(entries.map(({ key }) => key.at(-1)));
+  return rows.filter(({ id }) => !ids.has(id));
+}
+
+/** Returns events of the copy, with what operations have made of them. */
+async function copiedEvents(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  { copy, overlay }: SessionView,
+  from: number,
+  to: number,
+  last?: number,
+): Promise<EventRow[]> {
+  if (copy === undefined || last === 0 || from >= to) return [];
+  const range = eventRange(transaction.keyOf(key), from, to);
+  const isLast = last !== undefined && last < Infinity;
+  const entries = await transaction.local.list('events', {
+    ...range,
+    ...(isLast && { limit: last, isReversed: true }),
+  });
+  const rows = entries.map(({ value }) => {
+    const stored = value as EventRecord;
+    return overlayEvent(stored, overlay.events.get(stored.id));
+  });
+  return isLast ? rows.reverse() : rows;
+}
+
+/** Returns the last events of those at or after a time. */
+export async function lastEvents(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  view: SessionView,
+  { last = Infinity, after }: { readonly last?: number; readonly after?: number },
+): Promise<EventRow[]> {
+  const { copy } = view;
+  const added = await addedEvents(transaction, key, view);
+  const [first, next] = [copy?.first ?? 0, copy?.next ?? 0];
+  if (after === undefined) {
+    const ends = last === Infinity ? added : added.slice(Math.max(0, added.length - last));
+    const rest = last - ends.length;
+    return [...(await copiedEvents(transaction, key, view, first, next, rest)), ...ends];
+  }
+  const all = [...(await copiedEvents(transaction, key, view, first, next)), ...added];
+  const later = all.filter(({ timestamp }) => timestamp >= after);
+  return later.slice(Math.max(0, later.length - last));
+}
+
+/** Returns the page of events before or after one; `undefined` if no event has that id. */
+export async function pageOfEvents(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  view: SessionView,
+  isForward: boolean,
+  eventId: string | undefined,
+  limit: number,
+): Promise<EventRow[] | undefined> {
+  const { copy } = view;
+  const added = await addedEvents(transaction, key, view);
+  const [first, next] = [copy?.first ?? 0, copy?.next ?? 0];
+  const position = eventId === undefined ? undefined : await positionOf(transaction, key, eventId);
+  const index = added.findIndex(({ id }) => id === eventId);
+  const isOfCopy = copy !== undefined && position !== undefined;
+  if (eventId !== undefined && !isOfCopy && index < 0) return undefined;
+  if (isForward) {
+    const from = isOfCopy ? position + 1 : index >= 0 ? next : first;
+    const end = limit === Infinity ? next : Math.min(next, from + limit);
+    const copied = await copiedEvents(transaction, key, view, from, end);
+    return [...copied, ...added.slice(index + 1, index + 1 + limit - copied.length)];
+  }
+  const before = isOfCopy ? [] : index >= 0 ? added.slice(0, index) : added;
+  const ends = limit === Infinity ? before : before.slice(Math.max(0, before.length - limit));
+  const to = isOfCopy ? position : next;
+  const rest = limit - ends.length;
+  return [...(await copiedEvents(transaction, key, view, first, to, rest)), ...ends];
+}
+
+/** Returns the events with these ids. */
+export async function eventsWithIds(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  view: SessionView,
+  ids: readonly string[],
+): Promise<EventRow[]> {
+  const rows: EventRow[] = [];
+  for (const id of new Set(ids)) {
+    const over = view.overlay.events.get(id);
+    const stored = view.copy && (await storedEvent(transaction, key, id));
+    if (stored !== undefined) rows.push(overlayEvent(stored, over));
+    else if (over !== undefined) rows.push({ ...over, revision: over.tick });
+  }
+  return rows.map(({ id, seq, revision, timestamp, text }) => ({
+    id,
+    seq,
+    revision,
+    timestamp,
+    text,
+  }));
+}
+
+/** Returns the events that have changed after a local number. */
+export async function changedEvents(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  view: SessionView,
+  since: number,
+): Promise<EventRow[]> {
+  const { copy, record, overlay } = view;
+  const rows: EventRow[] = [];
+  if (since >= view.revision) return rows;
+  const session = transaction.keyOf(key);
+  if (copy !== undefined && record!.tick > since) {
+    const entries = await transaction.local.list('events', changedEventRange(session, since));
+    for (const { value } of entries) {
+      const position = value as number;
+      const stored = (await transaction.local.get(
+        'events',
+        eventKey(session, position),
+      )) as EventRecord;
+      if (!overlay.events.has(stored.id)) rows.push(overlayEvent(stored, undefined));
+    }
+  }
+  for (const row of overlayRows(view)) {
+    const stored =
+      copy && row.revision > since ? await storedEvent(transaction, key, row.id) : undefined;
+    const shown = stored === undefined ? row : overlayEvent(stored, overlay.events.get(row.id));
+    if (Math.max(shown.revision, row.revision) > since) rows.push(shown);
+  }
+  return rows;
+}

@@ -1,0 +1,199 @@
+/** A session as a reader sees it: what the remote has said, with the operations over it. */
+import { isTemp, storedScopeOf } from '../../state/scope.js';
+import type {
+  Copy,
+  EventRecord,
+  Operation,
+  OperationEvent,
+  SessionRecord,
+} from '../records/records.js';
+import { DeltaFold } from './delta_fold.js';
+import { applyValue, type JsonState } from './json_state.js';
+import { deltaOf } from './shared_overlay.js';
+
+/** An event of an operation, over the copy. */
+export interface OverlayEvent extends OperationEvent {
+  /** The remote's revision that the event replaces, if the operation knows one. */
+  readonly expected: number | undefined;
+  /** The number of the last operation that writes it. */
+  readonly number: number;
+}
+
+/** The operations of one session, folded in their order. Those that come later can be added. */
+export class SessionOverlay {
+  /** The birth of the session that is there after the operations. `undefined`: it is deleted, or was never there. */
+  birth: number | undefined;
+  /** The creation, if the copy has no part in the session. */
+  creation: Operation | undefined;
+  readonly events = new Map<string, OverlayEvent>();
+  /** The changes of the session's own state. */
+  readonly values = new DeltaFold();
+  title: string | undefined;
+  labels: string | undefined;
+  firstTitle: string | undefined;
+  time = 0;
+  tick = 0;
+  /** The number of the last operation. */
+  number = 0;
+
+  constructor(record: SessionRecord | undefined) {
+    this.birth = record?.copy === undefined ? undefined : record.birth;
+  }
+
+  /** @returns whether the operation changes what is there */
+  add(operation: Operation): void {
+    const { kind, number, birth, creation, event } = operation;
+    this.number = number;
+    if (kind === 'create') {
+      if (this.birth !== undefined) {
+        // The session exists on the remote, but the answer is not here yet.
+        if (birth === this.birth) for (const each of creation!.events) this.#put(each, operation);
+        return;
+      }
+      this.#reset(birth);
+      this.creation = operation;
+      this.#change(JSON.parse(creation!.state) as JsonState);
+      for (const each of creation!.events) this.#put(each, operation);
+      this.#change(JSON.parse(creation!.delta) as JsonState);
+      this.title = creation!.description.title ?? '';
+      this.labels = creation!.description.labels ?? '';
+      this.tick = Math.max(this.tick, number);
+      this.time = operation.time;
+      return;
+    }
+    const isDeletedUser = kind === 'clear' && operation.what === 'user';
+    if (isDeletedUser && this.birth !== undefined && this.birth < number) this.#reset(undefined);
+    if (this.birth === undefined || birth !== this.birth) return;
+    if (kind === 'delete') return this.#reset(undefined);
+    if (kind === 'describe') {
+      this.title = operation.title ?? this.title;
+      this.labels = operation.labels ?? this.labels;
+      return;
+    }
+    if (event === undefined) return;
+    this.#put(event, operation);
+    this.firstTitle ??= operation.title;
+    this.time = Math.max(this.time, operation.time);
+  }
+
+  #put(event: OperationEvent, { expected, number, isBound }: Operation): void {
+    const earlier = this.events.get(event.id);
+    this.tick = Math.max(this.tick, event.tick);
+    this.events.set(event.id, {
+      ...event,
+      seq: earlier?.seq ?? event.seq,
+      expected:
+        earlier === undefined && isBound !== true ? (expected ?? undefined) : earlier?.expected,
+      number,
+    });
+    this.#change(deltaOf(event.text));
+  }
+
+  #change(delta: JsonState): void {
+    for (const [key, value] of Object.entries(delta)) {
+      if (isSessionKey(key)) this.values.set(key, value);
+    }
+  }
+
+  #reset(birth: number | undefined): void {
+    this.birth = birth;
+    this.creation = undefined;
+    this.events.clear();
+    this.values.clear();
+    this.title = this.labels = this.firstTitle = undefined;
+    this.tick = this.time = 0;
+  }
+}
+
+/** A session as a reader sees it, without its events. The numbers are local. */
+export interface SessionView {
+  readonly birth: number;
+  readonly revision: number;
+  readonly lastUpdateTime: number;
+  readonly createTime: number | undefined;
+  readonly initialState: string | undefined;
+  readonly state: string;
+  readonly title: string;
+  readonly labels: string;
+  /** The copy, unless the session was created here after it. */
+  readonly copy: Copy | undefined;
+  readonly record: SessionRecord | undefined;
+  readonly overlay: SessionOverlay;
+}
+
+/** Lays operations over a session's record. Returns `undefined` if there is no session. */
+export function viewOf(
+  record: SessionRecord | undefined,
+  overlay: SessionOverlay,
+): SessionView | undefined {
+  const { birth, creation, values } = overlay;
+  if (birth === undefined) return undefined;
+  const copy = creation === undefined ? record?.copy : undefined;
+  const state = stateOf(copy?.state ?? '{}', values);
+  const copyTitle = copy?.title ?? '';
+  const title = overlay.title ?? copyTitle;
+  return {
+    birth,
+    revision: Math.max(birth, copy === undefined ? 0 : record!.tick, overlay.tick),
+    lastUpdateTime: Math.max(copy?.lastUpdateTime ?? 0, overlay.time),
+    createTime: copy === undefined ? creation!.creation!.now : copy.createTime,
+    initialState: copy === undefined ? initialStateOf(creation!) : copy.initialState,
+    state,
+    title: title === '' ? (overlay.firstTitle ?? '') : title,
+    labels: overlay.labels ?? copy?.labels ?? '',
+    copy,
+    record,
+    overlay,
+  };
+}
+
+function isSessionKey(key: string): boolean {
+  return !isTemp(key) && storedScopeOf(key) === 'session';
+}
+
+function stateOf(base: string, values: DeltaFold): string {
+  if (values.isEmpty) return base;
+  const state = JSON.parse(base) as JsonState;
+  for (const [key, value] of values.changes) applyValue(state, key, value);
+  return JSON.stringify(state);
+}
+
+/** Returns the session's own state as it was created. */
+export function initialStateOf({ creation }: Operation): string {
+  const values = new DeltaFold();
+  for (const [key, value] of Object.entries(JSON.parse(creation!.state) as JsonState)) {
+    if (isSessionKey(key)) values.set(key, value);
+  }
+  return stateOf('{}', values);
+}
+
+/** A row of an event as a handle gets it. */
+export interface ViewedEvent {
+  readonly id: string;
+  readonly seq: number;
+  readonly revision: number;
+  readonly timestamp: number;
+  readonly text: string;
+}
+
+/** Returns the events of the operations, in order. */
+export function overlayRows({ overlay }: SessionView): ViewedEvent[] {
+  return [...overlay.events.values()].map(({ id, seq, tick, timestamp, text }) => {
+    return { id, seq, revision: tick, timestamp, text };
+  });
+}
+
+/** Lays an operation's event over the copy's one of the same id. The text of others stays if the operation came too late. */
+export function overlayEvent(stored: EventRecord, over: OverlayEvent | undefined): ViewedEvent {
+  const { id, seq, tick, timestamp, text } = stored;
+  const isOvertaken =
+    over?.expected !== undefined && stored.isExact && stored.revision > over.expected;
+  if (over === undefined || isOvertaken) return { id, seq, revision: tick, timestamp, text };
+  return {
+    id,
+    seq,
+    revision: Math.max(over.tick, tick),
+    timestamp: over.timestamp,
+    text: over.text,
+  };
+}
