@@ -86,7 +86,7 @@ export async function landAppends(
   const { copy } = record;
   const revision = appended[APPENDED.revision];
   const missed = appended[APPENDED.missed] ?? [];
-  const placed = placesOf(appended, sent.length);
+  const placed = appended[APPENDED.placed];
   const revisions = new Map(
     sent.flatMap(({ event }, index) => {
       const place = placed[index];
@@ -162,21 +162,6 @@ export async function landAppends(
   if (!draft.isChanged) return { isBehind: false, notices: [] };
   const at = draft.isReordered ? transaction.counter : after.tick;
   return { isBehind: false, notices: [{ type: 'appended', ...key, revision: at, scopes: [] }] };
-}
-
-/** Returns where the events of an append are stored. A storage that knows the operation already tells nothing. */
-function placesOf(
-  appended: Appended,
-  count: number,
-): readonly (readonly [seq: number, revision: number])[] {
-  const placed = (appended as unknown[])[APPENDED.state + 1] as [number, number][] | undefined;
-  if (placed !== undefined) return placed;
-  const unchanged = new Map(appended[APPENDED.unchanged] ?? []);
-  let last = appended[APPENDED.revision] - (count - unchanged.size);
-  return Array.from({ length: count }, (_, index) => {
-    const revision = unchanged.get(index) ?? ++last;
-    return [revision, revision] as const;
-  });
 }
 
 function applyDelta(state: JsonState, text: string): void {
