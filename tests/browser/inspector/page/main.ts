@@ -160,8 +160,7 @@ const scenarios = {
   },
   async openCache(url: string) {
     const remote = new RemoteSessionService({ url, headers: { 'x-user': 'ada' }, retries: 0 });
-    const local = await openSessionService({ storage: 'memory' });
-    const cache = new CachedSessionService({ remote, local, owner: 'ada' });
+    const cache = new CachedSessionService({ remote, local: 'memory', owner: 'ada' });
     await cache.getOrCreateSession(KEY);
     service = cache;
     show(cache, KEY);
