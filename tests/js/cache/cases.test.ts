@@ -197,6 +197,13 @@ it("an answer that is not the handler's refuses nothing, and an expired login is
   await cache.appendEvent({ session, event: event('e1') });
   await until(() => cache.status.isSignedOut);
   assert.equal((await cache.outbox.list())[0]?.error, undefined);
+  // A network asks its user to log in.
+  server.isHandler = false;
+  server.intercept = () => Promise.resolve(new Response('Log in.', { status: 403 }));
+  await assert.rejects(cache.sync(), hasCode('connection_lost'));
+  assert.equal(cache.status.isOnline, false);
+  assert.equal((await cache.outbox.list())[0]?.error, undefined);
+  server.isHandler = true;
   server.intercept = undefined;
   server.isOffline = true;
   await assert.rejects(cache.sync(), hasCode('connection_lost'));

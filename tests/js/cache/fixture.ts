@@ -14,6 +14,7 @@ import {
   MemoryLocalStore,
 } from '../../../js/cache/index.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
 import { untilAborted } from '../../../js/call/time_limit.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from '../remote/fixture.js';
 
@@ -27,6 +28,8 @@ export class Server {
   isOffline = false;
   /** The number of requests whose responses get lost from now on. */
   lostResponses = 0;
+  /** Whether `intercept` answers as the handler; else as something before it, or as another server. */
+  isHandler = true;
   /** Answers a request instead of the handler. */
   intercept: ((request: Request) => Promise<Response | undefined>) | undefined;
   readonly requests: string[] = [];
@@ -47,7 +50,10 @@ export class Server {
         const request = new Request(input, init);
         this.requests.push(`${request.method} ${new URL(request.url).pathname}`);
         const answer = await untilAborted(request.signal, this.intercept?.(request.clone()));
-        if (answer !== undefined) return answer;
+        if (answer !== undefined) {
+          if (this.isHandler) answer.headers.set(PROTOCOL_HEADER, PROTOCOL_VERSION);
+          return answer;
+        }
         const response = await this.#fetch(request);
         if (request.method !== 'GET' && this.lostResponses > 0) {
           this.lostResponses -= 1;

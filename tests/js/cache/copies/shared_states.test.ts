@@ -74,6 +74,7 @@ it('values of one key are sent in the order of their writes, whatever sessions t
 
 /** Makes the server answer as `adk api_server` does. */
 function answerAsApiServer(server: Server, answer: (isList: boolean) => unknown): void {
+  server.isHandler = false;
   server.intercept = ({ url }) => {
     const { pathname } = new URL(url);
     const isVersion = pathname.endsWith('/version');

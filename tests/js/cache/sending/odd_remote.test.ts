@@ -73,6 +73,7 @@ describe('A network that asks its user to log in counts as no connection if it a
   ] as const) {
     it(what, async () => {
       const server = new Server();
+      server.isHandler = false;
       server.intercept = () => Promise.resolve(page());
       const { cache } = openCache(server);
       const session = await cache.getOrCreateSession(KEY);

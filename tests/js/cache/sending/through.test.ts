@@ -96,6 +96,7 @@ for (const [name, call] of Object.entries(CALLS)) {
 
 /** Answers like `adk api_server`, and creates sessions late. @returns the paths of the requests that write */
 function serveAgents(server: Server, createStatus: number): string[] {
+  server.isHandler = false;
   const writes: string[] = [];
   const stored = { id: 's1', ...USER, state: {}, events: [], lastUpdateTime: 1 };
   let isCreated = false;
