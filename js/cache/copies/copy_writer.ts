@@ -192,19 +192,14 @@ export async function takeListed(
   const session = listedSession(listed);
   const isSameSession = copy?.created === session.created;
   if (copy !== undefined && isSameSession) {
-    if (session.revision > copy.revision && copy.first < copy.next)
-      return { notices: [], isChanged: true };
+    // The events of a copy that was only listed are fetched when it is read.
+    const isListedOnly = copy.first === copy.next && copy.hasOlder;
+    if (session.revision > copy.revision && !isListedOnly) return { notices: [], isChanged: true };
     const isDescribed = session.title === copy.title && session.labels === copy.labels;
     const isSame = session.revision <= copy.revision && (isDescribed || began < copy.describedAt);
     if (isSame) return { notices: [], isChanged: copy.isStale };
-    // Without events there is nothing to fetch: the list has all of it.
-    const notices = await updateCopy(
-      transaction,
-      key,
-      record!,
-      { ...session, since: copy.revision },
-      began,
-    );
+    const since = copy.revision;
+    const notices = await updateCopy(transaction, key, record!, { ...session, since }, began);
     return { notices, isChanged: copy.isStale };
   }
   if (copy !== undefined)
