@@ -101,9 +101,11 @@ export async function outbox(): Promise<Waiting[]> {
   }));
 }
 
-/** Resolves when something was refused. */
+/** Resolves when only a session is left of which something was refused. */
 export async function untilRefused(): Promise<void> {
-  while ((await outbox()).every(({ code }) => code === undefined)) {
+  for (;;) {
+    const [first, ...others] = await outbox();
+    if (first?.code !== undefined && others.length === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
