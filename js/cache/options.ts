@@ -75,6 +75,7 @@ export interface CachedSessionOptions<
 
 /** The options as the cache uses them. */
 export interface TakenOptions extends CachedSessionOptions<object> {
+  remote: StoredSessionService<object>;
   reads: ReadPolicy;
   readTimeoutMs: number;
   write: 'local' | 'through';

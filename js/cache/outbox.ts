@@ -9,7 +9,7 @@ import { requireId } from '../model/values/ids.js';
 import { parseEventText } from '../read/stored_events.js';
 import { SHARED_SCOPES } from '../state/scope.js';
 import { markRaw } from '../members/raw.js';
-import type { Notice } from '../watch/notice.js';
+import type { Notice } from '../model/notice.js';
 import { eventKey, type EventRecord, type Operation, stateOwnerOf } from './records/records.js';
 import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';

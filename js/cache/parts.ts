@@ -2,7 +2,7 @@ import { Diagnostics } from '../call/diagnostics.js';
 import { isSessionError } from '../errors/errors.js';
 import { CORE, ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';
-import type { Notice } from '../watch/notice.js';
+import type { Notice } from '../model/notice.js';
 import { Background } from './background.js';
 import { CacheStore } from './cache_store.js';
 import { Bounds } from './copies/bounds.js';

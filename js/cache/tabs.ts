@@ -1,7 +1,7 @@
 import { newEventId } from '../model/event/create_event.js';
 import { SessionError } from '../errors/errors.js';
 import type { Feed } from '../watch/feed.js';
-import type { Notice, StopWatching } from '../watch/notice.js';
+import type { Notice, StopWatching } from '../model/notice.js';
 import { Watcher } from '../watch/watcher.js';
 import type { CacheFailure, StatusMessage } from './records/status.js';
 

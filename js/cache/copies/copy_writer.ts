@@ -3,7 +3,7 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { ListedSession } from '../../storage/session_store.js';
-import type { Notice } from '../../watch/notice.js';
+import type { Notice } from '../../model/notice.js';
 import { stateNotice } from '../../watch/state_notice.js';
 import type { CacheTransaction } from '../records/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';

@@ -1,6 +1,6 @@
 import { SessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import type { Notice } from '../../watch/notice.js';
+import type { Notice } from '../../model/notice.js';
 import { nameOf } from '../records/cache_key.js';
 import { erasedError } from '../records/failures.js';
 import type { CacheTransaction } from '../records/cache_transaction.js';

@@ -1,7 +1,7 @@
 import { SHARED_SCOPES } from '../../state/scope.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
-import type { ChangeNotice, Notice } from '../../watch/notice.js';
+import type { ChangeNotice, Notice } from '../../model/notice.js';
 import { keyOfName, nameOf } from '../records/cache_key.js';
 import type { LocalData } from '../records/local_data.js';
 import { stateOwnerOf } from '../records/records.js';

@@ -3,7 +3,7 @@ import type { StateShape } from '../../state/state_shape.js';
 import { scopeOf, type StateOwner } from '../../storage/scopes.js';
 import type { TimedPlace } from '../../storage/list_place.js';
 import type { ListedSession, ReadList } from '../../storage/session_store.js';
-import type { Notice } from '../../watch/notice.js';
+import type { Notice } from '../../model/notice.js';
 import { stateNotice } from '../../watch/state_notice.js';
 import { nameOf } from '../records/cache_key.js';
 import { erasedError, isRefusal } from '../records/failures.js';

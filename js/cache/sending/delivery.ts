@@ -6,7 +6,7 @@ import { corruptRecord, parseEventText } from '../../read/stored_events.js';
 import type { StorageDeleteRequest } from '../../storage/adapter.js';
 import type { AppendRequest, CreatedSession } from '../../storage/session_store.js';
 import { type Appended, STALE_POLICIES } from '../../wasm/protocol.js';
-import type { Notice } from '../../watch/notice.js';
+import type { Notice } from '../../model/notice.js';
 import { contradictionError, type Fetch } from '../copies/fetch.js';
 import type { RemoteCall, RemoteEnd } from '../copies/remote_end.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';

@@ -4,7 +4,7 @@ import { parseEventText } from '../../read/stored_events.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import type { CreatedSession } from '../../storage/session_store.js';
 import { type Appended, APPENDED, MOST_CHANGED } from '../../wasm/protocol.js';
-import type { Notice } from '../../watch/notice.js';
+import type { Notice } from '../../model/notice.js';
 import { putChanged, putWindow, type RemoteEvent, storeDraft } from '../copies/copied_events.js';
 import { makeDraft, removeCopy, removeGone } from '../copies/copy_writer.js';
 import { remoteRevision } from '../copies/remote_end.js';
