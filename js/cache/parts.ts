@@ -158,6 +158,7 @@ export function openParts(options: TakenOptions) {
         globalThis.removeEventListener?.('online', goOnline);
         follower.close();
         closing.abort();
+        void sender.close();
       },
       async closeStorage() {
         await sender.close();

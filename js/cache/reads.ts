@@ -191,7 +191,8 @@ export class CopyReads {
 
   sharedState(owner: StateOwner, call: StorageCall): Promise<string> {
     const { lists, follow } = this.#parts;
-    if (this.policyOf(call) !== 'cache-only') follow(owner);
+    // The feed of a user tells of the app's state too. That of the app has the sessions of all users.
+    if (owner.userId !== undefined && this.policyOf(call) !== 'cache-only') follow(owner);
     const read: Read<string> = (store, call) => store.sharedState(owner, call);
     return this.#read(call, read, async (readCopy) => {
       await this.#receive(call, {

@@ -47,6 +47,7 @@ export async function putChanged(
   const { key } = draft;
   const since = draft.copy.revision;
   const session = transaction.keyOf(key);
+  noteOrder(draft, events);
   for (const event of [...events].sort((one, other) => one.seq! - other.seq!)) {
     const position = await positionOf(transaction, key, event.id);
     if (position !== undefined) {
@@ -61,6 +62,12 @@ export async function putChanged(
     if (event.seq! <= since) continue;
     await appendEvent(transaction, draft, event);
   }
+}
+
+/** Whether events of others come with events of this device: the answer tells which were first. */
+function noteOrder(draft: CopyDraft, events: readonly RemoteEvent[]): void {
+  const own = draft.overlay.events;
+  draft.isReordered ||= own.size > 0 && events.some(({ id, text }) => own.get(id)?.text !== text);
 }
 
 async function replaceEvent(
@@ -78,7 +85,7 @@ async function replaceEvent(
   let { tick } = stored;
   if (text !== stored.text) {
     const isOwn = over?.text === text;
-    tick = isOwn ? over.tick : transaction.tick();
+    tick = isOwn && !draft.isReordered ? over.tick : transaction.tick();
     if (!isOwn) draft.isChanged = true;
   }
   const size = draft.copy.size + text.length - stored.text.length;
@@ -98,7 +105,6 @@ async function appendEvent(
   const tick = own?.tick ?? transaction.tick();
   const seq = own?.seq ?? tick;
   if (isForeign) draft.isChanged = true;
-  if (isForeign && draft.overlay.events.size > 0) draft.isReordered = true;
   const { next, size, revision: atMost } = draft.copy;
   draft.copy = { ...draft.copy, next: next + 1, size: size + text.length };
   const isExact = revision !== undefined;
@@ -146,21 +152,22 @@ export async function putWindow(
     entries.map(({ value }) => [(value as EventRecord).id, value as EventRecord]),
   );
   const firstKnown = events.findIndex(({ id }) => stored.has(id));
+  const isNews = ({ id, text }: RemoteEvent, index: number): boolean =>
+    stored.has(id) ? stored.get(id)!.text !== text : !isNew && index >= firstKnown;
+  noteOrder(draft, events.filter(isNews));
   if (entries.length > 0) await transaction.deleteEvents(key);
   draft.copy = { ...copy, first: 0, next: 0, size: 0 };
   for (const [index, event] of events.entries()) {
     const known = stored.get(event.id);
     const over = overlay.events.get(event.id);
-    const isOlder = isNew || (known === undefined && index < firstKnown);
     const revision = event.revision ?? draft.copy.revision;
     const isExact = event.revision !== undefined;
     let [seq, tick] = [known?.seq ?? record.birth, known?.tick ?? record.birth];
-    if (known !== undefined ? known.text !== event.text : !isOlder) {
+    if (isNews(event, index)) {
       const isOwn = over?.text === event.text && !draft.isReordered;
       tick = isOwn ? over.tick : transaction.tick();
       seq = known?.seq ?? (isOwn ? over.seq : tick);
       if (!isOwn) draft.isChanged = true;
-      if (!isOwn && known === undefined && overlay.events.size > 0) draft.isReordered = true;
     }
     const { id, text, timestamp } = event;
     const isSame = known?.text === text && known.isExact && !isExact;

@@ -30,14 +30,18 @@ export interface Beginning {
   readonly client: string;
 }
 
-/** Takes a fetched session. @returns the notices of what a reader sees */
+/**
+ * Takes a fetched session.
+ *
+ * @returns the notices of what a reader sees; `undefined` if the copy is gone whose changes were fetched
+ */
 export async function takeSession(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   session: RemoteSession | undefined,
   start: FetchStart,
   now: number,
-): Promise<Notice[]> {
+): Promise<Notice[] | undefined> {
   const { began } = start;
   const record = await transaction.session(key);
   if (session === undefined) return takeAbsence(transaction, key, record, start);
@@ -56,6 +60,7 @@ export async function takeSession(
     if (present?.copy !== undefined) return notices;
   }
   if (present?.copy === undefined) {
+    if (session.since !== undefined) return undefined;
     return [...notices, ...(await makeCopy(transaction, key, present, session, now))];
   }
   if (session.revision < present.copy.revision) return notices;
@@ -81,8 +86,8 @@ async function isDeletedSince(
   if (((await transaction.state(user))?.clearedAt ?? 0) > began) return true;
   if ((await transaction.operations(user)).some(({ what }) => what === 'user')) return true;
   const operations = record === undefined ? [] : await transaction.operations(key, record);
-  // A deletion without a copy: the session that it deletes is still at the remote.
-  return operations.some(({ kind }) => kind === 'delete');
+  // A deletion without a copy: the session that it deletes is still at the remote. A creation before it hides the copy.
+  return operations.find(({ kind }) => kind === 'create' || kind === 'delete')?.kind === 'delete';
 }
 
 export function makeDraft(
@@ -206,9 +211,11 @@ export async function takeListed(
     return { notices: [], isChanged: !isBefore(session.created, copy.created) };
   if (await isDeletedSince(transaction, key, record, began))
     return { notices: [], isChanged: false };
+  // A handle of a session that was created here too needs all events of others.
+  if (record !== undefined) return { notices: [], isChanged: true };
   const usedAt = Math.min(now, session.lastUpdateTime);
-  const notices = await makeCopy(transaction, key, record, session, usedAt);
-  return { notices, isChanged: record !== undefined };
+  const notices = await makeCopy(transaction, key, undefined, session, usedAt);
+  return { notices, isChanged: false };
 }
 
 function listedSession(listed: ListedSession): RemoteSession {

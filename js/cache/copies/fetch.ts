@@ -72,7 +72,13 @@ export class Fetch {
     return this.turns.call(nameOf(key), { key, need, isRevalidation: false });
   }
 
-  async #run({ key, need, isRevalidation }: FetchRequest): Promise<void> {
+  async #run(request: FetchRequest): Promise<void> {
+    // A copy that was deleted meanwhile is fetched as a whole.
+    while (!(await this.#fetch(request)));
+  }
+
+  /** @returns whether the answer could be taken */
+  async #fetch({ key, need, isRevalidation }: FetchRequest): Promise<boolean> {
     const { data, remote } = this.#parts;
     const { erasure } = remote;
     const { record, start, isDeleted, firstId } = await data.read(async (transaction) => {
@@ -81,17 +87,20 @@ export class Fetch {
       return {
         record,
         start: startOf(transaction, record),
-        isDeleted: view === undefined && record !== undefined,
+        isDeleted:
+          view === undefined &&
+          record !== undefined &&
+          !(await hasCreation(transaction, key, record)),
         firstId: record?.copy && (await firstEventId(transaction, key, record.copy)),
       };
     });
     if (erasure.aborted) throw erasedError();
     // A deletion waits to be sent.
-    if (isDeleted) return;
+    if (isDeleted) return true;
     const copy = record?.copy;
     const size = copy === undefined ? 0 : copy.next - copy.first;
     const isEnough = copy !== undefined && !copy.isStale && (!copy.hasOlder || size >= need);
-    if (!isRevalidation && isEnough) return;
+    if (!isRevalidation && isEnough) return true;
     if (
       copy !== undefined &&
       !copy.isStale &&
@@ -101,19 +110,18 @@ export class Fetch {
     ) {
       const missing = Math.max(need - size, SMALLEST_WINDOW);
       if (await this.#fetchOlder(key, start, firstId, missing)) {
-        if (!isRevalidation) return;
+        if (!isRevalidation) return true;
       }
     }
     const canAskChanges = copy !== undefined && !copy.isStale && copy.created !== null;
     const hasEnough = isEnough || (need < Infinity && firstId !== undefined);
     if (canAskChanges && hasEnough) {
-      await this.#take(key, start, await remote.changes(key, copy));
-      return;
+      return this.#take(key, start, await remote.changes(key, copy));
     }
     const isWhole =
       need === Infinity || (need === 0 && copy === undefined) || copy?.hasOlder === false;
     const last = isWhole ? undefined : Math.max(need, size, SMALLEST_WINDOW);
-    await this.#take(key, start, await remote.session(key, last));
+    return this.#take(key, start, await remote.session(key, last));
   }
 
   /** @returns whether the copy has older events now */
@@ -140,7 +148,7 @@ export class Fetch {
     key: CompositeSessionKey,
     start: FetchStart,
     session: Parameters<typeof takeSession>[2],
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { data, bounds, clock, publish } = this.#parts;
     const notices = await bounds.write(key, () =>
       data.write((transaction) => {
@@ -149,8 +157,19 @@ export class Fetch {
       }),
     );
     bounds.checkSoon();
-    publish(notices);
+    publish(notices ?? []);
+    return notices !== undefined;
   }
+}
+
+/** Whether the remote may have the session, because its creation is under way. */
+async function hasCreation(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  record: SessionRecord,
+): Promise<boolean> {
+  const operations = await transaction.operations(key, record);
+  return operations.some(({ kind }) => kind === 'create');
 }
 
 function startOf(

@@ -38,6 +38,7 @@ export class CacheTransaction {
   readonly #ownerName: string;
   readonly #memory: OperationMemory;
   readonly #before: OwnerRecord | undefined;
+  readonly #first: OwnerRecord;
   #owner: OwnerRecord;
   /** The operations of the sessions and states whose operations have changed. */
   readonly #changed = new Map<string, readonly Operation[]>();
@@ -54,13 +55,15 @@ export class CacheTransaction {
     this.#ownerName = ownerName;
     this.#memory = memory;
     this.#before = before;
-    this.#owner = before ?? {
+    this.#first = before ?? {
       version: VERSION,
       client: newEventId(),
-      counter: 0,
+      // Handles of data that were erased must not match.
+      counter: Date.now(),
       lists: [],
       deleted: {},
     };
+    this.#owner = this.#first;
   }
 
   static async begin(
@@ -339,9 +342,8 @@ export class CacheTransaction {
 
   /** Stores the owner's record, if it has changed. */
   async finish(): Promise<void> {
-    if (this.#owner === this.#before) return;
-    const isNew = this.#before === undefined && this.#owner.counter === 0 && !this.#owner.lease;
-    if (!isNew) await this.local.put('states', [this.#ownerName], this.#owner);
+    if (this.#owner === this.#first) return;
+    await this.local.put('states', [this.#ownerName], this.#owner);
   }
 
   /** Called after the commit. Returns the changed operations by name. */

@@ -2,7 +2,7 @@ import { backoff } from '../../call/backoff.js';
 import { retryAfterOf } from '../../http/http_errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
-import { closedError, erasedError, errorOf, isOutage, isSignedOut } from '../records/failures.js';
+import { erasedError, errorOf, isOutage, isSignedOut } from '../records/failures.js';
 import type { StatusBoard } from '../records/status.js';
 import { type Delivery, type DeliveryParts, LEASE_LOST } from './delivery.js';
 import { Waiters } from './waiters.js';
@@ -151,8 +151,9 @@ export class Sender {
     this.#isClosed = true;
     this.#clearTimer();
     this.#onProgress?.();
+    // A tab that does not lead hears no more of what the leading tab sends.
+    this.#waiters.close();
     await this.#running?.catch(() => undefined);
-    this.#waiters.reject(closedError(), Infinity);
   }
 
   #clearTimer(): void {

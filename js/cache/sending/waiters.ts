@@ -1,6 +1,7 @@
 import { onAbort } from '../../call/on_abort.js';
 import { SessionError } from '../../errors/errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
+import { closedError } from '../records/failures.js';
 
 interface Waiter {
   /** The number of the run that was under way, whose failure says nothing about a later one. */
@@ -14,6 +15,7 @@ interface Waiter {
 /** The calls that wait until something is sent or refused. */
 export class Waiters {
   readonly #waiters = new Set<Waiter>();
+  #isClosed = false;
 
   get size(): number {
     return this.#waiters.size;
@@ -25,6 +27,7 @@ export class Waiters {
    */
   async wait(isDone: () => boolean, run: number, signal?: HostAbortSignal): Promise<void> {
     if (signal?.aborted === true) throw abortedWait(signal);
+    if (this.#isClosed) throw closedError();
     let ignore: (() => void) | undefined;
     const done = new Promise<void>((resolve, reject) => {
       const waiter = { run, isDone, resolve, reject };
@@ -48,6 +51,12 @@ export class Waiters {
     for (const waiter of this.#waiters) {
       if (waiter.run < before && this.#waiters.delete(waiter)) waiter.reject(error);
     }
+  }
+
+  /** Rejects all calls, now and later. */
+  close(): void {
+    this.#isClosed = true;
+    this.reject(closedError(), Infinity);
   }
 
   /** Looks who has waited long enough. */
