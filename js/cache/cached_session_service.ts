@@ -162,6 +162,8 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     await pending.scan();
     const waiting = pending.names();
     const sending = sender.waitFor(waiting);
+    // It is awaited below, but may reject before.
+    sending.catch(() => undefined);
     const owners = await data.read((transaction) => transaction.owners());
     const fetchOf = async (owner: StateOwner): Promise<void> => {
       if (erasures() !== before) throw erasedError();

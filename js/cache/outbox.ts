@@ -302,13 +302,11 @@ async function dropOperations(
     if (creation === undefined || !chosen.includes(operation)) return changed;
     const events = creation.events.filter(({ id }) => id !== eventId);
     const dropped = { ...creation, events };
-    const isUncertain = operation.attempts > 0;
     return {
       ...changed,
       refusal: undefined,
       creation: dropped,
       shared: sharedOf(dropped),
-      isUncertain,
     };
   });
   const changed = put.filter((operation, index) => operation !== rest[index]);

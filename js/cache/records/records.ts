@@ -144,8 +144,6 @@ export interface Operation {
   readonly birth: number;
   /** How often it was sent without an answer. */
   readonly attempts: number;
-  /** Whether it was changed after it was sent without an answer: the remote may have what it was before. */
-  readonly isUncertain?: boolean | undefined;
   /** Why the remote will never accept it. */
   readonly refusal?: Refusal | undefined;
   /** The remote's revision with which it has arrived, until the copy has that too. */

@@ -225,13 +225,13 @@ export class Delivery {
       store.create({ ...request, ...call }, true),
     );
     if (created !== undefined) {
-      let isUncertain = false;
+      let isBehind = false;
       await this.#land(batch, async (transaction) => {
         await landCreation(transaction, operation, created);
-        isUncertain = (await transaction.session(key))?.copy?.isStale === true;
+        isBehind = (await transaction.session(key))?.copy?.isStale === true;
         return [];
       });
-      if (isUncertain) await fetch.copy(key);
+      if (isBehind) await fetch.copy(key);
       return;
     }
     await fetch.copy(key, Infinity);

@@ -227,7 +227,9 @@ export async function landCreation(
     const draft = { key, record: own, copy, overlay, isReordered: false, isChanged: false };
     await putWindow(transaction, draft, creation.events, false);
     draft.isChanged = false;
-    draft.copy = { ...draft.copy, isStale: operation.isUncertain === true };
+    // A repeated creation is answered with what others have written since.
+    const isStale = createdAt > 0 && revision !== createdAt + creation.events.length;
+    draft.copy = { ...draft.copy, isStale };
     await storeDraft(transaction, draft);
   }
   await transaction.changeOperations(key, { removed: [operation] });

@@ -205,6 +205,7 @@ export class Sender {
       leadership.lose();
       return false;
     }
+    if (this.#isClosed) return false;
     this.#parts.tellFailure(failure);
     this.#waiters.reject(failure, this.#runs);
     if (this.#waiters.size > 0) return true;
