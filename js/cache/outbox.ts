@@ -21,9 +21,9 @@ import {
   takeCacheKey,
   takeSessionKey,
 } from './records/cache_key.js';
-import type { CacheTransaction } from './records/cache_transaction.js';
-import type { LocalData } from './records/local_data.js';
-import type { Pending } from './records/pending.js';
+import type { CacheTransaction } from './data/cache_transaction.js';
+import type { LocalData } from './data/local_data.js';
+import type { Pending } from './data/pending.js';
 import type { CacheFailure } from './records/status.js';
 import { renumber } from './sending/landing.js';
 import type { Sender } from './sending/sender.js';

@@ -23,7 +23,7 @@ import type { RemoteEnd } from './copies/remote_end.js';
 import type { ReadPolicy } from './options.js';
 import type { CacheKey } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
-import type { LocalData } from './records/local_data.js';
+import type { LocalData } from './data/local_data.js';
 import { CacheStorage } from './storage/cache_storage.js';
 
 /** The member of a request that holds its own policy. */

@@ -1,7 +1,7 @@
 import { isSessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { nameOf } from '../records/cache_key.js';
-import type { LocalData } from '../records/local_data.js';
+import type { LocalData } from '../data/local_data.js';
 
 /** Milliseconds from a change to the check of the limits, so that many changes need one check. */
 const DELAY = 1000;

@@ -1,6 +1,6 @@
 /** Puts events of the remote into a copy, and gives them local numbers. */
 import type { CompositeSessionKey } from '../../model/session.js';
-import type { CacheTransaction } from '../records/cache_transaction.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
 import {
   type Copy,
   eventIdKey,

@@ -3,7 +3,7 @@ import type { StateOwner } from '../../storage/scopes.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
 import type { ChangeNotice, Notice } from '../../model/notice.js';
 import { keyOfName, nameOf } from '../records/cache_key.js';
-import type { LocalData } from '../records/local_data.js';
+import type { LocalData } from '../data/local_data.js';
 import { stateOwnerOf } from '../records/records.js';
 import type { Fetch } from './fetch.js';
 import type { Lists } from './lists.js';

@@ -10,10 +10,10 @@ import type { Notice } from '../../model/notice.js';
 import { contradictionError, type Fetch } from '../copies/fetch.js';
 import type { RemoteCall, RemoteEnd } from '../copies/remote_end.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
-import type { CacheTransaction } from '../records/cache_transaction.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
 import { failureOf, isRefusal } from '../records/failures.js';
-import type { LocalData } from '../records/local_data.js';
-import type { Pending } from '../records/pending.js';
+import type { LocalData } from '../data/local_data.js';
+import type { Pending } from '../data/pending.js';
 import type { Copy, Operation } from '../records/records.js';
 import {
   adoptRevision,

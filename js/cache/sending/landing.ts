@@ -8,7 +8,7 @@ import type { Notice } from '../../model/notice.js';
 import { putChanged, putWindow, type RemoteEvent, storeDraft } from '../copies/copied_events.js';
 import { makeDraft, removeCopy, removeGone } from '../copies/copy_writer.js';
 import { remoteRevision } from '../copies/remote_end.js';
-import type { CacheTransaction } from '../records/cache_transaction.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isSession } from '../records/cache_key.js';
 import { refusalOfDeleted } from '../records/failures.js';
 import {
@@ -21,7 +21,7 @@ import {
 import { storedEvent } from '../storage/shown_events.js';
 import { applyValue, type JsonState } from '../view/json_state.js';
 import { deltaOf, splitByScope, withArrived } from '../view/shared_overlay.js';
-import { foldOf } from '../records/operation_memory.js';
+import { foldOf } from '../data/operation_memory.js';
 import { initialStateOf } from '../view/session_overlay.js';
 import { stripShared } from './strip.js';
 

@@ -1,5 +1,5 @@
 import { newEventId } from '../../model/event/create_event.js';
-import type { LocalData } from '../records/local_data.js';
+import type { LocalData } from '../data/local_data.js';
 
 /**
  * A tab that shows no sign of life for this time loses the lease. Another one looks up to 250 ms later, so it takes

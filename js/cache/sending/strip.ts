@@ -2,7 +2,7 @@
 import type { Event } from '../../model/event/event.js';
 import { SHARED_PREFIXES, type SharedScope } from '../../state/scope.js';
 import { scopeOf, type StateOwner } from '../../storage/scopes.js';
-import type { CacheTransaction } from '../records/cache_transaction.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { Operation, OperationEvent, SharedWrite } from '../records/records.js';
 
 /** Whether a key, without prefix, is one that is removed. */

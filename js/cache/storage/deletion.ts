@@ -1,7 +1,7 @@
 /** Deletions: which operations of a deleted session are still sent. */
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { SharedScope } from '../../state/scope.js';
-import type { CacheTransaction } from '../records/cache_transaction.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { Operation } from '../records/records.js';
 
 /**

@@ -1,7 +1,7 @@
 /** The events of a session as a reader sees them: those of the copy, with those of the operations over them. */
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { EventRow } from '../../storage/rows.js';
-import type { CacheTransaction } from '../records/cache_transaction.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
 import {
   changedEventRange,
   eventIdKey,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it, mock } from 'node:test';
 
 import { MemoryLocalStore } from '../../../js/cache/index.js';
-import { LocalData } from '../../../js/cache/records/local_data.js';
+import { LocalData } from '../../../js/cache/data/local_data.js';
 import { Leadership, LEASE_MS } from '../../../js/cache/sending/leadership.js';
 
 beforeEach(() => mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_700_000_000_000 }));

@@ -1,5 +1,5 @@
 import { SessionOverlay } from '../view/session_overlay.js';
-import type { Operation, SessionRecord } from './records.js';
+import type { Operation, SessionRecord } from '../records/records.js';
 
 /** The most sessions whose operations are remembered. */
 const MOST = 5000;

@@ -1,10 +1,10 @@
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import { messageOf } from '../../errors/describe.js';
 import type { LocalStore } from '../local/local_store.js';
-import type { CacheKey } from './cache_key.js';
+import type { CacheKey } from '../records/cache_key.js';
 import { CacheTransaction } from './cache_transaction.js';
 import { OperationMemory } from './operation_memory.js';
-import { type Operation, ownerRange } from './records.js';
+import { type Operation, ownerRange } from '../records/records.js';
 
 /** Called after a commit with the sessions and states whose operations have changed, and what they are now. */
 export type OperationListener = (changed: ReadonlyMap<string, readonly Operation[]>) => void;

@@ -1,8 +1,8 @@
-import { type CacheKey, isSession, keyOfName, nameOf } from './cache_key.js';
+import { type CacheKey, isSession, keyOfName, nameOf } from '../records/cache_key.js';
 import type { LocalData } from './local_data.js';
-import type { Operation, Refusal } from './records.js';
-import type { PendingChanges, StatusBoard } from './status.js';
-import { isOverlapping } from './shared_order.js';
+import type { Operation, Refusal } from '../records/records.js';
+import type { PendingChanges, StatusBoard } from '../records/status.js';
+import { isOverlapping } from '../records/shared_order.js';
 
 export interface PendingParts {
   readonly data: LocalData;

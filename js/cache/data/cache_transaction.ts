@@ -8,8 +8,8 @@ import type { StateOwner } from '../../storage/scopes.js';
 import type { LocalEntry, LocalKey, LocalTransaction } from '../local/local_store.js';
 import { type NumberedWrite, overlayState } from '../view/shared_overlay.js';
 import { type SessionView, viewOf } from '../view/session_overlay.js';
-import { type CacheKey, isSession, keyOfName, nameOf } from './cache_key.js';
-import { erasedError } from './failures.js';
+import { type CacheKey, isSession, keyOfName, nameOf } from '../records/cache_key.js';
+import { erasedError } from '../records/failures.js';
 import { foldOf, type OperationMemory } from './operation_memory.js';
 import {
   belowSession,
@@ -27,7 +27,7 @@ import {
   stateOwnerOf,
   type StateRecord,
   VERSION,
-} from './records.js';
+} from '../records/records.js';
 
 /** The most marks of deleted sessions. */
 const MOST_MARKS = 64;
