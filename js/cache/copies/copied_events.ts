@@ -97,19 +97,29 @@ async function replaceEvent(
 async function appendEvent(
   transaction: CacheTransaction,
   draft: CopyDraft,
-  { id, text, timestamp, revision }: RemoteEvent,
+  event: RemoteEvent,
 ): Promise<void> {
+  const { id, text, timestamp, revision } = event;
   const over = draft.overlay.events.get(id);
   const isForeign = over?.text !== text;
   const own = isForeign || draft.isReordered ? undefined : over;
-  const tick = own?.tick ?? transaction.tick();
-  const seq = own?.seq ?? tick;
+  const isEdited = isForeign ? event.seq !== revision : over.seq !== over.tick;
+  const { seq, tick } = own ?? newNumbers(transaction, isEdited);
   if (isForeign) draft.isChanged = true;
   const { next, size, revision: atMost } = draft.copy;
   draft.copy = { ...draft.copy, next: next + 1, size: size + text.length };
   const isExact = revision !== undefined;
   const record = { id, text, timestamp, seq, tick, revision: revision ?? atMost, isExact };
   await putEvent(transaction, draft, next, record);
+}
+
+/** Returns new local numbers. If an event was written again, they differ, and a handle that lacks it gets the whole state. */
+function newNumbers(
+  transaction: CacheTransaction,
+  isEdited: boolean,
+): { readonly seq: number; readonly tick: number } {
+  const seq = transaction.tick();
+  return { seq, tick: isEdited ? transaction.tick() : seq };
 }
 
 async function putEvent(
@@ -162,11 +172,12 @@ export async function putWindow(
     const over = overlay.events.get(event.id);
     const revision = event.revision ?? draft.copy.revision;
     const isExact = event.revision !== undefined;
-    let [seq, tick] = [known?.seq ?? record.birth, known?.tick ?? record.birth];
+    let { seq, tick } = known ?? { seq: record.birth, tick: record.birth };
     if (isNews(event, index)) {
       const isOwn = over?.text === event.text && !draft.isReordered;
-      tick = isOwn ? over.tick : transaction.tick();
-      seq = known?.seq ?? (isOwn ? over.seq : tick);
+      // A whole session does not tell which events were written again.
+      ({ seq, tick } = isOwn ? over : newNumbers(transaction, true));
+      seq = known?.seq ?? seq;
       if (!isOwn) draft.isChanged = true;
     }
     const { id, text, timestamp } = event;

@@ -30,6 +30,7 @@ async function landShared(
   transaction: CacheTransaction,
   operations: readonly Operation[],
 ): Promise<void> {
+  const numbers = new Set(operations.map(({ number }) => number));
   for (const operation of operations) {
     for (const scope of SHARED_SCOPES) {
       const write = operation.shared[scope];
@@ -37,7 +38,7 @@ async function landShared(
       const owner = stateOwnerOf(operation.key, scope);
       const tick = transaction.tick();
       await transaction.putState(owner, withArrived(await transaction.state(owner), write, tick));
-      await stripShared(transaction, owner, write, operation.number);
+      await stripShared(transaction, owner, write, operation.number, numbers);
     }
   }
 }

@@ -11,19 +11,22 @@ type IsStripped = (key: string) => boolean;
 /**
  * Removes what an operation that has arrived overtook: the values of its keys in operations with lower numbers, which
  * wait behind a refusal. Sent later, they would replace the newer values.
+ *
+ * @param arrived the numbers of those that have arrived with it
  */
 export async function stripShared(
   transaction: CacheTransaction,
   owner: StateOwner,
   { isCleared, values }: SharedWrite,
   number: number,
+  arrived: ReadonlySet<number>,
 ): Promise<void> {
   const scope = scopeOf(owner);
   const keys = new Set(values.map(([key]) => key));
   const isStripped: IsStripped = (key) => isCleared || keys.has(key);
   const below = scope === 'app' ? { appName: owner.appName } : owner;
   for (const earlier of await transaction.sharedNumbers(owner)) {
-    if (earlier.number >= number) continue;
+    if (earlier.number >= number || arrived.has(earlier.number)) continue;
     const overlaps = earlier.values.some(([key]) => isStripped(key));
     if (!overlaps) continue;
     const all = [...(await transaction.operationsBelow(below)).values()].flat();

@@ -8,12 +8,11 @@ import { type ApiServer, startApiServer } from './api_server.js';
 import { remoteCalls } from './remote_calls.js';
 import { remoteCopies } from './remote_copies.js';
 import { remoteRuns } from './remote_runs.js';
-import { newFiles, SHARED_ENGINES } from '../database/shared_databases.js';
+import { SHARED_ENGINES } from '../database/shared_databases.js';
 
 for (const [engine, start] of SHARED_ENGINES) {
   describe(`The remote client over adk api_server on ${engine}`, { timeout: 180_000 }, () => {
     const newDatabase = start();
-    const newFile = newFiles();
     let server: ApiServer;
     let remote: RemoteSessionService;
     before(async () => {

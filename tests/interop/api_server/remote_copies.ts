@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { CachedSessionService, MemoryLocalStore } from '../../../js/cache/index.js';
-import { DatabaseSessionService } from '../../../js/database/index.js';
 import { isSessionError, type SessionErrorCode } from '../../../js/index.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';
 import { freePort } from '../../js/database/servers.js';
