@@ -50,6 +50,7 @@ export class CacheTransaction {
     ownerName: string,
     memory: OperationMemory,
     before: OwnerRecord | undefined,
+    first: number,
   ) {
     this.local = local;
     this.#ownerName = ownerName;
@@ -58,25 +59,26 @@ export class CacheTransaction {
     this.#first = before ?? {
       version: VERSION,
       client: newEventId(),
-      // Handles of data that were erased must not match.
-      counter: Date.now(),
+      counter: first,
       lists: [],
       deleted: {},
     };
     this.#owner = this.#first;
   }
 
+  /** @param first where the numbers begin in new data, so that handles of data that were erased do not match */
   static async begin(
     local: LocalTransaction,
     ownerName: string,
     memory: OperationMemory,
+    first: number,
   ): Promise<CacheTransaction> {
     const owner = (await local.get('states', [ownerName])) as OwnerRecord | undefined;
     if (owner !== undefined && owner.version > VERSION) {
       const message = `The local data has version ${owner.version}, and this package knows ${VERSION}. Reload the page to update it.`;
       throw new SessionError('storage_newer', message, { storage: 'cache' });
     }
-    return new CacheTransaction(local, ownerName, memory, owner);
+    return new CacheTransaction(local, ownerName, memory, owner, first);
   }
 
   get owner(): OwnerRecord {

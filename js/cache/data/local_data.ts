@@ -17,6 +17,8 @@ export class LocalData {
   readonly #listeners = new Set<OperationListener>();
   /** The last number that this tab knows to be drawn. */
   counter = 0;
+  /** The highest number of any transaction, also of those before the data were erased. */
+  #highest = 0;
 
   constructor(store: LocalStore, owner: string) {
     this.#store = store;
@@ -40,7 +42,8 @@ export class LocalData {
     let result: T;
     try {
       result = await this.#store.transaction(mode, async (local) => {
-        const transaction = await CacheTransaction.begin(local, this.owner, this.#memory);
+        const first = Math.max(Date.now(), this.#highest);
+        const transaction = await CacheTransaction.begin(local, this.owner, this.#memory, first);
         const result = await work(transaction);
         if (mode === 'readwrite') await transaction.finish();
         done = transaction;
@@ -52,6 +55,7 @@ export class LocalData {
       throw new SessionError('storage_failed', message, { storage: 'cache', cause: error });
     }
     const changed = done!.commit();
+    this.#highest = Math.max(this.#highest, done!.counter);
     if (mode === 'readwrite') this.counter = done!.counter;
     if (changed.size > 0) for (const listener of this.#listeners) listener(changed);
     return result;

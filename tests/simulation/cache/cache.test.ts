@@ -1,3 +1,0 @@
-import { simulateCaches } from './cache_seeds.js';
-
-simulateCaches(200);
