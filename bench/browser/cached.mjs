@@ -11,7 +11,7 @@ import { eventsNow } from './stores/stores.mjs';
 import { user } from './stores/user.mjs';
 
 const LATENCY_MS = 20;
-const EVENTS = 100;
+const WINDOW = 50;
 const LONG = 10_000;
 const SESSIONS = 50;
 const APPENDS = 20;
@@ -39,7 +39,7 @@ function openRemote() {
 }
 
 /**
- * Runs with a cache over a database of its own.
+ * Runs with a cache over IndexedDB, and with IndexedDB alone.
  *
  * @template Value
  * @param {(parts: ReturnType<typeof openRemote> & { cache: CachedSessionService, local: IndexedDbSessionService }) => Promise<Value>} use
@@ -48,10 +48,11 @@ async function withCache(use) {
   const name = `cached-${crypto.randomUUID()}`;
   const parts = openRemote();
   const local = new IndexedDbSessionService({ name });
-  const cache = new CachedSessionService({ remote: parts.remote, local, owner: 'bench' });
+  const cache = new CachedSessionService({ remote: parts.remote, owner: name });
   try {
     return await use({ ...parts, cache, local });
   } finally {
+    await cache.forget();
     for (const service of [cache, local, parts.remote]) await service.close();
     await IndexedDbSessionService.deleteDatabase(name);
   }
@@ -66,22 +67,55 @@ async function fill(service, sessionId, count) {
 
 const alone = { unit: 'ms', than: 'IndexedDB alone' };
 
+/**
+ * Counts the transactions of IndexedDB that begin before a call returns.
+ *
+ * @param {() => Promise<unknown>} call
+ */
+async function transactionsOf(call) {
+  const { prototype } = globalThis.IDBDatabase;
+  const begin = prototype.transaction;
+  let count = 0;
+  prototype.transaction = function (...request) {
+    count += 1;
+    return begin.apply(this, request);
+  };
+  try {
+    await call();
+    return count;
+  } finally {
+    prototype.transaction = begin;
+  }
+}
+
 /** @returns {Promise<import('../measure.mjs').Result[]>} */
 export function cachedReads() {
   return withCache(async ({ server, cache, local }) => {
     const key = { ...user, sessionId: 'read' };
-    await fill(server, key.sessionId, EVENTS);
-    await fill(local, key.sessionId, EVENTS);
+    const request = { ...key, config: { numRecentEvents: WINDOW } };
+    await fill(server, key.sessionId, LONG);
+    await fill(local, key.sessionId, LONG);
     await cache.getSession(key);
     const times = await timesInTurns(
       {
-        ours: () => timeOfMany(5, () => cache.getSession(key)),
-        local: () => timeOfMany(5, () => local.getSession(key)),
+        ours: () => timeOfMany(5, () => cache.getSession(request)),
+        local: () => timeOfMany(5, () => local.getSession(request)),
       },
       { rounds: 40, warmUp: 4 },
     );
     const [ours, peer] = [median(times.ours), median(times.local)];
-    return [atMost({ case: `a cached read of ${EVENTS} events`, ours, peer, most: 1.2, ...alone })];
+    const name = `the last ${WINDOW} of ${LONG} events`;
+    return [
+      atMost({ case: `a cached read of ${name}`, ours, peer, most: 1.2, ...alone }),
+      atMost({
+        case: `first paint of ${name}`,
+        ours: await transactionsOf(() => cache.getSession(request)),
+        peer: 1,
+        unit: 'transactions',
+        most: 1,
+        than: 'the read itself',
+      }),
+    ];
   });
 }
 
@@ -101,39 +135,7 @@ export function cachedAppends() {
       { rounds: 40, warmUp: 4 },
     );
     const [ours, peer] = [median(times.ours), median(times.local)];
-    return [atMost({ case: 'an append with outbox', ours, peer, most: 1.3, ...alone })];
-  });
-}
-
-/** @returns {Promise<import('../measure.mjs').Result[]>} */
-export function firstPaint() {
-  return withCache(async ({ server, remote, cache }) => {
-    const key = { ...user, sessionId: 'long' };
-    await fill(server, key.sessionId, LONG);
-    await cache.getSession(key);
-    const window = { ...key, config: { numRecentEvents: 50 } };
-    const results = [];
-    for (const [name, request] of /** @type {const} */ ([
-      ['all', key],
-      ['the last 50', window],
-    ])) {
-      const times = await timesInTurns({
-        ours: () => timeOf(() => cache.getSession(request)),
-        remote: () => timeOf(() => remote.getSession(request)),
-      });
-      const [ours, peer] = [median(times.ours), median(times.remote)];
-      results.push(
-        atMost({
-          case: `first paint, ${name} of ${LONG} events`,
-          ours,
-          peer,
-          unit: 'ms',
-          most: 1 / 20,
-          than: `the remote at ${LATENCY_MS} ms`,
-        }),
-      );
-    }
-    return results;
+    return [atMost({ case: 'an append with outbox', ours, peer, most: 1, ...alone })];
   });
 }
 
@@ -187,6 +189,6 @@ function drained(isShared, names) {
     const times = await timesInTurns({ ours, direct }, { rounds: 5, warmUp: 1 });
     const stored = await server.getSession({ ...user, sessionId: 'drain 0' });
     if (stored?.events.length !== 6 * APPENDS) throw new Error('not everything was sent');
-    return atMostByRound({ ...names, ours: times.ours, peer: times.direct, unit: 'ms', most: 1.3 });
+    return atMostByRound({ ...names, ours: times.ours, peer: times.direct, unit: 'ms', most: 2 });
   });
 }

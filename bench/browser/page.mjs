@@ -17,7 +17,6 @@ const cases = {
   'newest-sessions': async () => (await import('./reads.mjs')).newestSessions(),
   'cached-reads': async () => (await import('./cached.mjs')).cachedReads(),
   'cached-appends': async () => (await import('./cached.mjs')).cachedAppends(),
-  'first-paint': async () => (await import('./cached.mjs')).firstPaint(),
   screen: async () => (await import('./screen.mjs')).screen(),
   'other-tab': async () => (await import('./screen.mjs')).otherTab(),
   scrolling: async () => (await import('./scrolling.mjs')).scrolling(),

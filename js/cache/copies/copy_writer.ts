@@ -84,10 +84,13 @@ async function isDeletedSince(
   const { appName, userId } = key;
   const user = { appName, userId };
   if (((await transaction.state(user))?.clearedAt ?? 0) > began) return true;
-  if ((await transaction.operations(user)).some(({ what }) => what === 'user')) return true;
   const operations = record === undefined ? [] : await transaction.operations(key, record);
-  // A deletion without a copy: the session that it deletes is still at the remote. A creation before it hides the copy.
-  return operations.find(({ kind }) => kind === 'create' || kind === 'delete')?.kind === 'delete';
+  const first = operations.find(({ kind }) => kind === 'create' || kind === 'delete');
+  // A deletion after the creation hides the copy, and is sent for it.
+  if (first?.kind === 'create') return false;
+  if ((await transaction.operations(user)).some(({ what }) => what === 'user')) return true;
+  // The session that a deletion without a copy deletes is still at the remote.
+  return first !== undefined;
 }
 
 export function makeDraft(
