@@ -25,7 +25,7 @@ export { root };
 export const NAME = 'adk-session-wasm';
 
 export interface InstalledPackage {
-  /** A project that has the package in its `node_modules`, and nothing else in it. */
+  /** A project that has the package and its dependencies in its `node_modules`, and nothing else in it. */
   readonly project: string;
   /** The path of the package in the project. */
   readonly folder: string;
@@ -67,6 +67,12 @@ function makeProject(): InstalledPackage {
   const archive = join(project, filename);
   copyFileSync(join(packed, filename), archive);
   run('tar', ['-xzf', archive, '-C', folder, '--strip-components=1'], project);
+  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly dependencies: Record<string, string>;
+  };
+  for (const name of Object.keys(dependencies)) {
+    symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name));
+  }
   const manifest = { name: 'consumer', private: true, type: 'module' };
   writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
   const paths = files.map(({ path }) => path).sort();

@@ -85,7 +85,7 @@ const SIZES: readonly [
   ],
   [
     'the cache',
-    18.6,
+    27.5,
     () =>
       sizeBeside('cache', REMOTE, `export { CachedSessionService } from 'adk-session-wasm/cache';`),
   ],
