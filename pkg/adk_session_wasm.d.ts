@@ -9,26 +9,13 @@ export class AdapterWrite {
     free(): void;
     [Symbol.dispose](): void;
     /**
-     * Returns whether the write has to run again because its decision needs more states. Nothing
-     * was written.
-     */
-    again(): boolean;
-    /**
      * Begins to append events. For the arguments see `Appends`.
      */
     static append(packed: string, numbers: Float64Array | number[], texts: Array<any>, compute?: Function | null): AdapterWrite;
     /**
-     * Frees the write, and returns the result of an append, as `appended_to_javascript` lays it out.
-     */
-    appended(): any;
-    /**
      * Begins to create a session. For the arguments see `SessionCore::create`.
      */
-    static create(packed: string, numbers: Float64Array | number[], texts: Array<any>, state: string, delta: string, shares_state: boolean): AdapterWrite;
-    /**
-     * Frees the write, and returns the result of a creation, as `SessionCore::create` does.
-     */
-    created(if_absent: boolean): any;
+    static create(packed: string, numbers: Float64Array | number[], texts: Array<any>, state: string, delta: string, shares_state: boolean, if_absent: boolean): AdapterWrite;
     /**
      * Computes the changes. Returns `undefined` if there is nothing to write, else numbers: the new
      * revisions of session, user and app, each 0 if it does not change; the session's time (ms); the
@@ -42,11 +29,19 @@ export class AdapterWrite {
      */
     decide(floor: number, created: number, revision: number, time: number, user_revision: number, app_revision: number, states: string, session: number, user: number, rows?: Array<any> | null): Float64Array | undefined;
     /**
+     * Frees the write, and returns its result as `SessionCore` does.
+     */
+    finish(): any;
+    /**
      * Returns which rows the decision needs, as three numbers: the states as a sum of session (1),
      * user (2) and app (4); 1 if it needs the handle's last event, and not the events with the ids of
      * the write; the revision after which it needs the changed events.
      */
     plan(): Float64Array;
+    /**
+     * Returns whether the write has to run again, with another plan. Nothing was written.
+     */
+    replan(): boolean;
     /**
      * Returns the new states of session, user and app, each empty if it does not change. Each ends
      * with a NUL.
@@ -56,10 +51,6 @@ export class AdapterWrite {
      * Begins to change the states of a user and an app.
      */
     static update(app_name: string, user_id: string | null | undefined, delta: string, compute?: Function | null): AdapterWrite;
-    /**
-     * Frees the write, and returns the result of an update, as `revisions_to_javascript` lays it out.
-     */
-    updated(): any;
 }
 
 /**
@@ -71,7 +62,7 @@ export class SessionCore {
     [Symbol.dispose](): void;
     /**
      * Appends events to a session, all or none. For the arguments see `Appends`; over memory the
-     * texts are packed. Returns the result as `appended_to_javascript` lays it out.
+     * texts are packed. Returns the result as `js_write` lays it out.
      */
     append(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, caller?: Function | null, compute?: Function | null): any;
     /**
@@ -141,7 +132,7 @@ export class SessionCore {
     shared_state(app_name: string, user_id?: string | null, caller?: Function | null): any;
     /**
      * Changes a user's and an app's state without an event. Returns the result as
-     * `revisions_to_javascript` lays it out.
+     * `js_write` lays it out.
      */
     update(app_name: string, user_id: string | null | undefined, delta: string, caller?: Function | null, compute?: Function | null): any;
 }

@@ -21,15 +21,6 @@ export class AdapterWrite {
         wasm.__wbg_adapterwrite_free(ptr, 0);
     }
     /**
-     * Returns whether the write has to run again because its decision needs more states. Nothing
-     * was written.
-     * @returns {boolean}
-     */
-    again() {
-        const ret = wasm.adapterwrite_again(this.__wbg_ptr);
-        return ret !== 0;
-    }
-    /**
      * Begins to append events. For the arguments see `Appends`.
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
@@ -56,18 +47,6 @@ export class AdapterWrite {
         return AdapterWrite.__wrap(ret[0]);
     }
     /**
-     * Frees the write, and returns the result of an append, as `appended_to_javascript` lays it out.
-     * @returns {any}
-     */
-    appended() {
-        const ptr = this.__destroy_into_raw();
-        const ret = wasm.adapterwrite_appended(ptr);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
      * Begins to create a session. For the arguments see `SessionCore::create`.
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
@@ -75,10 +54,12 @@ export class AdapterWrite {
      * @param {string} state
      * @param {string} delta
      * @param {boolean} shares_state
+     * @param {boolean} if_absent
      * @returns {AdapterWrite}
      */
-    static create(packed, numbers, texts, state, delta, shares_state) {
+    static create(packed, numbers, texts, state, delta, shares_state, if_absent) {
         const val5 = +shares_state;
+        const val6 = +if_absent;
         let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -96,25 +77,11 @@ export class AdapterWrite {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.adapterwrite_create(ptr0, len0, ptr1, len1, texts, ptr2, len2, ptr3, len3, val5);
+        const ret = wasm.adapterwrite_create(ptr0, len0, ptr1, len1, texts, ptr2, len2, ptr3, len3, val5, val6);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
         return AdapterWrite.__wrap(ret[0]);
-    }
-    /**
-     * Frees the write, and returns the result of a creation, as `SessionCore::create` does.
-     * @param {boolean} if_absent
-     * @returns {any}
-     */
-    created(if_absent) {
-        const val1 = +if_absent;
-        const ptr = this.__destroy_into_raw();
-        const ret = wasm.adapterwrite_created(ptr, val1);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
     }
     /**
      * Computes the changes. Returns `undefined` if there is nothing to write, else numbers: the new
@@ -161,6 +128,18 @@ export class AdapterWrite {
         return v10;
     }
     /**
+     * Frees the write, and returns its result as `SessionCore` does.
+     * @returns {any}
+     */
+    finish() {
+        const ptr = this.__destroy_into_raw();
+        const ret = wasm.adapterwrite_finish(ptr);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
      * Returns which rows the decision needs, as three numbers: the states as a sum of session (1),
      * user (2) and app (4); 1 if it needs the handle's last event, and not the events with the ids of
      * the write; the revision after which it needs the changed events.
@@ -171,6 +150,14 @@ export class AdapterWrite {
         var v1 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
         wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
         return v1;
+    }
+    /**
+     * Returns whether the write has to run again, with another plan. Nothing was written.
+     * @returns {boolean}
+     */
+    replan() {
+        const ret = wasm.adapterwrite_replan(this.__wbg_ptr);
+        return ret !== 0;
     }
     /**
      * Returns the new states of session, user and app, each empty if it does not change. Each ends
@@ -218,18 +205,6 @@ export class AdapterWrite {
         }
         return AdapterWrite.__wrap(ret[0]);
     }
-    /**
-     * Frees the write, and returns the result of an update, as `revisions_to_javascript` lays it out.
-     * @returns {any}
-     */
-    updated() {
-        const ptr = this.__destroy_into_raw();
-        const ret = wasm.adapterwrite_updated(ptr);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
 }
 if (Symbol.dispose) AdapterWrite.prototype[Symbol.dispose] = AdapterWrite.prototype.free;
 
@@ -255,7 +230,7 @@ export class SessionCore {
     }
     /**
      * Appends events to a session, all or none. For the arguments see `Appends`; over memory the
-     * texts are packed. Returns the result as `appended_to_javascript` lays it out.
+     * texts are packed. Returns the result as `js_write` lays it out.
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
      * @param {Array<any> | null} [texts]
@@ -625,7 +600,7 @@ export class SessionCore {
     }
     /**
      * Changes a user's and an app's state without an event. Returns the result as
-     * `revisions_to_javascript` lays it out.
+     * `js_write` lays it out.
      * @param {string} app_name
      * @param {string | null | undefined} user_id
      * @param {string} delta
@@ -899,7 +874,7 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        __wbg_Array_d5762ccdfeffa640: function(arg0, arg1, arg2, arg3, arg4, arg5) {
+        __wbg_Array_5a53a635804e235d: function(arg0, arg1, arg2, arg3, arg4, arg5) {
             const ret = Array(arg0, arg1, arg2, arg3, arg4, arg5);
             return ret;
         },
@@ -1295,13 +1270,13 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 44, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 10, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__he06982ddd0926633);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 6, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__he06982ddd0926633);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 39, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
         __wbindgen_generic_0000000000000003: function(arg0) {

@@ -6,7 +6,7 @@ use adk_session_wasm::conformance::{self, Report};
 use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::read::Window;
 use adk_session_wasm::read::{ListRequest, Listing, Rows};
-use adk_session_wasm::storage::{Deletion, Storage, Target, Write};
+use adk_session_wasm::storage::{Decide, Decision, Deletion, Found, Plan, Storage, Target};
 use adk_session_wasm::{Error, SessionKey};
 
 fn assert_conforms(report: Report) {
@@ -24,14 +24,13 @@ async fn a_storage_that_retries_every_write_conforms() {
     assert_conforms(conformance::run(async || Retrying(MemoryStorage::new())).await);
 }
 
-/// Asks each write three times, as a database does whose transaction is aborted. Between its verbs
-/// others run.
+/// Retries each write, as a database does whose transaction is aborted. Between its verbs others run.
 struct Retrying(MemoryStorage);
 
 impl Storage for Retrying {
-    async fn write(&self, write: Write) -> Result<Write, Error> {
+    async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
         tokio::task::yield_now().await;
-        self.0.write(write.starting_over()).await
+        self.0.write(&mut StartingOver(write)).await
     }
 
     async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
@@ -51,5 +50,21 @@ impl Storage for Retrying {
 
     fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {
         self.0.find(session_id)
+    }
+}
+
+/// A write of which each decision is made three times. The first two see wrong rows, as if a
+/// database had aborted and retried the transaction.
+struct StartingOver<'a>(&'a mut dyn Decide);
+
+impl Decide for StartingOver<'_> {
+    fn plan(&self) -> &Plan {
+        self.0.plan()
+    }
+
+    fn decide(&mut self, found: Found) -> Decision {
+        self.0.decide(Found::default());
+        self.0.decide(found.clone());
+        self.0.decide(found)
     }
 }

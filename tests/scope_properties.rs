@@ -16,7 +16,7 @@ use adk_session_wasm::read::Window;
 use adk_session_wasm::service::text_service::TextService;
 use adk_session_wasm::session::{SessionKey, Timestamp};
 use adk_session_wasm::state::{Delta, REMOVED, Scope, ScopedState, merge_to_json};
-use adk_session_wasm::write::{HandlePosition, NewSession, StalePolicy, Write};
+use adk_session_wasm::write::{Append, HandlePosition, NewSession, StalePolicy};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -234,8 +234,9 @@ proptest! {
             for (number, (entries, pick)) in deltas.iter().zip(&picks).enumerate() {
                 let event = event(number, &delta_text(entries, number % 2 == 0));
                 let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-                let write = Write::append(key(*pick), position, policy, vec![event]);
-                service.write(write).await.unwrap().appended().unwrap();
+                let mut append = Append::new(key(*pick), position, policy, vec![event]);
+                service.write(&mut append).await.unwrap();
+                append.finish().unwrap();
                 for (key, value) in entries {
                     match scope_of(key) {
                         ("app:", name) => app.apply(name, value.as_ref()),

@@ -9,7 +9,7 @@ use adk_session_wasm::read::Window;
 use adk_session_wasm::read::{ListRequest, Listing, Rows};
 use adk_session_wasm::service::StoredSessionService;
 use adk_session_wasm::session::{Description, SessionHead};
-use adk_session_wasm::storage::{Deletion, Found, Storage, Target, Write};
+use adk_session_wasm::storage::{Decide, Decision, Deletion, Found, Storage, Target};
 use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionKey, SessionService};
 
 /// Keeps nothing while its disk is full.
@@ -35,7 +35,7 @@ impl Disk {
 }
 
 impl Storage for Disk {
-    async fn write(&self, write: Write) -> Result<Write, Error> {
+    async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
         self.check()?;
         self.contents.write(write).await
     }
@@ -79,8 +79,8 @@ async fn a_storage_with_its_own_error_type_is_a_session_service() -> Result<(), 
 struct Undecided(MemoryStorage);
 
 impl Storage for Undecided {
-    async fn write(&self, write: Write) -> Result<Write, Error> {
-        Ok(write)
+    async fn write(&self, _write: &mut dyn Decide) -> Result<(), Error> {
+        Ok(())
     }
 
     async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
@@ -122,12 +122,12 @@ async fn a_storage_that_never_calls_decide_is_told_so() -> Result<(), Error> {
 struct Exhausted(MemoryStorage);
 
 impl Storage for Exhausted {
-    async fn write(&self, mut write: Write) -> Result<Write, Error> {
+    async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
         let head = SessionHead { revision: u64::MAX, ..SessionHead::default() };
         let session = Some(head).filter(|_| !write.plan().creates);
-        let changes = write.decide(Found { session, floor: u64::MAX, ..Found::default() });
-        assert!(changes.is_none());
-        Ok(write)
+        let decision = write.decide(Found { session, floor: u64::MAX, ..Found::default() });
+        assert!(matches!(decision, Decision::Done(None)));
+        Ok(())
     }
 
     async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
@@ -173,7 +173,7 @@ struct Lagging {
 }
 
 impl Storage for Lagging {
-    async fn write(&self, write: Write) -> Result<Write, Error> {
+    async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
         let empty = MemoryStorage::new();
         let storage = if self.is_gone.get() { &empty } else { &self.replica };
         storage.write(write).await

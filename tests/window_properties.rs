@@ -15,7 +15,7 @@ use adk_session_wasm::service::text_service::TextService;
 use adk_session_wasm::session::{SessionHead, SessionKey, Timestamp};
 use adk_session_wasm::state::Delta;
 use adk_session_wasm::storage::{Deletion, Storage};
-use adk_session_wasm::write::{HandlePosition, NewSession, StalePolicy, Write};
+use adk_session_wasm::write::{Append, HandlePosition, NewSession, StalePolicy};
 use proptest::prelude::*;
 
 /// Few, so that they are equal often, and the ends of what is allowed.
@@ -90,8 +90,9 @@ proptest! {
                 }
                 let events = batch.into_iter().map(new_event).collect();
                 let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-                let write = Write::append(key.clone(), position, policy, events);
-                let appended = service.write(write).await.unwrap().appended().unwrap();
+                let mut append = Append::new(key.clone(), position, policy, events);
+                service.write(&mut append).await.unwrap();
+                let appended = append.finish().unwrap();
                 prop_assert!(appended.head.last_update_time >= head.last_update_time);
                 prop_assert!(appended.head.revision >= head.revision);
                 prop_assert_eq!(appended.head.last_update_time, time);
@@ -129,8 +130,9 @@ proptest! {
                 }
                 let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
                 let events = vec![new_event(given)];
-                let write = Write::append(key.clone(), position, policy, events);
-                service.write(write).await.unwrap().appended().unwrap();
+                let mut append = Append::new(key.clone(), position, policy, events);
+                service.write(&mut append).await.unwrap();
+                append.finish().unwrap();
             }
             for is_forward in [true, false] {
                 let mut end = if is_forward { PageEnd::First } else { PageEnd::Last };
@@ -210,8 +212,9 @@ proptest! {
                         let event = new_event((id, time, 0));
                         let (position, policy) = (HandlePosition::Latest, StalePolicy::Merge);
                         let events = vec![event];
-                        let write = Write::append(key, position, policy, events);
-                        service.write(write).await.unwrap().appended().unwrap();
+                        let mut append = Append::new(key, position, policy, events);
+                        service.write(&mut append).await.unwrap();
+                        append.finish().unwrap();
                         if !by_creation {
                             naive[at].2 = naive[at].2.max(time);
                         }

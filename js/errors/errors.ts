@@ -77,6 +77,13 @@ export const SESSION_ERROR_CODES = [
 export type SessionErrorCode = (typeof SESSION_ERROR_CODES)[number];
 
 /**
+ * Why an append is refused with `stale_session`: the session has another revision than the append requires; someone
+ * else changed the session since the handle was read; or others follow the last event of a handle whose revision is
+ * not known.
+ */
+export type StaleReason = 'other_revision' | 'handle_behind' | 'later_events';
+
+/**
  * A name in a template that has no value.
  */
 export interface MissingVariable {
@@ -94,6 +101,7 @@ const FIELDS = [
   'path',
   'key',
   'missing',
+  'staleReason',
   'expectedRevision',
   'actualRevision',
   'actualEvents',
@@ -167,7 +175,9 @@ export class SessionError extends Error {
   declare readonly key?: string;
   /** `missing_variable`: all missing names, in the template's order. */
   declare readonly missing?: readonly MissingVariable[];
-  /** `stale_session`: the revision at which the handle was read. */
+  /** `stale_session`, except with `actualEvents`: why the append is refused. */
+  declare readonly staleReason?: StaleReason;
+  /** `stale_session`: the revision that the caller knows. */
   declare readonly expectedRevision?: number;
   /** `stale_session`: the stored revision. */
   declare readonly actualRevision?: number;

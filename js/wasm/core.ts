@@ -19,6 +19,7 @@ import {
   SessionError,
   type MissingVariable,
   type SessionErrorCode,
+  type StaleReason,
 } from '../errors/errors.js';
 import { tooLongError } from '../json/too_long.js';
 import { isPromise } from '../members/is_promise.js';
@@ -108,6 +109,7 @@ interface ThrownByRust {
   key?: string;
   path?: string;
   record?: string;
+  staleReason?: StaleReason;
   expectedRevision?: number;
   actualRevision?: number;
   /** Pairs of an id and a revision. */

@@ -70,6 +70,7 @@ mod expect;
 mod handle;
 mod request;
 mod runner;
+mod script;
 mod stop;
 mod together;
 mod truncation;

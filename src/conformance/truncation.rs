@@ -12,7 +12,9 @@ use crate::core::read::{EventPage, PageEnd, Rows, Window};
 use crate::core::session::{Description, NEVER, Revision};
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage, carry_out};
-use crate::core::write::{Appended, HandlePosition, NewSession, SharedRow, StalePolicy, Write};
+use crate::core::write::{
+    Append, Appended, Create, HandlePosition, NewSession, SharedRow, StalePolicy,
+};
 
 /// The storage under test, and the events of its session as they should be.
 struct Subject<S> {
@@ -40,9 +42,9 @@ impl<S: Storage> Subject<S> {
             Description { initial_state: Some("{}".into()), ..Description::default() };
         let state = parsed(r#"{"own":1,"user:their":1,"app:all":1}"#)?;
         let new = NewSession { description, ..NewSession::new(state, time(1000.0)) };
-        let write = Write::create(key(), new).map_err(failed)?;
-        let written = carry_out(&storage, write).await.map_err(failed)?;
-        let (head, ..) = written.created().map_err(failed)?;
+        let mut create = Create::new(key(), new).map_err(failed)?;
+        carry_out(&storage, &mut create).await.map_err(failed)?;
+        let (head, ..) = create.finish().map_err(failed)?;
         let (created, revision) = (head.created, head.revision);
         Ok(Self { storage, events: Vec::new(), created, revision })
     }
@@ -86,18 +88,18 @@ impl<S: Storage> Subject<S> {
         new: &[New],
         position: HandlePosition,
         policy: StalePolicy,
-    ) -> Result<Write, String> {
+    ) -> Result<Append, String> {
         let events = new.iter().map(|(id, number)| {
             // The delta must not change the state of a session whose history is cut.
             NewEvent::new(id.as_str(), time(f64::from(*number)), "{}", text_of(id, *number).into())
         });
         let events = events.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-        Ok(Write::append(key(), position, policy, events))
+        Ok(Append::new(key(), position, policy, events))
     }
 
-    async fn run(&self, write: Write) -> Result<Appended, String> {
-        let written = carry_out(&self.storage, write).await.map_err(failed)?;
-        written.appended().map_err(|error| error.code().to_owned())
+    async fn run(&self, mut append: Append) -> Result<Appended, String> {
+        carry_out(&self.storage, &mut append).await.map_err(failed)?;
+        append.finish().map_err(|error| error.code().to_owned())
     }
 
     /// Compares the storage with the list: all events, a window, pages, and what has changed.
@@ -201,7 +203,7 @@ impl<S: Storage> Subject<S> {
             NewEvent::new("b", time(1.0), r#"{"new":9,"user:x":9}"#, text_of("b", 1).into());
         let event = event.map_err(failed)?;
         let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-        let write = Write::append(key(), position, policy, vec![event]);
+        let write = Append::new(key(), position, policy, vec![event]);
         self.run(write.truncating(self.seq_at(0)?, parsed(delta)?)).await?;
         let expected = [r#"{"new":2}"#, r#"{"their":3}"#, r#"{"all":4}"#];
         equal("the states", self.state().await?, expected.map(str::to_owned))?;

@@ -63,8 +63,10 @@ pub(super) fn filled(created: Revision, revision: Revision, events: usize) -> Ch
     }
 }
 
+/// Returns the change of an event of a [`Script`](crate::conformance::script::Script), which fills in
+/// the rest of the row.
 pub(super) fn change(index: usize, seq: Revision, revision: Revision) -> EventChange {
-    EventChange { index, seq, revision }
+    EventChange { index, row: EventRow { seq, revision, ..event("") } }
 }
 
 /// Returns a new event.

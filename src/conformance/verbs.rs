@@ -3,6 +3,7 @@
 
 use crate::conformance::Report;
 use crate::conformance::case::time;
+use crate::conformance::script::Script;
 use crate::conformance::verb_rows::{
     ODD_TEXTS, STATE, change, event, filled, key, plan, session_change, set_all, texts_of,
 };
@@ -11,7 +12,7 @@ use crate::core::read::{ListOrder, ListRequest, Listing, Rows};
 use crate::core::read::{ListPage, Window};
 use crate::core::session::{NEVER, Revision, SessionHead};
 use crate::core::storage::{Deletion, Storage};
-use crate::core::write::{Changes, EventRow, Found, Plan, ScopeSet, SharedChange, Target, Write};
+use crate::core::write::{Changes, EventRow, Found, Plan, ScopeSet, SharedChange, Target};
 
 /// The storage under test.
 struct Subject<S> {
@@ -42,9 +43,9 @@ impl<S: Storage> Subject<S> {
         events: Vec<EventRow>,
         decide: fn(Revision) -> Option<Changes>,
     ) -> Result<Found, String> {
-        let write =
-            self.storage.write(Write::script(plan, events, decide)).await.map_err(failed)?;
-        write.found_rows().ok_or_else(|| "`write` never called `decide`".to_owned())
+        let mut script = Script::new(plan, events, decide);
+        self.storage.write(&mut script).await.map_err(failed)?;
+        script.found.ok_or_else(|| "`write` never called `decide`".to_owned())
     }
 
     async fn find_rows(&self, event_ids: &[&str], since: Revision) -> Result<Found, String> {

@@ -1,15 +1,15 @@
 //! The interface to storages.
 //!
 //! A storage has four verbs and knows no rule of a session service. Each verb is one transaction.
-//! `write` reads rows, asks the [`Write`] for the changes, and writes them. All rules are decided
-//! above this interface, so two storages cannot disagree.
+//! `write` reads rows, lets the write [decide](Decide) on them, and writes the changes. All rules are
+//! decided above this interface, so two storages cannot disagree.
 //!
 //! The rules of a storage, their numbers and allowed exceptions are in
 //! `docs/writing_an_adapter.md`, as is what differs between TypeScript and Rust.
 //! [`conformance`](crate::conformance) tests them.
 //!
 //! A storage gets the changed keys of a state: [`ScopedState::apply`](crate::core::state::ScopedState)
-//! applies them. A change names its event by an index: [`Write::row`] makes the row of it.
+//! applies them.
 //!
 //! # Example
 //! A storage over `BTreeMap`s, and a session service over it:
@@ -22,8 +22,8 @@
 //! use adk_session_wasm::session::{Description, Revision, SessionHead, SessionKey};
 //! use adk_session_wasm::state::ScopedState;
 //! use adk_session_wasm::storage::{
-//!     Deletion, EventRow, Found, ListPlace, ListRequest, Listing, PageEdges, Rows, SharedChange, SharedRow,
-//!     SessionRow, Storage, Target, Window, Write,
+//!     Decide, Decision, Deletion, EventRow, Found, ListPlace, ListRequest, Listing, PageEdges, Rows,
+//!     SharedChange, SharedRow, SessionRow, Storage, Target, Window,
 //! };
 //! use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionService};
 //!
@@ -67,7 +67,7 @@
 //!
 //! impl Storage for TreeStorage {
 //!     // Nothing is awaited while the maps are borrowed, so each verb is one transaction.
-//!     async fn write(&self, mut write: Write) -> Result<Write, Error> {
+//!     async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
 //!         let maps = &mut *self.0.borrow_mut();
 //!         let plan = write.plan().clone();
 //!         let (session_key, user_key) = (session_key(&plan.target), user_key(&plan.target));
@@ -82,7 +82,7 @@
 //!             changed: events().filter(|row| row.revision > plan.since).cloned().collect(),
 //!             floor: maps.floor,
 //!         };
-//!         let Some(changes) = write.decide(found) else { return Ok(write) };
+//!         let Decision::Done(Some(changes)) = write.decide(found) else { return Ok(()) };
 //!         if let Some(change) = changes.app {
 //!             apply(maps.apps.entry(plan.target.app_name).or_default(), change);
 //!         }
@@ -94,10 +94,10 @@
 //!             stored.head = change.head;
 //!             stored.state.apply(change.state);
 //!             stored.description.apply(change.description);
-//!             let rows = changes.events.iter().filter_map(|change| write.row(change));
+//!             let rows = changes.events.into_iter().map(|change| change.row);
 //!             stored.events.extend(rows.map(|row| (row.seq, row)));
 //!         }
-//!         Ok(write)
+//!         Ok(())
 //!     }
 //!
 //!     async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
@@ -202,8 +202,8 @@ pub use crate::core::read::{
     EventPage, ListOrder, ListPlace, ListRequest, Listing, PageEdges, PageEnd, Rows, Window,
 };
 pub use crate::core::write::{
-    Changes, EventChange, EventRow, Found, MOST_CHANGED, Plan, Repetition, ScopeSet, SessionChange,
-    SessionRow, SharedChange, SharedRevisions, SharedRow, Target, Write,
+    Changes, Decide, Decision, EventChange, EventRow, Found, MOST_CHANGED, Plan, Repetition,
+    ScopeSet, SessionChange, SessionRow, SharedChange, SharedRevisions, SharedRow, Target,
 };
 
 use crate::core::error::Error;
@@ -241,8 +241,9 @@ pub enum Deletion {
 /// The futures are not `Send`: the core runs on one thread, as JavaScript does.
 #[allow(async_fn_in_trait, reason = "a Send bound would shut out every storage in a browser")]
 pub trait Storage {
-    /// Carries out a write, and returns it with its result.
-    async fn write(&self, write: Write) -> Result<Write, Error>;
+    /// Carries out a write in one transaction. A write that is refused stores nothing, and succeeds:
+    /// the caller of `write` gets the reason from it.
+    async fn write(&self, write: &mut dyn Decide) -> Result<(), Error>;
 
     /// Reads a session with a window of its events, or a user's or an app's state.
     async fn read(&self, target: Target, window: Window) -> Result<Rows, Error>;
@@ -270,10 +271,13 @@ pub trait Storage {
 }
 
 /// Carries out a write, and repeats it while its decision needs more rows.
-pub(crate) async fn carry_out<S: Storage>(storage: &S, mut write: Write) -> Result<Write, Error> {
-    write = storage.write(write).await?;
-    while write.again() {
-        write = storage.write(write).await?;
+pub(crate) async fn carry_out<S: Storage>(
+    storage: &S,
+    write: &mut dyn Decide,
+) -> Result<(), Error> {
+    storage.write(write).await?;
+    while write.replan() {
+        storage.write(write).await?;
     }
-    Ok(write)
+    Ok(())
 }

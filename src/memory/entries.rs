@@ -7,7 +7,7 @@ use crate::core::names::Names;
 use crate::core::read::ListPlace;
 use crate::core::room::{SPARE, no_room, require_room};
 use crate::core::session::Revision;
-use crate::core::write::{Changes, Found, Plan, SessionChange, SharedChange, SharedRow, Write};
+use crate::core::write::{Changes, Found, Plan, SessionChange, SharedChange, SharedRow};
 use crate::memory::order::Orders;
 use crate::memory::{App, StoredSession, User};
 
@@ -89,7 +89,7 @@ impl<'a> Entries<'a> {
     ///
     /// # Errors
     /// Fails with `quota_exceeded` if memory has no room.
-    pub(super) fn reserve(&mut self, changes: &Changes, write: &Write) -> Result<(), Error> {
+    pub(super) fn reserve(&mut self, changes: &Changes) -> Result<(), Error> {
         let Changes { session, user, app, events } = changes;
         let (own, log) = match &mut self.session {
             Some((_, session)) => (Some(&mut session.state), Some(&mut session.events)),
@@ -108,10 +108,12 @@ impl<'a> Entries<'a> {
         if !has_room {
             return Err(no_room());
         }
-        require_room(write.text_len() + SPARE)
+        let texts = events.iter().map(|change| change.row.text.with(str::len));
+        require_room(texts.sum::<usize>() + SPARE)
     }
 
-    pub(super) fn write(self, changes: Changes, write: &Write) {
+    /// `end`: see [`Plan::truncate_after`].
+    pub(super) fn write(self, changes: Changes, end: Option<Revision>) {
         let Some(mut app) = self.app else {
             return;
         };
@@ -130,13 +132,11 @@ impl<'a> Entries<'a> {
         };
         let is_new = session.head.revision == 0;
         session.change(change);
-        if let Some(after) = write.plan().truncate_after {
-            session.events.truncate(after);
+        if let Some(end) = end {
+            session.events.truncate(end);
         }
-        for event in &changes.events {
-            if let Some(row) = write.row(event) {
-                session.events.write(row);
-            }
+        for event in changes.events {
+            session.events.write(event.row);
         }
         let time = session.head.last_update_time;
         for orders in [app.orders, user.orders] {

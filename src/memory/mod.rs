@@ -19,7 +19,7 @@ use crate::core::room::{SPARE, no_room, require_room};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::ScopedState;
 use crate::core::storage::{Deletion, Storage};
-use crate::core::write::{SessionRow, SharedRow, Target, Write};
+use crate::core::write::{Decide, Decision, SessionRow, SharedRow, Target};
 use crate::memory::entries::Entries;
 use crate::memory::event_log::EventLog;
 use crate::memory::order::{Order, Orders};
@@ -97,9 +97,8 @@ impl MemoryStorage {
 }
 
 impl Storage for MemoryStorage {
-    async fn write(&self, mut write: Write) -> Result<Write, Error> {
-        self.contents()?.write(&mut write)?;
-        Ok(write)
+    async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
+        self.contents()?.write(write)
     }
 
     async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
@@ -140,29 +139,20 @@ impl Contents {
         (app, user)
     }
 
-    pub(crate) fn write(&mut self, write: &mut Write) -> Result<(), Error> {
-        loop {
-            self.write_once(write)?;
-            if !write.again() {
-                return Ok(());
-            }
-        }
-    }
-
-    fn write_once(&mut self, write: &mut Write) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, write: &mut dyn Decide) -> Result<(), Error> {
         let plan = write.plan();
         let mut entries = Entries::of(&mut self.apps, plan, false);
         require_room(entries.changed_len(plan) * ROW + SPARE)?;
         let found = entries.found(plan, self.floor);
-        let Some(changes) = write.decide(found) else {
+        let Decision::Done(Some(changes)) = write.decide(found) else {
             return Ok(());
         };
-        entries.reserve(&changes, write)?;
+        entries.reserve(&changes)?;
         // Existing entries are looked up once. Missing ones are created only now, so a write that
         // changes nothing creates nothing.
         let plan = write.plan();
         if entries.is_whole(plan) {
-            entries.write(changes, write);
+            entries.write(changes, plan.truncate_after);
             return Ok(());
         }
         let entries = Entries::of(&mut self.apps, plan, true);
@@ -170,7 +160,7 @@ impl Contents {
             return Err(no_room());
         }
         let is_session = changes.session.is_some();
-        entries.write(changes, write);
+        entries.write(changes, plan.truncate_after);
         let Target { app_name, user_id, session_id } = &plan.target;
         if let (Some(owners), Some(user_id), Some(session_id), true) =
             (&mut self.owners, user_id.as_deref(), session_id.as_deref(), is_session)

@@ -7,7 +7,7 @@ use crate::core::event::Event;
 use crate::core::read::Window;
 use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::storage::{MOST_CHANGED, Storage};
-use crate::core::write::{Appended, EventRow, HandlePosition, StalePolicy, Write};
+use crate::core::write::{Append, Appended, EventRow, HandlePosition, StalePolicy};
 use crate::service::StoredSessionService;
 use crate::service::session::{read_event, read_state};
 
@@ -72,8 +72,9 @@ impl<S: Storage> StoredSessionService<S> {
             return Ok(unknown);
         }
         let position = HandlePosition::Revision { created, revision: since };
-        let write = Write::append(key.clone(), position, StalePolicy::Merge, Vec::new());
-        let changed = match self.texts.write(write).await?.appended() {
+        let mut append = Append::new(key.clone(), position, StalePolicy::Merge, Vec::new());
+        self.texts.write(&mut append).await?;
+        let changed = match append.finish() {
             // The session was deleted between the two reads. Another one may have its id.
             Err(Error::NotFound { .. }) => return Ok(unknown),
             changed => changed?,

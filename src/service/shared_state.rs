@@ -9,7 +9,7 @@ use crate::core::event::Event;
 use crate::core::session::SessionKey;
 use crate::core::state::Delta;
 use crate::core::storage::Storage;
-use crate::core::write::{Computed, HandlePosition, SharedRevisions, StalePolicy, Write};
+use crate::core::write::{Append, Computed, HandlePosition, SharedRevisions, StalePolicy, Update};
 use crate::service::StoredSessionService;
 use crate::service::session::read_state;
 use crate::service::to_text::{new_delta, new_event};
@@ -59,7 +59,9 @@ impl<S: Storage> StoredSessionService<S> {
     ) -> Result<SharedRevisions, Error> {
         let delta = new_delta("state_delta", &delta)?;
         let (app_name, user_id) = (app_name.to_owned(), user_id.map(str::to_owned));
-        self.texts.write(Write::update(app_name, user_id, delta)?).await?.updated()
+        let mut update = Update::new(app_name, user_id, delta)?;
+        self.texts.write(&mut update).await?;
+        update.finish()
     }
 
     /// Changes `user:` and `app:` keys as [`update_state`](Self::update_state) does, by a delta that
@@ -98,8 +100,10 @@ impl<S: Storage> StoredSessionService<S> {
             Ok(new_delta("state_delta", &compute(&merged_state(state)?)?)?.into())
         };
         let (app_name, user_id) = (app_name.to_owned(), user_id.map(str::to_owned));
-        let write = Write::update(app_name, user_id, Delta::default())?;
-        self.texts.write(write.computing(Box::new(compute))).await?.updated()
+        let update = Update::new(app_name, user_id, Delta::default())?;
+        let mut update = update.computing(Box::new(compute));
+        self.texts.write(&mut update).await?;
+        update.finish()
     }
 
     /// Appends an event whose delta `compute` makes of the stored state, as
@@ -128,8 +132,10 @@ impl<S: Storage> StoredSessionService<S> {
             Ok(Computed { delta: computed.delta, text: computed.text })
         };
         let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-        let write = Write::append(key.clone(), position, policy, vec![draft]);
-        self.texts.write(write.computing(Box::new(compute))).await?.appended()?;
+        let append = Append::new(key.clone(), position, policy, vec![draft]);
+        let mut append = append.computing(Box::new(compute));
+        self.texts.write(&mut append).await?;
+        append.finish()?;
         Ok(())
     }
 }

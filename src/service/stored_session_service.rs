@@ -5,7 +5,7 @@ use crate::core::event::Event;
 use crate::core::read::{ListOrder, ListPage, ListPlace, Window, check_event_limit};
 use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_id, check_owner};
 use crate::core::storage::{Deletion, Storage};
-use crate::core::write::{HandlePosition, NewSession, StalePolicy, Write};
+use crate::core::write::{Append, Describe, HandlePosition, NewSession, StalePolicy};
 use crate::memory::MemoryStorage;
 use crate::platform;
 use crate::service::session::read_events;
@@ -146,11 +146,12 @@ impl<S: Storage> StoredSessionService<S> {
             return Ok(());
         }
         let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-        let mut write = Write::append(key.clone(), position, policy, events);
+        let mut append = Append::new(key.clone(), position, policy, events);
         if let Some(revision) = expected {
-            write = write.expecting(revision);
+            append = append.expecting(revision);
         }
-        self.texts.write(write).await?.appended()?;
+        self.texts.write(&mut append).await?;
+        append.finish()?;
         Ok(())
     }
 
@@ -184,9 +185,10 @@ impl<S: Storage> StoredSessionService<S> {
         key: &SessionKey,
         change: Description,
     ) -> Result<(), Error> {
-        let write = self.texts.write(Write::describe(key.clone(), change)).await?;
+        let mut describe = Describe::new(key.clone(), change);
+        self.texts.write(&mut describe).await?;
         let session_id = key.session_id.clone();
-        if write.described()? { Ok(()) } else { Err(Error::NotFound { session_id }) }
+        if describe.finish()? { Ok(()) } else { Err(Error::NotFound { session_id }) }
     }
 
     /// Lists a page of a user's sessions as [`SessionService::list`] does. Pages by

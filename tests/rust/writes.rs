@@ -1,11 +1,14 @@
 //! The rules of writes, over memory.
 
+use adk_session_wasm::error::StaleReason;
 use adk_session_wasm::event::NewEvent;
 use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::session::{Revision, SessionHead, SessionKey};
 use adk_session_wasm::state::Delta;
-use adk_session_wasm::storage::{Deletion, Storage, Window};
-use adk_session_wasm::write::{Appended, HandlePosition, NewSession, StalePolicy, Write};
+use adk_session_wasm::storage::{Decide, Deletion, Storage, Window};
+use adk_session_wasm::write::{
+    Append, Appended, Create, HandlePosition, NewSession, StalePolicy, Update,
+};
 use adk_session_wasm::{Error, Timestamp};
 
 fn key() -> SessionKey {
@@ -23,16 +26,18 @@ fn event(id: &str, number: u32) -> NewEvent {
 
 async fn create(storage: &MemoryStorage, events: Vec<NewEvent>) -> SessionHead {
     let new = NewSession { events, ..NewSession::new(Delta::default(), time(3.0)) };
-    let write = Write::create(key(), new).unwrap();
-    storage.write(write).await.unwrap().created().unwrap().0
+    let mut create = Create::new(key(), new).unwrap();
+    storage.write(&mut create).await.unwrap();
+    create.finish().unwrap().0
 }
 
-fn append(events: Vec<NewEvent>) -> Write {
-    Write::append(key(), HandlePosition::Latest, StalePolicy::Append, events)
+fn append(events: Vec<NewEvent>) -> Append {
+    Append::new(key(), HandlePosition::Latest, StalePolicy::Append, events)
 }
 
-async fn run(storage: &MemoryStorage, write: Write) -> Appended {
-    storage.write(write).await.unwrap().appended().unwrap()
+async fn run(storage: &MemoryStorage, mut append: Append) -> Appended {
+    storage.write(&mut append).await.unwrap();
+    append.finish().unwrap()
 }
 
 async fn texts(storage: &MemoryStorage) -> Vec<String> {
@@ -63,7 +68,7 @@ async fn a_handle_does_not_miss_events_that_its_append_removes() {
     run(&storage, append(vec![event("goes", 2)])).await;
     let position = HandlePosition::Revision { created, revision: created };
     let events = vec![event("new", 3)];
-    let write = Write::append(key(), position, StalePolicy::Merge, events);
+    let write = Append::new(key(), position, StalePolicy::Merge, events);
     let appended = run(&storage, write.truncating(stays, Delta::default())).await;
     let missed: Vec<_> = appended.missed.iter().map(|row| &*row.id).collect();
     assert_eq!(missed, ["stays"]);
@@ -76,8 +81,9 @@ async fn a_state_that_was_deleted_gets_no_earlier_revision_again() {
     let mut revisions: Vec<Revision> = Vec::new();
     for _ in 0..3 {
         let delta = Delta::parse(r#"{"app:a":1}"#).unwrap();
-        let write = Write::update("shop".to_owned(), None, delta).unwrap();
-        revisions.extend(storage.write(write).await.unwrap().updated().unwrap().app);
+        let mut update = Update::new("shop".to_owned(), None, delta).unwrap();
+        storage.write(&mut update).await.unwrap();
+        revisions.extend(update.finish().unwrap().app);
         storage.delete(Deletion::AppState { app_name: "shop".to_owned() }).await.unwrap();
     }
     assert_eq!(revisions, [1, 2, 3]);
@@ -104,16 +110,57 @@ async fn a_conflict_of_events_names_the_stored_revisions() {
     run(&storage, append(vec![event("a", 1), event("b", 1)])).await;
     let expecting = |id, number, expected| NewEvent { expected, ..event(id, number) };
     let events = vec![
-        expecting("a", 2, Some(created + 2)),
-        expecting("b", 1, Some(0)),
-        expecting("c", 1, Some(created + 2)),
-        expecting("d", 1, Some(0)),
+        expecting("a", 2, Some(Some(created + 2))),
+        expecting("b", 1, Some(None)),
+        expecting("c", 1, Some(Some(created + 2))),
+        expecting("d", 1, Some(None)),
     ];
-    let written = storage.write(append(events)).await.unwrap();
-    let Err(Error::EventConflict { session_id, actual }) = written.appended() else {
+    let mut append = append(events);
+    storage.write(&mut append).await.unwrap();
+    let Err(Error::EventConflict { session_id, actual }) = append.finish() else {
         panic!("there is no conflict");
     };
     assert_eq!(session_id, "s1");
     assert_eq!(actual, [("a".to_owned(), Some(created + 1)), ("c".to_owned(), None)]);
     assert_eq!(texts(&storage).await, ["1", "1"]);
+}
+
+#[tokio::test]
+async fn a_refused_append_says_why() {
+    let storage = MemoryStorage::new();
+    let created = create(&storage, vec![event("a", 1)]).await;
+    let SessionHead { created, revision, .. } = created;
+    let actual = run(&storage, append(vec![event("b", 1)])).await.head.revision;
+    let refusal = async |position, expected: Option<Revision>| {
+        let mut append = Append::new(key(), position, StalePolicy::Reject, vec![event("c", 1)]);
+        if let Some(expected) = expected {
+            append = append.expecting(expected);
+        }
+        storage.write(&mut append).await.unwrap();
+        while append.replan() {
+            storage.write(&mut append).await.unwrap();
+        }
+        match append.finish() {
+            Err(Error::StaleSession { reason, expected, actual, .. }) => (reason, expected, actual),
+            other => panic!("{other:?}"),
+        }
+    };
+    let behind = HandlePosition::Revision { created, revision };
+    let last = HandlePosition::LastEvent(Some("a".to_owned()));
+    assert_eq!(
+        [
+            refusal(HandlePosition::Latest, Some(revision)).await,
+            refusal(behind.clone(), Some(revision)).await,
+            refusal(behind.clone(), Some(actual)).await,
+            refusal(behind, None).await,
+            refusal(last, None).await,
+        ],
+        [
+            (StaleReason::OtherRevision, revision, actual),
+            (StaleReason::OtherRevision, revision, actual),
+            (StaleReason::HandleBehind, revision, actual),
+            (StaleReason::HandleBehind, revision, actual),
+            (StaleReason::LaterEvents, revision, actual),
+        ],
+    );
 }

@@ -16,7 +16,7 @@ use adk_session_wasm::read::{ListOrder, ListPage, Window};
 use adk_session_wasm::service::text_service::{ReadSession, TextService};
 use adk_session_wasm::session::{Revision, SessionHead};
 use adk_session_wasm::storage::{Deletion, Storage};
-use adk_session_wasm::write::{HandlePosition, NewSession, StalePolicy, Write};
+use adk_session_wasm::write::{Append, HandlePosition, NewSession, StalePolicy, Update};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -87,8 +87,9 @@ impl Test {
         user_id: Option<String>,
         entries: &[Entry],
     ) -> Result<(), Error> {
-        let write = Write::update(app_name, user_id, delta(entries))?;
-        self.service.write(write).await?.updated()?;
+        let mut update = Update::new(app_name, user_id, delta(entries))?;
+        self.service.write(&mut update).await?;
+        update.finish()?;
         Ok(())
     }
 
@@ -142,8 +143,9 @@ impl Test {
             _ => HandlePosition::Latest,
         };
         let given = events.iter().map(new_event).collect();
-        let write = Write::append(key_of(place), position, policy, given);
-        let appended = self.service.write(write).await.map_err(refused)?.appended();
+        let mut append = Append::new(key_of(place), position, policy, given);
+        self.service.write(&mut append).await.map_err(refused)?;
+        let appended = append.finish();
 
         let before = self.model.sessions.get(&place).cloned();
         let Some(before) =

@@ -215,6 +215,7 @@ function refusal(action: string): HttpRefusal {
 function otherRevision(sessionId: string, expected: number, actual: number): SessionError {
   const message = `session "${sessionId}" is at revision ${actual} and no longer at ${expected}; get it again, then append`;
   return new SessionError('stale_session', message, {
+    staleReason: 'other_revision',
     expectedRevision: expected,
     actualRevision: actual,
   });

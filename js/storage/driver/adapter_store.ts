@@ -99,7 +99,7 @@ export class AdapterStore implements SessionStore {
     requireRoom(state.length + delta.length);
     const { packed, numbers, texts = [] } = packCreation(request, false);
     const write = callCore(() =>
-      AdapterWrite.create(packed, numbers, texts, state, delta, sharesState),
+      AdapterWrite.create(packed, numbers, texts, state, delta, sharesState, ifAbsent),
     );
     if (this.#builtIn?.createInSteps !== undefined && events.length > 0) {
       write.free();
@@ -107,7 +107,7 @@ export class AdapterStore implements SessionStore {
     }
     const call = { signal, onRetry, operation };
     const parts = { key, ...call, ...NO_EVENTS, events, creation: request };
-    const end = () => write.created(ifAbsent) as CreatedSession | undefined;
+    const end = () => write.finish() as CreatedSession | undefined;
     return prepareWrite('create', this.#adapter, write, parts, end).run();
   }
 
@@ -180,7 +180,7 @@ export class AdapterStore implements SessionStore {
     const parts = {
       key, events, creation, firstTitle, lastEventId, truncateAfter, sharesState, signal, onRetry, operation,
     };
-    const end = () => withPlaces(write.appended() as AppendedByCore, events.length);
+    const end = () => withPlaces(write.finish() as AppendedByCore, events.length);
     return prepareWrite('append', this.#adapter, write, parts, end);
   }
 
@@ -196,7 +196,7 @@ export class AdapterStore implements SessionStore {
     const write = callCore(() => AdapterWrite.update(appName, userId, text, compute));
     const key = storageKey({ appName, userId });
     const parts = { key, signal, onRetry, operation, ...NO_EVENTS };
-    const end = () => write.updated() as SharedRevisions;
+    const end = () => write.finish() as SharedRevisions;
     return writeOnce(prepareWrite('append', this.#adapter, write, parts, end).run, [0, 0]);
   }
 

@@ -80,7 +80,7 @@ export function prepareWrite<Verb extends WriteVerb, T>(
     if (refusal !== undefined) return fail(refusal);
     if (state !== 'decided') return fail(contractViolation(verb, 'ended without calling decide'));
     state = 'ended';
-    if (!write.again()) return callCore(end);
+    if (!write.replan()) return callCore(end);
     return prepareWrite(verb, adapter, write, parts, end).run();
   };
   const run = (): MaybePromise<T> => {

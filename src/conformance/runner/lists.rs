@@ -10,7 +10,7 @@ use crate::conformance::runner::Runner;
 use crate::conformance::stop::Stop;
 use crate::core::read::{ListOrder, ListPage, ListPlace, PageEnd, check_event_limit};
 use crate::core::storage::{MOST_CHANGED, Storage};
-use crate::core::write::{StalePolicy, Write};
+use crate::core::write::{Append, StalePolicy};
 use crate::service::text_service::{EventCursor, ReadSession};
 
 impl<S: Storage> Runner<S> {
@@ -119,8 +119,9 @@ impl<S: Storage> Runner<S> {
         let name = call.handle.as_deref().unwrap_or_default();
         let mut current = self.copy_of(name).await?;
         let (key, position) = (current.key.clone(), current.position.clone());
-        let write = Write::append(key, position, StalePolicy::Merge, Vec::new());
-        let changes = self.service.texts.write(write).await?.appended()?;
+        let mut append = Append::new(key, position, StalePolicy::Merge, Vec::new());
+        self.service.texts.write(&mut append).await?;
+        let changes = append.finish()?;
         if changes.state.is_none() {
             return Err(Stop::Broken("an append of no events returned no state".into()));
         }

@@ -21,7 +21,7 @@ use crate::core::read::ListPlace;
 use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
-use crate::core::write::{ComputeDelta, Computed, HandlePosition, StalePolicy, Write};
+use crate::core::write::{Append, ComputeDelta, Computed, HandlePosition, StalePolicy, Update};
 use crate::platform;
 use crate::service::StoredSessionService;
 use crate::service::text_service::{EventCursor, ReadSession};
@@ -214,8 +214,8 @@ impl<S: Storage> Runner<S> {
         let given = call.with.get("expectedEvents").and_then(Value::as_object);
         for (id, name) in given.into_iter().flatten() {
             let revision = match name.as_str() {
-                Some(name) => self.revision_of(name).await?,
-                None => 0,
+                Some(name) => Some(self.revision_of(name).await?),
+                None => None,
             };
             expected_events.insert(id.as_str(), revision);
         }
@@ -236,7 +236,7 @@ impl<S: Storage> Runner<S> {
         handle: &mut Handle,
         call: &Call,
         expected: Option<Revision>,
-        expected_events: &HashMap<&str, Revision>,
+        expected_events: &HashMap<&str, Option<Revision>>,
     ) -> Result<(), Stop> {
         let one = call.with.get("event").map(std::slice::from_ref);
         let several = call.with.get("events").and_then(Value::as_array).map(Vec::as_slice);
@@ -248,11 +248,12 @@ impl<S: Storage> Runner<S> {
             event.expected = expected_events.get(&*event.id).copied();
         }
         let (key, position) = (handle.key.clone(), handle.position.clone());
-        let mut write = Write::append(key, position, self.stale, events);
+        let mut append = Append::new(key, position, self.stale, events);
         if let Some(revision) = expected {
-            write = write.expecting(revision);
+            append = append.expecting(revision);
         }
-        let appended = self.service.texts.write(write).await?.appended()?;
+        self.service.texts.write(&mut append).await?;
+        let appended = append.finish()?;
         self.see(&handle.key, appended.head);
         handle.receive(appended, &own)
     }
@@ -269,12 +270,15 @@ impl<S: Storage> Runner<S> {
             }));
             let events = vec![event.to_new_event()?];
             let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-            let write = Write::append(with.key()?, position, policy, events);
-            self.service.texts.write(write).await?.appended()?;
+            let mut append = Append::new(with.key()?, position, policy, events);
+            self.service.texts.write(&mut append).await?;
+            append.finish()?;
         } else {
             let (app_name, user_id) = (with.app_name()?, with.text("userId", None));
             let delta = Delta::parse(&to_text(&delta))?;
-            self.service.texts.write(Write::update(app_name, user_id, delta)?).await?.updated()?;
+            let mut update = Update::new(app_name, user_id, delta)?;
+            self.service.texts.write(&mut update).await?;
+            update.finish()?;
         }
         Ok((Kind::Nothing, Value::Null))
     }
@@ -299,12 +303,16 @@ impl<S: Storage> Runner<S> {
         });
         if with.text("sessionId", None).is_some() {
             let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-            let write = Write::append(with.key()?, position, policy, vec![event]);
-            self.service.texts.write(write.computing(compute)).await?.appended()?;
+            let append = Append::new(with.key()?, position, policy, vec![event]);
+            let mut append = append.computing(compute);
+            self.service.texts.write(&mut append).await?;
+            append.finish()?;
         } else {
             let (app_name, user_id) = (with.app_name()?, with.text("userId", None));
-            let write = Write::update(app_name, user_id, Delta::default())?;
-            self.service.texts.write(write.computing(compute)).await?.updated()?;
+            let update = Update::new(app_name, user_id, Delta::default())?;
+            let mut update = update.computing(compute);
+            self.service.texts.write(&mut update).await?;
+            update.finish()?;
         }
         Ok((Kind::Nothing, Value::Null))
     }

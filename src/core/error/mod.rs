@@ -4,6 +4,6 @@ mod session_error;
 mod storage_problem;
 mod template_error;
 
-pub use session_error::Error;
+pub use session_error::{Error, StaleReason};
 pub use storage_problem::StorageProblem;
 pub use template_error::{ArtifactError, MissingVariable, TemplateError};

@@ -39,11 +39,13 @@ pub enum Error {
         /// The requested id.
         session_id: String,
     },
-    /// Someone else appended since the handle was read, and the policy is to refuse then.
+    /// The session is not as the caller of an append knows it.
     StaleSession {
         /// The session.
         session_id: String,
-        /// The revision of the handle.
+        /// Why the append is refused.
+        reason: StaleReason,
+        /// The revision that the caller knows.
         expected: u64,
         /// The revision of the stored session.
         actual: u64,
@@ -99,6 +101,28 @@ pub enum Error {
     Template(TemplateError),
 }
 
+/// Why an append is refused with [`Error::StaleSession`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StaleReason {
+    /// The append requires another revision of the session.
+    OtherRevision,
+    /// Someone else changed the session since the handle was read, and the policy is to refuse then.
+    HandleBehind,
+    /// The same, for a handle that is known by its last event only: others follow that event.
+    LaterEvents,
+}
+
+impl StaleReason {
+    /// Returns its stable name, equal in Rust and JavaScript.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OtherRevision => "other_revision",
+            Self::HandleBehind => "handle_behind",
+            Self::LaterEvents => "later_events",
+        }
+    }
+}
+
 impl Error {
     /// Returns an [`Error::InvalidArgument`]; `rule` continues the sentence that begins with the
     /// argument's name.
@@ -151,7 +175,7 @@ impl fmt::Display for Error {
                 f,
                 "session \"{session_id}\" does not exist (any more); create it, or get it again"
             ),
-            Self::StaleSession { session_id, expected, actual } => write!(
+            Self::StaleSession { session_id, expected, actual, .. } => write!(
                 f,
                 "session \"{session_id}\" is at revision {actual} and no longer at {expected}; get it again, then append"
             ),

@@ -24,9 +24,9 @@ pub struct NewEvent {
     /// The JSON text with superseded keys still in the delta, if any were removed from `text`. A
     /// stored event equal to it counts as the same event.
     pub whole: Option<EventText>,
-    /// The revision of the stored event that it may replace; 0 if none may be stored, `None` if any
-    /// may. A stored event that is the same is no conflict.
-    pub expected: Option<Revision>,
+    /// The revision of the stored event that it may replace; `Some(None)` if none may be stored, `None`
+    /// if any may. A stored event that is the same is no conflict.
+    pub expected: Option<Option<Revision>>,
 }
 
 impl NewEvent {

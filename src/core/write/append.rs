@@ -3,17 +3,20 @@
 use std::mem;
 use std::rc::Rc;
 
-use crate::core::error::Error;
+use crate::core::error::{Error, StaleReason};
 use crate::core::event::NewEvent;
-use crate::core::session::{Description, NEVER, Revision, SessionHead};
+use crate::core::names::Names;
+use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey};
 use crate::core::state::Delta;
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
+use crate::core::write::compute::{Compute, ComputeDelta, Computed};
 use crate::core::write::merged::stored_state;
-use crate::core::write::outcome::{Appended, Decision, Outcome};
-use crate::core::write::plan::{Plan, ScopeSet};
+use crate::core::write::outcome::{Appended, Decided, Outcome};
+use crate::core::write::plan::{Plan, Repetition, ScopeSet};
 use crate::core::write::resolved_position::{Progress, ResolvedPosition};
 use crate::core::write::rows::{EventRow, Found, StoredEvent};
 use crate::core::write::written_events::WrittenEvents;
+use crate::core::write::{Decide, Decision};
 
 /// How an append treats a stale handle, that is, one that has missed events of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,59 +45,135 @@ pub enum HandlePosition {
     Latest,
 }
 
-/// The rule that writes events, their deltas, and the session's new revision and time.
+/// Stores events, their deltas, and the session's new revision and time: all or none, in order.
 #[derive(Debug)]
-pub(super) struct Append {
-    pub(super) progress: Progress,
+pub struct Append {
+    plan: Plan,
+    /// What the plan so far has found out.
+    progress: Progress,
+    /// The same for the next plan, if the last decision needs more rows.
+    next_progress: Option<Progress>,
+    events: Vec<NewEvent>,
     policy: StalePolicy,
     /// The revision that the session must have; `None` if any will do.
-    pub(super) expected: Option<Revision>,
+    expected: Option<Revision>,
     /// The title for a session that has none.
-    pub(super) first_title: Option<String>,
-    pub(super) truncation: Option<Truncation>,
+    first_title: Option<String>,
+    truncation: Option<Truncation>,
+    /// Computes the delta of the only event.
+    compute: Option<Compute>,
+    outcome: Outcome<Appended>,
 }
 
 /// The end of the history that an append removes first.
 #[derive(Debug)]
-pub(super) struct Truncation {
+struct Truncation {
     /// Events with a later `seq` are removed.
-    pub(super) after: Revision,
+    after: Revision,
     /// The changes of the state, in place of the events' deltas.
-    pub(super) delta: Delta,
+    delta: Delta,
 }
 
 impl Append {
-    pub(super) fn new(
-        position: Option<ResolvedPosition>,
+    /// Appends to the session with that key. Without events, it only tells what the handle lacks.
+    pub fn new(
+        key: SessionKey,
+        position: HandlePosition,
         policy: StalePolicy,
-        events: &[NewEvent],
+        events: Vec<NewEvent>,
     ) -> Self {
-        // Without events, the append only tells what the handle lacks.
+        let mut plan = Plan::of(key);
+        let position = match position {
+            HandlePosition::Revision { created, revision } => {
+                Some(ResolvedPosition::of_revision(created, revision))
+            }
+            HandlePosition::Latest => Some(ResolvedPosition::LATEST),
+            HandlePosition::LastEvent(id) => {
+                plan.event_ids.extend(id.map(Into::into));
+                None
+            }
+        };
+        if !events.is_empty() {
+            plan.repetition = Repetition::Recognized;
+        }
         let sees_states = events.is_empty() && policy == StalePolicy::Merge;
-        let progress = Progress { position, sees_states };
-        let (expected, first_title, truncation) = (None, None, None);
-        Self { progress, policy, expected, first_title, truncation }
+        let mut append = Self {
+            plan,
+            progress: Progress { position, sees_states },
+            next_progress: None,
+            events,
+            policy,
+            expected: None,
+            first_title: None,
+            truncation: None,
+            compute: None,
+            outcome: Outcome::NONE,
+        };
+        append.make_plan();
+        append
     }
 
-    /// Sets which rows the append needs. Until the handle's position is known, the plan keeps the
-    /// id of its last event.
-    pub(super) fn plan(&self, events: &[NewEvent], plan: &mut Plan) {
+    /// Makes the append fail with `stale_session` if the session has another revision.
+    #[must_use]
+    pub fn expecting(self, revision: Revision) -> Self {
+        Self { expected: Some(revision), ..self }
+    }
+
+    /// Makes the append give the session a title if it has none.
+    #[must_use]
+    pub fn titled(self, title: String) -> Self {
+        Self { first_title: Some(title), ..self }
+    }
+
+    /// Makes the append first remove all events with a `seq` later than `after`. Their ids are then
+    /// free. `delta` changes the state, in place of the deltas of the new events.
+    /// Only for a storage that [`truncates`](crate::storage::Storage::truncates).
+    #[must_use]
+    pub fn truncating(mut self, after: Revision, delta: Delta) -> Self {
+        for event in &mut self.events {
+            event.delta = Delta::default();
+        }
+        self.truncation = Some(Truncation { after, delta });
+        self.plan.repetition = Repetition::CountsTwice;
+        self.make_plan();
+        self
+    }
+
+    /// Makes an append of one event compute its delta from the stored state.
+    #[must_use]
+    pub fn computing(mut self, compute: ComputeDelta) -> Self {
+        self.compute = Some(Compute::new(compute, &mut self.plan));
+        self
+    }
+
+    /// Returns the result.
+    ///
+    /// # Errors
+    /// Fails with the reason why the append was refused.
+    pub fn finish(self) -> Result<Appended, Error> {
+        self.outcome.finish()
+    }
+
+    /// Plans for the progress so far. Until the handle's position is known, the plan keeps the id of
+    /// its last event.
+    fn make_plan(&mut self) {
         let Some(position) = self.progress.position else {
             return;
         };
+        let Self { events, plan, .. } = self;
         plan.event_ids = events.iter().map(|event| Rc::clone(&event.id)).collect();
         plan.ids_are_new = !events.is_empty();
-        plan.truncate_after = self.truncation.as_ref().map(|truncation| truncation.after);
-        plan.scopes = self.scopes(events);
-        plan.since = self.since(position);
+        self.plan.truncate_after = self.truncation.as_ref().map(|truncation| truncation.after);
+        self.plan.scopes = self.scopes();
+        self.plan.since = self.since(position);
     }
 
-    fn scopes(&self, events: &[NewEvent]) -> ScopeSet {
+    fn scopes(&self) -> ScopeSet {
         if self.progress.sees_states {
             return ScopeSet::ALL;
         }
         let truncation = self.truncation.as_ref().map(|truncation| &truncation.delta);
-        let deltas = events.iter().map(|event| &event.delta).chain(truncation);
+        let deltas = self.events.iter().map(|event| &event.delta).chain(truncation);
         deltas.map(ScopeSet::of).fold(ScopeSet::default(), ScopeSet::union)
     }
 
@@ -109,76 +188,17 @@ impl Append {
         if needs_none { NEVER } else { position.since }
     }
 
-    /// Refuses a session that is gone, and a change that the caller does not know.
-    pub(super) fn decide(
-        &self,
-        found: &mut Found,
-        stored: &[StoredEvent],
-        events: &[NewEvent],
-        session_id: &str,
-    ) -> Result<Decision, Error> {
-        let gone = || Error::NotFound { session_id: session_id.to_owned() };
-        let before = found.session.ok_or_else(gone)?;
-        let position = match self.position_in(before, found, stored) {
-            Ok(position) => position,
-            Err(progress) => return Ok((Outcome::NeedsRows(progress), None)),
-        };
-        if position.is_of_another(before) {
-            return Err(gone());
-        }
-        let written = self.write_events(before, found.floor, stored, events);
-        let head = written.head;
-        // An event that is stored already is no conflict, so a retry is safe under every policy.
-        let is_written = head.revision != before.revision;
-        if is_written && let Some(expected) = self.conflict(position, before, found) {
-            let (session_id, actual) = (session_id.to_owned(), before.revision);
-            return Err(Error::StaleSession { session_id, expected, actual });
-        }
-        if !written.conflicts.is_empty() {
-            let conflicts = written.conflicts.iter();
-            let actual = conflicts.filter_map(|(index, actual)| {
-                Some((events.get(*index)?.id.to_string(), Some(*actual).filter(|it| *it > 0)))
-            });
-            let session_id = session_id.to_owned();
-            return Err(Error::EventConflict { session_id, actual: actual.collect() });
-        }
-        let state = self.progress.sees_states.then(|| stored_state(found)).transpose()?;
-        let changes = is_written.then(|| Changes {
-            session: Some(SessionChange {
-                head,
-                state: written.delta.session,
-                description: Description {
-                    first_title: self.first_title.clone(),
-                    // Another history may begin with another state.
-                    initial_state: (self.end() < before.created).then(String::new),
-                    ..Description::default()
-                },
-            }),
-            user: SharedChange::of(found.user.as_ref(), written.delta.user, found.floor),
-            app: SharedChange::of(found.app.as_ref(), written.delta.app, found.floor),
-            events: written.changes,
-        });
-        let mut missed = match self.policy {
-            StalePolicy::Merge => mem::take(&mut found.changed),
-            StalePolicy::Append | StalePolicy::Reject => Vec::new(),
-        };
-        missed.retain(|row| row.seq <= self.end());
-        let (unchanged, placed, since) = (written.unchanged, written.placed, position.since);
-        let shared = changes.as_ref().map(Changes::shared_revisions).unwrap_or_default();
-        let appended = Appended { head, unchanged, placed, missed, state, since, shared };
-        Ok((Outcome::Appended(appended), changes))
-    }
-
     /// Returns the handle's position, once the rows tell it and are all that the decision needs.
-    /// Fails with the knowledge for another plan.
+    /// Fails with the progress for another plan.
     fn position_in(
         &self,
         before: SessionHead,
         found: &Found,
-        stored: &[StoredEvent],
     ) -> Result<ResolvedPosition, Progress> {
         let Some(position) = self.progress.position else {
-            let position = Some(ResolvedPosition::of_event(before, stored.first()));
+            let is_last = |row: &&EventRow| self.plan.event_ids.contains(&row.id);
+            let seq = found.events.iter().find(is_last).map(|row| row.seq);
+            let position = Some(ResolvedPosition::of_event(before, seq));
             return Err(Progress { position, ..self.progress });
         };
         if !self.progress.sees_states && self.missed_replacement(position.since, found) {
@@ -194,35 +214,112 @@ impl Append {
         self.policy == StalePolicy::Merge && found.changed.iter().any(is_replaced)
     }
 
-    /// Returns the revision that the caller knows, if the session has changed since.
+    /// Refuses a session that is gone, and a change that the caller does not know.
+    fn write(
+        &mut self,
+        position: ResolvedPosition,
+        before: SessionHead,
+        mut found: Found,
+    ) -> Decided<Appended> {
+        found.check_revisions(self.events.len())?;
+        if position.is_of_another(before) {
+            return Err(self.gone());
+        }
+        let written = if self.compute_delta(&found)? {
+            self.write_events(before, &found, &self.events)
+        } else {
+            self.write_events(before, &found, &[])
+        };
+        let head = written.head;
+        // An event that is stored already is no conflict, so a retry is safe under every policy.
+        let is_written = head.revision != before.revision;
+        if is_written && let Some((reason, expected)) = self.conflict(position, before, &found) {
+            let (session_id, actual) = (self.session_id(), before.revision);
+            return Err(Error::StaleSession { session_id, reason, expected, actual });
+        }
+        if !written.conflicts.is_empty() {
+            let conflicts = written.conflicts.iter();
+            let actual = conflicts.filter_map(|(index, actual)| {
+                Some((self.events.get(*index)?.id.to_string(), *actual))
+            });
+            let actual = actual.collect();
+            return Err(Error::EventConflict { session_id: self.session_id(), actual });
+        }
+        let state = self.progress.sees_states.then(|| stored_state(&found)).transpose()?;
+        let changes = is_written.then(|| Changes {
+            session: Some(SessionChange {
+                head,
+                state: written.delta.session,
+                description: Description {
+                    first_title: self.first_title.clone(),
+                    // Another history may begin with another state.
+                    initial_state: (self.end() < before.created).then(String::new),
+                    ..Description::default()
+                },
+            }),
+            user: SharedChange::of(found.user.as_ref(), written.delta.user, found.floor),
+            app: SharedChange::of(found.app.as_ref(), written.delta.app, found.floor),
+            events: written.changes,
+        });
+        if let Some(changes) = &changes {
+            changes.check_sizes(&found)?;
+        }
+        let mut missed = match self.policy {
+            StalePolicy::Merge => mem::take(&mut found.changed),
+            StalePolicy::Append | StalePolicy::Reject => Vec::new(),
+        };
+        missed.retain(|row| row.seq <= self.end());
+        let (unchanged, placed, since) = (written.unchanged, written.placed, position.since);
+        let shared = changes.as_ref().map(Changes::shared_revisions).unwrap_or_default();
+        Ok((Appended { head, unchanged, placed, missed, state, since, shared }, changes))
+    }
+
+    /// Computes the delta, if the append does so. Returns `false` if there is nothing to append: the
+    /// delta is empty, or an earlier attempt has stored the event.
+    fn compute_delta(&mut self, found: &Found) -> Result<bool, Error> {
+        let Some(compute) = &mut self.compute else { return Ok(true) };
+        let Some(event) = self.events.first_mut().filter(|_| found.events.is_empty()) else {
+            return Ok(false);
+        };
+        let Computed { delta, text } = compute.call(found)?;
+        event.delta = delta;
+        event.text = text;
+        Ok(!event.delta.is_empty())
+    }
+
+    /// Returns why the session is not as the caller expects, and the revision that the caller knows.
     fn conflict(
         &self,
         position: ResolvedPosition,
         before: SessionHead,
         found: &Found,
-    ) -> Option<Revision> {
+    ) -> Option<(StaleReason, Revision)> {
+        if let Some(expected) = self.expected.filter(|expected| *expected != before.revision) {
+            return Some((StaleReason::OtherRevision, expected));
+        }
         let is_refused = self.policy == StalePolicy::Reject && position.is_stale(found, before);
-        let known = is_refused.then_some(position.since);
-        self.expected.filter(|expected| *expected != before.revision).or(known)
+        let reason =
+            if position.is_of_event { StaleReason::LaterEvents } else { StaleReason::HandleBehind };
+        is_refused.then_some((reason, position.since))
     }
 
     /// Writes the events to the history that the truncation leaves.
     fn write_events(
         &self,
         before: SessionHead,
-        floor: Revision,
-        stored: &[StoredEvent],
+        found: &Found,
         events: &[NewEvent],
     ) -> WrittenEvents {
         let end = self.end();
         let delta = self.truncation.as_ref().map(|truncation| truncation.delta.clone());
         let mut written = WrittenEvents::new(before, delta.unwrap_or_default());
+        let stored = compared(events, &found.events);
         let remaining = stored.iter().filter(|row| row.seq <= end);
-        written.write_all(events, remaining, floor);
+        written.write_all(events, remaining, found.floor);
         // A change of the state or a removal alone gets a revision too.
         let actual = before.revision;
         if written.changes.is_empty() && (actual > end || !written.delta.is_empty()) {
-            written.head.revision = actual.max(floor) + 1;
+            written.head.revision = actual.max(found.floor) + 1;
         }
         written
     }
@@ -231,4 +328,69 @@ impl Append {
     fn end(&self) -> Revision {
         self.truncation.as_ref().map_or(NEVER, |truncation| truncation.after)
     }
+
+    fn session_id(&self) -> String {
+        self.plan.target.session_id.clone().unwrap_or_default()
+    }
+
+    fn gone(&self) -> Error {
+        Error::NotFound { session_id: self.session_id() }
+    }
+}
+
+impl Decide for Append {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn decide(&mut self, found: Found) -> Decision {
+        self.next_progress = None;
+        let Some(before) = found.session else {
+            let refusal = Err(self.gone());
+            return self.outcome.set(refusal);
+        };
+        match self.position_in(before, &found) {
+            Ok(position) => {
+                let decided = self.write(position, before, found);
+                self.outcome.set(decided)
+            }
+            Err(progress) => {
+                self.outcome = Outcome::NONE;
+                self.next_progress = Some(progress);
+                Decision::NeedsRows
+            }
+        }
+    }
+
+    fn replan(&mut self) -> bool {
+        let Some(progress) = self.next_progress.take() else { return false };
+        self.progress = progress;
+        self.make_plan();
+        true
+    }
+}
+
+/// Compares the stored events with the new ones. No other code looks at a text.
+fn compared(events: &[NewEvent], rows: &[EventRow]) -> Vec<StoredEvent> {
+    let mut stored = Vec::new();
+    if rows.is_empty() {
+        return stored;
+    }
+    let mut row_indexes = Names::<usize>::default();
+    for (number, row) in rows.iter().enumerate() {
+        if let Some(known) = row_indexes.get_or_default(&row.id) {
+            *known = number;
+        }
+    }
+    for (index, event) in events.iter().enumerate() {
+        if let Some(row) = row_indexes.get(&event.id).and_then(|number| rows.get(*number)) {
+            stored.push(StoredEvent {
+                index,
+                seq: row.seq,
+                revision: row.revision,
+                is_same: event.is_same(&row.text),
+            });
+        }
+    }
+    stored
 }

@@ -3,7 +3,7 @@
 use crate::core::error::Error;
 use crate::core::session::{Description, Revision, SessionHead};
 use crate::core::state::{ScopedState, StateChanges};
-use crate::core::write::rows::{Found, SharedRow};
+use crate::core::write::rows::{EventRow, Found, SharedRow};
 
 /// A change of a user's or an app's state.
 #[derive(Debug, PartialEq)]
@@ -48,7 +48,7 @@ pub struct SessionChange {
 
 /// All changes of one write. An event whose id is stored already replaces the stored event in
 /// place.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Changes {
     /// The session, if it changes.
     pub session: Option<SessionChange>,
@@ -86,27 +86,25 @@ impl Changes {
 }
 
 /// A new or replaced event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct EventChange {
     /// The index of the event among the events of the write.
     pub index: usize,
-    /// The revision of its first append. A replacement keeps it.
-    pub seq: Revision,
-    /// The revision of this write.
-    pub revision: Revision,
+    /// The row to store. Its `seq` is that of the event's first append, also if it is replaced.
+    pub row: EventRow,
 }
 
 #[cfg(test)]
 mod tests {
     use crate::core::state::Delta;
-    use crate::core::write::{Found, Write};
+    use crate::core::write::{Decide, Decision, Found, Update};
 
     #[test]
     fn a_write_refuses_a_state_that_would_be_too_large_over_any_storage() {
         let text = format!(r#"{{"app:large":"{}"}}"#, "x".repeat(128 << 20));
         let delta = Delta::parse(&text).unwrap();
-        let mut write = Write::update("shop".to_owned(), None, delta).unwrap();
-        assert!(write.decide(Found::default()).is_none());
-        assert_eq!(write.updated().unwrap_err().code(), "quota_exceeded");
+        let mut update = Update::new("shop".to_owned(), None, delta).unwrap();
+        assert!(matches!(update.decide(Found::default()), Decision::Done(None)));
+        assert_eq!(update.finish().unwrap_err().code(), "quota_exceeded");
     }
 }

@@ -5,6 +5,9 @@ use std::fmt;
 use crate::core::error::Error;
 use crate::core::event::EventText;
 use crate::core::state::Delta;
+use crate::core::write::merged::stored_state;
+use crate::core::write::plan::{Plan, ScopeSet, Target};
+use crate::core::write::rows::Found;
 
 /// The changes that a caller computed.
 #[derive(Debug, Clone)]
@@ -29,7 +32,22 @@ impl From<Delta> for Computed {
 pub type ComputeDelta = Box<dyn FnMut(&str) -> Result<Computed, Error>>;
 
 /// The function of a write that computes its delta.
-pub(super) struct Compute(pub(super) ComputeDelta);
+pub(super) struct Compute(ComputeDelta);
+
+impl Compute {
+    /// Makes the plan read the states that the function gets: of the app, and of the user and the
+    /// session that the plan names.
+    pub(super) fn new(compute: ComputeDelta, plan: &mut Plan) -> Self {
+        let Target { user_id, session_id, .. } = &plan.target;
+        let (user, session) = (user_id.is_some(), session_id.is_some());
+        plan.scopes = ScopeSet { session, user, app: true };
+        Self(compute)
+    }
+
+    pub(super) fn call(&mut self, found: &Found) -> Result<Computed, Error> {
+        (self.0)(&stored_state(found)?)
+    }
+}
 
 impl fmt::Debug for Compute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

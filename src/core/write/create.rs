@@ -3,13 +3,14 @@
 use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{Description, SessionHead, Timestamp};
+use crate::core::session::{Description, SessionHead, SessionKey, Timestamp};
 use crate::core::state::{Delta, ScopedState, StateChanges};
 use crate::core::write::changes::{Changes, EventChange, SessionChange, SharedChange};
 use crate::core::write::merged::merged;
-use crate::core::write::outcome::{Decision, Outcome};
-use crate::core::write::plan::Target;
-use crate::core::write::rows::{Found, SharedRow};
+use crate::core::write::outcome::{Created, Decided, Outcome};
+use crate::core::write::plan::{Plan, Repetition, ScopeSet, Target};
+use crate::core::write::rows::{EventRow, Found, SharedRow};
+use crate::core::write::{Decide, Decision};
 
 /// A session to create.
 #[derive(Debug, Clone)]
@@ -45,23 +46,25 @@ impl NewSession {
     }
 }
 
-/// The rule that creates a session if its key is free.
+/// Creates a session with its events, if its key is free.
 #[derive(Debug)]
-pub(super) struct Create {
+pub struct Create {
+    plan: Plan,
     /// The initial state with the deltas of all events and the last changes.
     state: Delta,
     last_update_time: Timestamp,
     create_time: Timestamp,
-    event_count: usize,
+    events: Vec<NewEvent>,
     description: Description,
+    outcome: Outcome<Created>,
 }
 
 impl Create {
-    /// Returns the rule, and the events that it stores.
+    /// Creates the session with that key.
     ///
     /// # Errors
     /// Fails with `invalid_argument` if two events have one id.
-    pub(super) fn new(new: NewSession) -> Result<(Self, Vec<NewEvent>), Error> {
+    pub fn new(key: SessionKey, new: NewSession) -> Result<Self, Error> {
         let NewSession { mut state, events, delta, now, shares_state, description, .. } = new;
         check_ids(&events)?;
         let mut last_update_time = new.last_update_time.unwrap_or(now);
@@ -74,24 +77,36 @@ impl Create {
             state.app.clear();
         }
         state.extend(delta);
-        let event_count = events.len();
-        let create_time = last_update_time.min(now);
-        Ok((Self { state, last_update_time, create_time, event_count, description }, events))
+        let (scopes, repetition) = (ScopeSet::ALL, Repetition::Recognized);
+        let plan = Plan { creates: true, scopes, repetition, ..Plan::of(key) };
+        let (create_time, outcome) = (last_update_time.min(now), Outcome::NONE);
+        Ok(Self { plan, state, last_update_time, create_time, events, description, outcome })
     }
 
-    pub(super) fn decide(&self, found: &Found, target: &Target) -> Result<Decision, Error> {
+    /// Returns the new session.
+    ///
+    /// # Errors
+    /// Fails with `already_exists` if the key was taken, or with another reason of the refusal.
+    pub fn finish(self) -> Result<Created, Error> {
+        self.outcome.finish()
+    }
+
+    fn decide_on(&self, found: &Found) -> Decided<Created> {
+        found.check_revisions(self.events.len())?;
         if found.session.is_some() {
-            let Target { app_name, user_id, session_id } = target.clone();
+            let Target { app_name, user_id, session_id } = self.plan.target.clone();
             let (user_id, session_id) = user_id.zip(session_id).unwrap_or_default();
             return Err(Error::AlreadyExists { app_name, user_id, session_id });
         }
         let created = found.floor + 1;
         let events: Vec<_> = (created + 1..)
-            .take(self.event_count)
-            .enumerate()
-            .map(|(index, revision)| EventChange { index, seq: revision, revision })
+            .zip(self.events.iter().enumerate())
+            .map(|(revision, (index, event))| EventChange {
+                index,
+                row: EventRow::of(event, revision, revision),
+            })
             .collect();
-        let revision = events.last().map_or(created, |last| last.revision);
+        let revision = events.last().map_or(created, |last| last.row.revision);
         let Self { last_update_time, create_time, .. } = *self;
         let head = SessionHead { created, revision, last_update_time, create_time };
         let user = SharedChange::of(found.user.as_ref(), self.state.user.clone(), found.floor);
@@ -107,7 +122,19 @@ impl Create {
             description: self.description.clone(),
         });
         let changes = Changes { session, user, app, events };
-        Ok((Outcome::Created((head, state, changes.shared_revisions())), Some(changes)))
+        changes.check_sizes(found)?;
+        Ok(((head, state, changes.shared_revisions()), Some(changes)))
+    }
+}
+
+impl Decide for Create {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn decide(&mut self, found: Found) -> Decision {
+        let decided = self.decide_on(&found);
+        self.outcome.set(decided)
     }
 }
 

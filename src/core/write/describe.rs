@@ -1,18 +1,52 @@
 //! Changing the title and the labels of a session.
 
-use crate::core::session::Description;
+use crate::core::error::Error;
+use crate::core::session::{Description, SessionKey};
 use crate::core::state::StateChanges;
 use crate::core::write::changes::{Changes, SessionChange};
-use crate::core::write::outcome::{Decision, Outcome};
+use crate::core::write::outcome::Outcome;
+use crate::core::write::plan::Plan;
 use crate::core::write::rows::Found;
+use crate::core::write::{Decide, Decision};
 
 /// Changes a session's title and labels, and neither its revision nor its time.
-pub(super) fn decide(change: &Description, found: &Found) -> Decision {
-    let session = found.session.map(|head| {
-        let (state, description) = (StateChanges::default(), change.clone());
-        SessionChange { head, state, description }
-    });
-    let is_there = session.is_some();
-    let changes = Changes { session, user: None, app: None, events: Vec::new() };
-    (Outcome::Described(is_there), is_there.then_some(changes))
+#[derive(Debug)]
+pub struct Describe {
+    plan: Plan,
+    change: Description,
+    outcome: Outcome<bool>,
+}
+
+impl Describe {
+    /// Changes the description of the session with that key.
+    pub fn new(key: SessionKey, change: Description) -> Self {
+        Self { plan: Plan::of(key), change, outcome: Outcome::NONE }
+    }
+
+    /// Returns whether the session exists.
+    ///
+    /// # Errors
+    /// Fails with `storage_failed` if the storage did not carry out the write.
+    pub fn finish(self) -> Result<bool, Error> {
+        self.outcome.finish()
+    }
+}
+
+impl Decide for Describe {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn decide(&mut self, found: Found) -> Decision {
+        let changes = found.session.map(|head| {
+            let (state, description) = (StateChanges::default(), self.change.clone());
+            Changes {
+                session: Some(SessionChange { head, state, description }),
+                user: None,
+                app: None,
+                events: Vec::new(),
+            }
+        });
+        self.outcome.set(Ok((changes.is_some(), changes)))
+    }
 }

@@ -1,23 +1,35 @@
-//! The outcome of a decision, from which a write makes the result for its caller.
+//! The results of writes.
 
+use crate::core::error::{Error, StorageProblem};
 use crate::core::session::{Revision, SessionHead};
+use crate::core::write::Decision;
 use crate::core::write::changes::{Changes, SharedRevisions};
-use crate::core::write::resolved_position::Progress;
 use crate::core::write::rows::EventRow;
 
-/// The outcome of a decision, and the changes to write, if there are any.
-pub(super) type Decision = (Outcome, Option<Changes>);
+/// The result of a write and its changes, or the reason of its refusal.
+pub(super) type Decided<T> = Result<(T, Option<Changes>), Error>;
 
-/// The outcome of a decision that refuses nothing.
+/// The outcome of the last decision.
 #[derive(Debug)]
-pub(super) enum Outcome {
-    Created(Created),
-    Appended(Appended),
-    /// The decision needs other rows. The write has to be planned again with this knowledge.
-    NeedsRows(Progress),
-    Updated(SharedRevisions),
-    /// Whether the session exists.
-    Described(bool),
+pub(super) struct Outcome<T>(Option<Result<T, Error>>);
+
+impl<T> Outcome<T> {
+    /// Before the first decision, and while the decision needs more rows.
+    pub(super) const NONE: Self = Self(None);
+
+    pub(super) fn set(&mut self, decided: Decided<T>) -> Decision {
+        let (outcome, changes) = match decided {
+            Ok((result, changes)) => (Ok(result), changes),
+            Err(refusal) => (Err(refusal), None),
+        };
+        self.0 = Some(outcome);
+        Decision::Done(changes)
+    }
+
+    pub(super) fn finish(self) -> Result<T, Error> {
+        let (problem, reason) = (StorageProblem::Failed, "it never called decide");
+        self.0.unwrap_or_else(|| Err(Error::Storage { problem, reason: reason.into() }))
+    }
 }
 
 /// A created session: its head, its merged state, and the new revisions of the shared states.

@@ -1,7 +1,7 @@
 //! The position of a handle in its session's history.
 
 use crate::core::session::{NEVER, Revision, SessionHead};
-use crate::core::write::rows::{Found, StoredEvent};
+use crate::core::write::rows::Found;
 
 /// The position of a handle in the history of its session.
 #[derive(Debug, Clone, Copy)]
@@ -31,10 +31,10 @@ impl ResolvedPosition {
         Self { created: Some(created), since, is_of_event: false }
     }
 
-    /// Returns the position of a handle whose last event is `last`. If the session lacks that
+    /// Returns the position of a handle by the `seq` of its last event. If the session lacks that
     /// event, the handle may have missed all events.
-    pub(super) fn of_event(head: SessionHead, last: Option<&StoredEvent>) -> Self {
-        let since = last.map_or(head.created, |event| event.seq);
+    pub(super) fn of_event(head: SessionHead, seq: Option<Revision>) -> Self {
+        let since = seq.unwrap_or(head.created);
         Self { created: Some(head.created), since, is_of_event: true }
     }
 
@@ -64,8 +64,7 @@ mod tests {
 
     #[test]
     fn only_a_new_event_makes_a_handle_without_revision_stale() {
-        let last = StoredEvent { index: 0, seq: 5, revision: 6, is_same: false };
-        let position = ResolvedPosition::of_event(SessionHead::default(), Some(&last));
+        let position = ResolvedPosition::of_event(SessionHead::default(), Some(5));
         let listed = |(seq, revision)| {
             let (id, text, timestamp) = ("e".into(), String::new().into(), Timestamp::MIN);
             Found {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::core::error::{Error, StorageProblem};
-use crate::core::event::EventText;
+use crate::core::event::{EventText, NewEvent};
 use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::ScopedState;
 
@@ -20,6 +20,15 @@ pub struct EventRow {
     pub timestamp: Timestamp,
     /// The event's JSON text.
     pub text: EventText,
+}
+
+impl EventRow {
+    /// The row that stores a new event.
+    pub(super) fn of(event: &NewEvent, seq: Revision, revision: Revision) -> Self {
+        let NewEvent { id, timestamp, text, .. } = event;
+        let (id, text) = (Rc::clone(id), text.clone());
+        Self { id, seq, revision, timestamp: *timestamp, text }
+    }
 }
 
 /// The state of a user or of an app, as it is stored.

@@ -4,46 +4,94 @@ use crate::core::error::Error;
 use crate::core::session::check_owner;
 use crate::core::state::Delta;
 use crate::core::write::changes::{Changes, SharedChange, SharedRevisions};
-use crate::core::write::outcome::{Decision, Outcome};
-use crate::core::write::plan::ScopeSet;
+use crate::core::write::compute::{Compute, ComputeDelta};
+use crate::core::write::outcome::{Decided, Outcome};
+use crate::core::write::plan::{Plan, Repetition, ScopeSet, Target};
 use crate::core::write::rows::Found;
+use crate::core::write::{Decide, Decision};
 
-/// The rule that writes the scopes of a delta.
+/// Changes the states of a user and of an app.
 #[derive(Debug)]
-pub(super) struct Update {
+pub struct Update {
+    plan: Plan,
     delta: Delta,
+    /// Computes `delta`.
+    compute: Option<Compute>,
+    outcome: Outcome<SharedRevisions>,
 }
 
 impl Update {
-    pub(super) fn new(app_name: &str, user_id: Option<&str>, delta: Delta) -> Result<Self, Error> {
-        check_owner(app_name, user_id)?;
-        // An app needs no other id than the one that is always given.
-        let Delta { session, user, app: _ } = &delta;
+    /// Changes the states by a delta.
+    ///
+    /// # Errors
+    /// Fails with `invalid_argument` if a name is invalid, or if a key's scope needs an id that is
+    /// missing.
+    pub fn new(app_name: String, user_id: Option<String>, delta: Delta) -> Result<Self, Error> {
+        check_owner(&app_name, user_id.as_deref())?;
+        let target = Target { app_name, user_id, session_id: None };
+        let plan = Plan { scopes: ScopeSet::of(&delta), ..Plan::of(target) };
+        let update = Self { plan, delta, compute: None, outcome: Outcome::NONE };
+        update.check_scopes()?;
+        Ok(update)
+    }
+
+    /// Makes the update compute its delta from the stored states.
+    #[must_use]
+    pub fn computing(mut self, compute: ComputeDelta) -> Self {
+        self.plan.repetition = Repetition::CountsTwice;
+        self.compute = Some(Compute::new(compute, &mut self.plan));
+        self
+    }
+
+    /// Returns the new revisions of the states that it changed.
+    ///
+    /// # Errors
+    /// Fails with the reason why it was refused.
+    pub fn finish(self) -> Result<SharedRevisions, Error> {
+        self.outcome.finish()
+    }
+
+    /// Refuses keys of an owner that the update does not name. An app is always named.
+    fn check_scopes(&self) -> Result<(), Error> {
+        let Delta { session, user, app: _ } = &self.delta;
         if let Some((name, _)) = session.first() {
             return Err(Error::invalid(
                 "stateDelta",
                 format!("holds \"{name}\", a session's key; name the sessionId as well"),
             ));
         }
-        if let (None, Some((name, _))) = (user_id, user.first()) {
+        if let (None, Some((name, _))) = (&self.plan.target.user_id, user.first()) {
             return Err(Error::invalid(
                 "stateDelta",
                 format!("holds \"user:{name}\", a user's key; name the userId as well"),
             ));
         }
-        Ok(Self { delta })
+        Ok(())
     }
 
-    pub(super) fn scopes(&self) -> ScopeSet {
-        ScopeSet::of(&self.delta)
-    }
-
-    pub(super) fn decide(&self, found: &Found) -> Decision {
+    fn decide_on(&mut self, found: &Found) -> Decided<SharedRevisions> {
+        found.check_revisions(0)?;
+        if let Some(compute) = &mut self.compute {
+            self.delta = compute.call(found)?.delta;
+            self.check_scopes()?;
+        }
         let user = SharedChange::of(found.user.as_ref(), self.delta.user.clone(), found.floor);
         let app = SharedChange::of(found.app.as_ref(), self.delta.app.clone(), found.floor);
         let changes = Changes { session: None, user, app, events: Vec::new() };
+        changes.check_sizes(found)?;
         let updated = changes.shared_revisions();
         let is_any = updated != SharedRevisions::default();
-        (Outcome::Updated(updated), is_any.then_some(changes))
+        Ok((updated, is_any.then_some(changes)))
+    }
+}
+
+impl Decide for Update {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn decide(&mut self, found: Found) -> Decision {
+        let decided = self.decide_on(&found);
+        self.outcome.set(decided)
     }
 }

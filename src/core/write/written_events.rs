@@ -5,7 +5,7 @@ use crate::core::names::Names;
 use crate::core::session::{Revision, SessionHead};
 use crate::core::state::Delta;
 use crate::core::write::changes::EventChange;
-use crate::core::write::rows::StoredEvent;
+use crate::core::write::rows::{EventRow, StoredEvent};
 
 /// The session after its events were written.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ pub(super) struct WrittenEvents {
     /// See [`Appended::placed`](crate::core::write::Appended::placed).
     pub(super) placed: Vec<(Revision, Revision)>,
     /// The indexes of the events that would replace another one than they may, and the revision of that
-    /// one; 0 if none is stored.
-    pub(super) conflicts: Vec<(usize, Revision)>,
+    /// one; `None` if none is stored.
+    pub(super) conflicts: Vec<(usize, Option<Revision>)>,
 }
 
 impl WrittenEvents {
@@ -56,7 +56,7 @@ impl WrittenEvents {
                     row
                 }
                 _ => {
-                    let actual = known.map_or(0, |row| row.revision);
+                    let actual = known.map(|row| row.revision);
                     let is_other = event.expected.is_some_and(|expected| expected != actual);
                     if is_other && !earlier.is_some_and(|row| self.has_written(row)) {
                         self.conflicts.push((index, actual));
@@ -66,7 +66,8 @@ impl WrittenEvents {
                     self.head.revision = revision;
                     let time = self.head.last_update_time.max(event.timestamp);
                     self.head.last_update_time = time;
-                    self.changes.push(EventChange { index, seq, revision });
+                    let row = EventRow::of(event, seq, revision);
+                    self.changes.push(EventChange { index, row });
                     self.delta.extend(event.delta.clone());
                     StoredEvent { index, seq, revision, is_same: false }
                 }
@@ -84,6 +85,6 @@ impl WrittenEvents {
 
     /// Whether this append has written the event. Otherwise it was stored before.
     fn has_written(&self, row: StoredEvent) -> bool {
-        self.changes.iter().any(|change| change.seq == row.seq)
+        self.changes.iter().any(|change| change.row.seq == row.seq)
     }
 }

@@ -14,7 +14,7 @@ use crate::core::read::{ListOrder, ListPage, ListPlace, ListRequest, Rows, Windo
 use crate::core::session::{Description, SessionHead, SessionKey, check_owner};
 use crate::core::state::ScopedState;
 use crate::core::storage::{Storage, carry_out};
-use crate::core::write::{NewSession, SessionRow, SharedRow, Target, Write, merged};
+use crate::core::write::{Create, Decide, NewSession, SessionRow, SharedRow, Target, merged};
 
 /// How many times `get_or_create_session` retries when a session can be neither read nor created.
 const MAX_ROUNDS: u32 = 100;
@@ -77,8 +77,9 @@ impl<S: Storage> TextService<S> {
         let events = new.events.iter().map(|event| event.text.clone()).collect();
         let mut description = Description::default();
         description.apply(new.description.clone());
-        let write = self.write(Write::create(key.clone(), new)?).await?;
-        let (head, state, _) = write.created()?;
+        let mut create = Create::new(key.clone(), new)?;
+        self.write(&mut create).await?;
+        let (head, state, _) = create.finish()?;
         Ok(ReadSession { key, head, state, events, description })
     }
 
@@ -149,7 +150,7 @@ impl<S: Storage> TextService<S> {
     }
 
     /// Carries out a write, which then has its result.
-    pub async fn write(&self, write: Write) -> Result<Write, Error> {
+    pub async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
         carry_out(&self.storage, write).await
     }
 

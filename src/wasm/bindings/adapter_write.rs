@@ -16,20 +16,18 @@ use crate::core::error::Error;
 use crate::core::session::{Description, SessionHead, Timestamp};
 use crate::core::state::{Delta, ScopedState};
 use crate::core::write::{
-    Changes, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow, Write, merged,
+    Changes, Decision, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow, Update,
+    merged,
 };
 use crate::wasm::bindings::appends::{Appends, Texts};
-use crate::wasm::bindings::computed::computing;
+use crate::wasm::bindings::computed::compute_delta;
+use crate::wasm::bindings::js_write::{Creation, JsWrite};
 use crate::wasm::bindings::parts::Parts;
-use crate::wasm::bindings::values::{
-    appended_to_javascript, created_if_absent_to_javascript, created_to_javascript,
-    revisions_to_javascript,
-};
 
 /// A write that JavaScript carries out.
 #[wasm_bindgen]
 pub struct AdapterWrite {
-    write: Write,
+    write: Box<dyn JsWrite>,
     /// The new states of session, user and app, each empty if it does not change. Each ends with a NUL,
     /// which JSON text never contains.
     states: String,
@@ -45,9 +43,11 @@ impl AdapterWrite {
         state: &str,
         delta: &str,
         shares_state: bool,
+        if_absent: bool,
     ) -> Result<Self, JsValue> {
         let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
-        Ok(Self::of(appends.creation(state, delta, shares_state, Description::default())?))
+        let create = appends.creation(state, delta, shares_state, Description::default())?;
+        Ok(Self::of(Box::new(Creation { create, if_absent })))
     }
 
     /// Begins to append events. For the arguments see `Appends`.
@@ -57,8 +57,11 @@ impl AdapterWrite {
         texts: &Array,
         compute: Option<Function>,
     ) -> Result<Self, JsValue> {
-        let write = Appends::new(packed, numbers, Texts::JavaScript(texts)).one()?;
-        Ok(Self::of(computing(write, compute)))
+        let mut append = Appends::new(packed, numbers, Texts::JavaScript(texts)).one()?;
+        if let Some(compute) = compute {
+            append = append.computing(compute_delta(compute));
+        }
+        Ok(Self::of(Box::new(append)))
     }
 
     /// Begins to change the states of a user and an app.
@@ -68,11 +71,14 @@ impl AdapterWrite {
         delta: &str,
         compute: Option<Function>,
     ) -> Result<Self, JsValue> {
-        let write = Write::update(app_name, user_id, Delta::parse(delta)?)?;
-        Ok(Self::of(computing(write, compute)))
+        let mut update = Update::new(app_name, user_id, Delta::parse(delta)?)?;
+        if let Some(compute) = compute {
+            update = update.computing(compute_delta(compute));
+        }
+        Ok(Self::of(Box::new(update)))
     }
 
-    fn of(write: Write) -> Self {
+    fn of(write: Box<dyn JsWrite>) -> Self {
         Self { write, states: String::new() }
     }
 
@@ -126,7 +132,7 @@ impl AdapterWrite {
         let events =
             |index| rows.as_ref().map(|rows| event_rows(&rows.get(index).unchecked_into()));
         let [state, user, app] = &stored;
-        let changes = self.write.decide(Found {
+        let decision = self.write.decide(Found {
             session: (revision >= 0.0).then_some(head),
             state: state.as_ref().map(|row| row.state.clone()),
             user: user.clone(),
@@ -135,7 +141,7 @@ impl AdapterWrite {
             changed: events(1).unwrap_or_default(),
             floor: floor as u64,
         });
-        let Some(changes) = changes else { return Ok(None) };
+        let Decision::Done(Some(changes)) = decision else { return Ok(None) };
         let (numbers, states) = written(changes, stored);
         self.states = states;
         Ok(Some(numbers))
@@ -147,29 +153,14 @@ impl AdapterWrite {
         std::mem::take(&mut self.states)
     }
 
-    /// Returns whether the write has to run again because its decision needs more states. Nothing
-    /// was written.
-    pub fn again(&mut self) -> bool {
-        self.write.again()
+    /// Returns whether the write has to run again, with another plan. Nothing was written.
+    pub fn replan(&mut self) -> bool {
+        self.write.replan()
     }
 
-    /// Frees the write, and returns the result of a creation, as `SessionCore::create` does.
-    pub fn created(self, if_absent: bool) -> Result<JsValue, JsValue> {
-        if if_absent {
-            created_if_absent_to_javascript(self.write)
-        } else {
-            created_to_javascript(self.write)
-        }
-    }
-
-    /// Frees the write, and returns the result of an append, as `appended_to_javascript` lays it out.
-    pub fn appended(self) -> Result<JsValue, JsValue> {
-        appended_to_javascript(self.write)
-    }
-
-    /// Frees the write, and returns the result of an update, as `revisions_to_javascript` lays it out.
-    pub fn updated(self) -> Result<JsValue, JsValue> {
-        revisions_to_javascript(self.write)
+    /// Frees the write, and returns its result as `SessionCore` does.
+    pub fn finish(self) -> Result<JsValue, JsValue> {
+        self.write.finish()
     }
 }
 
@@ -199,7 +190,7 @@ fn written(changes: Changes, stored: [Option<SharedRow>; 3]) -> (Vec<f64>, Strin
     }
     numbers.extend([head.last_update_time.as_millis(), head.created as f64]);
     for event in events {
-        numbers.extend([event.index as f64, event.seq as f64, event.revision as f64]);
+        numbers.extend([event.index as f64, event.row.seq as f64, event.row.revision as f64]);
     }
     (numbers, states)
 }

@@ -7,7 +7,7 @@ use crate::core::error::{Error, StorageProblem};
 use crate::core::event::{EventText, NewEvent, TextSlice};
 use crate::core::session::{Description, SessionKey, Timestamp};
 use crate::core::state::Delta;
-use crate::core::write::{HandlePosition, NewSession, StalePolicy, Write};
+use crate::core::write::{Append, Create, HandlePosition, NewSession, StalePolicy};
 use crate::wasm::bindings::parts::Parts;
 
 /// How many numbers an append has before those of its events.
@@ -60,7 +60,7 @@ impl<'a> Appends<'a> {
     }
 
     /// Reads the only append.
-    pub(super) fn one(mut self) -> Result<Write, JsValue> {
+    pub(super) fn one(mut self) -> Result<Append, JsValue> {
         self.next().ok_or_else(none)?
     }
 
@@ -71,7 +71,7 @@ impl<'a> Appends<'a> {
         delta: &str,
         shares_state: bool,
         description: Description,
-    ) -> Result<Write, JsValue> {
+    ) -> Result<Create, JsValue> {
         let (head, events) = self.next_numbers().ok_or_else(none)?;
         let [.., last_update_time, now, _, _, _, _] = *head;
         let (key, ..) = self.names(head)?;
@@ -83,21 +83,24 @@ impl<'a> Appends<'a> {
         let events = self.events(events)?;
         let new =
             NewSession { state, events, delta, last_update_time, now, shares_state, description };
-        Ok(Write::create(key, new)?)
+        Ok(Create::new(key, new)?)
     }
 
-    fn append(&mut self, head: &[f64; HEAD], events: &[f64]) -> Result<Write, JsValue> {
+    fn append(&mut self, head: &[f64; HEAD], events: &[f64]) -> Result<Append, JsValue> {
         let [.., created, revision, policy, expected, after, _] = *head;
         let (key, [last, title, delta]) = self.names(head)?;
         let position = position_of(created, revision, last.to_owned());
-        let write = Write::append(key, position, policy_of(policy), self.events(events)?);
-        let write = if title.is_empty() { write } else { write.titled(title.to_owned()) };
-        let write = if after.is_nan() {
-            write
-        } else {
-            write.truncating(after as u64, Delta::parse(delta)?)
-        };
-        Ok(if expected.is_nan() { write } else { write.expecting(expected as u64) })
+        let mut append = Append::new(key, position, policy_of(policy)?, self.events(events)?);
+        if !title.is_empty() {
+            append = append.titled(title.to_owned());
+        }
+        if !after.is_nan() {
+            append = append.truncating(after as u64, Delta::parse(delta)?);
+        }
+        if !expected.is_nan() {
+            append = append.expecting(expected as u64);
+        }
+        Ok(append)
     }
 
     /// Takes the numbers of the next append, and those of its events.
@@ -135,7 +138,8 @@ impl<'a> Appends<'a> {
         let timestamp = Timestamp::checked("event.timestamp", timestamp)?;
         let mut event = NewEvent::new(id, timestamp, delta, text)?;
         event.whole = whole;
-        event.expected = (!expected.is_nan()).then_some(expected as u64);
+        let expects = !expected.is_nan();
+        event.expected = expects.then(|| Some(expected as u64).filter(|revision| *revision > 0));
         Ok(event)
     }
 
@@ -148,7 +152,7 @@ impl<'a> Appends<'a> {
 }
 
 impl Iterator for Appends<'_> {
-    type Item = Result<Write, JsValue>;
+    type Item = Result<Append, JsValue>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let (head, events) = self.next_numbers()?;
@@ -160,11 +164,12 @@ fn none() -> Error {
     Error::Storage { problem: StorageProblem::Failed, reason: "there is nothing to write".into() }
 }
 
-fn policy_of(number: f64) -> StalePolicy {
+fn policy_of(number: f64) -> Result<StalePolicy, Error> {
     match number as u8 {
-        0 => StalePolicy::Merge,
-        1 => StalePolicy::Append,
-        _ => StalePolicy::Reject,
+        0 => Ok(StalePolicy::Merge),
+        1 => Ok(StalePolicy::Append),
+        2 => Ok(StalePolicy::Reject),
+        _ => Err(Error::invalid("stale", "must be \"merge\", \"append\" or \"reject\"")),
     }
 }
 

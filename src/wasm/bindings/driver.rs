@@ -13,14 +13,14 @@ use crate::core::read::{ListPlace, ListRequest, Listing, Rows, Window};
 use crate::core::room::require_room;
 use crate::core::session::SessionHead;
 use crate::core::storage::Deletion;
-use crate::core::write::{Target, Write};
+use crate::core::write::{Append, Target};
 use crate::memory::MemoryStorage;
+use crate::wasm::bindings::js_write::JsWrite;
 use crate::wasm::bindings::values::{
-    Fragments, JsResult, appended_to_javascript, fragments, listing_to_javascript,
-    push_description, push2,
+    Fragments, JsResult, fragments, listing_to_javascript, push_description, push2,
 };
 use crate::wasm::guarded::Guarded;
-use crate::wasm::indexed_db::{Caller, Expected, IndexedDbStorage, listed_texts, rows};
+use crate::wasm::indexed_db::{Caller, Expected, IndexedDbStorage, Member, listed_texts, rows};
 
 /// The storage that was chosen at run time. It is one enum, so that the wasm holds the rules once.
 pub(super) enum Driver {
@@ -30,24 +30,22 @@ pub(super) enum Driver {
 }
 
 impl Driver {
-    /// Carries out a write. `finish` converts its result. Memory needs no `caller`, see [`Caller`],
-    /// since it answers at once.
-    pub(super) fn write(
-        &self,
-        mut write: Write,
-        caller: Option<Function>,
-        finish: fn(Write) -> JsResult,
-    ) -> JsResult {
+    /// Carries out a write, and returns its result. Memory needs no `caller`, see [`Caller`], since it
+    /// answers at once.
+    pub(super) fn write(&self, mut write: Box<dyn JsWrite>, caller: Option<Function>) -> JsResult {
         match self {
             Self::Memory(memory) => {
-                memory.contents()?.write(&mut write)?;
-                finish(write)
+                memory.contents()?.write(&mut *write)?;
+                while write.replan() {
+                    memory.contents()?.write(&mut *write)?;
+                }
+                write.finish()
             }
             Self::IndexedDb(storage) => {
                 let storage = Rc::clone(storage);
                 later(async move {
-                    let written = storage.write_one(write, Caller(caller)).await?;
-                    finish(storage.repeat(written).await?)
+                    storage.write_one(&mut *write, &Caller(caller)).await?;
+                    write.finish()
                 })
             }
         }
@@ -55,20 +53,21 @@ impl Driver {
 
     /// Carries out appends to several sessions in one transaction. Memory answers each append at
     /// once, so it shares nothing.
-    pub(super) fn append_many(&self, writes: Vec<(Write, Caller)>) -> JsResult {
+    pub(super) fn append_many(&self, mut appends: Vec<(Append, Caller)>) -> JsResult {
         let Self::IndexedDb(storage) = self else {
             return Ok(JsValue::UNDEFINED);
         };
         let storage = Rc::clone(storage);
         later(async move {
-            let outcomes: Array = Array::new();
-            for written in storage.write_all(writes).await? {
-                let written = match written {
-                    Ok(write) => storage.repeat(write).await,
-                    failed => failed,
+            let outcomes = Array::new();
+            let members = appends.iter_mut().map(|(append, caller)| Member::new(append, caller));
+            let written = storage.write_all(members.collect()).await?;
+            for (written, (append, _)) in written.into_iter().zip(appends) {
+                let appended = match written {
+                    Ok(()) => Box::new(append).finish(),
+                    Err(failure) => Err(failure.into()),
                 };
-                let outcome = match written.map_err(JsValue::from).and_then(appended_to_javascript)
-                {
+                let outcome = match appended {
                     Ok(appended) => Array::of1(&appended),
                     Err(error) => Array::of2(&JsValue::UNDEFINED, &error),
                 };

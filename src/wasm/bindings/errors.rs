@@ -17,7 +17,8 @@ impl From<Error> for JsValue {
         thrown.set_text("message", &error.to_string());
         match error {
             Error::InvalidArgument { argument, .. } => thrown.set_text("key", argument),
-            Error::StaleSession { expected, actual, .. } => {
+            Error::StaleSession { reason, expected, actual, .. } => {
+                thrown.set_text("staleReason", reason.name());
                 thrown.set_number("expectedRevision", expected as f64);
                 thrown.set_number("actualRevision", actual as f64);
             }

@@ -9,7 +9,11 @@ mod appends;
 mod computed;
 mod driver;
 mod errors;
+<<<<<<< HEAD
 mod history;
+=======
+mod js_write;
+>>>>>>> 525534ca (Rust: each kind of write is a type behind Decide; a refused append says why as data)
 mod parts;
 mod sessions;
 mod templates;

@@ -15,16 +15,15 @@ use crate::core::room;
 use crate::core::session::{Description, SessionKey, Timestamp, check_id};
 use crate::core::state::Delta;
 use crate::core::storage::Deletion;
-use crate::core::write::{Target, Write};
+use crate::core::write::{Describe, Target, Update};
 use crate::memory::MemoryStorage;
 use crate::platform;
 use crate::wasm::bindings::appends::{Appends, Texts};
-use crate::wasm::bindings::computed::computing;
+use crate::wasm::bindings::computed::compute_delta;
 use crate::wasm::bindings::driver::{Driver, later};
+use crate::wasm::bindings::js_write::Creation;
 use crate::wasm::bindings::values::{
-    Fragments, JsResult, appended_to_javascript, created_if_absent_to_javascript,
-    created_to_javascript, page_to_javascript, revisions_to_javascript, session_to_javascript,
-    state_to_javascript,
+    Fragments, JsResult, page_to_javascript, session_to_javascript, state_to_javascript,
 };
 use crate::wasm::indexed_db::{Caller, Expected, IndexedDbOptions, IndexedDbStorage};
 
@@ -92,12 +91,10 @@ impl SessionCore {
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let description = Description { title, labels, initial_state, first_title: None };
-        let write = unpack(packed, numbers, texts.as_ref(), |appends| {
+        let create = unpack(packed, numbers, texts.as_ref(), |appends| {
             appends.creation(state, delta, shares_state, description)
         })?;
-        let finish =
-            if if_absent { created_if_absent_to_javascript } else { created_to_javascript };
-        self.driver.write(write, caller, finish)
+        self.driver.write(Box::new(Creation { create, if_absent }), caller)
     }
 
     /// Changes the title and the labels of a session, see [`Description`]. Returns whether the session
@@ -113,8 +110,7 @@ impl SessionCore {
     ) -> Result<JsValue, JsValue> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let change = Description { title, labels, ..Description::default() };
-        let write = Write::describe(key, change);
-        self.driver.write(write, caller, |write| Ok(write.described()?.into()))
+        self.driver.write(Box::new(Describe::new(key, change)), caller)
     }
 
     /// Returns a session, as `session_to_javascript` lays it out, or `undefined`.
@@ -189,7 +185,7 @@ impl SessionCore {
     }
 
     /// Appends events to a session, all or none. For the arguments see `Appends`; over memory the
-    /// texts are packed. Returns the result as `appended_to_javascript` lays it out.
+    /// texts are packed. Returns the result as `js_write` lays it out.
     pub fn append(
         &self,
         packed: String,
@@ -198,9 +194,11 @@ impl SessionCore {
         caller: Option<Function>,
         compute: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let write = unpack(packed, numbers, texts.as_ref(), |appends| appends.one())?;
-        let write = computing(write, compute);
-        self.driver.write(write, caller, appended_to_javascript)
+        let mut append = unpack(packed, numbers, texts.as_ref(), |appends| appends.one())?;
+        if let Some(compute) = compute {
+            append = append.computing(compute_delta(compute));
+        }
+        self.driver.write(Box::new(append), caller)
     }
 
     /// Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
@@ -214,15 +212,15 @@ impl SessionCore {
         callers: &Array,
     ) -> Result<JsValue, JsValue> {
         let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
-        let mut writes = Vec::new();
-        for (write, caller) in appends.zip(callers.iter()) {
-            writes.push((write?, Caller(caller.dyn_into().ok())));
+        let mut members = Vec::new();
+        for (append, caller) in appends.zip(callers.iter()) {
+            members.push((append?, Caller(caller.dyn_into().ok())));
         }
-        self.driver.append_many(writes)
+        self.driver.append_many(members)
     }
 
     /// Changes a user's and an app's state without an event. Returns the result as
-    /// `revisions_to_javascript` lays it out.
+    /// `js_write` lays it out.
     pub fn update(
         &self,
         app_name: String,
@@ -231,9 +229,11 @@ impl SessionCore {
         caller: Option<Function>,
         compute: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let write = Write::update(app_name, user_id, Delta::parse(&delta)?)?;
-        let write = computing(write, compute);
-        self.driver.write(write, caller, revisions_to_javascript)
+        let mut update = Update::new(app_name, user_id, Delta::parse(&delta)?)?;
+        if let Some(compute) = compute {
+            update = update.computing(compute_delta(compute));
+        }
+        self.driver.write(Box::new(update), caller)
     }
 
     /// Returns the JSON object of a user's state, or of an app's.
@@ -287,12 +287,12 @@ impl SessionCore {
 }
 
 /// Reads a write from packed texts. Without `texts`, the texts of its events are packed too.
-fn unpack(
+fn unpack<W>(
     packed: String,
     numbers: &[f64],
     texts: Option<&Array>,
-    read: impl FnOnce(Appends<'_>) -> Result<Write, JsValue>,
-) -> Result<Write, JsValue> {
+    read: impl FnOnce(Appends<'_>) -> Result<W, JsValue>,
+) -> Result<W, JsValue> {
     let packed = TextSlice::from(packed);
     packed.with(|text| {
         let texts = texts.map_or(Texts::Packed(&packed), Texts::JavaScript);

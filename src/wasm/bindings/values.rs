@@ -4,12 +4,11 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::*;
 
-use crate::core::error::Error;
 use crate::core::event::EventText;
 use crate::core::read::{ListPage, PageEdges, Rows, Window, check_event_limit};
-use crate::core::session::{Description, Revision, SessionHead};
+use crate::core::session::{Description, SessionHead};
 use crate::core::storage::is_same_json;
-use crate::core::write::{Appended, SharedRevisions, SharedRow, Write, merged};
+use crate::core::write::{SharedRow, merged};
 
 /// A result for JavaScript, or a promise of it.
 pub(super) type JsResult = Result<JsValue, JsValue>;
@@ -103,29 +102,6 @@ pub fn event_limit(limit: Option<f64>) -> Result<f64, JsValue> {
     Ok(check_event_limit(limit)? as f64)
 }
 
-/// Returns the new session as [`session_to_javascript`] does, without title and labels, followed by the
-/// new revisions of user and app state.
-/// Fails with `already_exists` if the key was taken.
-pub(super) fn created_to_javascript(write: Write) -> JsResult {
-    Ok(created(write)?)
-}
-
-/// Returns the same, or `undefined` if the key was taken.
-pub(super) fn created_if_absent_to_javascript(write: Write) -> JsResult {
-    match created(write) {
-        Err(Error::AlreadyExists { .. }) => Ok(JsValue::UNDEFINED),
-        created => Ok(created?),
-    }
-}
-
-fn created(write: Write) -> Result<JsValue, Error> {
-    let (head, state, shared) = write.created()?;
-    let session = opened(head, &state, &Array::new());
-    let [user, app] = revision_numbers(shared);
-    push2(&session, user, app);
-    Ok(session.into())
-}
-
 /// Pushes the title and the labels, if there are any.
 pub(super) fn push_description(session: &Array, Description { title, labels, .. }: &Description) {
     if title.is_some() || labels.is_some() {
@@ -134,7 +110,7 @@ pub(super) fn push_description(session: &Array, Description { title, labels, .. 
     }
 }
 
-fn opened(head: SessionHead, state: &str, fragments: &Array) -> Array {
+pub(super) fn opened(head: SessionHead, state: &str, fragments: &Array) -> Array {
     Array::of5(
         &JsValue::from_f64(head.created as f64),
         &JsValue::from_f64(head.revision as f64),
@@ -147,65 +123,6 @@ fn opened(head: SessionHead, state: &str, fragments: &Array) -> Array {
 /// Returns the JSON object of a user's or an app's state.
 pub(super) fn state_to_javascript(row: Option<SharedRow>) -> JsResult {
     Ok(JsValue::from_str(&row.unwrap_or_default().state.try_to_json()?))
-}
-
-/// Returns the new revisions of user and app state after an update.
-pub(super) fn revisions_to_javascript(write: Write) -> JsResult {
-    let result = Array::new();
-    let [user, app] = revision_numbers(write.updated()?);
-    push2(&result, user, app);
-    Ok(result.into())
-}
-
-/// The revisions of user and app state; 0, which no state has, for an unchanged state.
-fn revision_numbers(SharedRevisions { user, app }: SharedRevisions) -> [f64; 2] {
-    [user, app].map(|revision| revision.unwrap_or_default() as f64)
-}
-
-/// Returns `[created, revision, lastUpdateTime, since, user, app]`: the session's revisions and time,
-/// the handle's revision before the append, and the new revisions of user and app state. If there
-/// is more, these follow: `unchanged` with `[position, revision]` each, `missed` with `[seq,
-/// revision, text]` each, the state before the append if it is needed, and `placed` with `[seq,
-/// revision]` for each event. `placed` is missing if all events are new: their `seq` is their
-/// revision, and the last one has the session's.
-pub(super) fn appended_to_javascript(write: Write) -> JsResult {
-    let Appended { head, unchanged, placed, missed, state, since, shared } = write.appended()?;
-    let [user, app] = revision_numbers(shared);
-    let [created, revision, since] = [head.created, head.revision, since].map(|n| n as f64);
-    let time = head.last_update_time.as_millis();
-    let result = array_of(created, revision, time, since, user, app);
-    let new = (head.revision + 1).saturating_sub(placed.len() as Revision)..;
-    let are_new =
-        unchanged.is_empty() && placed.iter().zip(new).all(|(place, new)| *place == (new, new));
-    if are_new && missed.is_empty() && state.is_none() {
-        return Ok(result.into());
-    }
-    let missed_rows = Array::new();
-    for row in missed {
-        let fields = Array::new();
-        push2(&fields, row.seq as f64, row.revision as f64);
-        fields.push(&row.text.into());
-        missed_rows.push(&fields);
-    }
-    result.push(&pairs(unchanged.into_iter().map(|(at, revision)| (at as Revision, revision))));
-    result.push(&missed_rows);
-    if state.is_some() || !are_new {
-        result.push(&state.into());
-    }
-    if !are_new {
-        result.push(&pairs(placed.into_iter()));
-    }
-    Ok(result.into())
-}
-
-fn pairs(pairs: impl Iterator<Item = (Revision, Revision)>) -> Array {
-    let rows = Array::new();
-    for (one, other) in pairs {
-        let fields = Array::new();
-        push2(&fields, one as f64, other as f64);
-        rows.push(&fields);
-    }
-    rows
 }
 
 /// Converts the numbers of a page request to `[offset, limit]`. `limit` is NaN if there is none.
@@ -240,5 +157,12 @@ extern "C" {
     pub(super) fn push2(array: &Array, first: f64, second: f64);
     /// Makes an array of six numbers.
     #[wasm_bindgen(js_name = Array)]
-    fn array_of(first: f64, second: f64, third: f64, fourth: f64, fifth: f64, sixth: f64) -> Array;
+    pub(super) fn array_of(
+        first: f64,
+        second: f64,
+        third: f64,
+        fourth: f64,
+        fifth: f64,
+        sixth: f64,
+    ) -> Array;
 }

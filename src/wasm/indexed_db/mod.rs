@@ -24,15 +24,16 @@ mod records;
 mod writing;
 
 use std::rc::Rc;
+use std::slice;
 
 use js_sys::{Array, Function};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::error::{Error, StorageProblem};
+use crate::core::error::Error;
 use crate::core::read::{ListRequest, Listing, Rows, Window};
 use crate::core::session::Revision;
 use crate::core::storage::{Deletion, Storage};
-use crate::core::write::{Target, Write};
+use crate::core::write::{Decide, Target};
 use crate::wasm::guarded::Task;
 use crate::wasm::indexed_db::connection::access::Access;
 pub(crate) use crate::wasm::indexed_db::connection::caller::Caller;
@@ -40,7 +41,7 @@ use crate::wasm::indexed_db::connection::database::Database;
 pub use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::page::Page;
 pub(crate) use crate::wasm::indexed_db::writing::deleting::Expected;
-use crate::wasm::indexed_db::writing::group_rows::Member;
+pub(crate) use crate::wasm::indexed_db::writing::group_rows::Member;
 use crate::wasm::indexed_db::writing::sealing::Sealer;
 use crate::wasm::indexed_db::writing::{deleting, group};
 
@@ -119,39 +120,48 @@ impl IndexedDbStorage {
         listing::list(&self.access, &request, &caller).await
     }
 
-    /// Carries out a write, unless its call is aborted before.
-    pub(crate) async fn write_one(&self, write: Write, caller: Caller) -> Result<Write, Failure> {
-        let none = || Err(Failure::of(StorageProblem::Failed, "the write has no outcome"));
-        self.write_all(vec![(write, caller)]).await?.pop().unwrap_or_else(none)
-    }
-
-    /// Repeats a write that was carried out, while its decision needs more rows.
-    pub(crate) async fn repeat(&self, mut write: Write) -> Result<Write, Failure> {
-        while write.again() {
-            write = self.write_one(write, Caller::default()).await?;
-        }
-        Ok(write)
+    /// Carries out a write, unless its call is aborted before. Repeats it while its decision needs more
+    /// rows.
+    pub(crate) async fn write_one(
+        &self,
+        write: &mut dyn Decide,
+        caller: &Caller,
+    ) -> Result<(), Failure> {
+        self.write_all(vec![Member::new(write, caller)]).await?.into_iter().collect()
     }
 
     /// Carries out writes in one transaction; each of them may fail by itself. If the transaction
-    /// fails, nothing is stored. Writes that only read wait for no turn, as other reads do.
+    /// fails, nothing is stored. Writes that only read wait for no turn, as other reads do. A write
+    /// whose decision needs more rows is repeated alone.
     pub(crate) async fn write_all(
         &self,
-        writes: Vec<(Write, Caller)>,
-    ) -> Result<Vec<Result<Write, Failure>>, Failure> {
-        let only_reads = writes.iter().all(|(write, _)| write.plan().only_reads());
+        mut members: Vec<Member<'_>>,
+    ) -> Result<Vec<Result<(), Failure>>, Failure> {
+        self.write_group(&mut members).await?;
+        let mut written = Vec::new();
+        for mut member in members {
+            while member.done.is_ok() && member.write.replan() {
+                if let Err(failure) = self.write_group(slice::from_mut(&mut member)).await {
+                    member.done = Err(failure);
+                }
+            }
+            written.push(member.done);
+        }
+        Ok(written)
+    }
+
+    async fn write_group(&self, members: &mut [Member<'_>]) -> Result<(), Failure> {
+        let only_reads = members.iter().all(Member::only_reads);
         let written: Task<'_, _, Failure> = Box::pin(async {
-            let mut members: Vec<Member> = writes.into_iter().map(Member::new).collect();
             let mut full = Vec::new();
-            group::write(&self.access, &mut members, &mut full).await?;
-            Ok((members, full))
+            group::write(&self.access, members, &mut full).await?;
+            Ok(full)
         });
-        let (members, full) =
-            if only_reads { written.await } else { self.access.run_in_turn(written).await }?;
+        let full = if only_reads { written.await } else { self.access.run_in_turn(written).await }?;
         for key in full {
             self.sealer.seal(key);
         }
-        Ok(members.into_iter().map(Member::outcome).collect())
+        Ok(())
     }
 
     /// Deletes, and resolves with the floor, or `undefined` if the session is not as `expected`.
@@ -186,8 +196,8 @@ pub(crate) fn listed_texts(read: JsValue) -> Result<(JsValue, Array, usize), Fai
 }
 
 impl Storage for IndexedDbStorage {
-    async fn write(&self, write: Write) -> Result<Write, Error> {
-        Ok(self.write_one(write, Caller::default()).await?)
+    async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
+        Ok(self.write_one(write, &Caller::default()).await?)
     }
 
     async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {

@@ -143,6 +143,7 @@ overStorages("A stale handle with stale: 'reject'", (open) => {
     const before = structuredClone([late, await stored(service)]);
     const event = says('two', { a: 2, 'temp:t': 1 });
     const error = await failure(service.appendEvent({ session: late, event }), 'stale_session');
+    assert.equal(error.staleReason, 'handle_behind');
     assert.ok(Number.isSafeInteger(error.expectedRevision));
     assert.ok(error.actualRevision! > error.expectedRevision!);
     assert.deepEqual([late, await stored(service)], before);

@@ -6,7 +6,7 @@ use adk_session_wasm::service::text_service::TextService;
 use adk_session_wasm::state::Delta;
 use adk_session_wasm::storage::{Deletion, Storage};
 use adk_session_wasm::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
-use adk_session_wasm::write::{NewSession, Write};
+use adk_session_wasm::write::{NewSession, Update};
 use adk_session_wasm::{SessionKey, Timestamp};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -33,8 +33,9 @@ async fn create(service: &Service, session_id: &str) -> Result<(), JsValue> {
 }
 
 async fn set_states(service: &Service, delta: &str) -> Result<(), JsValue> {
-    let write = Write::update("app".into(), Some("user".into()), Delta::parse(delta)?)?;
-    service.write(write).await?.updated()?;
+    let mut update = Update::new("app".into(), Some("user".into()), Delta::parse(delta)?)?;
+    service.write(&mut update).await?;
+    update.finish()?;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Decides the writes of a group, one after the other.
 
-use crate::core::write::{Changes, Found, Plan, Target, Write};
+use crate::core::write::{Changes, Decision, Found, Plan, Target};
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::writing::group_rows::{Group, Member};
 use crate::wasm::indexed_db::writing::sequence::Sequence;
@@ -17,7 +17,7 @@ struct BufferIndexes {
 
 impl Group<'_> {
     /// Decides one member's write, and applies its changes to the rows that the next member sees.
-    pub(super) fn decide(&mut self, member: &mut Member) -> Result<(), Failure> {
+    pub(super) fn decide(&mut self, member: &mut Member<'_>) -> Result<(), Failure> {
         let Member { write, caller, token, .. } = member;
         caller.check()?;
         let plan = write.plan();
@@ -27,11 +27,13 @@ impl Group<'_> {
         }
         let found = self.read(indexes, plan)?;
         let is_found = found.session.is_some();
-        if let Some(changes) = write.decide(found) {
-            self.apply(changes, indexes, write, *token);
-        } else {
-            let is_unchecked = write.plan().ids_are_new && !self.checks.ids;
-            self.must_look_up |= is_found && is_unchecked;
+        match write.decide(found) {
+            Decision::Done(Some(changes)) => self.apply(changes, indexes, write.plan(), *token),
+            Decision::Done(None) => {
+                let is_unchecked = write.plan().ids_are_new && !self.checks.ids;
+                self.must_look_up |= is_found && is_unchecked;
+            }
+            Decision::NeedsRows => {}
         }
         Ok(())
     }
@@ -83,7 +85,7 @@ impl Group<'_> {
         })
     }
 
-    fn apply(&mut self, changes: Changes, indexes: BufferIndexes, write: &Write, token: f64) {
+    fn apply(&mut self, changes: Changes, indexes: BufferIndexes, plan: &Plan, token: f64) {
         let Changes { session: session_change, user, app, events } = changes;
         for (index, change) in [(indexes.user, user), (indexes.app, app)] {
             let buffer = index.and_then(|index| self.owners.get_mut(index));
@@ -96,7 +98,7 @@ impl Group<'_> {
             return;
         };
         if buffer.record.is_none() {
-            let Target { app_name, user_id, .. } = &write.plan().target;
+            let Target { app_name, user_id, .. } = &plan.target;
             let number = self.sequence.as_mut().map_or(0.0, Sequence::next);
             buffer.create(number, token, change.head);
             for owner in &mut self.owners {
@@ -105,10 +107,10 @@ impl Group<'_> {
                 }
             }
         }
-        if write.plan().truncate_after.is_some() {
+        if plan.truncate_after.is_some() {
             buffer.cut();
         }
-        let events = events.iter().filter_map(|event| write.row(event)).collect();
+        let events = events.into_iter().map(|event| event.row).collect();
         buffer.change(change, events);
     }
 }

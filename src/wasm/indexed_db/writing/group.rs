@@ -20,7 +20,7 @@ use crate::wasm::indexed_db::writing::group_rows::{Checks, Group, Member};
 /// page. A write that is alone is tried again if that may help.
 pub(crate) async fn write(
     access: &Access,
-    members: &mut [Member],
+    members: &mut [Member<'_>],
     full: &mut Vec<SessionKey>,
 ) -> Result<JsValue, Failure> {
     let mut checks = Checks::default();
@@ -51,12 +51,12 @@ pub(crate) async fn write(
 /// Sets `has_put` before it requests the first change.
 async fn write_once(
     access: &Access,
-    members: &mut [Member],
+    members: &mut [Member<'_>],
     mut checks: Checks,
     full: &mut Vec<SessionKey>,
     has_put: &Cell<bool>,
 ) -> Result<JsValue, Failure> {
-    let only_reads = members.iter().all(|member| member.write.plan().only_reads());
+    let only_reads = members.iter().all(Member::only_reads);
     loop {
         let mode = if only_reads { Mode::Read } else { Mode::Write };
         let transaction = access.begin(mode, &stores(members, checks)).await?;
@@ -91,7 +91,7 @@ async fn write_once(
 }
 
 /// Returns the stores that these writes may touch.
-fn stores(members: &[Member], checks: Checks) -> Vec<&'static str> {
+fn stores(members: &[Member<'_>], checks: Checks) -> Vec<&'static str> {
     let mut stores = Vec::new();
     let (mut sessions, mut states, mut sequence) = (false, false, checks.floor);
     for member in members {

@@ -7,7 +7,7 @@ use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::session::{NEVER, Revision, SessionKey};
-use crate::core::write::{Target, Write};
+use crate::core::write::{Decide, Target};
 use crate::platform;
 use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::transaction::Transaction;
@@ -21,24 +21,25 @@ use crate::wasm::indexed_db::writing::session_buffer::SessionBuffer;
 use crate::wasm::object::Record;
 
 /// One write of a group.
-pub(crate) struct Member {
-    pub(super) write: Write,
-    pub(super) caller: Caller,
+pub(crate) struct Member<'a> {
+    pub(crate) write: &'a mut dyn Decide,
+    pub(super) caller: &'a Caller,
     /// Identifies the session that this write creates, apart from others with the same key.
     pub(super) token: f64,
     /// The result of this write, if the transaction as a whole succeeds.
-    pub(super) done: Result<(), Failure>,
+    pub(crate) done: Result<(), Failure>,
 }
 
-impl Member {
-    pub(crate) fn new((write, caller): (Write, Caller)) -> Self {
+impl<'a> Member<'a> {
+    pub(crate) fn new(write: &'a mut dyn Decide, caller: &'a Caller) -> Self {
         let creates = write.plan().creates;
         let token = if creates { f64::from(platform::random_seed() as u32) } else { 0.0 };
         Self { write, caller, token, done: Ok(()) }
     }
 
-    pub(crate) fn outcome(self) -> Result<Write, Failure> {
-        self.done.map(|()| self.write)
+    /// Whether it only reads.
+    pub(crate) fn only_reads(&self) -> bool {
+        self.write.plan().only_reads()
     }
 }
 
@@ -68,7 +69,11 @@ pub(super) struct Group<'a> {
 
 impl<'a> Group<'a> {
     /// Requests the rows that the members need: the first round.
-    pub(super) fn new(transaction: &'a Transaction, members: &[Member], checks: Checks) -> Self {
+    pub(super) fn new(
+        transaction: &'a Transaction,
+        members: &[Member<'_>],
+        checks: Checks,
+    ) -> Self {
         let mut group = Self {
             transaction,
             checks,
@@ -95,7 +100,7 @@ impl<'a> Group<'a> {
     }
 
     /// Makes the buffers that a member needs.
-    fn add(&mut self, member: &Member) {
+    fn add(&mut self, member: &Member<'_>) {
         let plan = member.write.plan();
         let Target { app_name, user_id, session_id } = &plan.target;
         if let Some((user_id, session_id)) = user_id.as_ref().zip(session_id.as_ref()) {
@@ -157,7 +162,7 @@ impl<'a> Group<'a> {
 
     /// Requests the keys of the records that hold events with the members' ids. Most writes need no
     /// such round. Returns the index of the session for each request.
-    pub(super) fn request_keys(&self, members: &[Member]) -> Vec<usize> {
+    pub(super) fn request_keys(&self, members: &[Member<'_>]) -> Vec<usize> {
         let mut requested = Vec::new();
         for member in members {
             let plan = member.write.plan();

@@ -1,0 +1,122 @@
+//! Writes with the results that JavaScript gets.
+
+use js_sys::Array;
+use wasm_bindgen::JsValue;
+
+use crate::core::error::Error;
+use crate::core::session::Revision;
+use crate::core::write::{
+    Append, Appended, Create, Decide, Decision, Describe, Found, Plan, SharedRevisions, Update,
+};
+use crate::wasm::bindings::values::{JsResult, array_of, opened, push2};
+
+/// A write that JavaScript asked for.
+pub(super) trait JsWrite: Decide {
+    /// Returns the result, or fails with the reason of the refusal.
+    fn finish(self: Box<Self>) -> JsResult;
+}
+
+/// A creation.
+pub(super) struct Creation {
+    pub(super) create: Create,
+    /// Whether it gives `undefined` if the key is taken, and does not fail.
+    pub(super) if_absent: bool,
+}
+
+impl Decide for Creation {
+    fn plan(&self) -> &Plan {
+        self.create.plan()
+    }
+
+    fn decide(&mut self, found: Found) -> Decision {
+        self.create.decide(found)
+    }
+}
+
+impl JsWrite for Creation {
+    /// Returns the new session as `session_to_javascript` does, without title and labels, followed by
+    /// the new revisions of user and app state.
+    fn finish(self: Box<Self>) -> JsResult {
+        match self.create.finish() {
+            Err(Error::AlreadyExists { .. }) if self.if_absent => Ok(JsValue::UNDEFINED),
+            created => {
+                let (head, state, shared) = created?;
+                let session = opened(head, &state, &Array::new());
+                let [user, app] = revision_numbers(shared);
+                push2(&session, user, app);
+                Ok(session.into())
+            }
+        }
+    }
+}
+
+impl JsWrite for Append {
+    /// Returns `[created, revision, lastUpdateTime, since, user, app]`: the session's revisions and
+    /// time, the handle's revision before the append, and the new revisions of user and app state. If
+    /// there is more, these follow: `unchanged` with `[position, revision]` each, `missed` with `[seq,
+    /// revision, text]` each, the state before the append if it is needed, and `placed` with `[seq,
+    /// revision]` for each event. `placed` is missing if all events are new: their `seq` is their
+    /// revision, and the last one has the session's.
+    fn finish(self: Box<Self>) -> JsResult {
+        let Appended { head, unchanged, placed, missed, state, since, shared } =
+            Append::finish(*self)?;
+        let [user, app] = revision_numbers(shared);
+        let [created, revision, since] = [head.created, head.revision, since].map(|n| n as f64);
+        let time = head.last_update_time.as_millis();
+        let result = array_of(created, revision, time, since, user, app);
+        let new = (head.revision + 1).saturating_sub(placed.len() as Revision)..;
+        let are_new =
+            unchanged.is_empty() && placed.iter().zip(new).all(|(place, new)| *place == (new, new));
+        if are_new && missed.is_empty() && state.is_none() {
+            return Ok(result.into());
+        }
+        let missed_rows = Array::new();
+        for row in missed {
+            let fields = Array::new();
+            push2(&fields, row.seq as f64, row.revision as f64);
+            fields.push(&row.text.into());
+            missed_rows.push(&fields);
+        }
+        result.push(&pairs(unchanged.into_iter().map(|(at, revision)| (at as Revision, revision))));
+        result.push(&missed_rows);
+        if state.is_some() || !are_new {
+            result.push(&state.into());
+        }
+        if !are_new {
+            result.push(&pairs(placed.into_iter()));
+        }
+        Ok(result.into())
+    }
+}
+
+impl JsWrite for Update {
+    /// Returns the new revisions of user and app state.
+    fn finish(self: Box<Self>) -> JsResult {
+        let result = Array::new();
+        let [user, app] = revision_numbers(Update::finish(*self)?);
+        push2(&result, user, app);
+        Ok(result.into())
+    }
+}
+
+impl JsWrite for Describe {
+    /// Returns whether the session exists.
+    fn finish(self: Box<Self>) -> JsResult {
+        Ok(Describe::finish(*self)?.into())
+    }
+}
+
+/// The revisions of user and app state; 0, which no state has, for an unchanged state.
+fn revision_numbers(SharedRevisions { user, app }: SharedRevisions) -> [f64; 2] {
+    [user, app].map(|revision| revision.unwrap_or_default() as f64)
+}
+
+fn pairs(pairs: impl Iterator<Item = (Revision, Revision)>) -> Array {
+    let rows = Array::new();
+    for (one, other) in pairs {
+        let fields = Array::new();
+        push2(&fields, one as f64, other as f64);
+        rows.push(&fields);
+    }
+    rows
+}
