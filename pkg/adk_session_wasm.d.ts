@@ -76,7 +76,7 @@ export class SessionCore {
      * lays it out, without its events, with the new revisions of user and app state. If the key is
      * taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
      *
-     * For `caller`, here and in other verbs, see [`Caller`].
+     * For `caller`, here and in other verbs, see [`JsCall`].
      */
     create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, delta: string, shares_state: boolean, title: string | null | undefined, labels: string | null | undefined, initial_state: string | null | undefined, if_absent: boolean, caller?: Function | null): any;
     /**

@@ -289,7 +289,7 @@ export class SessionCore {
      * lays it out, without its events, with the new revisions of user and app state. If the key is
      * taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
      *
-     * For `caller`, here and in other verbs, see [`Caller`].
+     * For `caller`, here and in other verbs, see [`JsCall`].
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
      * @param {Array<any> | null | undefined} texts
@@ -1270,7 +1270,7 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 10, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 16, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__he06982ddd0926633);
             return ret;
         },

@@ -1,11 +1,32 @@
 //! What the core needs from its host: the time, fresh ids, random numbers, Unicode tables, room in
-//! memory.
+//! memory, threads.
 
-pub(crate) use host::{has_room, is_identifier, new_id, now, number, random_seed};
+pub use host::{BoxFuture, SendOutsideWasm, SyncOutsideWasm};
+pub(crate) use host::{has_room, is_identifier, lock, new_id, now, number, random_seed};
 
 #[cfg(target_arch = "wasm32")]
 mod host {
+    use std::future::Future;
+    use std::pin::Pin;
+    use std::sync::{Mutex, MutexGuard};
+
     use wasm_bindgen::prelude::wasm_bindgen;
+
+    /// A future of any type; it is `Send`, except in wasm.
+    pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+    /// `Send`, except in wasm, which has one thread and whose JavaScript values must stay on it.
+    pub trait SendOutsideWasm {}
+    impl<T: ?Sized> SendOutsideWasm for T {}
+
+    /// `Sync`, except in wasm.
+    pub trait SyncOutsideWasm {}
+    impl<T: ?Sized> SyncOutsideWasm for T {}
+
+    /// Locks the mutex; `None` if its own thread holds it. To wait would end the instance.
+    pub(crate) fn lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+        mutex.try_lock().ok()
+    }
 
     #[wasm_bindgen]
     extern "C" {
@@ -53,8 +74,26 @@ mod host {
 /// The same for other systems.
 #[cfg(not(target_arch = "wasm32"))]
 mod host {
+    use std::future::Future;
     use std::hash::{BuildHasher, RandomState};
+    use std::pin::Pin;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
     use std::time::{SystemTime, UNIX_EPOCH};
+
+    /// A future of any type; it is `Send`, except in wasm.
+    pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+    /// `Send`, except in wasm, which has one thread and whose JavaScript values must stay on it.
+    pub trait SendOutsideWasm: Send {}
+    impl<T: Send + ?Sized> SendOutsideWasm for T {}
+
+    /// `Sync`, except in wasm.
+    pub trait SyncOutsideWasm: Sync {}
+    impl<T: Sync + ?Sized> SyncOutsideWasm for T {}
+
+    pub(crate) fn lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+        Some(mutex.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 
     pub(crate) fn new_id() -> String {
         uuid::Uuid::new_v4().to_string()

@@ -2,12 +2,14 @@
 //! over.
 #![cfg(not(target_arch = "wasm32"))]
 
+use adk_session_wasm::SessionKey;
 use adk_session_wasm::conformance::{self, Report};
 use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::read::Window;
 use adk_session_wasm::read::{ListRequest, Listing, Rows};
-use adk_session_wasm::storage::{Decide, Decision, Deletion, Found, Plan, Storage, Target};
-use adk_session_wasm::{Error, SessionKey};
+use adk_session_wasm::storage::{
+    Call, Decide, Decision, Deletion, Found, Plan, Storage, StorageFuture, Target,
+};
 
 fn assert_conforms(report: Report) {
     assert!(report.failures.is_empty(), "\n{report}");
@@ -28,24 +30,45 @@ async fn a_storage_that_retries_every_write_conforms() {
 struct Retrying(MemoryStorage);
 
 impl Storage for Retrying {
-    async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
-        tokio::task::yield_now().await;
-        self.0.write(&mut StartingOver(write)).await
+    fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()> {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            self.0.write(&mut StartingOver(write), call).await
+        })
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
-        tokio::task::yield_now().await;
-        self.0.read(target, window).await
+    fn read<'a>(
+        &'a self,
+        target: &'a Target,
+        window: &'a Window,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Rows> {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            self.0.read(target, window, call).await
+        })
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
-        tokio::task::yield_now().await;
-        self.0.list(request).await
+    fn list<'a>(
+        &'a self,
+        request: &'a ListRequest,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Listing> {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            self.0.list(request, call).await
+        })
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<Option<u64>, Error> {
-        tokio::task::yield_now().await;
-        self.0.delete(deletion).await
+    fn delete<'a>(
+        &'a self,
+        deletion: &'a Deletion,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Option<u64>> {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            self.0.delete(deletion, call).await
+        })
     }
 
     fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {

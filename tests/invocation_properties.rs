@@ -7,8 +7,10 @@
     reason = "clippy takes helpers of tests for the program"
 )]
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use adk_session_wasm::invocation::{Stamp, WriteOrder};
 use adk_session_wasm::{
@@ -240,8 +242,8 @@ proptest! {
 #[derive(Default)]
 struct Service {
     inner: InMemorySessionService,
-    fails: Cell<bool>,
-    yields: RefCell<Vec<u8>>,
+    fails: AtomicBool,
+    yields: Mutex<Vec<u8>>,
 }
 
 impl SessionService for Service {
@@ -266,9 +268,9 @@ impl SessionService for Service {
     }
 
     async fn append_event_to(&self, key: &SessionKey, event: Event) -> Result<(), Error> {
-        let yields = self.yields.borrow_mut().pop().unwrap_or(0);
+        let yields = self.yields.lock().unwrap().pop().unwrap_or(0);
         pause(yields).await;
-        if self.fails.take() {
+        if self.fails.swap(false, Ordering::Relaxed) {
             return Err(Error::Unsupported("store this"));
         }
         self.inner.append_event_to(key, event).await
@@ -344,7 +346,7 @@ proptest! {
                         model.stored(std::mem::take(&mut open[at]));
                     }
                     Step::Fail(at) => {
-                        service.fails.set(true);
+                        service.fails.store(true, Ordering::Relaxed);
                         let context = Some(&mut contexts[at]);
                         let failed = invocation.append(&service, Event::new(""), context, None);
                         prop_assert!(failed.await.is_err());
@@ -372,7 +374,7 @@ proptest! {
         yields in prop::collection::vec(0u8..4, 0..20),
     ) {
         block_on(async {
-            let service = Service { yields: RefCell::new(yields), ..Service::default() };
+            let service = Service { yields: Mutex::new(yields), ..Service::default() };
             let invocation = Invocation::new(&service.session().await);
             let model = RefCell::new(Model::default());
             let run = async |name: &str, rounds: &[(u8, Vec<Step>, u8)]| {

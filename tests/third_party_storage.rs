@@ -1,7 +1,7 @@
 //! A storage of another crate with its own error type becomes a session service.
 #![cfg(not(target_arch = "wasm32"))]
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use adk_session_wasm::error::StorageProblem;
 use adk_session_wasm::memory::MemoryStorage;
@@ -9,14 +9,16 @@ use adk_session_wasm::read::Window;
 use adk_session_wasm::read::{ListRequest, Listing, Rows};
 use adk_session_wasm::service::StoredSessionService;
 use adk_session_wasm::session::{Description, SessionHead};
-use adk_session_wasm::storage::{Decide, Decision, Deletion, Found, Storage, Target};
+use adk_session_wasm::storage::{
+    Call, Decide, Decision, Deletion, Found, Storage, StorageFuture, Target,
+};
 use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionKey, SessionService};
 
 /// Keeps nothing while its disk is full.
 #[derive(Default)]
 struct Disk {
     contents: MemoryStorage,
-    is_full: Cell<bool>,
+    is_full: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -30,26 +32,41 @@ impl From<DiskFull> for Error {
 
 impl Disk {
     fn check(&self) -> Result<(), DiskFull> {
-        if self.is_full.get() { Err(DiskFull) } else { Ok(()) }
+        if self.is_full.load(Ordering::Relaxed) { Err(DiskFull) } else { Ok(()) }
     }
 }
 
 impl Storage for Disk {
-    async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
-        self.check()?;
-        self.contents.write(write).await
+    fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()> {
+        Box::pin(async move {
+            self.check()?;
+            self.contents.write(write, call).await
+        })
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
-        self.contents.read(target, window).await
+    fn read<'a>(
+        &'a self,
+        target: &'a Target,
+        window: &'a Window,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Rows> {
+        self.contents.read(target, window, call)
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
-        self.contents.list(request).await
+    fn list<'a>(
+        &'a self,
+        request: &'a ListRequest,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Listing> {
+        self.contents.list(request, call)
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<Option<u64>, Error> {
-        self.contents.delete(deletion).await
+    fn delete<'a>(
+        &'a self,
+        deletion: &'a Deletion,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Option<u64>> {
+        self.contents.delete(deletion, call)
     }
 }
 
@@ -65,7 +82,7 @@ async fn a_storage_with_its_own_error_type_is_a_session_service() -> Result<(), 
     let session = service.create(create).await?;
     service.append_event_to(session.key(), Event::new("first")).await?;
 
-    service.storage().is_full.set(true);
+    service.storage().is_full.store(true, Ordering::Relaxed);
     let refused = service.append_event_to(session.key(), Event::new("second")).await;
     assert_eq!(refused.map_err(|error| error.code()), Err("quota_exceeded"));
 
@@ -79,20 +96,33 @@ async fn a_storage_with_its_own_error_type_is_a_session_service() -> Result<(), 
 struct Undecided(MemoryStorage);
 
 impl Storage for Undecided {
-    async fn write(&self, _write: &mut dyn Decide) -> Result<(), Error> {
-        Ok(())
+    fn write<'a>(&'a self, _: &'a mut dyn Decide, _: &'a dyn Call) -> StorageFuture<'a, ()> {
+        Box::pin(async move { Ok(()) })
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
-        self.0.read(target, window).await
+    fn read<'a>(
+        &'a self,
+        target: &'a Target,
+        window: &'a Window,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Rows> {
+        self.0.read(target, window, call)
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
-        self.0.list(request).await
+    fn list<'a>(
+        &'a self,
+        request: &'a ListRequest,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Listing> {
+        self.0.list(request, call)
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<Option<u64>, Error> {
-        self.0.delete(deletion).await
+    fn delete<'a>(
+        &'a self,
+        deletion: &'a Deletion,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Option<u64>> {
+        self.0.delete(deletion, call)
     }
 }
 
@@ -122,24 +152,39 @@ async fn a_storage_that_never_calls_decide_is_told_so() -> Result<(), Error> {
 struct Exhausted(MemoryStorage);
 
 impl Storage for Exhausted {
-    async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
-        let head = SessionHead { revision: u64::MAX, ..SessionHead::default() };
-        let session = Some(head).filter(|_| !write.plan().creates);
-        let decision = write.decide(Found { session, floor: u64::MAX, ..Found::default() });
-        assert!(matches!(decision, Decision::Done(None)));
-        Ok(())
+    fn write<'a>(&'a self, write: &'a mut dyn Decide, _: &'a dyn Call) -> StorageFuture<'a, ()> {
+        Box::pin(async move {
+            let head = SessionHead { revision: u64::MAX, ..SessionHead::default() };
+            let session = Some(head).filter(|_| !write.plan().creates);
+            let decision = write.decide(Found { session, floor: u64::MAX, ..Found::default() });
+            assert!(matches!(decision, Decision::Done(None)));
+            Ok(())
+        })
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
-        self.0.read(target, window).await
+    fn read<'a>(
+        &'a self,
+        target: &'a Target,
+        window: &'a Window,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Rows> {
+        self.0.read(target, window, call)
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
-        self.0.list(request).await
+    fn list<'a>(
+        &'a self,
+        request: &'a ListRequest,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Listing> {
+        self.0.list(request, call)
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<Option<u64>, Error> {
-        self.0.delete(deletion).await
+    fn delete<'a>(
+        &'a self,
+        deletion: &'a Deletion,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Option<u64>> {
+        self.0.delete(deletion, call)
     }
 }
 
@@ -169,26 +214,41 @@ async fn a_storage_whose_revisions_have_no_next_one_is_told_so() -> Result<(), E
 #[derive(Default)]
 struct Lagging {
     replica: MemoryStorage,
-    is_gone: Cell<bool>,
+    is_gone: AtomicBool,
 }
 
 impl Storage for Lagging {
-    async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
-        let empty = MemoryStorage::new();
-        let storage = if self.is_gone.get() { &empty } else { &self.replica };
-        storage.write(write).await
+    fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()> {
+        Box::pin(async move {
+            let empty = MemoryStorage::new();
+            let storage = if self.is_gone.load(Ordering::Relaxed) { &empty } else { &self.replica };
+            storage.write(write, call).await
+        })
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
-        self.replica.read(target, window).await
+    fn read<'a>(
+        &'a self,
+        target: &'a Target,
+        window: &'a Window,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Rows> {
+        self.replica.read(target, window, call)
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
-        self.replica.list(request).await
+    fn list<'a>(
+        &'a self,
+        request: &'a ListRequest,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Listing> {
+        self.replica.list(request, call)
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<Option<u64>, Error> {
-        self.replica.delete(deletion).await
+    fn delete<'a>(
+        &'a self,
+        deletion: &'a Deletion,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Option<u64>> {
+        self.replica.delete(deletion, call)
     }
 }
 
@@ -199,7 +259,7 @@ async fn the_changes_of_a_session_that_is_gone_for_writes_have_to_be_read_as_a_w
     let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
     let create = CreateRequest { app_name, user_id, ..CreateRequest::default() };
     let session = service.create(create).await?;
-    service.storage().is_gone.set(true);
+    service.storage().is_gone.store(true, Ordering::Relaxed);
     let listed = service.list_changes(session.key(), session.revision()).await?;
     assert!(listed.changes.is_none());
     Ok(())

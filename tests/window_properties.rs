@@ -220,7 +220,7 @@ proptest! {
                         }
                     }
                     (at, None) => {
-                        service.storage().delete(Deletion::Session(key)).await.unwrap();
+                        service.storage().delete(&Deletion::Session(key), &()).await.unwrap();
                         at.map(|at| naive.remove(at));
                     }
                 }
@@ -263,7 +263,7 @@ proptest! {
                 let key = last.key.clone();
                 place = Some(ListPlace::new(time_of(last.head), &key.session_id, &key.user_id));
                 walked.extend(page.into_iter().map(|session| session.key));
-                service.storage().delete(Deletion::Session(key)).await.unwrap();
+                service.storage().delete(&Deletion::Session(key), &()).await.unwrap();
             }
             let expected: Vec<_> = naive
                 .iter()

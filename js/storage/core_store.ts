@@ -335,7 +335,7 @@ function listedSession([
 
 /**
  * Returns the function by which the wasm asks about a write's call: it throws `aborted` if the signal has
- * fired, and counts a retry. See `src/wasm/indexed_db/connection/caller.rs`. A read only counts.
+ * fired, and counts a retry. See `src/wasm/bindings/js_call.rs`. A read only counts.
  */
 function callerOf({ signal, onRetry }: StorageCall): ((isRetry: boolean) => void) | undefined {
   if (signal === undefined && onRetry === undefined) return undefined;

@@ -111,7 +111,7 @@ export function withPlaces(appended: AppendedByCore, count: number): Appended {
 /** The position of the labels in a `ReadEvents`; `page_to_javascript` in `values.rs`. */
 export const READ_EVENTS = { labels: 10 } as const;
 
-/** The outcome of an append within a group; `append_many` in `driver.rs`. */
+/** The outcome of an append within a group; `append_many` in `sessions.rs`. */
 export type AppendOutcome = [appended: AppendedByCore] | [appended: undefined, error: unknown];
 
 /** For whom the wasm computes a view of a history; `history_view` in `history.rs`. */

@@ -1,7 +1,7 @@
 //! Tests of appends that first remove the end of a history, for storages that
 //! [truncate](Storage::truncates). They compare the storage with a list of the events.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::conformance::Report;
 use crate::conformance::case::time;
@@ -43,7 +43,7 @@ impl<S: Storage> Subject<S> {
         let state = parsed(r#"{"own":1,"user:their":1,"app:all":1}"#)?;
         let new = NewSession { description, ..NewSession::new(state, time(1000.0)) };
         let mut create = Create::new(key(), new).map_err(failed)?;
-        carry_out(&storage, &mut create).await.map_err(failed)?;
+        carry_out(&storage, &mut create, &()).await.map_err(failed)?;
         let (head, ..) = create.finish().map_err(failed)?;
         let (created, revision) = (head.created, head.revision);
         Ok(Self { storage, events: Vec::new(), created, revision })
@@ -98,7 +98,7 @@ impl<S: Storage> Subject<S> {
     }
 
     async fn run(&self, mut append: Append) -> Result<Appended, String> {
-        carry_out(&self.storage, &mut append).await.map_err(failed)?;
+        carry_out(&self.storage, &mut append, &()).await.map_err(failed)?;
         append.finish().map_err(|error| error.code().to_owned())
     }
 
@@ -111,7 +111,7 @@ impl<S: Storage> Subject<S> {
         let last = self.read(Window { limit: Some(5), ..Window::ALL }).await?;
         same_texts(last.events, &texts_of(self.events.iter().rev().take(5).rev()))?;
         let Some(middle) = self.events.get(self.events.len() / 2) else { return Ok(()) };
-        let place: Rc<str> = middle.id.as_str().into();
+        let place: Arc<str> = middle.id.as_str().into();
         let page = EventPage { end: PageEnd::After(place), with_count: true };
         let page = Window { limit: Some(1000), page: Some(page), ..Window::ALL };
         let rows = self.read(page).await?;
@@ -137,7 +137,7 @@ impl<S: Storage> Subject<S> {
     }
 
     async fn read(&self, window: Window) -> Result<Rows, String> {
-        self.storage.read(key().into(), window).await.map_err(failed)
+        self.storage.read(&key().into(), &window, &()).await.map_err(failed)
     }
 
     async fn state(&self) -> Result<[String; 3], String> {
@@ -254,7 +254,7 @@ impl<S: Storage> Subject<S> {
     }
 
     async fn a_missing_session_is_not_created(self) -> Verdict {
-        self.storage.delete(Deletion::Session(key())).await.map_err(failed)?;
+        self.storage.delete(&Deletion::Session(key()), &()).await.map_err(failed)?;
         let write =
             self.write(&numbered("a", 1, 0), HandlePosition::Latest, StalePolicy::Append)?;
         let refused = self.run(write.truncating(0, Delta::default())).await;

@@ -1,6 +1,6 @@
 //! The rows and plans that the tests of the verbs write and expect.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::conformance::case::time;
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
@@ -18,7 +18,7 @@ pub(super) fn plan(event_ids: &[&str], since: Revision) -> Plan {
         creates: false,
         target: key().into(),
         scopes: ScopeSet { session: true, user: true, app: true },
-        event_ids: event_ids.iter().map(|id| Rc::from(*id)).collect(),
+        event_ids: event_ids.iter().map(|id| Arc::from(*id)).collect(),
         ids_are_new: false,
         since,
         truncate_after: None,
@@ -38,7 +38,7 @@ pub(super) fn set_all() -> StateChanges {
 }
 
 pub(super) fn set(members: &[(&str, &str)]) -> StateChanges {
-    let set = |(name, value): &(&str, &str)| (Rc::from(*name), Change::Set(Rc::from(*value)));
+    let set = |(name, value): &(&str, &str)| (Arc::from(*name), Change::Set(Arc::from(*value)));
     members.iter().map(set).collect()
 }
 

@@ -44,7 +44,7 @@ impl<S: Storage> Subject<S> {
         decide: fn(Revision) -> Option<Changes>,
     ) -> Result<Found, String> {
         let mut script = Script::new(plan, events, decide);
-        self.storage.write(&mut script).await.map_err(failed)?;
+        self.storage.write(&mut script, &()).await.map_err(failed)?;
         script.found.ok_or_else(|| "`write` never called `decide`".to_owned())
     }
 
@@ -53,11 +53,11 @@ impl<S: Storage> Subject<S> {
     }
 
     async fn read(&self) -> Result<Rows, String> {
-        self.storage.read(key().into(), Window::ALL).await.map_err(failed)
+        self.storage.read(&key().into(), &Window::ALL, &()).await.map_err(failed)
     }
 
     async fn delete(&self, deletion: Deletion) -> Verdict {
-        self.storage.delete(deletion).await.map(|_| ()).map_err(failed)
+        self.storage.delete(&deletion, &()).await.map(|_| ()).map_err(failed)
     }
 
     async fn refusals_write_nothing(&self) -> Verdict {
@@ -250,7 +250,8 @@ impl<S: Storage> Subject<S> {
         )?;
         let found = self.append(plan, &[], |_| None).await?;
         check("not only the user's state was stored", found.user.is_some() && found.app.is_none())?;
-        let read = async |target| self.storage.read(target, Window::ALL).await.map_err(failed);
+        let read =
+            async |target| self.storage.read(&target, &Window::ALL, &()).await.map_err(failed);
         let rows = read(of_user).await?;
         check(
             "a read of the user did not return its state alone",
@@ -300,7 +301,7 @@ impl<S: Storage> Subject<S> {
             page: ListPage { offset: 0, limit: None },
             with_total: true,
         };
-        self.storage.list(request).await.map_err(failed)
+        self.storage.list(&request, &()).await.map_err(failed)
     }
 }
 

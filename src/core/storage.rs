@@ -15,15 +15,15 @@
 //! A storage over `BTreeMap`s, and a session service over it:
 //!
 //! ```
-//! use std::cell::RefCell;
 //! use std::collections::{BTreeMap, BTreeSet};
+//! use std::sync::{Mutex, MutexGuard, PoisonError};
 //!
 //! use adk_session_wasm::service::StoredSessionService;
 //! use adk_session_wasm::session::{Description, Revision, SessionHead, SessionKey};
 //! use adk_session_wasm::state::ScopedState;
 //! use adk_session_wasm::storage::{
-//!     Decide, Decision, Deletion, EventRow, Found, ListPlace, ListRequest, Listing, PageEdges, Rows,
-//!     SharedChange, SharedRow, SessionRow, Storage, Target, Window,
+//!     Call, Decide, Decision, Deletion, EventRow, Found, ListPlace, ListRequest, Listing, PageEdges,
+//!     Rows, SharedChange, SharedRow, SessionRow, Storage, StorageFuture, Target, Window,
 //! };
 //! use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionService};
 //!
@@ -44,7 +44,13 @@
 //! }
 //!
 //! #[derive(Default)]
-//! struct TreeStorage(RefCell<Maps>);
+//! struct TreeStorage(Mutex<Maps>);
+//!
+//! impl TreeStorage {
+//!     fn maps(&self) -> MutexGuard<'_, Maps> {
+//!         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+//!     }
+//! }
 //!
 //! fn session_key(target: &Target) -> Option<SessionKey> {
 //!     let (app_name, user_id) = user_key(target)?;
@@ -65,65 +71,62 @@
 //!     row.state.apply(change.state);
 //! }
 //!
-//! impl Storage for TreeStorage {
-//!     // Nothing is awaited while the maps are borrowed, so each verb is one transaction.
-//!     async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
-//!         let maps = &mut *self.0.borrow_mut();
+//! // Each verb locks the maps once, so it is one transaction.
+//! impl Maps {
+//!     fn write(&mut self, write: &mut dyn Decide) {
 //!         let plan = write.plan().clone();
 //!         let (session_key, user_key) = (session_key(&plan.target), user_key(&plan.target));
-//!         let stored = session_key.as_ref().and_then(|key| maps.sessions.get(key));
+//!         let stored = session_key.as_ref().and_then(|key| self.sessions.get(key));
 //!         let events = || stored.iter().flat_map(|stored| stored.events.values());
 //!         let found = Found {
 //!             session: stored.map(|stored| stored.head),
 //!             state: stored.map(|stored| stored.state.clone()),
-//!             user: user_key.as_ref().and_then(|key| maps.users.get(key)).cloned(),
-//!             app: maps.apps.get(&plan.target.app_name).cloned(),
+//!             user: user_key.as_ref().and_then(|key| self.users.get(key)).cloned(),
+//!             app: self.apps.get(&plan.target.app_name).cloned(),
 //!             events: events().filter(|row| plan.event_ids.contains(&row.id)).cloned().collect(),
 //!             changed: events().filter(|row| row.revision > plan.since).cloned().collect(),
-//!             floor: maps.floor,
+//!             floor: self.floor,
 //!         };
-//!         let Decision::Done(Some(changes)) = write.decide(found) else { return Ok(()) };
+//!         let Decision::Done(Some(changes)) = write.decide(found) else { return };
 //!         if let Some(change) = changes.app {
-//!             apply(maps.apps.entry(plan.target.app_name).or_default(), change);
+//!             apply(self.apps.entry(plan.target.app_name).or_default(), change);
 //!         }
 //!         if let (Some(change), Some(key)) = (changes.user, user_key) {
-//!             apply(maps.users.entry(key).or_default(), change);
+//!             apply(self.users.entry(key).or_default(), change);
 //!         }
 //!         if let (Some(change), Some(key)) = (changes.session, session_key) {
-//!             let stored = maps.sessions.entry(key).or_default();
+//!             let stored = self.sessions.entry(key).or_default();
 //!             stored.head = change.head;
 //!             stored.state.apply(change.state);
 //!             stored.description.apply(change.description);
 //!             let rows = changes.events.into_iter().map(|change| change.row);
 //!             stored.events.extend(rows.map(|row| (row.seq, row)));
 //!         }
-//!         Ok(())
 //!     }
 //!
-//!     async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
-//!         let maps = self.0.borrow();
+//!     fn read(&self, target: &Target, window: &Window) -> Rows {
 //!         let session =
-//!             session_key(&target).and_then(|key| maps.sessions.get_key_value(&key));
+//!             session_key(target).and_then(|key| self.sessions.get_key_value(&key));
 //!         let rows: Vec<_> = session.iter().flat_map(|(_, stored)| stored.events.values()).collect();
 //!         let position_of = |id: &str| rows.iter().position(|row| &*row.id == id);
 //!         let positions = window.positions(rows.len(), position_of, |at| rows[at].timestamp);
 //!         let id_at = |at: usize| Some(rows[at].id.clone());
 //!         let edges = positions.as_ref().map(|at| PageEdges::of(at, rows.len(), id_at));
-//!         Ok(Rows {
+//!         Rows {
 //!             session: session.map(row),
-//!             user: user_key(&target).and_then(|key| maps.users.get(&key)).cloned(),
-//!             app: maps.apps.get(&target.app_name).cloned(),
+//!             user: user_key(target).and_then(|key| self.users.get(&key)).cloned(),
+//!             app: self.apps.get(&target.app_name).cloned(),
 //!             events: positions.into_iter().flatten().map(|at| rows[at].text.clone()).collect(),
 //!             edges,
-//!         })
+//!         }
 //!     }
 //!
-//!     async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
-//!         let (maps, app_name) = (self.0.borrow(), request.app_name);
+//!     fn list(&self, request: &ListRequest) -> Listing {
+//!         let app_name = &request.app_name;
 //!         let is_asked = |key: &SessionKey| {
-//!             key.app_name == app_name && request.user_id.as_ref().is_none_or(|id| *id == key.user_id)
+//!             key.app_name == *app_name && request.user_id.as_ref().is_none_or(|id| *id == key.user_id)
 //!         };
-//!         let mut rows: Vec<_> = maps.sessions.iter().filter(|(key, _)| is_asked(key)).map(row).collect();
+//!         let mut rows: Vec<_> = self.sessions.iter().filter(|(key, _)| is_asked(key)).map(row).collect();
 //!         let place = |SessionRow { key, head, .. }: &SessionRow| {
 //!             let by_creation = request.order.by_creation;
 //!             let time = if by_creation { head.create_time } else { head.last_update_time };
@@ -141,37 +144,76 @@
 //!         let sessions: Vec<_> = rows.into_iter().skip(request.page.offset).take(limit).collect();
 //!         let ids: BTreeSet<_> = sessions.iter().map(|row| row.key.user_id.clone()).collect();
 //!         let user = |id: String| {
-//!             let row = maps.users.get(&(app_name.clone(), id.clone()))?;
+//!             let row = self.users.get(&(app_name.clone(), id.clone()))?;
 //!             Some((id, row.clone()))
 //!         };
 //!         let users = ids.into_iter().filter_map(user).collect();
-//!         Ok(Listing { sessions, users, app: maps.apps.get(&app_name).cloned(), total })
+//!         Listing { sessions, users, app: self.apps.get(app_name).cloned(), total }
 //!     }
 //!
-//!     async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Error> {
-//!         let maps = &mut *self.0.borrow_mut();
+//!     fn delete(&mut self, deletion: &Deletion) -> Option<Revision> {
 //!         let mut deleted = Vec::new();
 //!         match deletion {
-//!             Deletion::Session(key) => {
-//!                 deleted.extend(maps.sessions.remove(&key).map(|stored| stored.head.revision));
+//!             Deletion::Session(key) | Deletion::UnchangedSession { key, .. } => {
+//!                 let stored = self.sessions.get(key);
+//!                 let labels = stored.and_then(|stored| stored.description.labels.as_deref());
+//!                 if !deletion.permits(stored.map_or(0, |stored| stored.head.revision), labels) {
+//!                     return None;
+//!                 }
+//!                 deleted.extend(self.sessions.remove(key).map(|stored| stored.head.revision));
 //!             }
 //!             Deletion::User { app_name, user_id } => {
-//!                 maps.sessions.retain(|key, stored| {
-//!                     let stays = key.app_name != app_name || key.user_id != user_id;
+//!                 self.sessions.retain(|key, stored| {
+//!                     let stays = key.app_name != *app_name || key.user_id != *user_id;
 //!                     deleted.push(if stays { 0 } else { stored.head.revision });
 //!                     stays
 //!                 });
-//!                 deleted.extend(maps.users.remove(&(app_name, user_id)).map(|row| row.revision));
+//!                 deleted.extend(self.users.remove(&(app_name.clone(), user_id.clone())).map(|row| row.revision));
 //!             }
 //!             Deletion::UserState { app_name, user_id } => {
-//!                 deleted.extend(maps.users.remove(&(app_name, user_id)).map(|row| row.revision));
+//!                 deleted.extend(self.users.remove(&(app_name.clone(), user_id.clone())).map(|row| row.revision));
 //!             }
 //!             Deletion::AppState { app_name } => {
-//!                 deleted.extend(maps.apps.remove(&app_name).map(|row| row.revision));
+//!                 deleted.extend(self.apps.remove(app_name).map(|row| row.revision));
 //!             }
 //!         }
-//!         maps.floor = deleted.into_iter().fold(maps.floor, Revision::max);
-//!         Ok(Some(maps.floor))
+//!         self.floor = deleted.into_iter().fold(self.floor, Revision::max);
+//!         Some(self.floor)
+//!     }
+//! }
+//!
+//! impl Storage for TreeStorage {
+//!     fn write<'a>(
+//!         &'a self,
+//!         write: &'a mut dyn Decide,
+//!         _: &'a dyn Call,
+//!     ) -> StorageFuture<'a, ()> {
+//!         Box::pin(async move { Ok(self.maps().write(write)) })
+//!     }
+//!
+//!     fn read<'a>(
+//!         &'a self,
+//!         target: &'a Target,
+//!         window: &'a Window,
+//!         _: &'a dyn Call,
+//!     ) -> StorageFuture<'a, Rows> {
+//!         Box::pin(async move { Ok(self.maps().read(target, window)) })
+//!     }
+//!
+//!     fn list<'a>(
+//!         &'a self,
+//!         request: &'a ListRequest,
+//!         _: &'a dyn Call,
+//!     ) -> StorageFuture<'a, Listing> {
+//!         Box::pin(async move { Ok(self.maps().list(request)) })
+//!     }
+//!
+//!     fn delete<'a>(
+//!         &'a self,
+//!         deletion: &'a Deletion,
+//!         _: &'a dyn Call,
+//!     ) -> StorageFuture<'a, Option<Revision>> {
+//!         Box::pin(async move { Ok(self.maps().delete(deletion)) })
 //!     }
 //! }
 //!
@@ -208,12 +250,22 @@ pub use crate::core::write::{
 
 use crate::core::error::Error;
 use crate::core::session::{Revision, SessionKey};
+pub use crate::platform::{BoxFuture, SendOutsideWasm, SyncOutsideWasm};
 
 /// A deletion. If there is nothing to delete, it succeeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deletion {
     /// A session and its events; user and app state stay.
     Session(SessionKey),
+    /// The same, if the session still is as it was listed; see [`Deletion::permits`].
+    UnchangedSession {
+        /// The session.
+        key: SessionKey,
+        /// Its revision in the list.
+        revision: Revision,
+        /// Its labels in the list.
+        labels: Option<String>,
+    },
     /// A user's state.
     UserState {
         /// The app.
@@ -235,26 +287,84 @@ pub enum Deletion {
     },
 }
 
+impl Deletion {
+    /// Whether it deletes a session with this revision and these labels. The storage asks in the
+    /// transaction that deletes.
+    pub fn permits(&self, revision: Revision, labels: Option<&str>) -> bool {
+        match self {
+            Self::UnchangedSession { revision: listed, labels: listed_labels, .. } => {
+                *listed == revision && listed_labels.as_deref() == labels
+            }
+            _ => true,
+        }
+    }
+}
+
+/// The call of a service that a verb serves.
+pub trait Call: SendOutsideWasm + SyncOutsideWasm {
+    /// A storage that waits calls this before it writes anything.
+    ///
+    /// # Errors
+    /// Fails if the caller has given the call up.
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// A storage calls this before it tries a transaction again.
+    ///
+    /// # Errors
+    /// Fails if it must not be tried again.
+    fn count_retry(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// A call that nobody gives up, and whose retries nobody counts.
+impl Call for () {}
+
+/// The future of a verb.
+pub type StorageFuture<'a, T> = BoxFuture<'a, Result<T, Error>>;
+
 /// A storage of sessions. The module's documentation has an example and says where the rules are.
 /// [`StoredSessionService::over`](crate::service::StoredSessionService::over) makes a service of it.
 ///
-/// The futures are not `Send`: the core runs on one thread, as JavaScript does.
-#[allow(async_fn_in_trait, reason = "a Send bound would shut out every storage in a browser")]
-pub trait Storage {
+/// Its futures are `Send`, except in wasm. A storage that has all at hand, as memory has, gives futures
+/// that are ready when they are first polled. Over such a storage, JavaScript gets its results at once.
+pub trait Storage: SendOutsideWasm + SyncOutsideWasm {
     /// Carries out a write in one transaction. A write that is refused stores nothing, and succeeds:
     /// the caller of `write` gets the reason from it.
-    async fn write(&self, write: &mut dyn Decide) -> Result<(), Error>;
+    fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()>;
 
     /// Reads a session with a window of its events, or a user's or an app's state.
-    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error>;
+    ///
+    /// It needs a sized storage, as the other verbs that read do: the wasm reads in another way, since its
+    /// rows go to JavaScript, and holds no code for these.
+    fn read<'a>(
+        &'a self,
+        target: &'a Target,
+        window: &'a Window,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Rows>
+    where
+        Self: Sized;
 
     /// Reads a page of sessions, without their events.
-    async fn list(&self, request: ListRequest) -> Result<Listing, Error>;
+    fn list<'a>(
+        &'a self,
+        request: &'a ListRequest,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Listing>
+    where
+        Self: Sized;
 
-    /// Deletes. Returns [`Found::floor`] after the deletion, or `None` if the storage cannot tell.
-    /// Later entries get revisions above the floor, so it orders the deletion among all other
-    /// changes.
-    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Error>;
+    /// Deletes. Returns [`Found::floor`] after the deletion, or `None` if the storage cannot tell or the
+    /// session is not as it was listed. Later entries get revisions above the floor, so it orders the
+    /// deletion among all other changes.
+    fn delete<'a>(
+        &'a self,
+        deletion: &'a Deletion,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Option<Revision>>;
 
     /// Whether it carries out [`Plan::truncate_after`]. A storage that does not gets no such write, so
     /// it cannot overlook a removal.
@@ -264,20 +374,33 @@ pub trait Storage {
 
     /// Returns the keys of all sessions with that id, or `None` if the storage has no such index.
     /// Only the Rust API, which takes a bare id, calls it.
-    fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {
+    fn find(&self, session_id: &str) -> Option<Vec<SessionKey>>
+    where
+        Self: Sized,
+    {
         let _ = session_id;
         None
     }
 }
 
 /// Carries out a write, and repeats it while its decision needs more rows.
-pub(crate) async fn carry_out<S: Storage>(
-    storage: &S,
+pub(crate) async fn carry_out(
+    storage: &dyn Storage,
     write: &mut dyn Decide,
+    call: &dyn Call,
 ) -> Result<(), Error> {
-    storage.write(write).await?;
+    storage.write(write, call).await?;
+    repeat(storage, write, call).await
+}
+
+/// Repeats a write that was carried out, while its decision needs more rows.
+pub(crate) async fn repeat(
+    storage: &dyn Storage,
+    write: &mut dyn Decide,
+    call: &dyn Call,
+) -> Result<(), Error> {
     while write.replan() {
-        storage.write(write).await?;
+        storage.write(write, call).await?;
     }
     Ok(())
 }

@@ -2,12 +2,12 @@
 
 use std::error::Error;
 use std::future::Future;
-use std::pin::Pin;
 
 use serde_json::Value;
 
 use crate::core::session::SessionKey;
 use crate::core::template::Artifact;
+use crate::platform::{BoxFuture, SendOutsideWasm};
 
 /// The error of an artifact service: any error, or a text (`"disk full".into()`).
 pub type ArtifactFailure = Box<dyn Error + Send + Sync>;
@@ -17,7 +17,7 @@ pub type ArtifactFailure = Box<dyn Error + Send + Sync>;
 ///
 /// A file is a part in the Gemini API's form: `{"text": …}`, `{"inlineData": …}`. A name that
 /// begins with `user:` means a file of the user, not of the session; the service handles that. The
-/// futures need not be `Send`.
+/// futures are `Send`, except in wasm.
 ///
 /// ```
 /// use adk_session_wasm::invocation::{ArtifactFailure, ArtifactService};
@@ -52,46 +52,54 @@ pub type ArtifactFailure = Box<dyn Error + Send + Sync>;
 /// # Ok(())
 /// # }
 /// ```
-#[allow(async_fn_in_trait, reason = "a Send bound would shut out every storage in a browser")]
 pub trait ArtifactService: Send + Sync {
     /// Loads a file; `None` if it does not exist. Versions count from 0; without one, loads the
     /// newest.
     ///
     /// # Errors
     /// Any error. It becomes the cause of a `storage_failed`.
-    async fn load(
+    fn load(
         &self,
         session: &SessionKey,
         filename: &str,
         version: Option<i64>,
-    ) -> Result<Option<Value>, ArtifactFailure>;
+    ) -> impl Future<Output = Result<Option<Value>, ArtifactFailure>> + SendOutsideWasm;
 
     /// Saves a file and returns its version, from 0. The default implementation fails, for services
     /// that only read.
     ///
     /// # Errors
     /// The same as [`ArtifactService::load`].
-    async fn save(
+    fn save(
         &self,
         session: &SessionKey,
         filename: &str,
         part: Value,
-    ) -> Result<i64, ArtifactFailure> {
-        let _ = (session, filename, part);
-        Err("this artifact service cannot save: it does not implement ArtifactService::save".into())
+    ) -> impl Future<Output = Result<i64, ArtifactFailure>> + SendOutsideWasm {
+        async move {
+            let _ = (session, filename, part);
+            Err("this artifact service cannot save: it does not implement ArtifactService::save"
+                .into())
+        }
     }
 
     /// Returns the names of the files. The default implementation fails.
     ///
     /// # Errors
     /// The same as [`ArtifactService::load`].
-    async fn list(&self, session: &SessionKey) -> Result<Vec<String>, ArtifactFailure> {
-        let _ = session;
-        Err("this artifact service cannot list: it does not implement ArtifactService::list".into())
+    fn list(
+        &self,
+        session: &SessionKey,
+    ) -> impl Future<Output = Result<Vec<String>, ArtifactFailure>> + SendOutsideWasm {
+        async move {
+            let _ = session;
+            Err("this artifact service cannot list: it does not implement ArtifactService::list"
+                .into())
+        }
     }
 }
 
-type ArtifactFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ArtifactFailure>> + 'a>>;
+type ArtifactFuture<'a, T> = BoxFuture<'a, Result<T, ArtifactFailure>>;
 
 /// [`ArtifactService`] as an object-safe trait, so that contexts need no type parameter for it.
 pub(super) trait AnyArtifacts: Send + Sync {

@@ -4,8 +4,7 @@
 //! 25–40 µs an append. Blocks that double up to 1 MiB cost 8–12 µs less, and save a header for each
 //! event.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::core::event::TextSlice;
 
@@ -15,31 +14,31 @@ const LARGEST_BLOCK: usize = 1 << 20;
 /// Where the texts of one session are put. A block lives as long as any of its texts.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    last: Rc<RefCell<String>>,
+    last: Arc<RwLock<String>>,
 }
 
 impl Blocks {
     /// Copies the text into a block.
     pub(super) fn push(&mut self, text: &str) -> TextSlice {
         self.push_to_last(text).unwrap_or_else(|| {
-            let last = self.last.borrow().capacity();
+            let last = self.last.read().unwrap_or_else(PoisonError::into_inner).capacity();
             let size = (last * 2).clamp(FIRST_BLOCK, LARGEST_BLOCK).max(text.len());
             let mut block = String::with_capacity(size);
             block.push_str(text);
-            self.last = Rc::new(RefCell::new(block));
-            TextSlice::new(Rc::clone(&self.last), 0, text.len())
+            self.last = Arc::new(RwLock::new(block));
+            TextSlice::new(Arc::clone(&self.last), 0, text.len())
         })
     }
 
     /// Returns `None` if the last block has no room, or if `text` itself is being read from it.
     fn push_to_last(&self, text: &str) -> Option<TextSlice> {
-        let mut block = self.last.try_borrow_mut().ok()?;
+        let mut block = self.last.try_write().ok()?;
         if block.capacity() - block.len() < text.len() {
             return None;
         }
         let start = block.len();
         block.push_str(text);
-        Some(TextSlice::new(Rc::clone(&self.last), start, block.len()))
+        Some(TextSlice::new(Arc::clone(&self.last), start, block.len()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The entries that a write concerns, looked up once for its reads and its changes.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::core::error::Error;
 use crate::core::names::Names;
@@ -15,8 +15,8 @@ use crate::memory::{App, StoredSession, User};
 #[derive(Default)]
 pub(super) struct Entries<'a> {
     app: Option<SharedEntry<'a>>,
-    user: Option<(&'a Rc<str>, SharedEntry<'a>)>,
-    session: Option<(&'a Rc<str>, &'a mut StoredSession)>,
+    user: Option<(&'a Arc<str>, SharedEntry<'a>)>,
+    session: Option<(&'a Arc<str>, &'a mut StoredSession)>,
 }
 
 /// The parts that an app and a user have in common.
@@ -127,8 +127,8 @@ impl<'a> Entries<'a> {
         };
         let key = ListPlace {
             time: session.head.last_update_time,
-            session_id: Rc::clone(session_id),
-            user_id: Rc::clone(user_id),
+            session_id: Arc::clone(session_id),
+            user_id: Arc::clone(user_id),
         };
         let is_new = session.head.revision == 0;
         session.change(change);

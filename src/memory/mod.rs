@@ -6,9 +6,8 @@ mod event_log;
 mod order;
 mod owners;
 
-use std::cell::{RefCell, RefMut};
 use std::mem;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::core::error::Error;
 use crate::core::event::EventText;
@@ -18,12 +17,13 @@ use crate::core::read::{ListOrder, ListPlace, ListRequest, Listing, Rows};
 use crate::core::room::{SPARE, no_room, require_room};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::ScopedState;
-use crate::core::storage::{Deletion, Storage};
+use crate::core::storage::{Call, Deletion, Storage, StorageFuture};
 use crate::core::write::{Decide, Decision, SessionRow, SharedRow, Target};
 use crate::memory::entries::Entries;
 use crate::memory::event_log::EventLog;
 use crate::memory::order::{Order, Orders};
 use crate::memory::owners::Owners;
+use crate::platform;
 
 /// The most bytes of a row that is handed out: its fields, and an id of up to 512 bytes.
 const ROW: usize = 640;
@@ -34,8 +34,8 @@ type Visit<'a> = dyn FnMut(&ListPlace, &StoredSession) -> Result<(), Error> + 'a
 /// A storage in memory: its contents last as long as the storage. Its futures are always ready.
 #[derive(Debug, Default)]
 pub struct MemoryStorage {
-    // Borrowed within one verb only, and no verb awaits anything. See `MemoryStorage::contents`.
-    contents: RefCell<Contents>,
+    // Locked within one verb only, and no verb awaits anything. See `MemoryStorage::contents`.
+    contents: Mutex<Contents>,
 }
 
 /// The contents, with the verbs as synchronous calls.
@@ -88,35 +88,45 @@ impl MemoryStorage {
         Self::default()
     }
 
-    /// Borrows the contents. Fails if the function of a write, which computes its delta, calls a verb.
-    pub(crate) fn contents(&self) -> Result<RefMut<'_, Contents>, Error> {
-        self.contents
-            .try_borrow_mut()
-            .map_err(|_| Error::invalid("stateDelta", "must not call the service"))
+    /// Locks the contents. Fails if the function of a write, which computes its delta, calls a verb.
+    pub(crate) fn contents(&self) -> Result<MutexGuard<'_, Contents>, Error> {
+        let calls = || Error::invalid("stateDelta", "must not call the service");
+        platform::lock(&self.contents).ok_or_else(calls)
     }
 }
 
 impl Storage for MemoryStorage {
-    async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
-        self.contents()?.write(write)
+    fn write<'a>(&'a self, write: &'a mut dyn Decide, _: &'a dyn Call) -> StorageFuture<'a, ()> {
+        Box::pin(async move { self.contents()?.write(write) })
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
-        self.contents()?.read(&target, &window)
+    fn read<'a>(
+        &'a self,
+        target: &'a Target,
+        window: &'a Window,
+        _: &'a dyn Call,
+    ) -> StorageFuture<'a, Rows> {
+        Box::pin(async move { self.contents()?.read(target, window) })
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
-        let mut sessions = Vec::new();
-        let visit = &mut |place: &ListPlace, session: &StoredSession| {
-            sessions.push(session.row(&request.app_name, &place.user_id, &place.session_id));
-            Ok(())
-        };
-        let listing = self.contents()?.list(&request, visit)?;
-        Ok(Listing { sessions, ..listing })
+    fn list<'a>(&'a self, request: &'a ListRequest, _: &'a dyn Call) -> StorageFuture<'a, Listing> {
+        Box::pin(async move {
+            let mut sessions = Vec::new();
+            let visit = &mut |place: &ListPlace, session: &StoredSession| {
+                sessions.push(session.row(&request.app_name, &place.user_id, &place.session_id));
+                Ok(())
+            };
+            let listing = self.contents()?.list(request, visit)?;
+            Ok(Listing { sessions, ..listing })
+        })
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Error> {
-        Ok(Some(self.contents()?.delete(&deletion)))
+    fn delete<'a>(
+        &'a self,
+        deletion: &'a Deletion,
+        _: &'a dyn Call,
+    ) -> StorageFuture<'a, Option<Revision>> {
+        Box::pin(async move { Ok(self.contents()?.delete(deletion)) })
     }
 
     fn truncates(&self) -> bool {
@@ -235,16 +245,23 @@ impl Contents {
         Ok(listing)
     }
 
-    /// Deletes, and returns the floor.
-    pub(crate) fn delete(&mut self, deletion: &Deletion) -> Revision {
+    /// Deletes, and returns the floor; `None` if the session is not as it was listed.
+    pub(crate) fn delete(&mut self, deletion: &Deletion) -> Option<Revision> {
+        if let Deletion::UnchangedSession { key, .. } = deletion {
+            let user = self.apps.get(&key.app_name).and_then(|app| app.users.get(&key.user_id));
+            let session = user?.sessions.get(&key.session_id)?;
+            if !deletion.permits(session.head.revision, session.description.labels.as_deref()) {
+                return None;
+            }
+        }
         let app_name = match deletion {
-            Deletion::Session(key) => &key.app_name,
+            Deletion::Session(key) | Deletion::UnchangedSession { key, .. } => &key.app_name,
             Deletion::User { app_name, .. }
             | Deletion::UserState { app_name, .. }
             | Deletion::AppState { app_name } => app_name,
         };
         let Some(app) = self.apps.get_mut(app_name) else {
-            return self.floor;
+            return Some(self.floor);
         };
         let mut forget = |user_id: &str, session_id: &str| {
             if let Some(owners) = &mut self.owners {
@@ -252,7 +269,7 @@ impl Contents {
             }
         };
         let gone = match deletion {
-            Deletion::Session(key) => {
+            Deletion::Session(key) | Deletion::UnchangedSession { key, .. } => {
                 app.delete_sessions(&key.user_id, Some(&key.session_id), &mut forget)
             }
             Deletion::User { user_id, .. } => {
@@ -265,7 +282,7 @@ impl Contents {
             self.apps.remove(app_name);
         }
         self.floor = self.floor.max(gone);
-        self.floor
+        Some(self.floor)
     }
 }
 
@@ -282,15 +299,15 @@ impl App {
         let Some(user) = self.users.get_mut(user_id) else {
             return 0;
         };
-        let owner: Rc<str> = Rc::from(user_id);
+        let owner: Arc<str> = Arc::from(user_id);
         let mut gone = 0;
-        let mut unlist = |session_id: &Rc<str>, session: &StoredSession| {
+        let mut unlist = |session_id: &Arc<str>, session: &StoredSession| {
             forget(user_id, session_id);
             let SessionHead { last_update_time, create_time, .. } = session.head;
             let place = |time| ListPlace {
                 time,
-                session_id: Rc::clone(session_id),
-                user_id: Rc::clone(&owner),
+                session_id: Arc::clone(session_id),
+                user_id: Arc::clone(&owner),
             };
             for orders in [&mut self.orders, &mut user.orders] {
                 orders.by_update.remove(&place(last_update_time));
@@ -301,7 +318,7 @@ impl App {
         match session_id {
             Some(session_id) => {
                 if let Some(session) = user.sessions.remove(session_id) {
-                    unlist(&Rc::from(session_id), &session);
+                    unlist(&Arc::from(session_id), &session);
                 }
             }
             None => {

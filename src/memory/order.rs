@@ -124,7 +124,7 @@ impl Order {
 // proptest has no random numbers on wasm32.
 #[cfg(all(test, not(target_arch = "wasm32")))]
 mod properties {
-    use std::rc::Rc;
+    use std::sync::Arc;
 
     use proptest::prelude::*;
 
@@ -135,7 +135,7 @@ mod properties {
     }
 
     fn key(milliseconds: u32) -> ListPlace {
-        ListPlace { time: time(milliseconds), session_id: Rc::from("s"), user_id: Rc::from("u") }
+        ListPlace { time: time(milliseconds), session_id: Arc::from("s"), user_id: Arc::from("u") }
     }
 
     fn times(

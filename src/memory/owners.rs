@@ -1,12 +1,12 @@
 //! The owners of each session id: the Rust API names a session by its id alone.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::core::names::Names;
 use crate::memory::App;
 
 /// An app's name and a user's id.
-type Owner = [Rc<str>; 2];
+type Owner = [Arc<str>; 2];
 
 /// The owners of each session id.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ impl Owners {
         for (app_name, app) in apps.iter() {
             for (user_id, user) in app.users.iter() {
                 for (session_id, _) in user.sessions.iter() {
-                    owners.push(session_id, [Rc::clone(app_name), Rc::clone(user_id)]);
+                    owners.push(session_id, [Arc::clone(app_name), Arc::clone(user_id)]);
                 }
             }
         }
@@ -31,7 +31,7 @@ impl Owners {
     }
 
     pub(super) fn add(&mut self, app_name: &str, user_id: &str, session_id: &str) {
-        self.push(session_id, [Rc::from(app_name), Rc::from(user_id)]);
+        self.push(session_id, [Arc::from(app_name), Arc::from(user_id)]);
     }
 
     fn push(&mut self, session_id: &str, owner: Owner) {

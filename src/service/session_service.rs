@@ -1,16 +1,19 @@
 //! The interface of session services, in adk-rust's form.
 
+use std::future::Future;
+
 use crate::core::error::Error;
 use crate::core::event::Event;
 use crate::core::session::SessionKey;
+use crate::platform::{SendOutsideWasm, SyncOutsideWasm};
 use crate::service::{
     CreateRequest, DeleteRequest, EventsPage, GetRequest, ListEventsRequest, ListRequest, Session,
 };
 
 /// Creates, reads, lists and deletes sessions, and appends to them.
 ///
-/// The futures are not `Send`. Run them on a current-thread runtime, or in the root future of
-/// tokio's `#[tokio::main]`.
+/// The futures are `Send`, except in wasm: a server may spawn them. An implementation writes its methods
+/// as `async fn`.
 ///
 /// ```
 /// use adk_session_wasm::{
@@ -39,15 +42,17 @@ use crate::service::{
 /// # Ok::<(), adk_session_wasm::Error>(())
 /// # }).unwrap();
 /// ```
-#[allow(async_fn_in_trait, reason = "a Send bound would shut out every storage in a browser")]
-pub trait SessionService {
+pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     /// Creates a session. The state is split by scope and stored in the same transaction.
     ///
     /// # Errors
     /// - `already_exists` if the id is taken; the stored session is untouched
     /// - `invalid_argument` if a name is invalid
     /// - `unserializable` if a state value nests more than 200 levels
-    async fn create(&self, request: CreateRequest) -> Result<Session, Error>;
+    fn create(
+        &self,
+        request: CreateRequest,
+    ) -> impl Future<Output = Result<Session, Error>> + SendOutsideWasm;
 
     /// Reads a session: its current state, and the requested events.
     ///
@@ -55,7 +60,10 @@ pub trait SessionService {
     /// - `not_found` if the session does not exist or its id is invalid
     /// - `invalid_argument` if an app or user name is invalid
     /// - `corrupt_record` if a stored record cannot be read
-    async fn get(&self, request: GetRequest) -> Result<Session, Error>;
+    fn get(
+        &self,
+        request: GetRequest,
+    ) -> impl Future<Output = Result<Session, Error>> + SendOutsideWasm;
 
     /// Lists a user's sessions, without their events. Oldest update first, ties by id in UTF-16 order.
     ///
@@ -78,7 +86,10 @@ pub trait SessionService {
     /// # Ok(())
     /// # }
     /// ```
-    async fn list(&self, request: ListRequest) -> Result<Vec<Session>, Error>;
+    fn list(
+        &self,
+        request: ListRequest,
+    ) -> impl Future<Output = Result<Vec<Session>, Error>> + SendOutsideWasm;
 
     /// Lists the sessions of all users of an app as [`SessionService::list`] does, ties also by
     /// user. Skips `offset` sessions and returns at most `limit`. The default implementation fails
@@ -86,14 +97,16 @@ pub trait SessionService {
     ///
     /// # Errors
     /// The same as [`SessionService::list`].
-    async fn list_app(
+    fn list_app(
         &self,
         app_name: &str,
         limit: Option<usize>,
         offset: Option<usize>,
-    ) -> Result<Vec<Session>, Error> {
-        let _ = (app_name, limit, offset);
-        Err(Error::Unsupported("list the sessions of all users"))
+    ) -> impl Future<Output = Result<Vec<Session>, Error>> + SendOutsideWasm {
+        async move {
+            let _ = (app_name, limit, offset);
+            Err(Error::Unsupported("list the sessions of all users"))
+        }
     }
 
     /// Reads a page of a session's events, of any age. The default implementation fails with
@@ -104,16 +117,24 @@ pub trait SessionService {
     /// - `invalid_argument` if a name or the limit is invalid, or if a cursor belongs to another
     ///   session, or to a deleted one of the same id
     /// - `corrupt_record` if a stored record cannot be read
-    async fn list_events(&self, request: ListEventsRequest) -> Result<EventsPage, Error> {
-        let _ = request;
-        Err(Error::Unsupported("list the events of a session"))
+    fn list_events(
+        &self,
+        request: ListEventsRequest,
+    ) -> impl Future<Output = Result<EventsPage, Error>> + SendOutsideWasm {
+        async move {
+            let _ = request;
+            Err(Error::Unsupported("list the events of a session"))
+        }
     }
 
     /// Deletes a session and its events. Succeeds if there is no such session. App and user state stay.
     ///
     /// # Errors
     /// Fails with `invalid_argument` if an app or user name is invalid.
-    async fn delete(&self, request: DeleteRequest) -> Result<(), Error>;
+    fn delete(
+        &self,
+        request: DeleteRequest,
+    ) -> impl Future<Output = Result<(), Error>> + SendOutsideWasm;
 
     /// Stores the event and its delta in one transaction. Partial events and `temp:` keys are not
     /// stored. If the id is stored already with the same content, nothing changes, so a retry is
@@ -126,7 +147,11 @@ pub trait SessionService {
     /// - `unsupported` if the storage cannot look up a bare id
     /// - `invalid_argument` if an id is invalid, or if [`Event::other`] repeats a field of [`Event`]
     /// - `unserializable` if a state value nests more than 200 levels, or an event more than 250
-    async fn append_event(&self, session_id: &str, event: Event) -> Result<(), Error>;
+    fn append_event(
+        &self,
+        session_id: &str,
+        event: Event,
+    ) -> impl Future<Output = Result<(), Error>> + SendOutsideWasm;
 
     /// Appends an event as [`SessionService::append_event`] does, to the session with this key. The
     /// key identifies one session, so it is never ambiguous.
@@ -152,5 +177,9 @@ pub trait SessionService {
     /// # Ok(())
     /// # }
     /// ```
-    async fn append_event_to(&self, key: &SessionKey, event: Event) -> Result<(), Error>;
+    fn append_event_to(
+        &self,
+        key: &SessionKey,
+        event: Event,
+    ) -> impl Future<Output = Result<(), Error>> + SendOutsideWasm;
 }

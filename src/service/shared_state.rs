@@ -10,6 +10,7 @@ use crate::core::session::SessionKey;
 use crate::core::state::Delta;
 use crate::core::storage::Storage;
 use crate::core::write::{Append, Computed, HandlePosition, SharedRevisions, StalePolicy, Update};
+use crate::platform::SendOutsideWasm;
 use crate::service::StoredSessionService;
 use crate::service::session::read_state;
 use crate::service::to_text::{new_delta, new_event};
@@ -94,7 +95,9 @@ impl<S: Storage> StoredSessionService<S> {
         &self,
         app_name: &str,
         user_id: Option<&str>,
-        mut compute: impl FnMut(&Map<String, Value>) -> Result<HashMap<String, Value>, Error> + 'static,
+        mut compute: impl FnMut(&Map<String, Value>) -> Result<HashMap<String, Value>, Error>
+        + SendOutsideWasm
+        + 'static,
     ) -> Result<SharedRevisions, Error> {
         let compute = move |state: &str| {
             Ok(new_delta("state_delta", &compute(&merged_state(state)?)?)?.into())
@@ -117,7 +120,9 @@ impl<S: Storage> StoredSessionService<S> {
         &self,
         key: &SessionKey,
         mut event: Event,
-        mut compute: impl FnMut(&Map<String, Value>) -> Result<HashMap<String, Value>, Error> + 'static,
+        mut compute: impl FnMut(&Map<String, Value>) -> Result<HashMap<String, Value>, Error>
+        + SendOutsideWasm
+        + 'static,
     ) -> Result<(), Error> {
         if event.partial {
             return Ok(());

@@ -221,7 +221,7 @@ impl<S: Storage> StoredSessionService<S> {
     /// # Errors
     /// Fails only with the storage's errors.
     pub async fn remove(&self, deletion: Deletion) -> Result<Option<Revision>, Error> {
-        self.storage().delete(deletion).await
+        self.storage().delete(&deletion, &()).await
     }
 }
 

@@ -1,4 +1,5 @@
-use std::cell::RefCell;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
@@ -16,8 +17,8 @@ use adk_session_wasm::state::{REMOVED, ReadonlyState, State};
 #[derive(Default)]
 pub(super) struct TestService {
     inner: InMemorySessionService,
-    fail_next: RefCell<bool>,
-    yields: RefCell<Vec<usize>>,
+    fail_next: AtomicBool,
+    yields: Mutex<Vec<usize>>,
 }
 
 impl SessionService for TestService {
@@ -42,11 +43,11 @@ impl SessionService for TestService {
     }
 
     async fn append_event_to(&self, key: &SessionKey, event: Event) -> Result<(), Error> {
-        let yields = self.yields.borrow_mut().pop().unwrap_or(0);
+        let yields = self.yields.lock().unwrap().pop().unwrap_or(0);
         for _ in 0..yields {
             tokio::task::yield_now().await;
         }
-        if self.fail_next.take() {
+        if self.fail_next.swap(false, Ordering::Relaxed) {
             return Err(Error::Storage { problem: StorageProblem::Failed, reason: "disk".into() });
         }
         self.inner.append_event_to(key, event).await
@@ -182,7 +183,7 @@ async fn an_append_that_fails_leaves_the_changes_with_the_context() {
     a.set("only".into(), "a".into());
     a.actions_mut().escalate = true;
     b.set("k".into(), "newer".into());
-    service.fail_next.replace(true);
+    service.fail_next.store(true, Ordering::Relaxed);
     let event = event();
     let failed = invocation.append(&service, event.clone(), Some(&mut a), None).await;
     assert_eq!(failed.unwrap_err().code(), "storage_failed");
@@ -201,7 +202,7 @@ async fn a_dropped_append_leaves_the_changes_with_the_context() {
     let (mut a, mut b) = (invocation.context("a"), invocation.context("b"));
     a.set("a".into(), 1.into());
     b.set("b".into(), 1.into());
-    service.yields.replace(vec![0, 1_000]);
+    *service.yields.lock().unwrap() = vec![0, 1_000];
     tokio::select! {
         biased;
         _ = invocation.append(&service, event(), Some(&mut a), None) => unreachable!(),
@@ -220,7 +221,7 @@ async fn concurrent_appends_are_stored_in_the_order_of_their_calls() {
     a.set("k".into(), "older".into());
     b.set("k".into(), "newer".into());
     // Without the queue, the first would be stored last.
-    service.yields.replace(vec![0, 5]);
+    *service.yields.lock().unwrap() = vec![0, 5];
     let (first, second) = tokio::join!(
         invocation.append(&service, event(), Some(&mut a), None),
         invocation.append(&service, event(), Some(&mut b), None),
@@ -305,7 +306,7 @@ async fn a_pending_append_is_stored_after_the_end() {
     let invocation = Invocation::new(&session);
     let mut context = invocation.context("a");
     context.set("a".into(), 1.into());
-    service.yields.replace(vec![3]);
+    *service.yields.lock().unwrap() = vec![3];
     let delta = event_with(json!({"temp:t": 1}));
     let end = async {
         tokio::task::yield_now().await;

@@ -16,4 +16,5 @@ mod invocation;
 mod same_json;
 mod session_service;
 mod template_vectors;
+mod threads;
 mod writes;

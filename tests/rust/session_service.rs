@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use adk_session_wasm::service::*;
 use adk_session_wasm::session::{Description, SessionKey};
 use adk_session_wasm::state::REMOVED;
-use adk_session_wasm::storage::{Deletion, Storage};
+use adk_session_wasm::storage::Deletion;
 use adk_session_wasm::{Error, Event, State, TemplateContext};
 
 async fn new_session(service: &InMemorySessionService, user_id: &str, id: &str) -> Session {
@@ -212,7 +212,7 @@ async fn an_id_finds_sessions_created_and_not_those_deleted_after_its_first_look
     delete("user", "s").await.unwrap();
     assert_eq!(code(service.append_event("s", event()).await), "");
     let (app_name, user_id) = ("app".to_owned(), "other".to_owned());
-    service.storage().delete(Deletion::User { app_name, user_id }).await.unwrap();
+    service.remove(Deletion::User { app_name, user_id }).await.unwrap();
     for id in ["s", "t"] {
         assert_eq!(code(service.append_event(id, event()).await), "not_found");
     }

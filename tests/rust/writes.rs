@@ -27,7 +27,7 @@ fn event(id: &str, number: u32) -> NewEvent {
 async fn create(storage: &MemoryStorage, events: Vec<NewEvent>) -> SessionHead {
     let new = NewSession { events, ..NewSession::new(Delta::default(), time(3.0)) };
     let mut create = Create::new(key(), new).unwrap();
-    storage.write(&mut create).await.unwrap();
+    storage.write(&mut create, &()).await.unwrap();
     create.finish().unwrap().0
 }
 
@@ -36,12 +36,12 @@ fn append(events: Vec<NewEvent>) -> Append {
 }
 
 async fn run(storage: &MemoryStorage, mut append: Append) -> Appended {
-    storage.write(&mut append).await.unwrap();
+    storage.write(&mut append, &()).await.unwrap();
     append.finish().unwrap()
 }
 
 async fn texts(storage: &MemoryStorage) -> Vec<String> {
-    let rows = storage.read(key().into(), Window::ALL).await.unwrap();
+    let rows = storage.read(&key().into(), &Window::ALL, &()).await.unwrap();
     rows.events.into_iter().map(String::from).collect()
 }
 
@@ -82,9 +82,9 @@ async fn a_state_that_was_deleted_gets_no_earlier_revision_again() {
     for _ in 0..3 {
         let delta = Delta::parse(r#"{"app:a":1}"#).unwrap();
         let mut update = Update::new("shop".to_owned(), None, delta).unwrap();
-        storage.write(&mut update).await.unwrap();
+        storage.write(&mut update, &()).await.unwrap();
         revisions.extend(update.finish().unwrap().app);
-        storage.delete(Deletion::AppState { app_name: "shop".to_owned() }).await.unwrap();
+        storage.delete(&Deletion::AppState { app_name: "shop".to_owned() }, &()).await.unwrap();
     }
     assert_eq!(revisions, [1, 2, 3]);
 }
@@ -116,7 +116,7 @@ async fn a_conflict_of_events_names_the_stored_revisions() {
         expecting("d", 1, Some(None)),
     ];
     let mut append = append(events);
-    storage.write(&mut append).await.unwrap();
+    storage.write(&mut append, &()).await.unwrap();
     let Err(Error::EventConflict { session_id, actual }) = append.finish() else {
         panic!("there is no conflict");
     };
@@ -136,9 +136,9 @@ async fn a_refused_append_says_why() {
         if let Some(expected) = expected {
             append = append.expecting(expected);
         }
-        storage.write(&mut append).await.unwrap();
+        storage.write(&mut append, &()).await.unwrap();
         while append.replan() {
-            storage.write(&mut append).await.unwrap();
+            storage.write(&mut append, &()).await.unwrap();
         }
         match append.finish() {
             Err(Error::StaleSession { reason, expected, actual, .. }) => (reason, expected, actual),

@@ -94,7 +94,7 @@ impl Test {
     }
 
     async fn delete(&self, deletion: Deletion) {
-        self.service.storage().delete(deletion).await.unwrap();
+        self.service.storage().delete(&deletion, &()).await.unwrap();
     }
 
     async fn create(&mut self, place: Place, state: &[Entry]) -> Result<(), TestCaseError> {

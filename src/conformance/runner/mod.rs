@@ -288,7 +288,7 @@ impl<S: Storage> Runner<S> {
         let fails = with.text("fails", None).is_some();
         let draft = Outgoing::new(&json!({"author": "user", "timestamp": now}));
         let event = draft.to_new_event()?;
-        let compute: ComputeDelta = Box::new(move |state| {
+        let compute: Box<dyn ComputeDelta> = Box::new(move |state| {
             let mut delta = Map::new();
             if fails {
                 return Err(Error::Readonly { key: key.clone() });

@@ -99,6 +99,9 @@ pub enum Error {
     },
     /// An instruction could not be rendered.
     Template(TemplateError),
+    /// JavaScript threw this value, which is passed on unchanged.
+    #[cfg(target_arch = "wasm32")]
+    Thrown(wasm_bindgen::JsValue),
 }
 
 /// Why an append is refused with [`Error::StaleSession`].
@@ -159,6 +162,8 @@ impl Error {
             Self::Unsupported(_) => "unsupported",
             Self::Storage { problem, .. } => problem.code(),
             Self::Template(error) => error.code(),
+            #[cfg(target_arch = "wasm32")]
+            Self::Thrown(_) => "internal",
         }
     }
 }
@@ -204,6 +209,8 @@ impl fmt::Display for Error {
             Self::Unsupported(operation) => write!(f, "this storage cannot {operation}"),
             Self::Storage { problem, reason } => write!(f, "{}: {reason}", problem.advice()),
             Self::Template(error) => error.fmt(f),
+            #[cfg(target_arch = "wasm32")]
+            Self::Thrown(_) => f.write_str("JavaScript threw an exception"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The parts of a new event that the core knows.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::core::error::Error;
 use crate::core::event::EventText;
@@ -14,7 +14,7 @@ use crate::core::state::Delta;
 #[derive(Debug, Clone)]
 pub struct NewEvent {
     /// Unique within the session; an event with the same id replaces the stored one.
-    pub id: Rc<str>,
+    pub id: Arc<str>,
     /// When it was made.
     pub timestamp: Timestamp,
     /// The changes of the state.
@@ -36,7 +36,7 @@ impl NewEvent {
     /// Fails with `invalid_argument` if the id is invalid, and with `unserializable` if the delta is not
     /// a JSON object.
     pub fn new(
-        id: impl Into<Rc<str>>,
+        id: impl Into<Arc<str>>,
         timestamp: Timestamp,
         delta: &str,
         text: EventText,

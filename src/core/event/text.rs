@@ -1,9 +1,8 @@
 //! The JSON text of an event, in Rust or in JavaScript. The rules never read it.
 
-use std::cell::RefCell;
 #[cfg(target_arch = "wasm32")]
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 #[cfg(target_arch = "wasm32")]
 use js_sys::JsString;
@@ -89,16 +88,16 @@ impl From<EventText> for JsValue {
 /// A part of a block of text. A clone copies no text; the block lives as long as any of its parts.
 #[derive(Debug, Clone)]
 pub struct TextSlice {
-    // Blocks only grow at their end, so the range stays valid while others push. The borrow ends
+    // Blocks only grow at their end, so the range stays valid while others push. The lock ends
     // within each method here and is never held across an await.
-    block: Rc<RefCell<String>>,
+    block: Arc<RwLock<String>>,
     start: usize,
     end: usize,
 }
 
 impl TextSlice {
     /// Makes a slice of the bytes from `start` to `end` of a block that only grows at its end.
-    pub(crate) fn new(block: Rc<RefCell<String>>, start: usize, end: usize) -> Self {
+    pub(crate) fn new(block: Arc<RwLock<String>>, start: usize, end: usize) -> Self {
         Self { block, start, end }
     }
 
@@ -106,12 +105,12 @@ impl TextSlice {
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn part(&self, bytes: Range<usize>) -> Self {
         let [start, end] = [bytes.start, bytes.end].map(|byte| self.start + byte);
-        Self { block: Rc::clone(&self.block), start, end }
+        Self { block: Arc::clone(&self.block), start, end }
     }
 
     /// Passes the text to `reader`.
     pub fn with<R>(&self, reader: impl FnOnce(&str) -> R) -> R {
-        let block = self.block.borrow();
+        let block = self.block.read().unwrap_or_else(PoisonError::into_inner);
         reader(block.get(self.start..self.end).unwrap_or_default())
     }
 
@@ -128,6 +127,6 @@ impl TextSlice {
 
 impl From<String> for TextSlice {
     fn from(text: String) -> Self {
-        Self { end: text.len(), start: 0, block: Rc::new(RefCell::new(text)) }
+        Self { end: text.len(), start: 0, block: Arc::new(RwLock::new(text)) }
     }
 }

@@ -4,7 +4,7 @@
 //! other writers of the same tables. So texts are compared as the values that JavaScript would
 //! read.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::core::json::string::decoded;
 use crate::core::json::value::Scanner;
@@ -120,7 +120,7 @@ impl<'t> Tree<'t> {
                 (Value::Object, Value::Object) => {
                     let members = self.members(left).zip(other.members(right));
                     members.is_some_and(|(members, others)| {
-                        let mut find = |(key, one): (&Rc<str>, &usize)| {
+                        let mut find = |(key, one): (&Arc<str>, &usize)| {
                             let other = others.get(key);
                             pairs.extend(other.map(|other| (*one, *other)));
                             other.is_some()

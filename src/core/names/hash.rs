@@ -1,20 +1,21 @@
 //! Hashes of names, seeded so that nobody can choose names with equal hashes.
 
 use std::hash::{BuildHasher, Hasher};
+use std::sync::LazyLock;
 
 use foldhash::quality::FixedState;
 
 use crate::platform;
 
-thread_local! {
-    // Seeded by hand: the built-in randomness of hash maps is the same in each wasm instance.
-    static STATE: FixedState = FixedState::with_seed(platform::random_seed());
-}
+// Seeded by hand: the built-in randomness of hash maps is the same in each wasm instance. All threads
+// share the seed, because they share maps.
+static STATE: LazyLock<FixedState> =
+    LazyLock::new(|| FixedState::with_seed(platform::random_seed()));
 
 /// Hashes word by word. The code that foldhash has for long texts is 1 % of the wasm, and no faster
 /// for names.
 pub(super) fn hash(name: &str) -> u32 {
-    let mut hasher = STATE.with(FixedState::build_hasher);
+    let mut hasher = STATE.build_hasher();
     let (words, rest) = name.as_bytes().as_chunks::<8>();
     for word in words {
         hasher.write_u64(u64::from_le_bytes(*word));

@@ -3,7 +3,7 @@
 mod hash;
 mod index;
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 pub(crate) use index::Index;
 
@@ -20,7 +20,7 @@ pub(crate) struct Names<T> {
 #[derive(Debug, Default)]
 struct Slots {
     index: Index,
-    names: Vec<Option<Rc<str>>>,
+    names: Vec<Option<Arc<str>>>,
     free: Vec<usize>,
 }
 
@@ -29,7 +29,7 @@ impl Slots {
         self.index.find(name, &|slot| is_named(&self.names, slot, name))
     }
 
-    fn name(&self, slot: usize) -> Option<&Rc<str>> {
+    fn name(&self, slot: usize) -> Option<&Arc<str>> {
         self.names.get(slot)?.as_ref()
     }
 
@@ -44,7 +44,7 @@ impl Slots {
             return Some(slot);
         }
         self.free.pop();
-        let stored = Some(Rc::from(name));
+        let stored = Some(Arc::from(name));
         match self.names.get_mut(free) {
             Some(empty) => *empty = stored,
             None => self.names.push(stored),
@@ -64,7 +64,7 @@ impl Slots {
     }
 }
 
-fn is_named(names: &[Option<Rc<str>>], slot: usize, name: &str) -> bool {
+fn is_named(names: &[Option<Arc<str>>], slot: usize, name: &str) -> bool {
     names.get(slot).is_some_and(|stored| stored.as_deref() == Some(name))
 }
 
@@ -75,7 +75,7 @@ impl<T: Default> Names<T> {
 
     /// Returns the value of that name, and the shared name. `makes` adds the default if the name is
     /// new; the result is `None` if memory has no room.
-    pub(crate) fn entry(&mut self, name: &str, makes: bool) -> Option<(&Rc<str>, &mut T)> {
+    pub(crate) fn entry(&mut self, name: &str, makes: bool) -> Option<(&Arc<str>, &mut T)> {
         let slot = if makes {
             self.values.try_reserve(1).ok()?;
             self.slots.find_or_add(name)?
@@ -119,7 +119,7 @@ impl<T: Default> Names<T> {
         self.slots.index.is_empty()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Rc<str>, &T)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &T)> {
         let slots = self.slots.names.iter().zip(&self.values);
         slots.filter_map(|(name, value)| Some((name.as_ref()?, value)))
     }

@@ -1,6 +1,6 @@
 //! Pages of a session's events: windows whose end is an event.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::core::error::Error;
 use crate::core::read::count::check_count;
@@ -39,7 +39,7 @@ pub struct EventPage {
 ///
 /// `Place` names an event: its id, or a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PageEnd<Place = Rc<str>> {
+pub enum PageEnd<Place = Arc<str>> {
     /// The page has the last events.
     #[default]
     Last,
@@ -80,9 +80,9 @@ impl<Place> PageEnd<Place> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageEdges {
     /// The id of the page's first event; `None` for a page without events.
-    pub first: Option<Rc<str>>,
+    pub first: Option<Arc<str>>,
     /// The id of the page's last event; `None` for a page without events.
-    pub last: Option<Rc<str>>,
+    pub last: Option<Arc<str>>,
     /// Whether the session has events before the page's first one.
     pub has_older: bool,
     /// The number of all events of the session, if it is requested.
@@ -91,7 +91,7 @@ pub struct PageEdges {
 
 impl PageEdges {
     /// Returns the edges of a page whose events stand at these positions among `len` events.
-    pub fn of(positions: &[usize], len: usize, id_at: impl Fn(usize) -> Option<Rc<str>>) -> Self {
+    pub fn of(positions: &[usize], len: usize, id_at: impl Fn(usize) -> Option<Arc<str>>) -> Self {
         Self {
             first: positions.first().and_then(|position| id_at(*position)),
             last: positions.last().and_then(|position| id_at(*position)),

@@ -1,7 +1,7 @@
 //! The place of a session in a list.
 
 use std::cmp::Ordering;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::core::session::Timestamp;
 
@@ -19,8 +19,8 @@ pub struct ListOrder {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPlace {
     pub(crate) time: Timestamp,
-    pub(crate) session_id: Rc<str>,
-    pub(crate) user_id: Rc<str>,
+    pub(crate) session_id: Arc<str>,
+    pub(crate) user_id: Arc<str>,
 }
 
 impl ListPlace {

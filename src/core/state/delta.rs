@@ -1,6 +1,6 @@
 //! The changes of the state by one event, split by scope.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::core::error::Error;
 use crate::core::json::split_object;
@@ -15,7 +15,7 @@ const REMOVED_JSON: &str = "\"__ADK_SENTINEL_REMOVED__\"";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// Sets the key to this value, a JSON text.
-    Set(Rc<str>),
+    Set(Arc<str>),
     /// Removes the key.
     Remove,
 }
@@ -23,7 +23,7 @@ pub enum Change {
 /// The changes of one scope, in order. Names have no prefix.
 ///
 /// Names and values are reference-counted, so a repeated decision clones them cheaply.
-pub type StateChanges = Vec<(Rc<str>, Change)>;
+pub type StateChanges = Vec<(Arc<str>, Change)>;
 
 /// A delta, split by scope. `temp:` keys are left out: they are never stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

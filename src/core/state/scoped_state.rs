@@ -1,6 +1,6 @@
 //! The stored state of one scope: keys without prefix, and values as JSON text.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::core::error::Error;
 use crate::core::json::{ObjectWriter, escaped_len, split_object};
@@ -23,7 +23,7 @@ const _: () = assert!(MAX_SIZE * (Scope::ALL.len() - 1) <= MAX_TEXT);
 /// Cloning is cheap: the members are shared until one of the states changes.
 #[derive(Debug, Clone, Default)]
 pub struct ScopedState {
-    members: Rc<Members>,
+    members: Arc<Members>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -38,8 +38,8 @@ struct Members {
 
 #[derive(Debug, Clone)]
 struct Member {
-    name: Rc<str>,
-    value: Rc<str>,
+    name: Arc<str>,
+    value: Arc<str>,
 }
 
 impl Member {
@@ -59,7 +59,7 @@ impl ScopedState {
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut members = Members::default();
         split_object("state", text, &mut |name, value| members.set(name.into(), value.into()))?;
-        Ok(Self { members: Rc::new(members) })
+        Ok(Self { members: Arc::new(members) })
     }
 
     /// Applies the changes in order.
@@ -67,7 +67,7 @@ impl ScopedState {
         if changes.is_empty() {
             return;
         }
-        let members = Rc::make_mut(&mut self.members);
+        let members = Arc::make_mut(&mut self.members);
         for (name, change) in changes {
             match change {
                 Change::Set(value) => members.set(name, value),
@@ -81,7 +81,7 @@ impl ScopedState {
     /// # Errors
     /// Fails with `quota_exceeded` if it would be too large.
     pub(crate) fn check_size(state: Option<&Self>, changes: &StateChanges) -> Result<(), Error> {
-        let set_size = |(name, change): &(Rc<str>, Change)| match change {
+        let set_size = |(name, change): &(Arc<str>, Change)| match change {
             Change::Set(value) => Member::size(name, value),
             Change::Remove => 0,
         };
@@ -111,10 +111,10 @@ impl ScopedState {
             return true;
         }
         // The members are shared, so a change will copy the list.
-        if Rc::get_mut(&mut self.members).is_none() {
+        if Arc::get_mut(&mut self.members).is_none() {
             return has_room((self.members.list.len() + count) * 4 * size_of::<Member>());
         }
-        let members = Rc::make_mut(&mut self.members);
+        let members = Arc::make_mut(&mut self.members);
         members.list.try_reserve(count).is_ok() && members.positions.try_reserve(count)
     }
 
@@ -162,7 +162,7 @@ impl Members {
         self.list.get(position)?.as_ref()
     }
 
-    fn set(&mut self, name: Rc<str>, value: Rc<str>) {
+    fn set(&mut self, name: Arc<str>, value: Arc<str>) {
         let is_named = |position: usize| is_named(&self.list, position, &name);
         let position = self.positions.find_or_insert(&name, self.list.len(), &is_named);
         self.size += Member::size(&name, &value);

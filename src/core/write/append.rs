@@ -1,7 +1,7 @@
 //! Appending events to a session.
 
 use std::mem;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::core::error::{Error, StaleReason};
 use crate::core::event::NewEvent;
@@ -141,7 +141,7 @@ impl Append {
 
     /// Makes an append of one event compute its delta from the stored state.
     #[must_use]
-    pub fn computing(mut self, compute: ComputeDelta) -> Self {
+    pub fn computing(mut self, compute: Box<dyn ComputeDelta>) -> Self {
         self.compute = Some(Compute::new(compute, &mut self.plan));
         self
     }
@@ -161,7 +161,7 @@ impl Append {
             return;
         };
         let Self { events, plan, .. } = self;
-        plan.event_ids = events.iter().map(|event| Rc::clone(&event.id)).collect();
+        plan.event_ids = events.iter().map(|event| Arc::clone(&event.id)).collect();
         plan.ids_are_new = !events.is_empty();
         self.plan.truncate_after = self.truncation.as_ref().map(|truncation| truncation.after);
         self.plan.scopes = self.scopes();

@@ -8,6 +8,7 @@ use crate::core::state::Delta;
 use crate::core::write::merged::stored_state;
 use crate::core::write::plan::{Plan, ScopeSet, Target};
 use crate::core::write::rows::Found;
+use crate::platform::SendOutsideWasm;
 
 /// The changes that a caller computed.
 #[derive(Debug, Clone)]
@@ -29,15 +30,17 @@ impl From<Delta> for Computed {
 ///
 /// It runs within the storage's transaction, and again if the storage retries that. It must not call
 /// the service.
-pub type ComputeDelta = Box<dyn FnMut(&str) -> Result<Computed, Error>>;
+pub trait ComputeDelta: FnMut(&str) -> Result<Computed, Error> + SendOutsideWasm {}
+
+impl<F: FnMut(&str) -> Result<Computed, Error> + SendOutsideWasm> ComputeDelta for F {}
 
 /// The function of a write that computes its delta.
-pub(super) struct Compute(ComputeDelta);
+pub(super) struct Compute(Box<dyn ComputeDelta>);
 
 impl Compute {
     /// Makes the plan read the states that the function gets: of the app, and of the user and the
     /// session that the plan names.
-    pub(super) fn new(compute: ComputeDelta, plan: &mut Plan) -> Self {
+    pub(super) fn new(compute: Box<dyn ComputeDelta>, plan: &mut Plan) -> Self {
         let Target { user_id, session_id, .. } = &plan.target;
         let (user, session) = (user_id.is_some(), session_id.is_some());
         plan.scopes = ScopeSet { session, user, app: true };

@@ -30,8 +30,10 @@ pub use plan::{MOST_CHANGED, Plan, Repetition, ScopeSet, Target};
 pub use rows::{EventRow, Found, SessionRow, SharedRow};
 pub use update::Update;
 
+use crate::platform::SendOutsideWasm;
+
 /// A write, as a storage sees it.
-pub trait Decide {
+pub trait Decide: SendOutsideWasm {
     /// Returns which rows the storage has to read.
     fn plan(&self) -> &Plan;
 
@@ -47,7 +49,10 @@ pub trait Decide {
 
 /// What a storage has to do after a decision.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "nearly all decisions have changes; nothing is stored")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly all decisions have changes; nothing is stored"
+)]
 pub enum Decision {
     /// Write these changes, and commit. `None`: there is nothing to write, or the write is refused.
     Done(Option<Changes>),

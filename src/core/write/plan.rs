@@ -1,6 +1,6 @@
 //! Which rows a write needs.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::core::session::{NEVER, Revision, SessionKey};
 use crate::core::state::Delta;
@@ -69,7 +69,7 @@ pub struct Plan {
     /// The states that the write changes or returns.
     pub scopes: ScopeSet,
     /// Ids to look up among the stored events.
-    pub event_ids: Vec<Rc<str>>,
+    pub event_ids: Vec<Arc<str>>,
     /// Whether `event_ids` are the ids of new events, which are hardly ever stored already. A
     /// storage with unique ids may first decide as if none were stored. It looks them up only if
     /// the write fails. May be ignored.

@@ -1,6 +1,6 @@
 //! Stored rows, and the rows that a write gets to see.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::core::error::{Error, StorageProblem};
 use crate::core::event::{EventText, NewEvent};
@@ -11,7 +11,7 @@ use crate::core::state::ScopedState;
 #[derive(Debug, Clone)]
 pub struct EventRow {
     /// Unique within its session.
-    pub id: Rc<str>,
+    pub id: Arc<str>,
     /// The revision of its first append. Events are ordered by it.
     pub seq: Revision,
     /// The revision of its last write; greater than `seq` once the event was replaced.
@@ -26,7 +26,7 @@ impl EventRow {
     /// The row that stores a new event.
     pub(super) fn of(event: &NewEvent, seq: Revision, revision: Revision) -> Self {
         let NewEvent { id, timestamp, text, .. } = event;
-        let (id, text) = (Rc::clone(id), text.clone());
+        let (id, text) = (Arc::clone(id), text.clone());
         Self { id, seq, revision, timestamp: *timestamp, text }
     }
 }

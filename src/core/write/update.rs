@@ -37,7 +37,7 @@ impl Update {
 
     /// Makes the update compute its delta from the stored states.
     #[must_use]
-    pub fn computing(mut self, compute: ComputeDelta) -> Self {
+    pub fn computing(mut self, compute: Box<dyn ComputeDelta>) -> Self {
         self.plan.repetition = Repetition::CountsTwice;
         self.compute = Some(Compute::new(compute, &mut self.plan));
         self

@@ -1,6 +1,6 @@
 //! Pages of a session's events, with their cursors.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::core::error::Error;
 use crate::core::event::EventText;
@@ -47,7 +47,7 @@ impl<S: Storage> TextService<S> {
         }
         let is_forward = end.is_forward();
         let window = Window::page(end.map(|cursor| cursor.event_id.into()), limit, with_count);
-        let rows = self.storage.read(key.clone().into(), window).await?;
+        let rows = self.storage.read(&key.clone().into(), &window, &()).await?;
         let Rows { session, events, edges, .. } = rows;
         let missing = || Error::NotFound { session_id: key.session_id.clone() };
         let created = session.ok_or_else(missing)?.head.created;
@@ -55,7 +55,7 @@ impl<S: Storage> TextService<S> {
             return Err(foreign());
         }
         let edges = edges.ok_or_else(foreign)?;
-        let cursor_at = |id: Rc<str>| {
+        let cursor_at = |id: Arc<str>| {
             let event_id = Box::from(&*id);
             EventCursor { key: key.clone(), created, event_id }
         };

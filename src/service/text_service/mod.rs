@@ -116,7 +116,7 @@ impl<S: Storage> TextService<S> {
         key: SessionKey,
         window: Window,
     ) -> Result<Option<ReadSession>, Error> {
-        let rows = self.storage.read(key.into(), window).await?;
+        let rows = self.storage.read(&key.into(), &window, &()).await?;
         let Rows { session, user, app, events, .. } = rows;
         let merged = |row| ReadSession::of(row, user.as_ref(), app.as_ref(), events);
         session.map(merged).transpose()
@@ -134,7 +134,7 @@ impl<S: Storage> TextService<S> {
     ) -> Result<(Vec<ReadSession>, usize), Error> {
         check_owner(&app_name, None)?;
         let request = ListRequest { app_name, user_id, order, after, page, with_total: true };
-        let listing = self.storage.list(request).await?;
+        let listing = self.storage.list(&request, &()).await?;
         let mut users = Names::default();
         for (user_id, state) in listing.users {
             if let Some(place) = users.get_or_default(&user_id) {
@@ -151,7 +151,7 @@ impl<S: Storage> TextService<S> {
 
     /// Carries out a write, which then has its result.
     pub async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
-        carry_out(&self.storage, write).await
+        carry_out(&self.storage, write, &()).await
     }
 
     /// Returns the JSON object of a user's state, or of the app's if no user is named. Names have
@@ -164,7 +164,7 @@ impl<S: Storage> TextService<S> {
         check_owner(&app_name, user_id.as_deref())?;
         let of_user = user_id.is_some();
         let target = Target { app_name, user_id, session_id: None };
-        let rows = self.storage.read(target, Window::NONE).await?;
+        let rows = self.storage.read(&target, &Window::NONE, &()).await?;
         let row = if of_user { rows.user } else { rows.app };
         row.unwrap_or_default().state.try_to_json()
     }

@@ -14,13 +14,12 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::Error;
 use crate::core::session::{Description, SessionHead, Timestamp};
-use crate::core::state::{Delta, ScopedState};
+use crate::core::state::ScopedState;
 use crate::core::write::{
-    Changes, Decision, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow, Update,
-    merged,
+    Changes, Decision, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow, merged,
 };
 use crate::wasm::bindings::appends::{Appends, Texts};
-use crate::wasm::bindings::computed::compute_delta;
+use crate::wasm::bindings::computed::{computing_append, update};
 use crate::wasm::bindings::js_write::{Creation, JsWrite};
 use crate::wasm::bindings::parts::Parts;
 
@@ -57,11 +56,8 @@ impl AdapterWrite {
         texts: &Array,
         compute: Option<Function>,
     ) -> Result<Self, JsValue> {
-        let mut append = Appends::new(packed, numbers, Texts::JavaScript(texts)).one()?;
-        if let Some(compute) = compute {
-            append = append.computing(compute_delta(compute));
-        }
-        Ok(Self::of(Box::new(append)))
+        let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
+        Ok(Self::of(computing_append(appends.one()?, compute)))
     }
 
     /// Begins to change the states of a user and an app.
@@ -71,11 +67,7 @@ impl AdapterWrite {
         delta: &str,
         compute: Option<Function>,
     ) -> Result<Self, JsValue> {
-        let mut update = Update::new(app_name, user_id, Delta::parse(delta)?)?;
-        if let Some(compute) = compute {
-            update = update.computing(compute_delta(compute));
-        }
-        Ok(Self::of(Box::new(update)))
+        Ok(Self::of(update(app_name, user_id, delta, compute)?))
     }
 
     fn of(write: Box<dyn JsWrite>) -> Self {

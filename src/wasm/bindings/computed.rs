@@ -3,15 +3,39 @@
 use js_sys::{Function, JsString};
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::core::error::Error;
 use crate::core::event::TextSlice;
 use crate::core::room::{STATE_UNIT, copy_text};
 use crate::core::state::Delta;
-use crate::core::write::{ComputeDelta, Computed};
+use crate::core::write::{Append, ComputeDelta, Computed, Update};
+use crate::wasm::bindings::js_write::JsWrite;
+
+/// Returns the update of a user's and an app's state by a delta, or by the one that `compute` returns.
+pub(super) fn update(
+    app_name: String,
+    user_id: Option<String>,
+    delta: &str,
+    compute: Option<Function>,
+) -> Result<Box<dyn JsWrite>, Error> {
+    let mut update = Update::new(app_name, user_id, Delta::parse(delta)?)?;
+    if let Some(compute) = compute {
+        update = update.computing(compute_delta(compute));
+    }
+    Ok(Box::new(update))
+}
+
+/// Returns the append, whose only event `compute` computes, if it is given.
+pub(super) fn computing_append(mut append: Append, compute: Option<Function>) -> Box<dyn JsWrite> {
+    if let Some(compute) = compute {
+        append = append.computing(compute_delta(compute));
+    }
+    Box::new(append)
+}
 
 /// Makes a write call `compute` with the JSON text of the state. It returns the JSON text of the
 /// delta, and after a NUL that of the event. It never throws: JavaScript keeps the error of the
 /// caller's function, and returns an empty delta.
-pub(super) fn compute_delta(compute: Function) -> ComputeDelta {
+fn compute_delta(compute: Function) -> Box<dyn ComputeDelta> {
     Box::new(move |state| {
         let computed = compute.call1(&JsValue::NULL, &state.into()).unwrap_or_default();
         let computed = computed.dyn_ref::<JsString>();

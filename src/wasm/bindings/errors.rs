@@ -12,6 +12,10 @@ use crate::wasm::object::Record;
 /// `js/errors/errors.ts`.
 impl From<Error> for JsValue {
     fn from(error: Error) -> Self {
+        let error = match error {
+            Error::Thrown(thrown) => return thrown,
+            error => error,
+        };
         let thrown = Record::empty();
         thrown.set_text("code", error.code());
         thrown.set_text("message", &error.to_string());

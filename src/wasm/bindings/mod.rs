@@ -7,13 +7,11 @@
 mod adapter_write;
 mod appends;
 mod computed;
-mod driver;
 mod errors;
-<<<<<<< HEAD
 mod history;
-=======
+mod js_call;
+mod js_storage;
 mod js_write;
->>>>>>> 525534ca (Rust: each kind of write is a type behind Decide; a refused append says why as data)
 mod parts;
 mod sessions;
 mod templates;

@@ -1,80 +1,78 @@
 //! The sessions of the storage that was chosen at run time.
 
+use std::convert;
 use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
 
 use js_sys::{Array, Function};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::future_to_promise;
 
-use crate::core::error::Error;
+use crate::core::error::{Error, StorageProblem};
 use crate::core::event::TextSlice;
 use crate::core::read::{
     ListOrder, ListPage, ListPlace, ListRequest, PageEnd, Rows, Window, check_event_limit,
 };
 use crate::core::room;
-use crate::core::session::{Description, SessionKey, Timestamp, check_id};
-use crate::core::state::Delta;
-use crate::core::storage::Deletion;
-use crate::core::write::{Describe, Target, Update};
+use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_id};
+use crate::core::storage::{Deletion, carry_out, repeat};
+use crate::core::write::{Describe, Target};
 use crate::memory::MemoryStorage;
 use crate::platform;
 use crate::wasm::bindings::appends::{Appends, Texts};
-use crate::wasm::bindings::computed::compute_delta;
-use crate::wasm::bindings::driver::{Driver, later};
-use crate::wasm::bindings::js_write::Creation;
+use crate::wasm::bindings::computed::{computing_append, update};
+use crate::wasm::bindings::js_call::JsCall;
+use crate::wasm::bindings::js_storage::JsStorage;
+use crate::wasm::bindings::js_write::{Creation, JsWrite};
 use crate::wasm::bindings::values::{
-    Fragments, JsResult, page_to_javascript, session_to_javascript, state_to_javascript,
+    Fragments, JsResult, listing_to_javascript, page_to_javascript, session_to_javascript,
+    state_to_javascript,
 };
-use crate::wasm::indexed_db::{Caller, Expected, IndexedDbOptions, IndexedDbStorage};
+use crate::wasm::guarded::{Guarded, Task};
+use crate::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
 
 /// A storage of sessions. A method returns its result at once if the storage does, else a promise.
 #[wasm_bindgen]
 pub struct SessionCore {
-    driver: Driver,
+    // Shared with pending calls, so that JavaScript may drop the service before they end.
+    storage: Rc<dyn JsStorage>,
 }
 
 #[wasm_bindgen]
 impl SessionCore {
     /// Makes a memory of its own.
     pub fn memory() -> Self {
-        Self { driver: Driver::Memory(MemoryStorage::new()) }
+        Self { storage: Rc::new(MemoryStorage::new()) }
     }
 
     /// Uses the IndexedDB of that name, which is opened when it is first needed.
     /// Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
     pub fn indexed_db(name: &str, strict: bool, timeout: f64, on_open: Option<Function>) -> Self {
         let options = IndexedDbOptions { strict, timeout };
-        let storage = IndexedDbStorage::new(name, on_open, options);
-        Self { driver: Driver::IndexedDb(Rc::new(storage)) }
+        Self { storage: Rc::new(IndexedDbStorage::new(name, on_open, options)) }
     }
 
     /// Opens the storage if it can be opened, so that errors show.
     pub fn open(&self) -> Result<JsValue, JsValue> {
-        let Driver::IndexedDb(storage) = &self.driver else {
-            return Ok(JsValue::UNDEFINED);
-        };
-        let storage = Rc::clone(storage);
-        later(async move {
+        let storage = Rc::clone(&self.storage);
+        self.answer(Box::pin(async move {
             storage.open().await?;
             Ok(JsValue::UNDEFINED)
-        })
+        }))
     }
 
     /// Aborts transactions and upgrades before the browser freezes the page, or lets calls try again.
     /// In between they wait.
     pub fn set_page_hidden(&self, is_hidden: bool) {
-        match &self.driver {
-            Driver::IndexedDb(storage) if is_hidden => storage.suspend(),
-            Driver::IndexedDb(storage) => storage.resume(),
-            _ => {}
-        }
+        self.storage.set_page_hidden(is_hidden);
     }
 
     /// Creates a session, packed like an append; see `Appends`. Returns it as `session_to_javascript`
     /// lays it out, without its events, with the new revisions of user and app state. If the key is
     /// taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
     ///
-    /// For `caller`, here and in other verbs, see [`Caller`].
+    /// For `caller`, here and in other verbs, see [`JsCall`].
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
     pub fn create(
         &self,
@@ -94,7 +92,7 @@ impl SessionCore {
         let create = unpack(packed, numbers, texts.as_ref(), |appends| {
             appends.creation(state, delta, shares_state, description)
         })?;
-        self.driver.write(Box::new(Creation { create, if_absent }), caller)
+        self.write(Box::new(Creation { create, if_absent }), caller)
     }
 
     /// Changes the title and the labels of a session, see [`Description`]. Returns whether the session
@@ -110,7 +108,7 @@ impl SessionCore {
     ) -> Result<JsValue, JsValue> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let change = Description { title, labels, ..Description::default() };
-        self.driver.write(Box::new(Describe::new(key, change)), caller)
+        self.write(Box::new(Describe::new(key, change)), caller)
     }
 
     /// Returns a session, as `session_to_javascript` lays it out, or `undefined`.
@@ -128,7 +126,7 @@ impl SessionCore {
         let Ok(key) = SessionKey::new(app_name, user_id, session_id) else {
             return Ok(JsValue::UNDEFINED);
         };
-        self.driver.read(key.into(), window, caller, session_to_javascript)
+        self.read(key.into(), window, caller, session_to_javascript)
     }
 
     /// Returns a page of a session's events, as `page_to_javascript` lays it out: the first ones
@@ -154,7 +152,7 @@ impl SessionCore {
             (true, Some(id)) => PageEnd::After(id.into()),
         };
         let window = Window::page(end, check_event_limit(limit)?, with_count);
-        self.driver.read(key.into(), window, caller, page_to_javascript)
+        self.read(key.into(), window, caller, page_to_javascript)
     }
 
     /// Returns a page of sessions, as `listing_to_javascript` lays it out. `after` is the place that
@@ -181,7 +179,10 @@ impl SessionCore {
         });
         let order = ListOrder { by_creation, descending };
         let request = ListRequest { app_name, user_id, order, after, page, with_total };
-        self.driver.list(request, caller)
+        let (storage, call) = (Rc::clone(&self.storage), JsCall(caller));
+        self.answer(Box::pin(async move {
+            Ok(listing_to_javascript(storage.list_rows(&request, &call).await?))
+        }))
     }
 
     /// Appends events to a session, all or none. For the arguments see `Appends`; over memory the
@@ -194,11 +195,8 @@ impl SessionCore {
         caller: Option<Function>,
         compute: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let mut append = unpack(packed, numbers, texts.as_ref(), |appends| appends.one())?;
-        if let Some(compute) = compute {
-            append = append.computing(compute_delta(compute));
-        }
-        self.driver.write(Box::new(append), caller)
+        let append = unpack(packed, numbers, texts.as_ref(), |appends| appends.one())?;
+        self.write(computing_append(append, compute), caller)
     }
 
     /// Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
@@ -214,9 +212,32 @@ impl SessionCore {
         let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
         let mut members = Vec::new();
         for (append, caller) in appends.zip(callers.iter()) {
-            members.push((append?, Caller(caller.dyn_into().ok())));
+            members.push((append?, JsCall(caller.dyn_into().ok())));
         }
-        self.driver.append_many(members)
+        let storage = Rc::clone(&self.storage);
+        self.answer(Box::pin(async move {
+            let writes = members.iter_mut().map(|(append, call)| (append as _, call as _));
+            let Some(written) = storage.write_many(writes.collect()) else {
+                return Ok(JsValue::UNDEFINED);
+            };
+            let written = written.await?;
+            let outcomes = Array::new();
+            for (written, (mut append, call)) in written.into_iter().zip(members) {
+                let appended = match written {
+                    Ok(()) => repeat(&*storage, &mut append, &call).await,
+                    refused => refused,
+                };
+                let outcome = match appended
+                    .map_err(JsValue::from)
+                    .and_then(|()| Box::new(append).finish())
+                {
+                    Ok(appended) => Array::of1(&appended),
+                    Err(error) => Array::of2(&JsValue::UNDEFINED, &error),
+                };
+                outcomes.push(&outcome);
+            }
+            Ok(outcomes.into())
+        }))
     }
 
     /// Changes a user's and an app's state without an event. Returns the result as
@@ -229,11 +250,7 @@ impl SessionCore {
         caller: Option<Function>,
         compute: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let mut update = Update::new(app_name, user_id, Delta::parse(&delta)?)?;
-        if let Some(compute) = compute {
-            update = update.computing(compute_delta(compute));
-        }
-        self.driver.write(Box::new(update), caller)
+        self.write(update(app_name, user_id, &delta, compute)?, caller)
     }
 
     /// Returns the JSON object of a user's state, or of an app's.
@@ -249,7 +266,7 @@ impl SessionCore {
             None => |rows| state_to_javascript(rows.app),
         };
         let target = Target { app_name, user_id, session_id: None };
-        self.driver.read(target, Window::NONE, caller, finish)
+        self.read(target, Window::NONE, caller, finish)
     }
 
     /// Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
@@ -275,15 +292,68 @@ impl SessionCore {
             (Some(user_id), None) if with_sessions => Deletion::User { app_name, user_id },
             (Some(user_id), None) => Deletion::UserState { app_name, user_id },
             (Some(user_id), Some(session_id)) => {
-                match SessionKey::new(app_name, user_id, session_id) {
-                    Ok(key) => Deletion::Session(key),
-                    Err(_) => return Ok(JsValue::UNDEFINED),
+                let Ok(key) = SessionKey::new(app_name, user_id, session_id) else {
+                    return Ok(JsValue::UNDEFINED);
+                };
+                match revision {
+                    Some(revision) => {
+                        let revision = revision as Revision;
+                        Deletion::UnchangedSession { key, revision, labels }
+                    }
+                    None => Deletion::Session(key),
                 }
             }
         };
-        let expected = revision.map(|revision| Expected { revision, labels });
-        self.driver.delete(deletion, expected, caller)
+        let (storage, call) = (Rc::clone(&self.storage), JsCall(caller));
+        self.answer(Box::pin(async move {
+            let floor = storage.delete(&deletion, &call).await?;
+            Ok(floor.map_or(JsValue::UNDEFINED, |floor| JsValue::from_f64(floor as f64)))
+        }))
     }
+}
+
+impl SessionCore {
+    /// Carries out a write, and returns its result.
+    fn write(&self, mut write: Box<dyn JsWrite>, caller: Option<Function>) -> JsResult {
+        let (storage, call) = (Rc::clone(&self.storage), JsCall(caller));
+        self.answer(Box::pin(async move {
+            carry_out(&*storage, &mut *write, &call).await?;
+            write.finish()
+        }))
+    }
+
+    /// Reads a session with a window of its events, or states. `finish` converts the rows.
+    fn read(
+        &self,
+        target: Target,
+        window: Window,
+        caller: Option<Function>,
+        finish: fn(Rows<Fragments>) -> JsResult,
+    ) -> JsResult {
+        let (storage, call) = (Rc::clone(&self.storage), JsCall(caller));
+        self.answer(Box::pin(async move {
+            finish(storage.read_fragments(&target, &window, &call).await?)
+        }))
+    }
+
+    /// Returns the result of a verb, or a promise of it if the storage does not answer at once.
+    fn answer(&self, mut verb: Task<'static, JsValue, JsValue>) -> JsResult {
+        if !self.storage.answers_at_once() {
+            return Ok(promise(verb));
+        }
+        match verb.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(result) => result,
+            Poll::Pending => {
+                let (problem, reason) = (StorageProblem::Failed, "it did not answer at once");
+                Err(Error::Storage { problem, reason: reason.into() }.into())
+            }
+        }
+    }
+}
+
+/// Runs the task as a promise.
+fn promise(task: Task<'static, JsValue, JsValue>) -> JsValue {
+    future_to_promise(Guarded::new(task, convert::identity)).into()
 }
 
 /// Reads a write from packed texts. Without `texts`, the texts of its events are packed too.
@@ -316,8 +386,8 @@ pub fn has_room(bytes: f64) -> bool {
 /// milliseconds for other connections.
 #[wasm_bindgen]
 pub fn delete_database(name: String, timeout: f64) -> Result<JsValue, JsValue> {
-    later(async move {
+    Ok(promise(Box::pin(async move {
         IndexedDbStorage::delete_database(&name, timeout).await?;
         Ok(JsValue::UNDEFINED)
-    })
+    })))
 }

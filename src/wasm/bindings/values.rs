@@ -142,7 +142,7 @@ pub fn check_window(last: Option<f64>, after: Option<f64>) -> Result<(), JsValue
 
 /// Returns `[sessions, totalItems, shared]`.
 ///
-/// - `sessions`: the storage's records; over memory, rows as `driver.rs` lays them out. The states
+/// - `sessions`: the storage's records; over memory, rows as `js_storage.rs` lays them out. The states
 ///   are the sessions' own: a merged text for each session would take more memory than there is.
 /// - `shared`: the app's state, then pairs of a user's id and state. Keys have no prefix.
 pub(super) fn listing_to_javascript((sessions, shared, total): (JsValue, Array, usize)) -> JsValue {

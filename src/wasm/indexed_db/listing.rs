@@ -6,8 +6,8 @@ use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex};
 
 use crate::core::names::Names;
 use crate::core::read::{ListOrder, ListPage, ListRequest, Listing};
+use crate::core::storage::Call;
 use crate::wasm::indexed_db::connection::access::Access;
-use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::transaction::{Mode, Source, Transaction};
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
@@ -22,9 +22,9 @@ use crate::wasm::object::Record;
 pub(super) async fn list(
     access: &Access,
     request: &ListRequest,
-    caller: &Caller,
+    call: &dyn Call,
 ) -> Result<JsValue, Failure> {
-    access.run_with_retries(caller, &|| Box::pin(list_once(access, request))).await
+    access.run_with_retries(call, &|| Box::pin(list_once(access, request))).await
 }
 
 /// The records of a list.

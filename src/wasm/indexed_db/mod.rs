@@ -24,23 +24,19 @@ mod records;
 mod writing;
 
 use std::rc::Rc;
-use std::slice;
 
 use js_sys::{Array, Function};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::error::Error;
 use crate::core::read::{ListRequest, Listing, Rows, Window};
 use crate::core::session::Revision;
-use crate::core::storage::{Deletion, Storage};
+use crate::core::storage::{Call, Deletion, Storage, StorageFuture};
 use crate::core::write::{Decide, Target};
 use crate::wasm::guarded::Task;
 use crate::wasm::indexed_db::connection::access::Access;
-pub(crate) use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::database::Database;
 pub use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::page::Page;
-pub(crate) use crate::wasm::indexed_db::writing::deleting::Expected;
 pub(crate) use crate::wasm::indexed_db::writing::group_rows::Member;
 use crate::wasm::indexed_db::writing::sealing::Sealer;
 use crate::wasm::indexed_db::writing::{deleting, group};
@@ -86,8 +82,11 @@ impl IndexedDbStorage {
     /// `storage_unavailable`, `storage_newer`, `storage_blocked`, `quota_exceeded`,
     /// `connection_lost`.
     pub async fn open(&self) -> Result<(), JsValue> {
-        self.access.open().await?;
-        Ok(())
+        Ok(self.connect().await?)
+    }
+
+    pub(crate) async fn connect(&self) -> Result<(), Failure> {
+        self.access.open().await.map(drop)
     }
 
     /// Ends what is under way, and lets the verbs wait. For a page that the browser is about to freeze:
@@ -101,78 +100,43 @@ impl IndexedDbStorage {
         self.access.resume();
     }
 
-    /// Reads records for [`rows`], as the verb `read` does.
+    /// Reads as the verb `read` does. The events stay records: each of one event, or a page of many.
     pub(crate) async fn read_records(
         &self,
-        target: Target,
-        window: Window,
-        caller: Caller,
-    ) -> Result<JsValue, Failure> {
-        reading::read(&self.access, &target, &window, &caller).await
+        target: &Target,
+        window: &Window,
+        call: &dyn Call,
+    ) -> Result<Rows<Array>, Failure> {
+        reading::rows(reading::read(&self.access, target, window, call).await?)
     }
 
-    /// Reads records for [`listed_texts`], as the verb `list` does.
-    pub(crate) async fn list_records(
+    /// Lists as the verb `list` does, for a reader in JavaScript; see [`listing::texts`].
+    pub(crate) async fn list_texts(
         &self,
-        request: ListRequest,
-        caller: Caller,
-    ) -> Result<JsValue, Failure> {
-        listing::list(&self.access, &request, &caller).await
-    }
-
-    /// Carries out a write, unless its call is aborted before. Repeats it while its decision needs more
-    /// rows.
-    pub(crate) async fn write_one(
-        &self,
-        write: &mut dyn Decide,
-        caller: &Caller,
-    ) -> Result<(), Failure> {
-        self.write_all(vec![Member::new(write, caller)]).await?.into_iter().collect()
+        request: &ListRequest,
+        call: &dyn Call,
+    ) -> Result<(JsValue, Array, usize), Failure> {
+        listing::texts(listing::list(&self.access, request, call).await?)
     }
 
     /// Carries out writes in one transaction; each of them may fail by itself. If the transaction
-    /// fails, nothing is stored. Writes that only read wait for no turn, as other reads do. A write
-    /// whose decision needs more rows is repeated alone.
-    pub(crate) async fn write_all(
+    /// fails, nothing is stored. Writes that only read wait for no turn, as other reads do.
+    pub(crate) async fn write_group(
         &self,
         mut members: Vec<Member<'_>>,
     ) -> Result<Vec<Result<(), Failure>>, Failure> {
-        self.write_group(&mut members).await?;
-        let mut written = Vec::new();
-        for mut member in members {
-            while member.done.is_ok() && member.write.replan() {
-                if let Err(failure) = self.write_group(slice::from_mut(&mut member)).await {
-                    member.done = Err(failure);
-                }
-            }
-            written.push(member.done);
-        }
-        Ok(written)
-    }
-
-    async fn write_group(&self, members: &mut [Member<'_>]) -> Result<(), Failure> {
         let only_reads = members.iter().all(Member::only_reads);
         let written: Task<'_, _, Failure> = Box::pin(async {
             let mut full = Vec::new();
-            group::write(&self.access, members, &mut full).await?;
-            Ok(full)
+            group::write(&self.access, &mut members, &mut full).await?;
+            Ok((members, full))
         });
-        let full = if only_reads { written.await } else { self.access.run_in_turn(written).await }?;
+        let (members, full) =
+            if only_reads { written.await } else { self.access.run_in_turn(written).await }?;
         for key in full {
             self.sealer.seal(key);
         }
-        Ok(())
-    }
-
-    /// Deletes, and resolves with the floor, or `undefined` if the session is not as `expected`.
-    pub(crate) async fn remove(
-        &self,
-        deletion: Deletion,
-        expected: Option<Expected>,
-        caller: Caller,
-    ) -> Result<JsValue, Failure> {
-        let removed = deleting::delete(&self.access, &deletion, expected.as_ref(), &caller);
-        self.access.run_in_turn(Box::pin(removed)).await
+        Ok(members.into_iter().map(|member| member.done).collect())
     }
 
     /// Deletes a database with everything in it. Waits up to `timeout` milliseconds for tabs
@@ -185,39 +149,52 @@ impl IndexedDbStorage {
     }
 }
 
-/// Converts the records of a read. The events are still their records, for a reader in JavaScript.
-pub(crate) fn rows(records: JsValue) -> Result<Rows<Array>, Failure> {
-    reading::rows(records)
-}
-
-/// Converts the records of a list, for a reader in JavaScript.
-pub(crate) fn listed_texts(read: JsValue) -> Result<(JsValue, Array, usize), Failure> {
-    listing::texts(read)
-}
-
 impl Storage for IndexedDbStorage {
-    async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
-        Ok(self.write_one(write, &Caller::default()).await?)
+    fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()> {
+        Box::pin(async move {
+            let written = self.write_group(vec![Member::new(write, call)]).await?;
+            Ok(written.into_iter().collect::<Result<(), Failure>>()?)
+        })
     }
 
-    async fn read(&self, target: Target, window: Window) -> Result<Rows, Error> {
-        let records = self.read_records(target, window, Caller::default()).await?;
-        let Rows { session, user, app, events: records, edges } = rows(records)?;
-        let mut events = Vec::new();
-        for record in records {
-            let page = Page::read(record.unchecked_ref())?;
-            events.extend(page.rows.into_iter().map(|row| row.text));
-        }
-        Ok(Rows { session, user, app, events, edges })
+    fn read<'a>(
+        &'a self,
+        target: &'a Target,
+        window: &'a Window,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Rows> {
+        Box::pin(async move {
+            let Rows { session, user, app, events: records, edges } =
+                self.read_records(target, window, call).await?;
+            let mut events = Vec::new();
+            for record in records {
+                let page = Page::read(record.unchecked_ref())?;
+                events.extend(page.rows.into_iter().map(|row| row.text));
+            }
+            Ok(Rows { session, user, app, events, edges })
+        })
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, Error> {
-        Ok(listing::listing(self.list_records(request, Caller::default()).await?)?)
+    fn list<'a>(
+        &'a self,
+        request: &'a ListRequest,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Listing> {
+        Box::pin(
+            async move { Ok(listing::listing(listing::list(&self.access, request, call).await?)?) },
+        )
     }
 
-    async fn delete(&self, deletion: Deletion) -> Result<Option<Revision>, Error> {
-        let floor = self.remove(deletion, None, Caller::default()).await?;
-        Ok(floor.as_f64().map(|floor| floor as Revision))
+    fn delete<'a>(
+        &'a self,
+        deletion: &'a Deletion,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Option<Revision>> {
+        Box::pin(async move {
+            let deleted = Box::pin(deleting::delete(&self.access, deletion, call));
+            let floor = self.access.run_in_turn(deleted).await?;
+            Ok(floor.as_f64().map(|floor| floor as Revision))
+        })
     }
 
     fn truncates(&self) -> bool {

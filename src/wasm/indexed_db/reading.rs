@@ -1,16 +1,16 @@
 //! Reads a session with a window of its events. Only the records that hold those events are read.
 
 use std::collections::BinaryHeap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::read::{PageEdges, Rows, Window};
 use crate::core::session::{Revision, Timestamp};
+use crate::core::storage::Call;
 use crate::core::write::Target;
 use crate::wasm::indexed_db::connection::access::Access;
-use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
@@ -24,9 +24,9 @@ pub(super) async fn read(
     access: &Access,
     target: &Target,
     window: &Window,
-    caller: &Caller,
+    call: &dyn Call,
 ) -> Result<JsValue, Failure> {
-    access.run_with_retries(caller, &|| Box::pin(read_once(access, target, window))).await
+    access.run_with_retries(call, &|| Box::pin(read_once(access, target, window))).await
 }
 
 /// Converts the list that [`read`] returned. The events are records of one event, or of a page of many.
@@ -157,7 +157,7 @@ fn cut_records(records: Array, filter: EventFilter, mut skip: usize, mut take: u
 /// Reads the edges that [`read_events`] returned.
 fn edges_of(edges: JsValue) -> Option<PageEdges> {
     let edges: Array = edges.dyn_into().ok()?;
-    let id = |place| edges.get(place).as_string().map(Rc::from);
+    let id = |place| edges.get(place).as_string().map(Arc::from);
     Some(PageEdges {
         has_older: edges.get(0).is_truthy(),
         count: edges.get(1).as_f64().map(|count| count as usize),

@@ -62,8 +62,11 @@ async fn sessions_stay_counted_when_the_states_are_deleted() -> Result<(), JsVal
     create(&service, "one").await?;
     create(&service, "two").await?;
     let (app_name, user_id) = ("app".to_owned(), "user".to_owned());
-    service.storage().delete(Deletion::UserState { app_name: app_name.clone(), user_id }).await?;
-    service.storage().delete(Deletion::AppState { app_name }).await?;
+    service
+        .storage()
+        .delete(&Deletion::UserState { app_name: app_name.clone(), user_id }, &())
+        .await?;
+    service.storage().delete(&Deletion::AppState { app_name }, &()).await?;
     assert_eq!(rows(&service).await?, both(2, "{}", "{}"));
     set_states(&service, r#"{"user:name":"Bob","app:theme":"light"}"#).await?;
     assert_eq!(rows(&service).await?, both(2, r#"{"name":"Bob"}"#, r#"{"theme":"light"}"#));
@@ -74,7 +77,7 @@ async fn sessions_stay_counted_when_the_states_are_deleted() -> Result<(), JsVal
 async fn states_remain_when_the_last_session_is_deleted() -> Result<(), JsValue> {
     let service = empty("count: sessions deleted").await;
     create(&service, "one").await?;
-    service.storage().delete(Deletion::Session(key("one")?)).await?;
+    service.storage().delete(&Deletion::Session(key("one")?), &()).await?;
     let (user, app) = (r#"{"name":"Ada"}"#, r#"{"theme":"dark"}"#);
     assert_eq!(rows(&service).await?, both(0, user, app));
     create(&service, "two").await?;

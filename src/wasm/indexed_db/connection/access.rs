@@ -6,15 +6,15 @@ use std::rc::Rc;
 
 use wasm_bindgen::JsValue;
 
+use crate::core::storage::Call;
 use crate::wasm::guarded::{Guarded, Task};
-use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::database::Database;
 use crate::wasm::indexed_db::connection::one_shot::OneShot;
 use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction, Transactions};
 use crate::wasm::indexed_db::records::failure::Failure;
 
 /// Always gives a JavaScript value, so that the wasm holds the code around it once, and not for each
-/// caller.
+/// call.
 pub(crate) type Attempt<'a> = Task<'a, JsValue, Failure>;
 
 /// A database, the settings of its transactions, and the order of its writes.
@@ -90,7 +90,7 @@ impl Access {
     /// second one would delete what was written since.
     pub(crate) async fn run_with_retries<'a>(
         &self,
-        caller: &Caller,
+        call: &dyn Call,
         attempt: &(dyn Fn() -> Attempt<'a> + '_),
     ) -> Result<JsValue, Failure> {
         let mut is_retry = false;
@@ -100,7 +100,7 @@ impl Access {
                     if failure.is_page_left() || failure.is_loss_before_commit() && !is_retry =>
                 {
                     is_retry |= failure.is_loss();
-                    caller.count_retry()?;
+                    call.count_retry()?;
                 }
                 done => return done,
             }

@@ -1,7 +1,6 @@
 //! Connections and transactions.
 
 pub(super) mod access;
-pub(super) mod caller;
 pub(super) mod database;
 pub(super) mod one_shot;
 pub(super) mod opening;

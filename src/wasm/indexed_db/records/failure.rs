@@ -153,34 +153,33 @@ impl Failure {
     pub(crate) fn is_page_left_in_commit(&self) -> bool {
         matches!(self.0.kind, Kind::PageLeftInCommit)
     }
+}
 
-    /// Returns the error, or the JavaScript exception.
-    fn into_error(self) -> Result<Error, JsValue> {
-        let Content { kind, reason } = *self.0;
-        Ok(match kind {
-            Kind::Corrupt(record) => Error::CorruptRecord { record, reason },
-            Kind::Problem(problem) => Error::Storage { problem, reason },
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        let Content { kind, reason } = *failure.0;
+        match kind {
+            Kind::Corrupt(record) => Self::CorruptRecord { record, reason },
+            Kind::Problem(problem) => Self::Storage { problem, reason },
             Kind::LostInCommit | Kind::PageLeft | Kind::PageLeftInCommit => {
-                Error::Storage { problem: StorageProblem::ConnectionLost, reason }
+                Self::Storage { problem: StorageProblem::ConnectionLost, reason }
             }
-            Kind::Constraint => Error::Storage { problem: StorageProblem::Failed, reason },
-            Kind::Thrown(thrown) => return Err(thrown),
-        })
+            Kind::Constraint => Self::Storage { problem: StorageProblem::Failed, reason },
+            Kind::Thrown(thrown) => Self::Thrown(thrown),
+        }
     }
 }
 
 impl From<Failure> for JsValue {
     fn from(failure: Failure) -> Self {
-        failure.into_error().map_or_else(|thrown| thrown, Self::from)
+        Error::from(failure).into()
     }
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        failure.into_error().unwrap_or_else(|thrown| {
-            let (_, reason) = describe(&thrown);
-            Self::Storage { problem: StorageProblem::Failed, reason }
-        })
+/// The error of a [`Call`](crate::core::storage::Call).
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::thrown(error.into())
     }
 }
 

@@ -4,7 +4,7 @@
 //! once. `marks` holds four numbers for each event; the last one is the end of its text. Moving
 //! events between pages never parses their texts, so the texts never change.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use js_sys::{Array, Float64Array, JsString};
 use wasm_bindgen::prelude::*;
@@ -252,7 +252,7 @@ pub(crate) fn seq_of(record: &Record, id: &JsValue) -> Option<f64> {
 
 /// Returns the id of the first event of a record, or of its `last` one. Returns `None` if there is
 /// no record or if it is damaged.
-pub(crate) fn edge_of(record: JsValue, last: bool) -> Option<Rc<str>> {
+pub(crate) fn edge_of(record: JsValue, last: bool) -> Option<Arc<str>> {
     let ids = ids_of(&Record::found(record)?)?;
     let place = if last { ids.length().saturating_sub(1) } else { 0 };
     Some(keys::plain_id(&ids.get(place).as_string()?).into())

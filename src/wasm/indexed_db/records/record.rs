@@ -6,6 +6,7 @@ use wasm_bindgen::prelude::*;
 use crate::core::room::{STATE_UNIT, TEXT_UNIT, copy_text};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::ScopedState;
+use crate::core::storage::Deletion;
 use crate::core::storage::{SessionRow, SharedRow};
 use crate::wasm::indexed_db::records::failure::{Failure, session_name};
 use crate::wasm::indexed_db::records::keys;
@@ -149,10 +150,11 @@ impl Record {
         }
     }
 
-    /// Whether a session has that revision and those labels.
-    pub(crate) fn is_at(&self, revision: f64, labels: Option<&str>) -> bool {
-        self.number("revision") == Some(revision)
-            && self.get(LABELS).as_string().as_deref() == labels
+    /// Whether a session is as a deletion requires it.
+    pub(crate) fn is_unchanged(&self, deletion: &Deletion) -> bool {
+        let labels = self.get(LABELS).as_string();
+        let revision = self.counter("revision");
+        revision.is_some_and(|revision| deletion.permits(revision as Revision, labels.as_deref()))
     }
 
     pub(crate) fn session_row(&self) -> Result<SessionRow, Failure> {

@@ -18,8 +18,8 @@ struct BufferIndexes {
 impl Group<'_> {
     /// Decides one member's write, and applies its changes to the rows that the next member sees.
     pub(super) fn decide(&mut self, member: &mut Member<'_>) -> Result<(), Failure> {
-        let Member { write, caller, token, .. } = member;
-        caller.check()?;
+        let Member { write, call, token, .. } = member;
+        call.check()?;
         let plan = write.plan();
         let indexes = self.indexes(plan);
         if self.checks.is_retry && plan.creates && self.is_made_by(*token, indexes) {

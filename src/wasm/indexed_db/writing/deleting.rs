@@ -5,9 +5,8 @@ use js_sys::{Array, ArrayIntoIter};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::session::Revision;
-use crate::core::storage::Deletion;
+use crate::core::storage::{Call, Deletion};
 use crate::wasm::indexed_db::connection::access::Access;
-use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
@@ -15,34 +14,25 @@ use crate::wasm::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
 use crate::wasm::indexed_db::writing::sequence::Sequence;
 use crate::wasm::object::Record;
 
-/// A session as it was listed. It is deleted only if it is still the same.
-pub(crate) struct Expected {
-    pub(crate) revision: f64,
-    /// The text of its labels, if it has any.
-    pub(crate) labels: Option<String>,
-}
-
 /// Deletes, and succeeds if there is nothing to delete. Returns the floor of revisions, or `undefined` if the
-/// session is not as `expected`.
+/// session is not as it was listed.
 pub(crate) async fn delete(
     access: &Access,
     deletion: &Deletion,
-    expected: Option<&Expected>,
-    caller: &Caller,
+    call: &dyn Call,
 ) -> Result<JsValue, Failure> {
-    access
-        .run_with_retries(caller, &|| Box::pin(delete_once(access, deletion, expected, caller)))
-        .await
+    access.run_with_retries(call, &|| Box::pin(delete_once(access, deletion, call))).await
 }
 
 async fn delete_once(
     access: &Access,
     deletion: &Deletion,
-    expected: Option<&Expected>,
-    caller: &Caller,
+    call: &dyn Call,
 ) -> Result<JsValue, Failure> {
     let stores: &[&str] = match deletion {
-        Deletion::Session(_) | Deletion::User { .. } => &[META, SESSIONS, EVENTS, STATES],
+        Deletion::Session(_) | Deletion::UnchangedSession { .. } | Deletion::User { .. } => {
+            &[META, SESSIONS, EVENTS, STATES]
+        }
         Deletion::UserState { .. } | Deletion::AppState { .. } => &[META, SESSIONS, STATES],
     };
     let transaction = access.begin(Mode::Write, stores).await?;
@@ -51,8 +41,8 @@ async fn delete_once(
     let mut results = results.into_iter();
     let sequence = Sequence::read(&mut results);
     sequence.check(&transaction).await?;
-    caller.check()?;
-    let floor = removal.make(&transaction, sequence, results, expected);
+    call.check()?;
+    let floor = removal.make(&transaction, sequence, results, deletion);
     transaction.commit().await?;
     Ok(floor.map_or(JsValue::UNDEFINED, |floor| JsValue::from_f64(floor as f64)))
 }
@@ -68,7 +58,9 @@ impl Removal {
     fn ask(transaction: &Transaction, deletion: &Deletion) -> Self {
         Sequence::ask(transaction);
         let (app_name, user_id, has_state) = match deletion {
-            Deletion::Session(key) => (&key.app_name, Some(&key.user_id), false),
+            Deletion::Session(key) | Deletion::UnchangedSession { key, .. } => {
+                (&key.app_name, Some(&key.user_id), false)
+            }
             Deletion::User { app_name, user_id } | Deletion::UserState { app_name, user_id } => {
                 (app_name, Some(user_id), true)
             }
@@ -76,7 +68,7 @@ impl Removal {
         };
         let owner = keys::owner(app_name, user_id.map(String::as_str));
         let has_sessions = match deletion {
-            Deletion::Session(key) => {
+            Deletion::Session(key) | Deletion::UnchangedSession { key, .. } => {
                 transaction.get_all(SESSIONS, &keys::session(key), None);
                 true
             }
@@ -99,16 +91,16 @@ impl Removal {
         transaction: &Transaction,
         mut sequence: Sequence,
         mut results: ArrayIntoIter,
-        expected: Option<&Expected>,
+        deletion: &Deletion,
     ) -> Option<Revision> {
         let mut deleted = 0.0;
         // The rows of the app, if it is not the owner, and of the owner.
         let mut rows = Vec::new();
         if self.has_sessions {
             let records: Array = results.next().unwrap_or_default().unchecked_into();
-            if let Some(Expected { revision, labels }) = expected {
+            if let Deletion::UnchangedSession { .. } = deletion {
                 let record = Record::next(&mut records.clone().into_iter());
-                record.filter(|record| record.is_at(*revision, labels.as_deref()))?;
+                record.filter(|record| record.is_unchanged(deletion))?;
             }
             for record in records.iter().filter_map(Record::found) {
                 sequence.raise_floor(&record);

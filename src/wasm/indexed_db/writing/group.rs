@@ -42,7 +42,7 @@ pub(crate) async fn write(
         if !(may_be_stored || is_lost || is_page_left || failure.is_page_left()) {
             return written.map_err(|failure| failure.of_session(target));
         }
-        member.caller.count_retry()?;
+        member.call.count_retry()?;
         checks.is_retry |= is_lost || is_page_left;
         checks.ids = true;
     }

@@ -7,9 +7,9 @@ use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::session::{NEVER, Revision, SessionKey};
+use crate::core::storage::Call;
 use crate::core::write::{Decide, Target};
 use crate::platform;
-use crate::wasm::indexed_db::connection::caller::Caller;
 use crate::wasm::indexed_db::connection::transaction::Transaction;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
@@ -22,8 +22,8 @@ use crate::wasm::object::Record;
 
 /// One write of a group.
 pub(crate) struct Member<'a> {
-    pub(crate) write: &'a mut dyn Decide,
-    pub(super) caller: &'a Caller,
+    pub(super) write: &'a mut dyn Decide,
+    pub(super) call: &'a dyn Call,
     /// Identifies the session that this write creates, apart from others with the same key.
     pub(super) token: f64,
     /// The result of this write, if the transaction as a whole succeeds.
@@ -31,10 +31,10 @@ pub(crate) struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    pub(crate) fn new(write: &'a mut dyn Decide, caller: &'a Caller) -> Self {
+    pub(crate) fn new(write: &'a mut dyn Decide, call: &'a dyn Call) -> Self {
         let creates = write.plan().creates;
         let token = if creates { f64::from(platform::random_seed() as u32) } else { 0.0 };
-        Self { write, caller, token, done: Ok(()) }
+        Self { write, call, token, done: Ok(()) }
     }
 
     /// Whether it only reads.

@@ -2,7 +2,7 @@
 //! far.
 
 use std::mem;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use js_sys::ArrayIntoIter;
 use wasm_bindgen::JsValue;
@@ -145,7 +145,7 @@ impl SessionBuffer {
     }
 
     /// Returns the events with those ids, among the events that were read or are new.
-    pub(crate) fn events(&self, ids: &[Rc<str>]) -> Vec<EventRow> {
+    pub(crate) fn events(&self, ids: &[Arc<str>]) -> Vec<EventRow> {
         let mut events = Vec::new();
         for id in ids {
             events.extend(self.places.get(id).and_then(|place| self.event(place)).cloned());

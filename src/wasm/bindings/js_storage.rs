@@ -1,0 +1,152 @@
+//! Storages of the wasm, as the bindings call them. Their writes and deletions are those of
+//! [`Storage`]. What they read for JavaScript stays there where it is there already.
+
+use std::future::ready;
+
+use js_sys::Array;
+use wasm_bindgen::JsValue;
+
+use crate::core::read::{ListPlace, ListRequest, Listing, Rows, Window};
+use crate::core::room::require_room;
+use crate::core::session::SessionHead;
+use crate::core::storage::{Call, Storage, StorageFuture};
+use crate::core::write::{Decide, Target};
+use crate::memory::MemoryStorage;
+use crate::wasm::bindings::values::{Fragments, fragments, push_description, push2};
+use crate::wasm::indexed_db::{IndexedDbStorage, Member};
+
+/// The listed sessions, the shared states and the total; see `listing_to_javascript`.
+pub(super) type JsListing = (JsValue, Array, usize);
+
+/// The outcome of each write of a group.
+pub(super) type Outcomes = Vec<Result<(), crate::Error>>;
+
+pub(super) trait JsStorage: Storage {
+    /// Whether its futures are ready when they are first polled.
+    fn answers_at_once(&self) -> bool {
+        false
+    }
+
+    /// Opens the storage, so that errors show.
+    fn open(&self) -> StorageFuture<'_, ()> {
+        Box::pin(ready(Ok(())))
+    }
+
+    /// Leaves transactions and upgrades before the browser freezes the page, or continues.
+    fn set_page_hidden(&self, _is_hidden: bool) {}
+
+    /// Carries out writes in one transaction, each of which may fail by itself; `None` if the storage
+    /// has no groups.
+    fn write_many<'a>(
+        &'a self,
+        _writes: Vec<(&'a mut dyn Decide, &'a dyn Call)>,
+    ) -> Option<StorageFuture<'a, Outcomes>> {
+        None
+    }
+
+    /// Reads as [`Storage::read`] does.
+    fn read_fragments<'a>(
+        &'a self,
+        target: &'a Target,
+        window: &'a Window,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Rows<Fragments>>;
+
+    /// Lists as [`Storage::list`] does.
+    fn list_rows<'a>(
+        &'a self,
+        request: &'a ListRequest,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, JsListing>;
+}
+
+impl JsStorage for MemoryStorage {
+    fn answers_at_once(&self) -> bool {
+        true
+    }
+
+    fn read_fragments<'a>(
+        &'a self,
+        target: &'a Target,
+        window: &'a Window,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Rows<Fragments>> {
+        Box::pin(async move {
+            let Rows { session, user, app, events, edges } =
+                self.read(target, window, call).await?;
+            Ok(Rows { session, user, app, events: fragments(events), edges })
+        })
+    }
+
+    /// Lists each session as `[sessionId, userId, created, revision, lastUpdateTime, state, createTime,
+    /// title, labels]` with its own state.
+    fn list_rows<'a>(
+        &'a self,
+        request: &'a ListRequest,
+        _: &'a dyn Call,
+    ) -> StorageFuture<'a, JsListing> {
+        Box::pin(async move {
+            let sessions = Array::new();
+            let listing = self.contents()?.list(request, &mut |place, session| {
+                let ListPlace { session_id, user_id, .. } = place;
+                let row = Array::of2(&(&**session_id).into(), &(&**user_id).into());
+                let SessionHead { created, revision, last_update_time, create_time } = session.head;
+                push2(&row, created as f64, revision as f64);
+                row.push(&last_update_time.as_millis().into());
+                row.push(&session.state.try_to_json()?.into());
+                row.push(&create_time.as_millis().into());
+                push_description(&row, &session.description);
+                sessions.push(&row);
+                Ok(())
+            })?;
+            let Listing { users, app, total, .. } = listing;
+            let states = app.iter().chain(users.iter().map(|(_, user)| user));
+            require_room(states.map(|row| row.state.size()).max().unwrap_or_default())?;
+            let app = app.map_or(JsValue::UNDEFINED, |app| app.state.to_json().into());
+            let shared = Array::of1(&app);
+            for (user_id, user) in users {
+                shared.push(&user_id.into());
+                shared.push(&user.state.to_json().into());
+            }
+            Ok((sessions.into(), shared, total))
+        })
+    }
+}
+
+impl JsStorage for IndexedDbStorage {
+    fn open(&self) -> StorageFuture<'_, ()> {
+        Box::pin(async move { Ok(self.connect().await?) })
+    }
+
+    fn set_page_hidden(&self, is_hidden: bool) {
+        if is_hidden { self.suspend() } else { self.resume() }
+    }
+
+    fn write_many<'a>(
+        &'a self,
+        writes: Vec<(&'a mut dyn Decide, &'a dyn Call)>,
+    ) -> Option<StorageFuture<'a, Outcomes>> {
+        let members = writes.into_iter().map(|(write, call)| Member::new(write, call)).collect();
+        Some(Box::pin(async move {
+            let written = self.write_group(members).await?;
+            Ok(written.into_iter().map(|done| done.map_err(Into::into)).collect())
+        }))
+    }
+
+    fn read_fragments<'a>(
+        &'a self,
+        target: &'a Target,
+        window: &'a Window,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Rows<Fragments>> {
+        Box::pin(async move { Ok(self.read_records(target, window, call).await?) })
+    }
+
+    fn list_rows<'a>(
+        &'a self,
+        request: &'a ListRequest,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, JsListing> {
+        Box::pin(async move { Ok(self.list_texts(request, call).await?) })
+    }
+}

@@ -1,0 +1,90 @@
+//! The futures of a service can be spawned on a runtime with several threads.
+
+use std::sync::Arc;
+
+use adk_session_wasm::memory::MemoryStorage;
+use adk_session_wasm::service::StoredSessionService;
+use adk_session_wasm::storage::{
+    Call, Decide, Deletion, ListRequest, Listing, Rows, Storage, StorageFuture, Target, Window,
+};
+use adk_session_wasm::{
+    CreateRequest, Error, Event, GetRequest, InMemorySessionService, SessionService,
+};
+
+/// A storage of another crate, which waits in each verb.
+#[derive(Default)]
+struct Remote(MemoryStorage);
+
+impl Storage for Remote {
+    fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()> {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            self.0.write(write, call).await
+        })
+    }
+
+    fn read<'a>(
+        &'a self,
+        target: &'a Target,
+        window: &'a Window,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Rows> {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            self.0.read(target, window, call).await
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        request: &'a ListRequest,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Listing> {
+        self.0.list(request, call)
+    }
+
+    fn delete<'a>(
+        &'a self,
+        deletion: &'a Deletion,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Option<u64>> {
+        self.0.delete(deletion, call)
+    }
+}
+
+/// Appends to one session from many tasks, by code that knows only the interface.
+async fn append_from_many_tasks<S: SessionService + 'static>(service: S) -> Result<(), Error> {
+    let service = Arc::new(service);
+    let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    let create = CreateRequest {
+        app_name: app_name.clone(),
+        user_id: user_id.clone(),
+        ..CreateRequest::default()
+    };
+    let session = service.create(create).await?;
+    let tasks: Vec<_> = (0..64)
+        .map(|number| {
+            let (service, key) = (Arc::clone(&service), session.key().clone());
+            let event = Event::new(format!("invocation-{number}"));
+            tokio::spawn(async move { service.append_event_to(&key, event).await })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap()?;
+    }
+    let session_id = session.id().to_owned();
+    let get = GetRequest { app_name, user_id, session_id, ..GetRequest::default() };
+    assert_eq!(service.get(get).await?.events().len(), 64);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn memory_takes_appends_from_many_threads() {
+    append_from_many_tasks(InMemorySessionService::new()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_storage_that_waits_takes_appends_from_many_threads() {
+    let service = StoredSessionService::over(Remote::default());
+    append_from_many_tasks(service).await.unwrap();
+}
