@@ -83,7 +83,6 @@ import { write } from './verbs/write.js';
 export class DatabaseAdapter implements BuiltInAdapter {
   readonly kind: string;
   readonly durable: boolean;
-  readonly truncates = true;
   readonly keepsOperations = true;
   onConnectionLost: BuiltInAdapter['onConnectionLost'];
   readonly #engine: Engine;

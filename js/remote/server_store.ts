@@ -13,7 +13,7 @@ import type { AgentRun } from './run/run_request.js';
 export interface ServerStore extends Required<
   Omit<
     SessionStore,
-    'open' | 'free' | 'appendMany' | 'truncates' | 'changedSince' | 'keepsOperations'
+    'open' | 'free' | 'appendMany' | 'changedSince' | 'keepsOperations'
   >
 > {
   readonly keepsOperations: boolean;

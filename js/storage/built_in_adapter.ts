@@ -35,11 +35,6 @@ export interface BuiltInRows extends Rows {
 /** A write as only adapters of this package get it. */
 export interface BuiltInWriteRequest extends StorageWriteRequest {
   /**
-   * If `decide` returns changes, all events with a later `seq` are removed before those of the changes are written.
-   * Only for adapters that {@link BuiltInAdapter.truncates}.
-   */
-  readonly truncateAfter?: number | undefined;
-  /**
    * `false`: the `user:` and `app:` keys of the events' deltas change no state. Only for adapters that
    * {@link BuiltInAdapter.createInSteps}.
    */
@@ -78,8 +73,6 @@ export interface BuiltInAdapter extends StorageAdapter {
    * before. A deletion may then have a `created`.
    */
   readonly keepsOperations?: boolean | undefined;
-  /** Whether `append` carries out {@link BuiltInWriteRequest.truncateAfter}. Without it such an append is refused. */
-  readonly truncates?: boolean | undefined;
   /**
    * Whether `readPage` reads all events after the place of the page, or after the page. A walk through them then asks
    * for all at once, by an infinite `limit`.

@@ -32,7 +32,6 @@ import {
   type ReadList,
   type ReadSession,
   type SessionStore,
-  type TruncatingRequest,
 } from './session_store.js';
 import { packAppends, packCreation } from '../wasm/appends.js';
 import {
@@ -75,7 +74,6 @@ interface CoreStoreOptions {
  */
 export class CoreStore implements SessionStore {
   readonly core: SessionCore;
-  readonly truncates = true;
   /** Whether the data is in the wasm's memory, and lost if the instance traps. */
   readonly #holdsData: boolean;
 
@@ -206,7 +204,7 @@ export class CoreStore implements SessionStore {
     });
   }
 
-  append(request: AppendRequest | TruncatingRequest): MaybePromise<Appended> {
+  append(request: AppendRequest): MaybePromise<Appended> {
     return appendOnce(
       (request) =>
         this.#once(
@@ -219,7 +217,7 @@ export class CoreStore implements SessionStore {
     );
   }
 
-  #append(request: AppendRequest | TruncatingRequest): MaybePromise<Appended> {
+  #append(request: AppendRequest): MaybePromise<Appended> {
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([request], this.#holdsData);
     const caller = callerOf(request);

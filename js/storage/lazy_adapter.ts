@@ -41,11 +41,6 @@ export class LazyAdapter implements BuiltInAdapter {
   readonly open = this.#verb('open');
 
   /** Databases do, and Vertex AI does not. */
-  get truncates(): boolean {
-    return this.kind !== 'vertexai';
-  }
-
-  /** Databases do, and Vertex AI does not. */
   get keepsOperations(): boolean {
     return this.kind !== 'vertexai';
   }

@@ -7,7 +7,7 @@ import type { StorageCall } from '../model/diagnostic.js';
 import type { MaybePromise } from '../call/call.js';
 import type { Description } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
-import type { Append, NewSession, Truncation } from '../wasm/appends.js';
+import type { Append, NewSession } from '../wasm/appends.js';
 import type { Appended, Compute, SharedRevisions } from '../wasm/protocol.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './adapter.js';
 import type { ChangedRequest, ChangedRows } from './changed_rows.js';
@@ -132,26 +132,6 @@ export interface AppendRequest extends Append, StorageCall {
   readonly sharesState?: boolean | undefined;
 }
 
-/**
- * An append that first removes the end of the session's history, in the same transaction. It may have no events.
- * The session's `created`, title and labels stay, and its `lastUpdateTime` never decreases. With a
- * `truncateAfter` below `created` the session forgets its initial state: another history may begin with another state.
- *
- * If the answer is lost, the call may be made again: the result is the same, at later revisions. With
- * `expectedRevision` the second call fails with `stale_session`.
- *
- * An open handle gets what it missed at its next append, as after any append of others. What it has stays in its
- * place. It keeps an event that was removed for good until the session is read again, and `listChanges` does not name
- * that event.
- */
-export interface TruncatingRequest extends AppendRequest, Truncation {}
-
-/** A store that can remove the end of a history. */
-export interface TruncatingStore extends SessionStore {
-  readonly truncates: true;
-  append(request: AppendRequest | TruncatingRequest): MaybePromise<Appended>;
-}
-
 /** A deletion. */
 export type DeleteRequest = StorageDeleteRequest & {
   /** Deletes a session only if it was created at this revision. Otherwise nothing happens. */
@@ -166,9 +146,6 @@ export type DeleteRequest = StorageDeleteRequest & {
  * `aborted`, unless an adapter ignores the signal.
  */
 export interface SessionStore {
-  /** Whether the store is a {@link TruncatingStore}. */
-  readonly truncates?: boolean;
-
   /**
    * Whether the storage applies each {@link StorageCall.operation} once. If a server holds it: known after `open`.
    */

@@ -28,20 +28,6 @@ export interface Append {
   readonly firstTitle?: string | undefined;
 }
 
-/** The end of a history that an append removes first. */
-export interface Truncation {
-  /**
-   * All stored events with a later `seq` are removed, and their ids are free again. Events up to it keep `seq` and
-   * revision. One of these whose id is among the new events is replaced in place, as in any append.
-   */
-  readonly truncateAfter: number;
-  /**
-   * A JSON object with keys of all scopes: the changes of the state. The deltas of the events change nothing, and
-   * neither does the removal.
-   */
-  readonly delta: string;
-}
-
 /** A session to create. The deltas of its events change its state, in order. */
 export interface NewSession {
   readonly key: Readonly<CompositeSessionKey>;
@@ -62,9 +48,8 @@ export interface NewSession {
 /** Packed appends on their way into the wasm; see `src/wasm/bindings/appends.rs`. */
 export interface PackedAppends {
   /**
-   * For each append its names, the id of the handle's last event, the title for a session without one and the
-   * delta of its {@link Truncation}, then for each event its id, the JSON text of its delta and, if they are packed,
-   * its texts.
+   * For each append its names, the id of the handle's last event and the title for a session without one, then for
+   * each event its id, the JSON text of its delta and, if they are packed, its texts.
    */
   readonly packed: string;
   /** For each append its numbers, then those of each event. */
@@ -83,20 +68,19 @@ export function packCreation(session: NewSession, hasTexts: boolean): PackedAppe
   return packAppends([{ key, position, policy: STALE_POLICIES.append, events }], hasTexts);
 }
 
+/** The length of a delta, and the end of a history, which the wasm reads of each append. */
+const NO_DELTA = 0;
+const NO_TRUNCATION = NaN;
+
 /**
  * Packs appends into one string, because each string that enters the wasm has a fixed cost.
  *
  * @param hasTexts whether to pack the texts, for a store that keeps them in the wasm
  * @throws SessionError `quota_exceeded` if the wasm has no room for them
  */
-export function packAppends(
-  appends: readonly (Append & Partial<Truncation>)[],
-  hasTexts: boolean,
-): PackedAppends {
+export function packAppends(appends: readonly Append[], hasTexts: boolean): PackedAppends {
   let [deltaUnits, textUnits] = [0, 0];
-  for (const append of appends) {
-    const { events } = append;
-    deltaUnits += append.delta?.length ?? 0;
+  for (const { events } of appends) {
     for (const { deltaText, text, whole } of events) {
       deltaUnits += deltaText.length;
       if (hasTexts) textUnits += text.length + (whole?.length ?? 0);
@@ -109,14 +93,12 @@ export function packAppends(
   for (const append of appends) {
     const { key, position, policy, expectedRevision = NaN, events, firstTitle = '' } = append;
     const { expectedEvents } = append;
-    const truncateAfter = append.truncateAfter ?? NaN;
-    const delta = append.delta ?? '';
     const { appName, userId, sessionId } = key;
     const { created, revision, lastEventId } = position;
     const last = Number.isNaN(created) ? (lastEventId ?? '') : '';
-    packed += appName + userId + sessionId + last + firstTitle + delta;
+    packed += appName + userId + sessionId + last + firstTitle;
     numbers.push(appName.length, userId.length, sessionId.length, last.length, firstTitle.length);
-    numbers.push(delta.length, created, revision, policy, expectedRevision, truncateAfter);
+    numbers.push(NO_DELTA, created, revision, policy, expectedRevision, NO_TRUNCATION);
     numbers.push(events.length);
     for (const { id, timestamp, deltaText, text, whole = '' } of events) {
       packed += id + deltaText;

@@ -14,7 +14,7 @@ import {
   type SessionValues,
   writeStatements,
 } from './write_statements.js';
-import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
+import { millisecondsToMicros } from '../../python/micros.js';
 
 /** The most events in one statement. Engines limit the number of a statement's parameters. */
 const MAX_ROWS = 128;
@@ -71,18 +71,13 @@ export class GroupChanges {
     return { key, found, sideTableRow };
   }
 
-  /**
-   * Adds the changes of a write. Throws before that if the tables cannot hold them.
-   *
-   * @param truncateAfter see `BuiltInWriteRequest`
-   */
-  add(rows: CurrentRows, changes: Changes, truncateAfter?: number): void {
+  /** Adds the changes of a write. Throws before that if the tables cannot hold them. */
+  add(rows: CurrentRows, changes: Changes): void {
     const { engine, layout } = this.#context;
     const { key, found } = rows;
     checkStates(engine, changes);
     if (layout.mergesInSql) checkMergeable(found, changes);
-    const replacedAt = this.#addEvents(rows, changes.events, truncateAfter);
-    if (truncateAfter !== undefined) this.#addRemoval(rows, truncateAfter);
+    const replacedAt = this.#addEvents(rows, changes.events);
     for (const scope of SHARED_SCOPES) {
       const row = changes[scope] ?? (found[scope] ? undefined : this.#absent);
       if (row === undefined) continue;
@@ -177,28 +172,16 @@ export class GroupChanges {
     this.#others.push(statement.of({ app, user, session: id, updated, time, replaced }));
   }
 
-  #addRemoval({ key, found: { session } }: CurrentRows, truncateAfter: number): void {
-    const { deleteEventsAfter, deleteInitialState } = this.#statements;
-    const { layout } = this.#context;
-    if (session === undefined || truncateAfter > LAST_REVISION) return;
-    const after = layout.time(truncateAfter);
-    this.#removals.push(deleteEventsAfter.of({ ...key, after }));
-    // Another history may begin with another state.
-    if (truncateAfter <= session.created) this.#others.push(deleteInitialState.of(key));
-  }
-
   /** @returns the highest revision at which an event was replaced; `undefined` if none was */
   #addEvents(
     { key: { app, user, session }, found }: CurrentRows,
     events: readonly EventRow[],
-    truncateAfter = Infinity,
   ): number | undefined {
     const { engine, layout } = this.#context;
     // Of several events with one id, only the last is written, in the place of the first.
     const last =
       events.length === 1 ? events : new Map(events.map((event) => [event.id, event])).values();
-    const remaining = found.events.filter(({ seq }) => seq <= truncateAfter);
-    const stored = new Set(remaining.map(({ id }) => id));
+    const stored = new Set(found.events.map(({ id }) => id));
     let replacedAt: number | undefined;
     for (const { id, seq, revision, text } of last) {
       const isReplaced = revision !== seq;

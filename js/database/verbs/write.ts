@@ -49,7 +49,7 @@ export function* write(
     const rows = group.withChanges(stored, request.scopes);
     const changes = decideOnTime(rows.found, decide, request, now);
     if (changes === undefined) continue;
-    group.add(rows, changes, request.truncateAfter);
+    group.add(rows, changes);
     if (operation !== undefined) applied.push(operation.applied(changes.session?.created));
   }
   const queries = [...group.queries(), ...applied];

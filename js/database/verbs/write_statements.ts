@@ -226,20 +226,6 @@ export function writeStatements(database: Database, engine: Engine) {
           ),
         ),
     ),
-    /** Deletes the events of a session after a time. */
-    deleteEventsAfter: new Prepared<Key & { after: StoredTime }, never>((value) =>
-      database
-        .deleteFrom('events')
-        .where(isOfSession(value))
-        .where('timestamp', '>', value('after')),
-    ),
-    /** Forgets the state that a session was created with. */
-    deleteInitialState: new Prepared<Key, never>((value) =>
-      database
-        .updateTable('adk_session_wasm_details')
-        .set({ initial_state: null })
-        .where(isOfSession(value)),
-    ),
     replaceEvent: new Prepared<Omit<EventValues, 'time'>, never>((value) =>
       database
         .updateTable('events')

@@ -11,7 +11,7 @@ import { SessionError } from '../../errors/errors.js';
 import type { MaybePromise } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
 import type { StorageCall } from '../../model/diagnostic.js';
-import { packAppends, packCreation, type Truncation } from '../../wasm/appends.js';
+import { packAppends, packCreation } from '../../wasm/appends.js';
 import {
   type Appended,
   type AppendedByCore,
@@ -143,10 +143,6 @@ export class AdapterStore implements SessionStore {
     );
   }
 
-  get truncates(): boolean {
-    return this.#builtIn?.truncates === true;
-  }
-
   get changedSince(): SessionStore['changedSince'] {
     const builtIn = this.#builtIn;
     if (builtIn?.changedSince === undefined) return undefined;
@@ -162,14 +158,13 @@ export class AdapterStore implements SessionStore {
     };
   }
 
-  append(request: AppendRequest & Partial<Truncation>): MaybePromise<Appended> {
+  append(request: AppendRequest): MaybePromise<Appended> {
     return appendOnce((request) => this.#prepareAppend(request).run(), request);
   }
 
-  #prepareAppend(request: AppendRequest & Partial<Truncation>): PreparedWrite<Appended> {
-    const { key, position, events, firstTitle, compute, signal, onRetry, operation } = request;
-    const truncateAfter = request.truncateAfter;
-    const sharesState = request.sharesState;
+  #prepareAppend(request: AppendRequest): PreparedWrite<Appended> {
+    const { key, position, events, firstTitle, compute, sharesState, signal, onRetry, operation } =
+      request;
     this.#requireTransactions(compute);
     if (firstTitle !== undefined) this.#requireDescribe();
     const { packed, numbers, texts = [] } = packAppends([request], false);
@@ -178,7 +173,7 @@ export class AdapterStore implements SessionStore {
     const creation = undefined;
     // prettier-ignore
     const parts = {
-      key, events, creation, firstTitle, lastEventId, truncateAfter, sharesState, signal, onRetry, operation,
+      key, events, creation, firstTitle, lastEventId, sharesState, signal, onRetry, operation,
     };
     const end = () => withPlaces(write.finish() as AppendedByCore, events.length);
     return prepareWrite('append', this.#adapter, write, parts, end);
@@ -328,7 +323,6 @@ const NO_EVENTS = {
   creation: undefined,
   firstTitle: undefined,
   lastEventId: undefined,
-  truncateAfter: undefined,
   sharesState: undefined,
 } as const;
 

@@ -19,8 +19,6 @@ export interface WriteParts extends RowParts, StorageCall {
   /** The last event of a handle whose position is not known. */
   readonly lastEventId: string | undefined;
   /** See `BuiltInWriteRequest`. */
-  readonly truncateAfter: number | undefined;
-  /** See `BuiltInWriteRequest`. */
   readonly sharesState: boolean | undefined;
 }
 
@@ -101,7 +99,7 @@ export function prepareWrite<Verb extends WriteVerb, T>(
 
 /** @param plan the numbers of `AdapterWrite::plan` */
 function writeRequest(verb: WriteVerb, plan: Float64Array, parts: WriteParts): BuiltInWriteRequest {
-  const { key, events, lastEventId, creation, truncateAfter, sharesState } = parts;
+  const { key, events, lastEventId, creation, sharesState } = parts;
   const isLocating = plan[PLANNED.locates] === 1;
   const isCreate = verb === 'create';
   let lastUpdateTime = isCreate ? (creation?.lastUpdateTime ?? creation?.now ?? 0) : 0;
@@ -118,7 +116,6 @@ function writeRequest(verb: WriteVerb, plan: Float64Array, parts: WriteParts): B
   );
   const isRead = eventIds.length === 0 && since < NEVER;
   if (sharesState === false) request.sharesState = false;
-  if (truncateAfter !== undefined) request.truncateAfter = truncateAfter;
-  else if (isRead) request.changedLimit = MOST_CHANGED;
+  if (isRead) request.changedLimit = MOST_CHANGED;
   return request;
 }

@@ -25,7 +25,6 @@ import { sequel } from './pages/sequel.js';
 import { sequence } from './loss/sequence.js';
 import { serveSite, type Site } from './site.js';
 import { sizes } from './writes/sizes.js';
-import { truncations } from './writes/truncations.js';
 import { twoPages } from './pages/two_pages.js';
 import { walks } from './reads/walks.js';
 
@@ -56,7 +55,6 @@ const GROUPS = {
   'session files': files,
   'exceptions within': exceptions,
   'lost numbers': sequence,
-  'replaced ends of histories': truncations,
 };
 
 /** What takes minutes. */

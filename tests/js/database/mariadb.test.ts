@@ -15,7 +15,6 @@ import { ordersAsJavaScript } from './cases/list_order.js';
 import { appliesOnce } from './cases/operations.js';
 import { MARIADB_REFUSALS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
-import { replacesEnds } from './cases/truncations.js';
 import { cleared, emptied, type Server, startMariadb } from './servers.js';
 
 let server: Server;
@@ -35,7 +34,6 @@ knowsRetries('MariaDB', newUrl, open);
 appliesOnce('MariaDB', async (clock) => {
   return new DatabaseSessionService(await newUrl(), { clock: () => clock.now });
 });
-replacesEnds('MariaDB', newUrl, open);
 hearsOthers('MariaDB', newUrl, open);
 const run = async (url: string, statement: string) => {
   const connection = await createConnection(url.replace('mariadb:', 'mysql:'));

@@ -15,7 +15,6 @@ import { appliesOnce } from './cases/operations.js';
 import { POSTGRESQL_REFUSALS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
 import { cleared, emptied, postgresRows, type Server, startPostgres } from './servers.js';
-import { replacesEnds } from './cases/truncations.js';
 
 let server: Server;
 before(async () => (server = await startPostgres()));
@@ -41,7 +40,6 @@ knowsRetries('PostgreSQL', newUrl, open);
 appliesOnce('PostgreSQL', async (clock) => {
   return new DatabaseSessionService(await newUrl(), { clock: () => clock.now });
 });
-replacesEnds('PostgreSQL', newUrl, open);
 hearsOthers('PostgreSQL', newUrl, open);
 choosesByTime('PostgreSQL', newUrl, open, postgresRows);
 keepsItsLimits('PostgreSQL', newUrl, open);

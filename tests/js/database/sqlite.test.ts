@@ -14,7 +14,6 @@ import { hearsOthers } from './cases/foreign_changes.js';
 import { listsAsModels } from './cases/list_order.js';
 import { readsLongSessions } from './cases/long_reads.js';
 import { knowsRetries } from './cases/retries.js';
-import { replacesEnds } from './cases/truncations.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -34,7 +33,6 @@ const run = (url: string, statement: string) => {
 losesNothing('a SQLite file', newUrl, open);
 listsAsModels('a SQLite file', newUrl, run);
 knowsRetries('a SQLite file', newUrl, open);
-replacesEnds('a SQLite file', newUrl, open);
 hearsOthers('a SQLite file', newUrl, open);
 choosesByTime('a SQLite file', newUrl, open, run, FOREIGN_TEXT);
 readsLongSessions('a SQLite file', newUrl, open, run);

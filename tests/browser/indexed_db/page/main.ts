@@ -7,7 +7,6 @@ import { inPage as order } from '../writes/order.js';
 import { inPage as quota } from '../writes/quota.js';
 import { inPage as retries } from '../writes/retries.js';
 import { inPage as sizes } from '../writes/sizes.js';
-import { inPage as truncations } from '../writes/truncations.js';
 import { inPage as files } from '../reads/files.js';
 import { inPage as filteredLists } from '../reads/filtered_lists.js';
 import { inPage as walks } from '../reads/walks.js';
@@ -33,7 +32,6 @@ exposeScenarios({
   ...quota,
   ...retries,
   ...sizes,
-  ...truncations,
   ...files,
   ...filteredLists,
   ...walks,
