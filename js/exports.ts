@@ -37,6 +37,7 @@ export type {
   DeleteSessionRequest,
   GetSessionConfig,
   GetSessionRequest,
+  HistoryView,
   JsonValue,
   Session,
   SessionChanges,

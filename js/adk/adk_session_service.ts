@@ -1,4 +1,6 @@
 import { invalidValue } from '../errors/invalid.js';
+import { requireOneOf } from '../errors/option_values.js';
+import { HISTORY_VIEWS } from '../read/history_views.js';
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
 import { takeOptions, takeRequest } from '../call/call.js';
 import { InMemorySessionService as MemoryService } from '../service/in_memory_session_service.js';
@@ -18,6 +20,7 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
+  HistoryView,
 } from '../model/session.js';
 import type { ListSessionsPageRequest, ListSessionsRequest } from '../model/session_list.js';
 import type { SessionService } from '../model/session_service.js';
@@ -25,6 +28,7 @@ import {
   frameworkClass,
   type FrameworkSessionService,
   type FrameworkSessionsPage,
+  withView,
 } from './framework_session_service.js';
 import { FrameworkStateWriter } from './framework_state_writer.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
@@ -47,7 +51,15 @@ export interface AdkServiceOptions {
    * running turn must not see events of others before it ends.
    */
   stale?: StalePolicy | undefined;
+  /**
+   * The view of the sessions that the runner reads. Default `'model'`: it does not get what was rewound, and gets the
+   * summaries of compactions that Python made. A read may name another one in its `config`.
+   */
+  view?: HistoryView | undefined;
 }
+
+/** The option `view` of {@link AdkServiceOptions}, which all services for the framework take. */
+export type ViewOption = Pick<AdkServiceOptions, 'view'>;
 
 /**
  * The in-memory service for the framework, with the same synchronous methods as the package's own.
@@ -106,7 +118,7 @@ export interface FrameworkIndexedDbSessionService extends FrameworkSessionServic
  */
 export interface FrameworkIndexedDbSessionServiceClass {
   /** @throws SessionError `invalid_argument` if an option is invalid */
-  new (options?: IndexedDbSessionServiceOptions): FrameworkIndexedDbSessionService;
+  new (options?: IndexedDbSessionServiceOptions & ViewOption): FrameworkIndexedDbSessionService;
   /** Deletes a database with all its data, for example at a logout. */
   deleteDatabase(name?: string, options?: DeleteDatabaseOptions): Promise<void>;
 }
@@ -124,21 +136,21 @@ export interface FrameworkIndexedDbSessionServiceClass {
  * ```
  */
 export interface AdkSessionServices {
-  /** Takes the options of the package's own service. Only the default of `stale` differs: `'append'`. */
+  /** Takes the options of the package's own service, and `view`. The default of `stale` is `'append'`. */
   readonly InMemorySessionService: {
     /** @throws SessionError `invalid_argument` if an option is invalid */
-    new (options?: SessionServiceOptions): FrameworkInMemorySessionService;
+    new (options?: SessionServiceOptions & ViewOption): FrameworkInMemorySessionService;
     /** What all instances inherit. */
     readonly prototype: FrameworkInMemorySessionService;
   };
-  /** Takes the options of the package's own service. Only the default of `stale` differs: `'append'`. */
+  /** Takes the options of the package's own service, and `view`. The default of `stale` is `'append'`. */
   readonly IndexedDbSessionService: FrameworkIndexedDbSessionServiceClass;
   /**
-   * Takes the same options as the package's own function, makes the same choice, and reports the same errors.
-   * Only the default of `stale` differs: `'append'`.
+   * Takes the same options as the package's own function, and `view`. It makes the same choice, and reports the same
+   * errors. The default of `stale` is `'append'`.
    */
   readonly openSessionService: (
-    options: OpenSessionServiceOptions,
+    options: OpenSessionServiceOptions & ViewOption,
   ) => Promise<FrameworkSessionService>;
   /** Makes any service one of the framework's. */
   readonly asAdkService: AsAdkService;
@@ -216,11 +228,13 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
 
   class InMemorySessionService extends Over implements FrameworkInMemorySessionService {
     readonly #memory: MemoryService;
+    readonly #view: HistoryView;
 
-    constructor(options: SessionServiceOptions = {}) {
+    constructor(options: SessionServiceOptions & ViewOption = {}) {
       const memory = new MemoryService(options);
-      super(memory, rulesOf(options));
+      super(memory, rulesOf(options), viewOf(options));
       this.#memory = memory;
+      this.#view = viewOf(options);
     }
 
     open(request: Abortable = {}): Promise<void> {
@@ -233,7 +247,7 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
     }
 
     getSessionSync(request: GetSessionRequest): Session | undefined {
-      return this.#memory.getSessionSync(request);
+      return this.#memory.getSessionSync(withView(request, this.#view));
     }
 
     listSessionsSync(request: ListSessionsRequest): ListSessionsResponse;
@@ -250,9 +264,9 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   class IndexedDbSessionService extends Over {
     readonly #database: DatabaseService;
 
-    constructor(options: IndexedDbSessionServiceOptions = {}) {
+    constructor(options: IndexedDbSessionServiceOptions & ViewOption = {}) {
       const database = new DatabaseService(options);
-      super(database, rulesOf(options));
+      super(database, rulesOf(options), viewOf(options));
       this.#database = database;
     }
 
@@ -266,16 +280,23 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   }
 
   async function openSessionService(
-    options: OpenSessionServiceOptions,
+    options: OpenSessionServiceOptions & ViewOption,
   ): Promise<FrameworkSessionService> {
     const all = takeRequest(options);
-    return new Over(await openService(all), rulesOf(all));
+    return new Over(await openService(all), rulesOf(all), viewOf(all));
   }
 
-  const asAdkService: AsAdkService = (service, options = {}) =>
-    new Over(service, rulesOf(takeOptions(options)));
+  const asAdkService: AsAdkService = (service, options = {}) => {
+    const taken = takeOptions(options);
+    return new Over(service, rulesOf(taken), viewOf(taken));
+  };
 
   return { InMemorySessionService, IndexedDbSessionService, openSessionService, asAdkService };
+}
+
+/** Returns the view of the reads. */
+function viewOf({ view = 'model' }: ViewOption): HistoryView {
+  return requireOneOf('view', view, HISTORY_VIEWS);
 }
 
 function requireBase(base: unknown): void {

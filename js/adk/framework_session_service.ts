@@ -7,6 +7,7 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
+  HistoryView,
   RevisionCheck,
 } from '../model/session.js';
 import type {
@@ -126,7 +127,7 @@ export interface FrameworkSessionService extends BaseSessionService, OwnMembers 
 /** The methods that only forward to the service. */
 type ForwardedName = Exclude<
   keyof typeof SERVICE_METHODS,
-  'createSession' | 'getOrCreateSession' | 'appendEvent' | 'appendEvents'
+  'createSession' | 'getSession' | 'getOrCreateSession' | 'appendEvent' | 'appendEvents'
 >;
 
 /** The framework's class with the methods that {@link frameworkClass} defines on the prototype. */
@@ -137,6 +138,7 @@ type ForwardingBase = abstract new () => BaseSessionService &
 export type FrameworkClass = new (
   service: SessionService,
   rules: AppendRules,
+  view: HistoryView,
 ) => FrameworkSessionService;
 
 /** The methods that the framework calls. */
@@ -147,6 +149,19 @@ const REQUIRED_METHODS = [
   'deleteSession',
   'appendEvent',
 ] as const;
+
+/** Returns a read request with the view, unless it has one of its own. */
+export function withView<Request extends object>(request: Request, view: HistoryView): Request {
+  try {
+    const { config } = request as Pick<GetSessionRequest, 'config'>;
+    const hasConfig = config !== undefined && config !== null;
+    if (hasConfig && (typeof config !== 'object' || config.view !== undefined)) return request;
+    return { ...request, config: { ...config, view } };
+  } catch {
+    // The service reads the request next, and reports why it cannot.
+    return request;
+  }
+}
 
 /** Returns the wrapping class for this copy of the framework. */
 export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass {
@@ -174,12 +189,14 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
 
     readonly #service: SessionService;
     readonly #rules: AppendRules;
+    readonly #view: HistoryView;
 
-    constructor(service: SessionService, rules: AppendRules) {
+    constructor(service: SessionService, rules: AppendRules, view: HistoryView) {
       super();
       requireService(service, REQUIRED_METHODS);
       this.#service = service;
       this.#rules = rules;
+      this.#view = view;
     }
 
     get storage(): StorageInfo {
@@ -191,9 +208,13 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       return await this.#service.createSession(request);
     }
 
+    async getSession(request: GetSessionRequest): Promise<Session | undefined> {
+      return await this.#service.getSession(withView(request, this.#view));
+    }
+
     override async getOrCreateSession(request: CreateSessionRequest): Promise<Session> {
       acceptToolConfirmations(request);
-      return await this.#service.getOrCreateSession(request);
+      return await this.#service.getOrCreateSession(withView(request, this.#view));
     }
 
     override appendEvent<E extends NewEvent>(

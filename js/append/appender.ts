@@ -17,6 +17,7 @@ import type { CallFacts } from '../call/diagnostics.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { snapshotHandle } from '../handle/handle.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
+import { isViewSummary } from '../model/event/view_summary.js';
 import type { ReaderParts, SessionReader } from '../read/session_reader.js';
 import type { SessionStore } from '../storage/session_store.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -89,7 +90,8 @@ export class Appender {
     const rules = viewRules ?? this.#parts.rules;
     const taken: EventToStore[] = [];
     for (const event of events)
-      if (!isPartial(event)) taken.push(this.#take(event, rules, mayTitle));
+      if (!isPartial(event) && !isViewSummary(event))
+        taken.push(this.#take(event, rules, mayTitle));
     const append: HandleAppend = {
       session,
       record,

@@ -1,5 +1,6 @@
 /** Changes a handle after the commit of an append: gives it the stored events and those that it had missed. */
 import type { Event } from '../model/event/event.js';
+import { isMarker } from '../history/marks.js';
 import { setMember } from '../members/member.js';
 import type { Session } from '../model/session.js';
 import { applySnapshot, type EventSnapshot } from '../model/event/snapshot.js';
@@ -107,7 +108,7 @@ function give(
   }
   try {
     const isPut = isNews || positionOf(session, snapshot.id) < 0;
-    if (isPut) putEvent(session, event, snapshot.id);
+    if (isPut && isShown(record, event)) putEvent(session, event, snapshot.id);
   } catch {
     isGiven = false;
   }
@@ -155,6 +156,11 @@ function setTime({ given, id, state }: HandleSnapshot, time: number): void {
   } catch {
     // The next `getSession` returns the time.
   }
+}
+
+/** Returns whether an event may stand on the handle: markers are in no view but `'raw'`. */
+function isShown({ view }: HandleRecord, event: Event): boolean {
+  return view === 'raw' || !isMarker(event);
 }
 
 /** An event that a handle may have missed. */
@@ -208,7 +214,7 @@ function applyMissed(
     }
     // An event that was replaced has a later revision. It may lie outside of the handle's window.
     const isLacked = seq > since || (revision === seq && belongs(seq, event));
-    if (isLacked) lacked.push(event);
+    if (isLacked && isShown(record, event)) lacked.push(event);
     return isLacked || isNew;
   });
   insertEvents(session, before);

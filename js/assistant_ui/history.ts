@@ -166,7 +166,12 @@ export function sessionHistory<S extends object = StateShape>(
   const writes = callQueue();
 
   const readSession = async (sessionId: string, numRecentEvents: number | undefined) =>
-    (await service()).getSession({ appName, userId, sessionId, config: { numRecentEvents } });
+    (await service()).getSession({
+      appName,
+      userId,
+      sessionId,
+      config: { numRecentEvents, view: 'raw' },
+    });
 
   /** Reads a session from the event on, or all of it if it has no such event. */
   const readSince = async (sessionId: string, eventId: string | undefined) => {

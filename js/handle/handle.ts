@@ -6,7 +6,7 @@ import { isPromise } from '../members/is_promise.js';
 import { rawOf } from '../members/raw.js';
 import type { Event } from '../model/event/event.js';
 import { requireId } from '../model/values/ids.js';
-import type { CompositeSessionKey, Session } from '../model/session.js';
+import type { CompositeSessionKey, HistoryView, Session } from '../model/session.js';
 
 /** The data that a service keeps about a handle that it gave out or has appended through. */
 export interface HandleRecord {
@@ -33,6 +33,8 @@ export interface HandleRecord {
   readonly afterTimestamp: number | undefined;
   /** Whether an append through the handle gave the session a title, if it had none. */
   isTitled: boolean;
+  /** The view that the handle was read with. No marker is put on a handle with another one than `'raw'`. */
+  readonly view: HistoryView;
 }
 
 /** Which events of a session a handle is made with. */
@@ -41,6 +43,8 @@ export interface HandleWindow {
   readonly isWhole: boolean;
   /** The time in ms of `config.afterTimestamp`, if the session was read with it. */
   readonly afterTimestamp?: number | undefined;
+  /** The view that the session was read with; default `'raw'`. */
+  readonly view?: HistoryView;
 }
 
 /** Changes that a handle has although it lacks earlier ones, with their revisions. */
@@ -77,6 +81,7 @@ export class Handles {
         afterTimestamp: undefined,
         isTitled: false,
         laterChanges: undefined,
+        view: 'raw',
       };
       this.#records.set(state, record);
     }
@@ -110,7 +115,7 @@ export class Handles {
     ],
     state: Partial<S>,
     events: Event[],
-    { isWhole, afterTimestamp }: HandleWindow,
+    { isWhole, afterTimestamp, view = 'raw' }: HandleWindow,
   ): Session<S> {
     this.#records.set(state, {
       createdRevision: created,
@@ -121,6 +126,7 @@ export class Handles {
       afterTimestamp,
       isTitled: false,
       laterChanges: undefined,
+      view,
     });
     return { id: sessionId, appName, userId, state, events, lastUpdateTime };
   }

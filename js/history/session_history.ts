@@ -23,7 +23,7 @@ export async function readSession(
   { appName, userId, sessionId, signal }: CompositeSessionKey & Abortable,
 ): Promise<Session> {
   requireKey({ appName, userId, sessionId });
-  const config = { numRecentEvents: Number.MAX_SAFE_INTEGER };
+  const config = { numRecentEvents: Number.MAX_SAFE_INTEGER, view: 'raw' } as const;
   const session = await service.getSession({ appName, userId, sessionId, signal, config });
   if (session === undefined) throw sessionNotFound(sessionId);
   return session;

@@ -1,5 +1,6 @@
 import type { Event } from '../model/event/event.js';
 import { createEventActions } from '../model/event/create_event.js';
+import { SUMMARY_PREFIX } from '../model/event/view_summary.js';
 import { isPlainObject } from '../json/rules.js';
 import { historyItems, type HistoryItems } from '../wasm/core.js';
 import { compactionOf, countsForAll, isFilled, isMarker, marksOf, type Reading } from './marks.js';
@@ -9,14 +10,6 @@ export interface ViewedEvents {
   readonly events: Event[];
   /** The ids of a transcript's events that a summary stands for. */
   readonly summarised: ReadonlySet<string>;
-}
-
-/** The id of a summary is that of its compaction behind this. No event with such an id is ever stored. */
-const SUMMARY_PREFIX = 'adk-view:';
-
-/** Returns whether an event is a summary that a view made. */
-export function isViewedSummary(id: unknown): boolean {
-  return typeof id === 'string' && id.startsWith(SUMMARY_PREFIX);
 }
 
 /** All agents share the reading: compactions of one branch or scope do not count. */

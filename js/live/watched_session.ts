@@ -241,7 +241,11 @@ export class WatchedSession<S extends object>
     numRecentEvents: number,
     signal: AbortSignal | undefined,
   ): Promise<Session<S> | undefined> {
-    return service.getSession({ ...this.key, config: { numRecentEvents }, signal });
+    return service.getSession({
+      ...this.key,
+      config: { numRecentEvents, view: 'raw' },
+      signal,
+    });
   }
 
   /** Puts a changed event in its place. Returns `false` if its place is not known. */

@@ -151,6 +151,24 @@ export interface SessionChanges {
 }
 
 /**
+ * Which events of a history a reader gets.
+ *
+ * - `'raw'`: all, as they are stored.
+ * - `'transcript'`: those for a person. Undone turns and the markers of rewinds and compactions are left out.
+ * - `'model'`: those for the agents of `@google/adk`. The summary of a compaction of Python replaces the events that
+ *   it sums up.
+ *
+ * @example
+ * ```ts
+ * import type { GetSessionConfig, HistoryView } from 'adk-session-wasm';
+ *
+ * const view: HistoryView = 'transcript';
+ * const lastShown: GetSessionConfig = { numRecentEvents: 20, view };
+ * ```
+ */
+export type HistoryView = 'raw' | 'transcript' | 'model';
+
+/**
  * Selects the events that a read returns.
  *
  * @example
@@ -169,6 +187,8 @@ export interface GetSessionConfig {
    * Leaves out events whose stored record cannot be read. By default such an event fails the read.
    */
   skipCorrupt?: boolean | undefined;
+  /** Which events count after rewinds and compactions; see {@link HistoryView}. Default `'raw'`. */
+  view?: HistoryView | undefined;
 }
 
 /**

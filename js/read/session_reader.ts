@@ -1,4 +1,4 @@
-import { optionalBoolean, optionalNumber } from '../errors/option_values.js';
+import { optionalBoolean, optionalNumber, requireOneOf } from '../errors/option_values.js';
 import { type Description, setDescription } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
@@ -12,6 +12,7 @@ import { after, type MaybePromise, takeOptions } from '../call/call.js';
 import type { NewSession } from '../wasm/appends.js';
 import type { Handles, HandleWindow } from '../handle/handle.js';
 import { History, type HistoryOptions } from './history.js';
+import { type EventWindow, HISTORY_VIEWS, type LoadedEvents, readView } from './history_views.js';
 import { parseEvents } from './stored_events.js';
 
 /** The parts that a {@link SessionReader} works with. */
@@ -47,19 +48,26 @@ export class SessionReader {
     const last = optionalNumber('config.numRecentEvents', config?.numRecentEvents);
     const from = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
     const skipCorrupt = optionalBoolean('config.skipCorrupt', config?.skipCorrupt) ?? false;
+    const view = requireOneOf('config.view', config?.view ?? 'raw', HISTORY_VIEWS);
     if (!isId(sessionId)) return undefined;
     const key = { appName, userId, sessionId };
     const history = last === undefined && from === undefined ? this.#history : undefined;
     const read = (last: number | undefined): MaybePromise<Session<S> | undefined> => {
-      const found = this.#parts.call<ReadSession | undefined>(request.signal, (store) =>
-        store.get(key, last, from, request),
-      );
-      return after(found, (found) => {
-        if (found === undefined) return undefined;
+      const load = (window: EventWindow): MaybePromise<LoadedEvents | undefined> => {
+        const found = this.#parts.call<ReadSession | undefined>(request.signal, (store) =>
+          store.get(key, window.last, window.from, request),
+        );
         const parse = this.#parts.parseEvents ?? parseEvents;
-        const [, , , , fragments, title, labels] = found;
-        const events = parse(fragments, sessionId, skipCorrupt);
-        const window = { isWhole: last === undefined && from === undefined, afterTimestamp: from };
+        return after(found, (found) => {
+          return found && { found, events: parse(found[4], sessionId, skipCorrupt) };
+        });
+      };
+      return after(readView(load, { last, from }, view), (loaded) => {
+        if (loaded === undefined) return undefined;
+        const { found, events } = loaded;
+        const [, , , , , title, labels] = found;
+        const isWhole = last === undefined && from === undefined;
+        const window = { isWhole, afterTimestamp: from, view };
         return this.#makeHandle<S>(key, found, events, window, { title, labels });
       });
     };

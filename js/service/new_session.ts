@@ -7,6 +7,7 @@ import { requireId, requireUser } from '../model/values/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { ImportedSessionRequest } from '../model/session.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
+import { isViewSummary } from '../model/event/view_summary.js';
 import { defineMember } from '../members/member.js';
 import { type DeltaSnapshot, snapshotDelta } from '../state/delta.js';
 import { isShared, REMOVED } from '../state/scope.js';
@@ -49,7 +50,7 @@ export function takeNewSession<S extends object>(
   if (schema !== undefined) validateDelta(schema, state.delta);
   const events: EventSnapshot[] = [];
   for (const event of eventsOf(request)) {
-    if (isPartial(event)) continue;
+    if (isPartial(event) || isViewSummary(event)) continue;
     const snapshot = snapshotEvent(event, clock, newId);
     if (schema !== undefined) validateDelta(schema, snapshot.callerDelta ?? snapshot.delta);
     events.push(snapshot);

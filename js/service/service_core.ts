@@ -11,6 +11,7 @@ import { isId, requireId, requireKey, requireOwner, requireUser } from '../model
 import type {
   CompositeSessionKey,
   DeleteSessionRequest,
+  GetSessionRequest,
   ImportedSessionRequest,
   Session,
   SessionChanges,
@@ -129,7 +130,7 @@ export class ServiceCore {
   }
 
   create<S extends object>(
-    request: ImportedSessionRequest<S> & StorageCall,
+    request: ImportedSessionRequest<S> & Pick<GetSessionRequest, 'config'> & StorageCall,
     ifAbsent: boolean,
   ): MaybePromise<Session<S>> {
     const newSession = takeNewSession(request, {
@@ -140,6 +141,7 @@ export class ServiceCore {
       newId: this.#newId,
     });
     const { key, signal, onRetry } = newSession;
+    const { config } = request;
     const create = (): MaybePromise<Session<S> | undefined> => {
       requireNotAborted(signal);
       const created = this.callStore<CreatedSession | undefined>(signal, (store) =>
@@ -155,7 +157,7 @@ export class ServiceCore {
     // deleted again.
     const getOrCreate = (rounds: number): MaybePromise<Session<S>> => {
       if (rounds === 0) throw neverRead(key.sessionId);
-      const read = ifAbsent ? this.reader.get<S>({ ...key, signal, onRetry }) : undefined;
+      const read = ifAbsent ? this.reader.get<S>({ ...key, config, signal, onRetry }) : undefined;
       return after(
         read,
         (found) => found ?? after(create(), (created) => created ?? getOrCreate(rounds - 1)),

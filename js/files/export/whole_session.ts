@@ -13,7 +13,7 @@ export async function readWholeSession(
   request: CompositeSessionKey & Abortable,
   withInitialState: boolean | undefined,
 ): Promise<StoredSession | undefined> {
-  const config = { numRecentEvents: Number.MAX_SAFE_INTEGER };
+  const config = { numRecentEvents: Number.MAX_SAFE_INTEGER, view: 'raw' } as const;
   const session = await service.getSession({ ...request, config });
   if (session === undefined) return undefined;
   if (withInitialState !== true) return { session, initialState: undefined };

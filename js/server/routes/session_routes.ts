@@ -222,7 +222,10 @@ export async function requireSession(
   call: RouteCall,
   config: { numRecentEvents?: number | undefined; afterTimestamp?: number | undefined },
 ): Promise<Session> {
-  const session = await call.service.getSession({ ...keyOf(call), config });
+  const session = await call.service.getSession({
+    ...keyOf(call),
+    config: { ...config, view: 'raw' },
+  });
   if (session === undefined) throw new HttpRefusal(404, 'Session not found', {}, 'not_found');
   return session;
 }

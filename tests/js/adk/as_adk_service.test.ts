@@ -234,8 +234,8 @@ describe('asAdkService', () => {
     const list = { appName: 'app', limit: 2, order: 'desc', stateKeys: [], signal } as const;
     const given: Record<Method, readonly unknown[]> = {
       createSession: [other],
-      getOrCreateSession: [request],
-      getSession: [{ ...request, config: { numRecentEvents: 1 } }],
+      getOrCreateSession: [{ ...request, config: { view: 'raw' } }],
+      getSession: [{ ...request, config: { numRecentEvents: 1, view: 'raw' } }],
       listSessions: [{ ...list, withTotal: false }],
       sessions: [list],
       listEvents: [{ ...request, limit: 1 }],
