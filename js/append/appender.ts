@@ -115,7 +115,10 @@ export class Appender {
         facts.rows = taken.length;
         if (taken.length > 0) facts.groupSize = groupSize ?? 1;
       }
-      return after(reader.addMissingCalls(session, events, onRetry), () => taken);
+      const merges = rules.policy === STALE_POLICIES.merge;
+      return after(reader.addMissingCalls(session, events, onRetry), () =>
+        after(merges ? reader.renewView(session, record, onRetry) : undefined, () => taken),
+      );
     });
   }
 

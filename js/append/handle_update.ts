@@ -158,9 +158,11 @@ function setTime({ given, id, state }: HandleSnapshot, time: number): void {
   }
 }
 
-/** Returns whether an event may stand on the handle: markers are in no view but `'raw'`. */
-function isShown({ view }: HandleRecord, event: Event): boolean {
-  return view === 'raw' || !isMarker(event);
+/** Returns whether an event may stand on the handle: markers are in no view but `'raw'`. Notes that there is one. */
+function isShown(record: HandleRecord, event: Event): boolean {
+  if (record.view === 'raw' || !isMarker(event)) return true;
+  record.isViewStale = true;
+  return false;
 }
 
 /** An event that a handle may have missed. */

@@ -147,3 +147,14 @@ export function insertEvents(
   for (const [position, event] of ordered.entries()) events[position] = event;
   knownOf(handle).index = undefined;
 }
+
+/** Replaces all events. Events that the handle has already stay the same objects. Does nothing if the array is frozen. */
+export function replaceEvents(handle: HandleEvents, replacing: readonly Event[]): void {
+  const { events } = handle;
+  if (!Object.isExtensible(events)) return;
+  const held = new Map(events.map((event) => [event.id, event]));
+  events.length = replacing.length;
+  for (const [position, event] of replacing.entries())
+    events[position] = held.get(event.id) ?? event;
+  knownOf(handle).index = undefined;
+}

@@ -35,6 +35,8 @@ export interface HandleRecord {
   isTitled: boolean;
   /** The view that the handle was read with. No marker is put on a handle with another one than `'raw'`. */
   readonly view: HistoryView;
+  /** Whether a marker was appended since the handle was read, so that other events may belong to the view. */
+  isViewStale: boolean;
 }
 
 /** Which events of a session a handle is made with. */
@@ -82,6 +84,7 @@ export class Handles {
         isTitled: false,
         laterChanges: undefined,
         view: 'raw',
+        isViewStale: false,
       };
       this.#records.set(state, record);
     }
@@ -127,6 +130,7 @@ export class Handles {
       isTitled: false,
       laterChanges: undefined,
       view,
+      isViewStale: false,
     });
     return { id: sessionId, appName, userId, state, events, lastUpdateTime };
   }

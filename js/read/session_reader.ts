@@ -10,7 +10,9 @@ import type { CreatedSession, ReadSession, SessionStore } from '../storage/sessi
 import type { StateOwner } from '../storage/scopes.js';
 import { after, type MaybePromise, takeOptions } from '../call/call.js';
 import type { NewSession } from '../wasm/appends.js';
-import type { Handles, HandleWindow } from '../handle/handle.js';
+import { replaceEvents } from '../handle/event_index.js';
+import type { HandleRecord, Handles, HandleSnapshot, HandleWindow } from '../handle/handle.js';
+import { isPromise } from '../members/is_promise.js';
 import { History, type HistoryOptions } from './history.js';
 import { type EventWindow, HISTORY_VIEWS, type LoadedEvents, readView } from './history_views.js';
 import { parseEvents } from './stored_events.js';
@@ -102,6 +104,37 @@ export class SessionReader {
       const config = { numRecentEvents, skipCorrupt: true };
       return this.get({ appName, userId, sessionId, config, onRetry });
     });
+  }
+
+  /**
+   * Called after an append through a handle that merges. Reads the handle's window again if a marker has changed
+   * which events belong to its view. Never fails, because the append is stored: the next append tries again.
+   */
+  renewView(
+    session: HandleSnapshot,
+    record: HandleRecord,
+    onRetry: StorageCall['onRetry'],
+  ): MaybePromise<void> {
+    if (!record.isViewStale) return undefined;
+    const { appName, userId, id: sessionId, events } = session;
+    const isWhole = record.firstEventId !== undefined;
+    const numRecentEvents = isWhole ? Number.MAX_SAFE_INTEGER : events.length;
+    const config = { numRecentEvents, view: record.view, skipCorrupt: true };
+    const renew = (read: Session | undefined): MaybePromise<void> => {
+      if (read === undefined) return undefined;
+      // Another append through the handle was stored after the read.
+      const isOld = (this.#parts.handles.revisionOf(read.state) ?? 0) < record.revision;
+      if (isOld) return this.renewView(session, record, onRetry);
+      replaceEvents(session, read.events);
+      if (isWhole) record.firstEventId = read.events[0]?.id ?? '';
+      record.isViewStale = false;
+    };
+    try {
+      const renewed = after(this.get({ appName, userId, sessionId, config, onRetry }), renew);
+      return isPromise(renewed) ? renewed.catch(() => undefined) : renewed;
+    } catch {
+      return undefined;
+    }
   }
 
   sharedState(owner: StateOwner, call: StorageCall): MaybePromise<StateShape> {

@@ -9,8 +9,10 @@ import {
   type Event,
   type HistoryView,
   InMemorySessionService,
+  openSessionService,
   type Session,
 } from '../../../js/index.js';
+import { mapAdapter } from '../../../examples/map_adapter.js';
 import { readVectors } from '../../interop/history/vectors.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -78,16 +80,60 @@ describe('getSession with a view', () => {
 });
 
 describe('A handle with a view', () => {
-  it('gets no marker of others, and their other events', async () => {
-    const service = await serviceWith([message('e1', 'i1'), message('e2', 'i2')]);
+  it('gets the view as it is after a late marker, and keeps its objects', async () => {
+    const service = await serviceWith(['i1', 'i2', 'i3'].map((id) => message(id, id)));
     const raw = await read(service);
     const handle = await read(service, 'transcript');
+    const recent = await read(service, 'transcript', 2);
+    const [first] = handle.events;
+    const marker = await rewind(service, { ...key, before: { invocationId: 'i2' } });
+    await service.appendEvent({ session: raw, event: message('e4', 'i4') });
+    const { events } = handle;
+    await service.appendEvent({ session: handle, event: message('e5', 'i5') });
+    assert.deepEqual(idsOf(handle.events), ['i1', 'e4', 'e5']);
+    assert.equal(handle.events, events);
+    assert.equal(handle.events[0], first);
+    assert.equal(raw.events.length, 5, 'the raw one has the marker');
+
+    const { invocationId } = marker.event;
+    await rewind(service, { ...key, before: { invocationId } });
+    await service.appendEvent({ session: handle, event: message('e6', 'i6') });
+    assert.deepEqual(idsOf(handle.events), ['i1', 'i2', 'i3', 'e6']);
+    await service.appendEvent({ session: recent, event: message('e7', 'i7') });
+    assert.deepEqual(idsOf(recent.events).slice(-2), ['e6', 'e7']);
+    assert.deepEqual(
+      idsOf(recent.events),
+      ['i1', 'i2', 'i3', 'e6', 'e7'].slice(-recent.events.length),
+    );
+  });
+
+  it('of a runner stays as it was read until it is read again', async () => {
+    const inner = await serviceWith(['i1', 'i2'].map((id) => message(id, id)));
+    const service = asAdkService(inner);
+    const session = await service.getSession(key);
+    assert.ok(session);
+    await rewind(inner, { ...key, before: { invocationId: 'i2' } });
+    await service.appendEvent({ session, event: message('e3', 'i3') });
+    assert.deepEqual(idsOf(session.events as Event[]), ['i1', 'i2', 'e3']);
+    assert.deepEqual(idsOf((await service.getSession(key))?.events as Event[]), ['i1', 'e3']);
+  });
+
+  it('has its append stored if the view cannot be read again, and the next append reads it', async () => {
+    const adapter = { ...mapAdapter() };
+    const service = await openSessionService({ storage: adapter });
+    const created = await service.createSession(key);
+    const events = ['i1', 'i2'].map((id) => message(id, id));
+    await service.appendEvents({ session: created, events });
+    const handle = await service.getSession({ ...key, config: { view: 'transcript' } });
+    assert.ok(handle);
     await rewind(service, { ...key, before: { invocationId: 'i2' } });
-    await service.appendEvent({ session: raw, event: message('e3', 'i3') });
+    const { read } = adapter;
+    adapter.read = () => Promise.reject(new Error('no connection'));
+    await service.appendEvent({ session: handle, event: message('e3', 'i3') });
+    assert.deepEqual(idsOf(handle.events), ['i1', 'i2', 'e3']);
+    adapter.read = read;
     await service.appendEvent({ session: handle, event: message('e4', 'i4') });
-    assert.ok(idsOf(handle.events).includes('e3'));
-    assert.ok(handle.events.every(({ actions }) => !('rewindBeforeInvocationId' in actions)));
-    assert.equal(raw.events.length, 4, 'the raw one has the marker');
+    assert.deepEqual(idsOf(handle.events), ['i1', 'e3', 'e4']);
   });
 
   it('does not store the summary that it shows', async () => {
