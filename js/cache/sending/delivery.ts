@@ -81,7 +81,11 @@ export class Delivery {
     let rounds = 0;
     for (let last = 0; ;) {
       const batch = await this.#take(key, mayGoOn);
-      if (batch === undefined) return;
+      if (batch === undefined) {
+        // Another tab may have erased what this tab knew of.
+        if (last === 0) await this.#parts.pending.refresh(key);
+        return;
+      }
       const { number } = batch.operations[0];
       rounds = number > last ? 0 : rounds + 1;
       last = number;
