@@ -44,7 +44,7 @@ export interface ReadParts {
 }
 
 /** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
-type Read<T> = (store: SessionStore, call: StorageCall) => MaybePromise<T>;
+type Read<T> = (store: SessionStore, call: StorageCall, isCopy: boolean) => MaybePromise<T>;
 
 /** The events that a read needs. */
 interface EventNeed<T> {
@@ -87,9 +87,9 @@ export class CopyReads {
   ): Promise<ReadSession | undefined> {
     const need = after === undefined ? (last ?? Infinity) : Infinity;
     const isEnough = (_: ReadSession, size: number): boolean => need <= size;
-    return this.#readSession(key, { need, isEnough }, call, async (store, call) => {
+    return this.#readSession(key, { need, isEnough }, call, async (store, call, isCopy) => {
       const read = await store.get(key, last, after, call);
-      if (read !== undefined) this.#sources.set(read[4], { key, isCopy: store === this.store });
+      if (read !== undefined) this.#sources.set(read[4], { key, isCopy });
       return read;
     });
   }
@@ -106,10 +106,9 @@ export class CopyReads {
     const need = isFirst || withCount || limit === Infinity ? Infinity : newest;
     const isEnough = ([, , hasOlder]: ReadEvents, size: number): boolean =>
       size === Infinity || (need < Infinity && hasOlder === true);
-    return this.#readSession(key, { need, isEnough }, call, async (store, call) => {
+    return this.#readSession(key, { need, isEnough }, call, async (store, call, isCopy) => {
       const read = await store.page(key, page, call);
-      if (read?.[1] !== undefined)
-        this.#sources.set(read[1], { key, isCopy: store === this.store });
+      if (read?.[1] !== undefined) this.#sources.set(read[1], { key, isCopy });
       return read;
     });
   }
@@ -124,12 +123,15 @@ export class CopyReads {
     const { fetch, bounds, report, follow } = this.#parts;
     const policy = this.policyOf(call);
     if (policy !== 'cache-only') follow(key);
-    return this.#read(call, read, async (readCopy) => {
+    // One instance for each read, because it records how much is here.
+    const storage = new CacheStorage(this.#parts);
+    const store = new AdapterStore(storage, storage);
+    return this.#read(call, read, store, async (readCopy) => {
       if (policy === 'network-first') await this.#inTime(fetch.copy(key, need), call);
       for (let lastSize = -1; ;) {
         const copy = await readCopy();
         if (policy === 'cache-only') return copy;
-        const { size, isDeleted } = await this.#sizeOf(key);
+        const { size, isDeleted } = storage;
         if (copy !== undefined && isEnough(copy, size)) {
           bounds.markUsed(key);
           const isFetched = policy === 'network-first' || lastSize >= 0;
@@ -151,21 +153,6 @@ export class CopyReads {
     });
   }
 
-  /** Returns how many of the newest events a copy has at least; `Infinity`: all. */
-  #sizeOf(
-    key: CompositeSessionKey,
-  ): Promise<{ readonly size: number; readonly isDeleted: boolean }> {
-    return this.#parts.data.read(async (transaction) => {
-      const record = await transaction.session(key);
-      const view = record && (await transaction.view(key));
-      if (view === undefined) return { size: 0, isDeleted: record !== undefined };
-      const { copy } = view;
-      if (copy === undefined) return { size: Infinity, isDeleted: false };
-      const count = copy.next - copy.first;
-      return { size: copy.isStale ? 0 : copy.hasOlder ? count : Infinity, isDeleted: false };
-    });
-  }
-
   list(
     appName: string,
     userId: string | undefined,
@@ -178,7 +165,7 @@ export class CopyReads {
     if (this.policyOf(call) !== 'cache-only') follow(owner);
     const list: Read<ReadList> = (store, call) =>
       store.list(appName, userId, descending, page, call);
-    return this.#read(call, list, async (readCopies) => {
+    return this.#read(call, list, this.store, async (readCopies) => {
       await this.#receive(call, {
         fetch: () => lists.fetch(owner),
         isThere: () => lists.hasList(owner),
@@ -194,7 +181,7 @@ export class CopyReads {
     // The feed of a user tells of the app's state too. That of the app has the sessions of all users.
     if (owner.userId !== undefined && this.policyOf(call) !== 'cache-only') follow(owner);
     const read: Read<string> = (store, call) => store.sharedState(owner, call);
-    return this.#read(call, read, async (readCopy) => {
+    return this.#read(call, read, this.store, async (readCopy) => {
       await this.#receive(call, {
         fetch: () => lists.fetchState(owner),
         isThere: () => lists.hasState(owner),
@@ -226,15 +213,16 @@ export class CopyReads {
   async #read<T>(
     call: StorageCall,
     read: Read<T>,
+    local: SessionStore,
     work: (readLocal: () => Promise<T>) => Promise<T>,
   ): Promise<T> {
     const { remote, report } = this.#parts;
     try {
-      return await work(async () => read(this.store, call));
+      return await work(async () => read(local, call, true));
     } catch (error) {
       if (this.policyOf(call) === 'cache-only' || !isUnreadable(error)) throw error;
       report(error);
-      const asked = remote.ask((store, own) => read(store, { ...call, ...own }));
+      const asked = remote.ask((store, own) => read(store, { ...call, ...own }, false));
       return untilAborted(call.signal, asked);
     }
   }

@@ -2,22 +2,32 @@ import { type CacheKey, isSession, keyOfName, nameOf } from '../records/cache_ke
 import type { LocalData } from './local_data.js';
 import type { Operation, Refusal } from '../records/records.js';
 import type { PendingChanges, StatusBoard } from '../records/status.js';
-import { isOverlapping } from '../records/shared_order.js';
+import { SharedOrder } from './shared_order.js';
 
 export interface PendingParts {
   readonly data: LocalData;
   readonly board: StatusBoard;
 }
 
+/** The operations of one session or state. */
+interface Waiting {
+  readonly operations: readonly Operation[];
+  /** Whether one of them was refused, so that none is sent. */
+  readonly isRefused: boolean;
+  /** The ids of their events. */
+  readonly ids: Set<string>;
+}
+
+const NONE: Waiting = { operations: [], isRefused: false, ids: new Set() };
+
 /** What waits for the remote, by session or state, as this tab knows it. */
 export class Pending {
   readonly #parts: PendingParts;
-  readonly #operations = new Map<string, readonly Operation[]>();
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #order = new SharedOrder();
   readonly #counts = new Map<string, PendingChanges>();
   #isChanged = false;
   readonly #listeners = new Set<(name: string) => void>();
-  /** The names of those that write shared keys. */
-  readonly #shared = new Set<string>();
 
   constructor(parts: PendingParts) {
     this.#parts = parts;
@@ -35,7 +45,7 @@ export class Pending {
   /** Reads everything again. */
   async scan(): Promise<void> {
     const all = await this.#parts.data.read((transaction) => transaction.operationsBelow({}));
-    for (const name of [...this.#operations.keys()]) if (!all.has(name)) this.#set(name, []);
+    for (const name of this.names()) if (!all.has(name)) this.#set(name, []);
     for (const [name, operations] of all) this.#set(name, operations);
     this.#show();
   }
@@ -47,16 +57,16 @@ export class Pending {
   }
 
   clear(): void {
-    for (const name of [...this.#operations.keys()]) this.#set(name, []);
+    for (const name of this.names()) this.#set(name, []);
     this.#show();
   }
 
   operations(name: string): readonly Operation[] {
-    return this.#operations.get(name) ?? [];
+    return this.#of(name).operations;
   }
 
   names(): string[] {
-    return [...this.#operations.keys()];
+    return [...this.#waiting.keys()];
   }
 
   /** The first operation of a session or state that can be sent, unless an earlier one was refused. */
@@ -72,66 +82,67 @@ export class Pending {
   }
 
   /**
-   * Whether an operation has to wait for another session's or state's. Those that write one shared key are sent one after
-   * the other, first those that were sent without an answer.
+   * Returns the session or state whose operation has to be sent before another one. Those that write one shared key are sent one
+   * after the other, first those that were sent without an answer. The deletion of a user is sent alone.
    */
-  waits(operation: Operation, inFlight: ReadonlyMap<string, unknown>): boolean {
+  blockerOf(operation: Operation, inFlight: ReadonlyMap<string, unknown>): string | undefined {
     const own = nameOf(operation.key);
     const { appName, userId } = operation.key;
     const user = nameOf({ appName, userId });
-    // The deletion of a user is sent alone.
-    for (const other of this.#operations.get(user) ?? []) {
-      if (other.what === 'user' && other.number < operation.number && own !== user) return true;
-    }
-    if (operation.what === 'user' && this.#hasEarlier(operation, inFlight)) return true;
-    if (Object.keys(operation.shared).length === 0) return false;
-    for (const name of this.#shared) {
-      if (name === own) continue;
-      const others = this.operations(name);
-      if (others.some(({ refusal }) => refusal !== undefined) && !inFlight.has(name)) continue;
-      for (const other of others) {
-        if (!isOverlapping(operation, other) || other.landed !== undefined) continue;
-        const isFirst =
-          other.attempts > 0 !== operation.attempts > 0
-            ? other.attempts > 0
-            : other.number < operation.number;
-        if (isFirst || inFlight.has(name)) return true;
-      }
-    }
-    return false;
+    const isOfUser = ({ what, number }: Operation): boolean =>
+      what === 'user' && number < operation.number;
+    if (own !== user && this.operations(user).some(isOfUser)) return user;
+    const earlier = operation.what === 'user' && this.#earlierOf(operation, inFlight);
+    if (earlier) return earlier;
+    const before = this.#order.before(operation, ({ key }) => {
+      const name = nameOf(key);
+      return name === own || (this.#of(name).isRefused && !inFlight.has(name));
+    });
+    return before && nameOf(before.key);
   }
 
-  /** Whether a user has sessions with operations before this one, or any that is being sent. */
-  #hasEarlier({ key, number }: Operation, inFlight: ReadonlyMap<string, unknown>): boolean {
-    for (const [name, operations] of this.#operations) {
+  /** Returns a session of a user with an operation before this one, or one that is being sent. */
+  #earlierOf(
+    { key, number }: Operation,
+    inFlight: ReadonlyMap<string, unknown>,
+  ): string | undefined {
+    for (const [name, { operations, isRefused }] of this.#waiting) {
       const other = keyOfName(name);
       if (!isSession(other) || other.appName !== key.appName || other.userId !== key.userId)
         continue;
-      if (inFlight.has(name)) return true;
-      const isBlocked = operations.some(({ refusal }) => refusal !== undefined);
       const first = operations.find(({ landed }) => landed === undefined);
-      if (!isBlocked && first !== undefined && first.number < number) return true;
+      const isEarlier = !isRefused && first !== undefined && first.number < number;
+      if (isEarlier || inFlight.has(name)) return name;
     }
-    return false;
+    return undefined;
   }
 
-  #set(name: string, all: readonly Operation[]): void {
-    if (all.length === 0) {
-      if (!this.#operations.delete(name)) return;
-      this.#count(name, undefined);
-      this.#shared.delete(name);
-    } else {
-      this.#operations.set(name, all);
-      const operations = all.filter(({ landed }) => landed === undefined);
-      const ids = new Set<string>();
-      for (const { event, creation } of operations) {
-        if (event !== undefined) ids.add(event.id);
-        for (const { id } of creation?.events ?? []) ids.add(id);
-      }
-      this.#count(name, operations.length === 0 ? undefined : ids.size);
-      if (operations.some(({ shared }) => Object.keys(shared).length > 0)) this.#shared.add(name);
-      else this.#shared.delete(name);
+  #of(name: string): Waiting {
+    return this.#waiting.get(name) ?? NONE;
+  }
+
+  #set(name: string, operations: readonly Operation[]): void {
+    const { operations: before, isRefused, ids } = this.#of(name);
+    if (before.length + operations.length === 0) return;
+    const isAddition = before.every((operation, index) => operation === operations[index]);
+    if (!isAddition) for (const operation of before) this.#order.delete(operation);
+    const all = isAddition && before.length > 0 ? ids : new Set<string>();
+    const added = isAddition ? operations.slice(before.length) : operations;
+    const waiting = added.filter(({ landed }) => landed === undefined);
+    for (const operation of waiting) {
+      const { event, creation } = operation;
+      if (event !== undefined) all.add(event.id);
+      for (const { id } of creation?.events ?? []) all.add(id);
+      this.#order.add(operation);
     }
+    if (operations.length === 0) this.#waiting.delete(name);
+    else {
+      const isNowRefused = waiting.some(({ refusal }) => refusal !== undefined);
+      const isBlocked = isNowRefused || (isAddition && isRefused);
+      this.#waiting.set(name, { operations, isRefused: isBlocked, ids: all });
+    }
+    const isWaiting = operations.some(({ landed }) => landed === undefined);
+    this.#count(name, isWaiting ? all.size : undefined);
     for (const listener of this.#listeners) listener(name);
   }
 

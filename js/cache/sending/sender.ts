@@ -31,9 +31,10 @@ export class Sender {
   readonly #parts: SenderParts;
   readonly #waiters = new Waiters();
   readonly #inFlight = new Map<string, Promise<void>>();
-  /** The names to look at, and those that wait for others. */
+  /** The names to look at. */
   readonly #queue = new Set<string>();
-  readonly #waiting = new Set<string>();
+  /** Those that wait for another one, by its name. */
+  readonly #waiting = new Map<string, Set<string>>();
   #running: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Whether a write has shortened the pause. */
@@ -53,7 +54,7 @@ export class Sender {
   constructor(parts: SenderParts) {
     this.#parts = parts;
     parts.pending.onChange((name) => {
-      this.#queue.add(name);
+      this.#enqueue(name);
       this.#waiters.settle();
     });
   }
@@ -172,6 +173,7 @@ export class Sender {
     const { leadership, board, pending } = this.#parts;
     this.#failure = undefined;
     this.#paused.clear();
+    this.#waiting.clear();
     this.#runs += 1;
     // Changes that are made in the same moment are sent together.
     await Promise.resolve();
@@ -231,21 +233,26 @@ export class Sender {
       this.#queue.delete(name);
       const operation = pending.next(name);
       if (operation === undefined || this.#paused.has(name)) continue;
-      if (pending.waits(operation, this.#inFlight)) this.#waiting.add(name);
-      else this.#inFlight.set(name, this.#send(name));
+      const blocker = pending.blockerOf(operation, this.#inFlight);
+      if (blocker === undefined) this.#inFlight.set(name, this.#send(name));
+      else this.#waiting.set(blocker, (this.#waiting.get(blocker) ?? new Set()).add(name));
     }
+  }
+
+  /** Looks at a session or state, and at those that wait for it. */
+  #enqueue(name: string): void {
+    this.#queue.add(name);
+    for (const waiting of this.#waiting.get(name) ?? []) this.#queue.add(waiting);
+    this.#waiting.delete(name);
   }
 
   async #send(name: string): Promise<void> {
     const { delivery, pending } = this.#parts;
     const key = keyOfName(name);
     try {
-      const others = new Map(this.#inFlight);
       await delivery.send(key, (operation) => {
         if (this.#isClosed || this.#failure !== undefined) return false;
-        others.clear();
-        for (const [other, sent] of this.#inFlight) if (other !== name) others.set(other, sent);
-        return !pending.waits(operation, others);
+        return pending.blockerOf(operation, this.#inFlight) === undefined;
       });
       this.#failures = 0;
     } catch (error) {
@@ -257,9 +264,7 @@ export class Sender {
       }
     } finally {
       this.#inFlight.delete(name);
-      if (pending.next(name) !== undefined && !this.#paused.has(name)) this.#waiting.add(name);
-      for (const waiting of this.#waiting) this.#queue.add(waiting);
-      this.#waiting.clear();
+      this.#enqueue(name);
       this.#onProgress?.();
     }
   }

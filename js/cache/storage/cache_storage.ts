@@ -62,6 +62,11 @@ export class CacheStorage implements BuiltInAdapter {
   /** The numbers of the operations that the write has added, or that hold the events which it wrote. */
   numbers: readonly number[] = [];
 
+  /** How many of a session's newest events the last read found at least; `Infinity`: all. */
+  size = 0;
+  /** Whether the last read found a session whose deletion waits. */
+  isDeleted = false;
+
   constructor(parts: CacheStorageParts, creation?: CreateRequest) {
     this.#parts = parts;
     this.#creation = creation;
@@ -238,7 +243,7 @@ export class CacheStorage implements BuiltInAdapter {
 
   readParsed({ key, window }: StorageReadRequest): Promise<BuiltInRows> {
     return this.#parts.data.read(async (transaction) => {
-      const view = isSessionKey(key) ? await transaction.view(key) : undefined;
+      const view = isSessionKey(key) ? await this.#view(transaction, key) : undefined;
       const { appName, userId } = key;
       const user =
         userId === undefined ? undefined : await transaction.shownState({ appName, userId });
@@ -249,10 +254,24 @@ export class CacheStorage implements BuiltInAdapter {
     });
   }
 
+  /** Returns a session as a reader sees it, and records how much of it is here. */
+  async #view(
+    transaction: CacheTransaction,
+    key: CompositeSessionKey,
+  ): Promise<SessionView | undefined> {
+    const view = await transaction.view(key);
+    this.isDeleted = view === undefined && (await transaction.session(key)) !== undefined;
+    const { copy } = view ?? {};
+    if (copy === undefined) this.size = view === undefined ? 0 : Infinity;
+    else if (copy.isStale) this.size = 0;
+    else this.size = copy.hasOlder ? copy.next - copy.first : Infinity;
+    return view;
+  }
+
   readPage(request: StoragePageRequest): Promise<PageRows> {
     const { key, direction, eventId, limit } = request;
     return this.#parts.data.read(async (transaction) => {
-      const view = await transaction.view(key);
+      const view = await this.#view(transaction, key);
       if (view === undefined) return {};
       const isForward = direction === 'after';
       const events = await pageOfEvents(transaction, key, view, isForward, eventId, limit);
