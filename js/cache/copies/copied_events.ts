@@ -122,6 +122,20 @@ function newNumbers(
   return { seq, tick: isEdited ? transaction.tick() : seq };
 }
 
+/** Gives an event another local number, as if it was written again: handles then get the whole state. */
+export async function renumberEvent(
+  transaction: CacheTransaction,
+  draft: CopyDraft,
+  id: string,
+): Promise<void> {
+  const position = await positionOf(transaction, draft.key, id);
+  if (position === undefined) return;
+  const place = eventKey(transaction.keyOf(draft.key), position);
+  const stored = (await transaction.local.get('events', place)) as EventRecord;
+  await putEvent(transaction, draft, position, { ...stored, tick: transaction.tick() }, stored);
+  draft.isChanged = true;
+}
+
 async function putEvent(
   transaction: CacheTransaction,
   { key, record }: CopyDraft,

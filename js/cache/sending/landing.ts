@@ -5,7 +5,13 @@ import { SHARED_SCOPES } from '../../state/scope.js';
 import type { CreatedSession } from '../../storage/session_store.js';
 import { type Appended, APPENDED, MOST_CHANGED } from '../../wasm/protocol.js';
 import type { Notice } from '../../model/notice.js';
-import { putChanged, putWindow, type RemoteEvent, storeDraft } from '../copies/copied_events.js';
+import {
+  putChanged,
+  putWindow,
+  type RemoteEvent,
+  renumberEvent,
+  storeDraft,
+} from '../copies/copied_events.js';
 import { makeDraft, removeCopy, removeGone } from '../copies/copy_writer.js';
 import { remoteRevision } from '../copies/remote_end.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
@@ -102,6 +108,7 @@ export async function landAppends(
     await transaction.changeOperations(key, { removed: arrived });
     await keepTick(transaction, key, record, arrived);
     await expectArrived(transaction, key, arrived, revisions);
+    await showReplaced(transaction, key, copy, arrived);
     return { isBehind: false, notices: [] };
   }
   if (
@@ -168,6 +175,33 @@ export async function landAppends(
 function applyDelta(state: JsonState, text: string): void {
   const { session } = splitByScope(deltaOf(text));
   for (const [name, value] of Object.entries(session)) applyValue(state, name, value);
+}
+
+/**
+ * Tells handles of values that others have replaced before the answer came. Handles had them from the operation, which
+ * lay over the copy.
+ */
+async function showReplaced(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  copy: Copy,
+  arrived: readonly Operation[],
+): Promise<void> {
+  const state = JSON.parse(copy.state) as JsonState;
+  const replaced = arrived.flatMap(({ event }) => {
+    const delta = Object.entries(
+      event === undefined ? {} : splitByScope(deltaOf(event.text)).session,
+    );
+    const isReplaced = delta.some(
+      ([name, value]) => JSON.stringify(state[name]) !== JSON.stringify(value),
+    );
+    return event !== undefined && isReplaced ? [event.id] : [];
+  });
+  if (replaced.length === 0) return;
+  const record = (await transaction.session(key))!;
+  const draft = makeDraft(key, record, copy, await transaction.operations(key, record));
+  for (const id of replaced) await renumberEvent(transaction, draft, id);
+  await storeDraft(transaction, draft);
 }
 
 /** A session never goes back to an earlier revision when its operations leave. */
