@@ -1,0 +1,3 @@
+import { checkCaches } from './seeds.js';
+
+checkCaches(2000);

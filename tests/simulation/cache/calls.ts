@@ -1,0 +1,206 @@
+// The calls of tabs, and what they write.
+
+import type { StateShape } from '../../../js/index.js';
+import { APP, type Handle, type Tab } from './device.js';
+import type { NewWrite, Write } from './journal.js';
+import type { Check, Play } from './play.js';
+import { eventOf, REFUSED } from './server.js';
+import type { Step } from './steps.js';
+
+/** Calls the service of a tab. @returns what to check at the end of the call */
+export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
+  const { service, owner, device } = tab;
+  const { world, journal } = play;
+  const { s, n, keys = [], count = 0 } = step;
+  const user = { appName: APP, userId: owner };
+  const key = { ...user, sessionId: s };
+  const name = `${owner}/${s}`;
+  const value = `d${device.number}.${owner}.${n}`;
+  /** Notes what is written. @returns the end of the call */
+  const begin = (writes: readonly NewWrite[]): Check => {
+    const begun = journal.begin(device.number, owner, writes);
+    return () => acknowledge(play, tab, begun);
+  };
+  const beginDeletion = (...what: string[]): Check => {
+    const begun = journal.beginDeletion(device.number, ...what);
+    return () => journal.end(begun);
+  };
+  const deltaOf = (value: string): StateShape => Object.fromEntries(keys.map((key) => [key, value])); // prettier-ignore
+  /** The writes of a delta. */
+  const writesOf = (delta: StateShape, session?: string, eventId?: string): NewWrite[] =>
+    Object.entries(delta).map(([key, value]) => {
+      const shared = key.startsWith('user:') ? `${key} of ${owner}` : key;
+      const register = /^(user|app):/.test(key) ? shared : `${name} state ${key}`;
+      return { register, value: String(value), session, eventId };
+    });
+  /** Checks the ids of events that were read. */
+  const requireOrder = (events: readonly { id: string }[] = []): void => {
+    const problem = journal.checkOrder(name, events.map(({ id }) => id)); // prettier-ignore
+    if (problem !== undefined) world.fail(`tab ${tab.number}: ${problem}`);
+  };
+  switch (step.do) {
+    case 'create':
+    case 'open': {
+      const state = deltaOf(value);
+      begin(writesOf(state, name).map((write) => ({ ...write, isOptional: true })));
+      const session = await (step.do === 'create'
+        ? service.createSession({ ...key, state })
+        : service.getOrCreateSession({ ...key, state }));
+      return () => void play.addHandle(tab, name, session);
+    }
+    case 'read': {
+      const reader = { began: journal.now(), device: device.number, owner };
+      const session = await service.getSession(key);
+      return () => {
+        const ids = session?.events.map(({ id }) => id) ?? [];
+        const problem = device.isLossy ? undefined : journal.checkRead(name, ids, reader);
+        if (problem !== undefined) world.fail(`tab ${tab.number}: ${problem}`);
+        if (session !== undefined) play.addHandle(tab, name, session);
+      };
+    }
+    case 'window': {
+      const session = await service.getSession({ ...key, config: { numRecentEvents: count } });
+      return () => requireOrder(session?.events);
+    }
+    case 'page': {
+      const newest = await service.listEvents({ ...key, limit: count, withCount: false });
+      const { before } = newest;
+      const older = before && (await service.listEvents({ ...key, limit: count, before }));
+      return () => requireOrder([...(older ? older.events : []), ...newest.events]);
+    }
+    case 'append':
+    case 'edit': {
+      const { session } = await handleOf(play, tab, name, key);
+      const old = step.do === 'edit' && session.events[count % session.events.length];
+      const events = Array.from({ length: step.do === 'edit' ? 1 : count }, (_, index) => {
+        const own = `${value}.${index}`;
+        const text = step.isRefused ? `${own} ${REFUSED}` : own;
+        return eventOf(old ? old.id : `e${n}.${index}`, text, deltaOf(own));
+      });
+      const writes = events.flatMap(({ id, content, actions }) => [
+        textWrite(name, id, content!.parts![0]!.text!, !old),
+        ...writesOf(actions.stateDelta, name, id),
+      ]);
+      const mayBeRefused = step.isRefused === true || old !== false;
+      const end = begin(writes.map((write) => ({ ...write, mayBeRefused })));
+      await service.appendEvents({ session, events });
+      return end;
+    }
+    case 'describe': {
+      // A label has no dots.
+      const label = value.replaceAll('.', '-');
+      const end = begin([
+        { register: `${name} title`, value, session: name },
+        { register: `${name} label x`, value: label, session: name },
+      ]);
+      await service.updateSession(key, { title: value, labels: { x: label } });
+      return end;
+    }
+    case 'delete': {
+      const end = beginDeletion(name);
+      await service.deleteSession(key);
+      return end;
+    }
+    case 'delete user': {
+      const end = beginDeletion(`${owner}/s`, `${owner}/t`, `user:* of ${owner}`);
+      await service.deleteUser(user);
+      return end;
+    }
+    case 'clear user state': {
+      const end = beginDeletion(`user:* of ${owner}`);
+      await service.deleteUserState(user);
+      return end;
+    }
+    case 'session state':
+    case 'user state':
+    case 'app state': {
+      const [first, second, owned, session] = {
+        'session state': ['k', 'm', key, name] as const,
+        'user state': ['user:a', 'user:c', user, undefined] as const,
+        'app state': ['app:a', 'app:c', { appName: APP }, undefined] as const,
+      }[step.do];
+      const delta = { [n % 2 === 0 ? first : second]: value };
+      const end = begin(writesOf(delta, session));
+      await service.updateState({ ...owned, stateDelta: step.isComputed ? () => delta : delta });
+      return end;
+    }
+    case 'list':
+      await service.listSessions(user);
+      return undefined;
+    case 'sync':
+      await service.sync();
+      return undefined;
+    case 'forget':
+      play.forget(tab);
+      await service.forget();
+      return () => play.forget(tab);
+    case 'settle':
+      await settleRefusal(play, tab, step.how!, value);
+      return undefined;
+    default:
+      throw new Error(`${step.do} is not done here`);
+  }
+}
+
+function textWrite(session: string, eventId: string, value: string, isNew = false): NewWrite {
+  return { register: `${session} ${eventId}`, value, session, eventId, isNew };
+}
+
+/** Notes that writes are acknowledged. */
+function acknowledge({ journal, world }: Play, { isThrough }: Tab, writes: readonly Write[]): void {
+  journal.end(writes);
+  for (const write of writes) {
+    const isText = write.register === `${write.session} ${write.eventId}`;
+    const isThere = journal.isReplaced(write) || journal.isDeleted(write) || write.isGivenUp;
+    if (!isThrough || !isText || isThere) continue;
+    world.fail(`${write.value} was acknowledged by "through", and the server lacks it`);
+  }
+}
+
+/** The newest handle of a session, or a new one. */
+async function handleOf(
+  play: Play,
+  tab: Tab,
+  name: string,
+  key: { appName: string; userId: string; sessionId: string },
+): Promise<Handle> {
+  // prettier-ignore
+  const known = tab.handles.findLast((handle) => handle.name === name);
+  return known ?? play.addHandle(tab, name, await tab.service.getOrCreateSession(key));
+}
+
+/** Decides about the first thing that was refused. @returns whether there was one */
+export async function settleRefusal(
+  { journal, world }: Play,
+  { service: { outbox }, device, owner, number }: Tab,
+  how: 'drop' | 'retry' | 'change',
+  value: string,
+): Promise<boolean> {
+  const refused = (await outbox.list()).find(({ error }) => error !== undefined);
+  if (refused === undefined) return false;
+  const { key, events, error } = refused;
+  const { appName, userId, sessionId } = key;
+  const session = `${userId}/${sessionId}`;
+  const id = error!.eventId ?? events[0]?.id;
+  const ids = error!.eventId === undefined ? events.map(({ id }) => id) : [id];
+  world.note(`tab ${number}: ${how} of ${session} ${ids.join()}: ${error!.message}`);
+  const giveUp = (): void =>
+    journal.giveUp(
+      (write) =>
+        write.device === device.number &&
+        write.owner === owner &&
+        (write.eventId === undefined || ids.includes(write.eventId)) &&
+        (sessionId === undefined || write.session === session),
+    );
+  if (how === 'retry') await outbox.retry(key);
+  else if (how === 'change' && id !== undefined && sessionId !== undefined) {
+    giveUp();
+    const begun = journal.begin(device.number, owner, [textWrite(session, id, value)]);
+    await outbox.change({ appName, userId: userId!, sessionId }, eventOf(id, value));
+    journal.end(begun);
+  } else {
+    giveUp();
+    await outbox.drop(key, error!.eventId);
+  }
+  return true;
+}

@@ -1,0 +1,144 @@
+// A device: a local store that its tabs share. A tab has one service at a time, and may crash at each await of the store.
+
+import { CachedSessionService, type LocalStore, type LocalTransaction, MemoryLocalStore } from '../../../js/cache/index.js'; // prettier-ignore
+import { SessionError, type Session } from '../../../js/index.js';
+import { RemoteSessionService } from '../../../js/remote/index.js';
+import type { Fate } from './steps.js';
+import type { Actor, World } from './world.js';
+
+export const APP = 'shop';
+
+export class Device {
+  clockOffset = 0;
+  isOffline = false;
+  /** What becomes of the next requests. */
+  readonly fates: Fate[] = [];
+  /** Milliseconds that a transaction of the local store waits for its start. */
+  localMs = 0;
+  /** The number of writes that still find no room. */
+  quotaFaults = 0;
+  /** Whether copies may have been evicted. */
+  isLossy: boolean;
+  /** The owners that have used it. */
+  readonly owners = new Set<string>();
+  store!: LocalStore;
+
+  constructor(
+    readonly number: number,
+    readonly world: World,
+    readonly isBounded: boolean,
+  ) {
+    this.isLossy = isBounded;
+    this.wipe();
+  }
+
+  /** The browser loses the local store. */
+  wipe(): void {
+    const memory = new MemoryLocalStore();
+    this.store = {
+      transaction: async (mode, work) => {
+        const tab = this.world.actor as Tab;
+        await this.world.pause(this.localMs);
+        await tab.survive();
+        // The crash of the tab undoes the transaction.
+        const value = await memory.transaction(mode, (transaction) =>
+          Promise.race([work(this.#faulty(transaction, tab)), tab.death]),
+        );
+        await tab.survive();
+        return value;
+      },
+      close: () => undefined,
+    };
+  }
+
+  #faulty(transaction: LocalTransaction, tab: Tab): LocalTransaction {
+    return {
+      get: (...place) => tab.survive().then(() => transaction.get(...place)),
+      list: (...place) => tab.survive().then(() => transaction.list(...place)),
+      delete: (...place) => tab.survive().then(() => transaction.delete(...place)),
+      put: async (...place) => {
+        await tab.survive();
+        if (this.quotaFaults === 0) return transaction.put(...place);
+        this.quotaFaults -= 1;
+        throw new SessionError('quota_exceeded', 'The local store is full.');
+      },
+    };
+  }
+}
+
+/** An open session object of a tab. */
+export interface Handle {
+  readonly name: string;
+  readonly session: Session;
+  /** Whether it was read with all events. Offline, a read shows those of the copy. */
+  readonly isWhole: boolean;
+}
+
+/** A page. After a crash or a close, another `Tab` takes its place. */
+export class Tab implements Actor {
+  isDead = false;
+  isClosed = false;
+  frozenUntil = 0;
+  /** The number of awaits of the local store until it crashes. */
+  awaitsToCrash = Infinity;
+  readonly handles: Handle[] = [];
+  service!: CachedSessionService;
+  #remote!: RemoteSessionService;
+  #onDeath!: (error: Error) => void;
+  /** Rejects when the tab crashes. */
+  readonly death = new Promise<never>((_, reject) => (this.#onDeath = reject));
+
+  constructor(
+    readonly number: number,
+    readonly device: Device,
+    readonly owner: string,
+  ) {
+    this.death.catch(() => undefined);
+  }
+
+  /** @param reads `'cache-only'`: it never sends a request */
+  open(fetch: typeof globalThis.fetch, reads: 'cache-first' | 'cache-only'): void {
+    const { number, device, owner } = this;
+    this.#remote = new RemoteSessionService({
+      url: 'http://server.test',
+      fetch,
+      getAccessToken: () => owner,
+      retries: number % 2 === 0 ? 0 : 2,
+    });
+    this.service = new CachedSessionService({
+      remote: this.#remote,
+      local: device.store,
+      owner,
+      reads,
+      write: this.isThrough ? 'through' : 'local',
+      ...(device.isBounded && { maxSessions: 1 }),
+    });
+  }
+
+  /** Whether a write waits for the remote. */
+  get isThrough(): boolean {
+    return this.number === 3;
+  }
+
+  get clockOffset(): number {
+    return this.device.clockOffset;
+  }
+
+  crash(): void {
+    this.isDead = true;
+    this.#onDeath(new Error('the tab has crashed'));
+  }
+
+  /** An await of the local store, which never ends in a tab that crashes. */
+  async survive(): Promise<void> {
+    this.awaitsToCrash -= 1;
+    if (this.awaitsToCrash <= 0) this.crash();
+    if (this.isDead) await new Promise<never>(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.service.close();
+    await this.#remote.close();
+  }
+}

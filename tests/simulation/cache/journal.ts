@@ -1,0 +1,228 @@
+// What tabs have written, what the server has accepted, and what must hold of both in the end.
+
+/** A write of one value: an event's text, a title, a label, or a key of a state. */
+export interface NewWrite {
+  /** Names what the value is of. */
+  readonly register: string;
+  readonly value: string;
+  /** The session that is written, absent for the state of a user or an app. */
+  readonly session?: string | undefined;
+  readonly eventId?: string | undefined;
+  /** Whether the server may do without it: the initial state of a session that it already has. */
+  readonly isOptional?: boolean;
+  /** Whether it makes the event. */
+  readonly isNew?: boolean;
+  /** Whether the server may refuse it, so that a deletion of the session drops it. */
+  readonly mayBeRefused?: boolean;
+}
+
+export interface Write extends NewWrite {
+  readonly device: number;
+  readonly owner: string;
+  readonly began: number;
+  /** When it was acknowledged; `Infinity`: not yet. */
+  ended: number;
+  /** Whether it may be missing: it was refused and dropped, or its local store is lost. */
+  isGivenUp: boolean;
+  /** Whether its device has forgotten it. Offline, a read there lacks it. */
+  isForgotten: boolean;
+}
+
+interface Deletion {
+  /** A session, or the `user:` keys of a user. */
+  readonly what: string;
+  readonly device: number;
+  readonly began: number;
+  ended: number;
+}
+
+/** The device of the server's own agent. */
+export const SERVER = -1;
+
+const SHARED = /^(user|app):/;
+
+export class Journal {
+  readonly writes: Write[] = [];
+  readonly #deletions: Deletion[] = [];
+  /** The values of each register in the order in which the server has accepted them. */
+  readonly #accepted = new Map<string, string[]>();
+  #time = 0;
+
+  /** The present moment, later than all that has ended. */
+  now(): number {
+    return (this.#time += 1);
+  }
+
+  begin(device: number, owner: string, writes: readonly NewWrite[]): Write[] {
+    const began = this.now();
+    const common = { device, owner, began, ended: Infinity, isGivenUp: false, isForgotten: false };
+    const begun = writes.map((write) => ({ ...write, ...common }));
+    this.writes.push(...begun);
+    return begun;
+  }
+
+  beginDeletion(device: number, ...what: string[]): Deletion[] {
+    const began = this.now();
+    const begun = what.map((what) => ({ what, device, began, ended: Infinity }));
+    this.#deletions.push(...begun);
+    return begun;
+  }
+
+  end(ending: readonly { ended: number }[]): void {
+    const ended = this.now();
+    for (const each of ending) each.ended = ended;
+  }
+
+  hasDeletion(session: string): boolean {
+    return this.#deletions.some(({ what }) => what === session);
+  }
+
+  /** Notes the value that the server has now. */
+  accept(register: string, value: string): void {
+    const values = this.#accepted.get(register) ?? [];
+    this.#accepted.set(register, values);
+    if (values.at(-1) !== value) values.push(value);
+  }
+
+  /** The oldest event of a session at the server, whatever was deleted since. */
+  oldestOf(session: string): string | undefined {
+    const prefix = `${session} e`;
+    const register = [...this.#accepted.keys()].find((name) => name.startsWith(prefix));
+    return register?.slice(session.length + 1);
+  }
+
+  #isAccepted({ register, value }: Write): boolean {
+    return this.#accepted.get(register)?.includes(value) === true;
+  }
+
+  /** Whether the server has accepted the write, or a later one of the same device to the same register. */
+  isReplaced(write: Write): boolean {
+    return this.#rivalsOf(write).some(
+      (other) => other.ended >= write.began && this.#isAccepted(other),
+    );
+  }
+
+  /** Gives up what the server has not accepted. */
+  giveUp(isConcerned: (write: Write) => boolean): void {
+    for (const write of this.writes) {
+      if (isConcerned(write) && !this.#isAccepted(write)) write.isGivenUp = true;
+    }
+  }
+
+  /** The local store of a device has lost everything, or all that is an owner's. */
+  forget(device: number, owner?: string): void {
+    const isConcerned = (write: Write): boolean =>
+      write.device === device && (owner ?? write.owner) === write.owner;
+    for (const write of this.writes) write.isForgotten ||= isConcerned(write);
+    this.giveUp(isConcerned);
+  }
+
+  /** Whether an event was refused and dropped. The journal does not know the ids of events of `updateState`. */
+  isDropped(session: string, id: string): boolean {
+    const eventId = /^(e|probe)\d/.test(id) ? id : undefined;
+    return this.writes.some(
+      (write) => write.session === session && write.eventId === eventId && write.isGivenUp,
+    );
+  }
+
+  /** Whether a device has dropped something of a session, perhaps its creation. */
+  hasDropped(session: string, device: number): boolean {
+    return this.writes.some(
+      (write) => write.session === session && write.device === device && write.isGivenUp,
+    );
+  }
+
+  /** Whether somebody may have deleted what the write has changed, so that it need not arrive. */
+  isDeleted(write: Write): boolean {
+    const { register, session, device: writer, owner, began, mayBeRefused } = write;
+    return this.#deletions.some(({ what, device, ended }) => {
+      // A deletion on the same device concerns what was there before.
+      const isLater = device !== writer || ended >= began;
+      if (what === `user:* of ${owner}`) return isLater && register.startsWith('user:');
+      // The writer's deletion of a session keeps the values of shared keys.
+      const isKept = SHARED.test(register) && device === writer && mayBeRefused !== true;
+      return what === session && isLater && !isKept;
+    });
+  }
+
+  /** @returns a write that must be there and is not */
+  check(): string | undefined {
+    for (const write of this.writes) {
+      const problem = this.#lossOf(write) ?? this.#disorderOf(write);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  /** The writes of the same device to the same register. */
+  #rivalsOf({ register, device, owner }: Write): Write[] {
+    return this.writes.filter(
+      (write) => write.register === register && write.device === device && write.owner === owner,
+    );
+  }
+
+  #lossOf(write: Write): string | undefined {
+    const { ended, isOptional, isGivenUp, register, value } = write;
+    if (ended === Infinity || isOptional === true || isGivenUp) return undefined;
+    if (this.isDeleted(write) || this.isReplaced(write)) return undefined;
+    return `${value} of ${register} was acknowledged and has never reached the server`;
+  }
+
+  /** Values of one device arrive in the order of its calls. */
+  #disorderOf(write: Write): string | undefined {
+    const values = this.#accepted.get(write.register) ?? [];
+    const place = values.indexOf(write.value);
+    if (place < 0) return undefined;
+    const late = this.#rivalsOf(write).find(
+      ({ ended, value }) => ended < write.began && values.lastIndexOf(value) > place,
+    );
+    return late && `${late.value} of ${write.register} came after ${write.value}, which was written later: ${values.join()}`; // prettier-ignore
+  }
+
+  /**
+   * Checks the ids of a session's events.
+   *
+   * @param reader absent: everything has arrived, and nothing may be missing
+   */
+  checkRead(
+    session: string,
+    ids: readonly string[],
+    reader?: { readonly began: number; readonly device: number; readonly owner: string },
+  ): string | undefined {
+    const problem = this.checkOrder(session, ids);
+    if (problem !== undefined) return problem;
+    /** The writes that made the events. */
+    const firsts = new Map<string, Write>();
+    for (const write of this.writes) {
+      if (write.isNew === true && write.session === session) firsts.set(write.eventId!, write);
+    }
+    for (const [id, write] of firsts) {
+      if (ids.includes(id) || write.isGivenUp || this.isDeleted(write)) continue;
+      const { began, device, owner } = reader ?? { ...write, began: Infinity };
+      const isOwn = device === write.device && owner === write.owner;
+      if (!isOwn || write.ended >= began || (reader && write.isForgotten)) continue;
+      return `${session} lacks ${id}; it has ${ids.join()}`;
+    }
+    return undefined;
+  }
+
+  /** Events are there once, and those of one device in the order of its calls. */
+  checkOrder(session: string, ids: readonly string[]): string | undefined {
+    const twice = ids.find((id, place) => ids.indexOf(id) !== place);
+    if (twice !== undefined) return `${session} has ${twice} twice: ${ids.join()}`;
+    const last = new Map<string, Write>();
+    for (const id of ids.toReversed()) {
+      const made = this.writes.find(
+        (write) => write.isNew === true && write.session === session && write.eventId === id,
+      );
+      if (made === undefined) continue;
+      const writer = `${made.device} ${made.owner}`;
+      const earlier = last.get(writer);
+      if (earlier !== undefined && earlier.ended < made.began) {
+        return `${session} has ${earlier.eventId} behind ${id}, which was written later: ${ids.join()}`;
+      }
+      if (earlier === undefined || made.ended < earlier.ended) last.set(writer, made);
+    }
+    return undefined;
+  }
+}

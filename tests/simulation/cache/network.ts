@@ -1,0 +1,146 @@
+// The network between tabs and the handler. Each request takes some milliseconds each way. A schedule gives the next
+// requests of a device their fates.
+
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
+import type { Device, Tab } from './device.js';
+import type { Server } from './server.js';
+import { OUTSIDE, type World } from './world.js';
+
+/** Milliseconds of each way. */
+const WAY_MS = 10;
+
+export class Network {
+  readonly #world: World;
+  readonly #server: Server;
+  readonly #onForget: (tab: Tab) => void;
+  /** Requests are handled one after the other, so that each effect is seen. */
+  #turn: Promise<unknown> = Promise.resolve();
+  readonly #feeds = new Map<ReadableStreamDefaultController<Uint8Array>, Tab>();
+
+  /** @param onForget called when a tab gets the order to forget */
+  constructor(world: World, server: Server, onForget: (tab: Tab) => void) {
+    this.#world = world;
+    this.#server = server;
+    this.#onForget = onForget;
+  }
+
+  /** The `fetch` of a tab. */
+  fetchOf(tab: Tab): typeof fetch {
+    return (input, init = {}) =>
+      new Promise<Response>((resolve, reject) => {
+        const { signal } = init;
+        if (signal?.aborted) return reject(signal.reason as Error);
+        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+        this.#send(tab, input as string, init, resolve, reject);
+      });
+  }
+
+  /** Breaks the open feeds of a device. */
+  cut(device: Device): void {
+    for (const [controller, tab] of this.#feeds) {
+      if (tab.device !== device) continue;
+      this.#feeds.delete(controller);
+      this.#world.at(0, tab, () => controller.error(new TypeError('terminated')));
+    }
+  }
+
+  #send(
+    tab: Tab,
+    url: string,
+    init: RequestInit,
+    resolve: (response: Response) => void,
+    reject: (error: Error) => void,
+  ): void {
+    const { device } = tab;
+    const { method = 'GET' } = init;
+    const body = (init.body ?? '') as string;
+    const line = `tab ${tab.number} ${method} ${url.slice('http://server.test'.length)}`;
+    this.#requireOwn(tab, `${line} ${body}`);
+    const { fate, ms = 0, ...made } = (device.isOffline ? undefined : device.fates.shift()) ?? {};
+    this.#world.note(`${line} ${body.slice(0, 400)}${fate ? ` -> ${fate} ${ms}` : ''}`);
+    const lose = (after: number): void =>
+      this.#world.at(after, tab, () => reject(new TypeError('fetch failed')));
+    const answer = (response: Response, after = WAY_MS): void =>
+      this.#world.at(after, tab, () => {
+        if (device.isOffline) return reject(new TypeError('fetch failed'));
+        const { status } = response;
+        if (status >= 300) this.#world.note(`  ${line} gets ${status}`);
+        if (status === 410) this.#onForget(tab);
+        resolve(response);
+      });
+    if (device.isOffline) return lose(WAY_MS);
+    if (fate === 'dropped') return lose(ms);
+    if (fate === 'status') return answer(madeUp(made.status!, made.isHandler!));
+    const sent = fate === 'body cut' ? body.slice(0, body.length / 2) : body;
+    const handle = (): Promise<Response> => {
+      const request = new Request(url, { method, headers: init.headers!, body: sent || null });
+      const handled = this.#turn.then(() => this.#server.handle(request, sent));
+      this.#turn = handled.catch(() => undefined);
+      return handled;
+    };
+    const deliver = async (): Promise<void> => {
+      const response = await handle();
+      const { status, headers } = response;
+      if (headers.get('content-type')?.startsWith('text/event-stream')) {
+        return answer(this.#feedTo(tab, response, init.signal!));
+      }
+      if (fate === 'answer lost') return lose(ms);
+      if (fate !== 'answer cut') return answer(response, fate === 'late answer' ? ms : WAY_MS);
+      const whole = await response.text();
+      answer(new Response(whole.slice(0, whole.length / 2), { status, headers }));
+    };
+    const start = (run: () => Promise<unknown>, after: number): void =>
+      this.#world.at(after, OUTSIDE, () => {
+        run().catch((error: unknown) => this.#world.fail(`the handler throws ${String(error)}`));
+      });
+    start(deliver, fate === 'late' ? ms : WAY_MS);
+    if (fate === 'doubled') start(handle, ms);
+  }
+
+  /** Passes what a feed sends on to the tab. */
+  #feedTo(tab: Tab, { body, headers }: Response, signal: AbortSignal): Response {
+    const reader = body!.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    const stop = (): void => void reader.cancel().catch(() => undefined);
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        const isOpen = (): boolean => this.#feeds.has(controller) && !tab.isDead && !signal.aborted;
+        const pump = async (): Promise<void> => {
+          const { done, value } = await reader.read();
+          if (!isOpen()) return stop();
+          this.#world.at(WAY_MS, tab, () => {
+            if (!isOpen()) return;
+            const text = new TextDecoder().decode(value).trim();
+            this.#world.note(`  the feed tells tab ${tab.number}: ${text}`);
+            if (value !== undefined) controller.enqueue(value);
+            if (done && this.#feeds.delete(controller)) controller.close();
+          });
+          if (!done) return pump();
+        };
+        this.#feeds.set(controller, tab);
+        void pump();
+      },
+      cancel: stop,
+    });
+    return new Response(stream, { headers });
+  }
+
+  /** Each value names its writer. A device posts nothing of another one, and an owner nothing of another one. */
+  #requireOwn({ owner, device }: Tab, text: string): void {
+    for (const [value, number, writer] of text.matchAll(/\bd(\w+)\.(\w+)\.[\d.]+/g)) {
+      if (number === String(device.number) && writer === owner) continue;
+      this.#world.fail(`${owner} on device ${device.number} posts ${value}: ${text}`);
+    }
+  }
+}
+
+/** An answer that does not come from the handler, or that its authorization gives. */
+function madeUp(status: number, isHandler: boolean): Response {
+  const isJson = isHandler || status >= 500;
+  const json = JSON.stringify({ detail: `status ${status}`, ...(status === 410 && { code: 'forget' }) }); // prettier-ignore
+  const headers: Record<string, string> = {
+    'content-type': isJson ? 'application/json' : 'text/html',
+    ...(isHandler && { [PROTOCOL_HEADER]: PROTOCOL_VERSION }),
+    ...((status === 429 || status === 503) && { 'retry-after': '2' }),
+  };
+  return new Response(isJson ? json : '<html>Sign in</html>', { status, headers });
+}

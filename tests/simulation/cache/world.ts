@@ -1,0 +1,189 @@
+// Time, order and clocks of one schedule. One thread runs everything: a timer is due, its program continues until no
+// promise is ready, then the next timer is due. So a schedule always runs alike.
+
+import { createHash } from 'node:crypto';
+import { Feed } from '../../../js/watch/feed.js';
+import { Watcher } from '../../../js/watch/watcher.js';
+import { Random } from '../run/random.js';
+
+/** The most timers of a schedule. One that needs more never becomes quiet. */
+const MOST_TIMERS = 50_000;
+
+/** A program with timers of its own: a tab, or everything outside of the tabs. */
+export interface Actor {
+  /** Milliseconds by which its clock differs. */
+  readonly clockOffset: number;
+  /** Its timers never run again. */
+  readonly isDead: boolean;
+  /** Its timers run no earlier, because the browser has frozen the tab. */
+  readonly frozenUntil: number;
+}
+
+/** An actor without faults. */
+export const OUTSIDE: Actor = { clockOffset: 0, isDead: false, frozenUntil: 0 };
+
+/** Resolves when no promise is ready to continue. */
+const drained = ((setImmediate) => (): Promise<void> => new Promise((resolve) => setImmediate(resolve)))(globalThis.setImmediate); // prettier-ignore
+
+export class World {
+  now = 0;
+  /** The actor whose code runs now. */
+  actor: Actor = OUTSIDE;
+  /** What has happened. */
+  readonly trace: string[] = [];
+  /** What is wrong first. */
+  problem: string | undefined;
+  readonly #timers = new Set<Timer>();
+  readonly #restores: (() => void)[] = [];
+  #count = 0;
+
+  note(text: string): void {
+    this.trace.push(`${String(this.now).padStart(7)} ${text}`);
+  }
+
+  fail(problem: string): void {
+    if (this.problem === undefined) this.note(`FAILS: ${problem}`);
+    this.problem ??= problem;
+  }
+
+  /** Replaces clocks, timers and randomness by those of this world. */
+  install(): void {
+    const random = new Random(1);
+    this.#replace(globalThis, {
+      setTimeout: (run: () => void, after?: number) => this.#set(run, after),
+      clearTimeout: (timer?: Timer) => timer?.clear(),
+      setImmediate: (run: () => void) => this.#set(run),
+    });
+    this.#replace(AbortSignal, {
+      timeout: (after: number) => {
+        const controller = new AbortController();
+        this.#set(() => controller.abort(new DOMException('timed out', 'TimeoutError')), after);
+        return controller.signal;
+      },
+    });
+    this.#replace(Math, { random: () => random.next() });
+    this.#replace(Date, { now: () => 1_700_000_000_000 + this.now + this.actor.clockOffset });
+    this.#replace(performance, { now: () => this.now });
+    this.#replace(crypto.subtle, {
+      // The host's digest is ready after some real time.
+      digest: (_: unknown, data: Uint8Array) =>
+        Promise.resolve(new Uint8Array(createHash('sha256').update(data).digest()).buffer),
+    });
+    this.#separateTabs();
+  }
+
+  uninstall(): void {
+    for (const restore of this.#restores.splice(0)) restore();
+  }
+
+  #replace(target: object, values: Readonly<Record<string, unknown>>): void {
+    for (const [name, value] of Object.entries(values)) {
+      const before = (target as Record<string, unknown>)[name];
+      this.#restores.push(() => void Object.assign(target, { [name]: before }));
+      Object.assign(target, { [name]: value });
+    }
+  }
+
+  /** Tabs in one process share a feed. Here a notice reaches another tab a moment later, as by a channel. */
+  #separateTabs(): void {
+    const actors = new WeakMap<Watcher, Actor>();
+    const [{ add }, { push }] = [Feed.prototype, Watcher.prototype];
+    // eslint-disable-next-line @typescript-eslint/no-this-alias
+    const world = this;
+    this.#replace(Feed.prototype, {
+      add(this: Feed, watcher: Watcher) {
+        actors.set(watcher, world.actor);
+        add.call(this, watcher);
+      },
+    });
+    this.#replace(Watcher.prototype, {
+      push(this: Watcher, notices: Parameters<typeof push>[0]) {
+        const actor = actors.get(this) ?? world.actor;
+        if (actor === world.actor) push.call(this, notices);
+        else if (!world.actor.isDead) world.at(1, actor, () => push.call(this, notices));
+      },
+    });
+  }
+
+  /** Runs code as an actor, and what it awaits, until no promise is ready. */
+  async act(actor: Actor, run: () => void): Promise<void> {
+    this.actor = actor;
+    run();
+    await drained();
+    this.actor = OUTSIDE;
+  }
+
+  /** Runs code as an actor after some milliseconds. */
+  at(milliseconds: number, actor: Actor, run: () => void): void {
+    this.#set(run, milliseconds, actor);
+  }
+
+  /** Resolves as the present actor after some milliseconds. */
+  pause(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => void this.#set(resolve, milliseconds));
+  }
+
+  /** Lets time pass. */
+  async pass(milliseconds: number): Promise<void> {
+    const end = this.now + milliseconds;
+    await this.until(() => false, milliseconds);
+    this.now = end;
+  }
+
+  /** Lets time pass until `isDone`. @returns whether it was done within the limit */
+  async until(isDone: () => boolean, limitMs: number): Promise<boolean> {
+    const end = this.now + limitMs;
+    await drained();
+    while (!isDone() && (await this.#runNext(end)));
+    return isDone();
+  }
+
+  async #runNext(end: number): Promise<boolean> {
+    this.#count += 1;
+    if (this.#count > MOST_TIMERS) throw new Error('it never becomes quiet');
+    let first: Timer | undefined;
+    let firstAt = Infinity;
+    for (const timer of this.#timers) {
+      if (timer.actor.isDead) timer.clear();
+      const at = Math.max(timer.at, timer.actor.frozenUntil);
+      if (at < firstAt && !timer.actor.isDead) [first, firstAt] = [timer, at];
+    }
+    if (first === undefined || firstAt > end) return false;
+    first.clear();
+    this.now = Math.max(this.now, firstAt);
+    await this.act(first.actor, first.run);
+    return true;
+  }
+
+  #set(run: () => void, after = 0, actor = this.actor): Timer {
+    return new Timer(this.#timers, this.now + Math.max(0, Math.floor(after)), actor, run);
+  }
+}
+
+/** A timer, and what `setTimeout` returns. */
+class Timer {
+  constructor(
+    readonly timers: Set<Timer>,
+    readonly at: number,
+    readonly actor: Actor,
+    readonly run: () => void,
+  ) {
+    timers.add(this);
+  }
+
+  clear(): void {
+    this.timers.delete(this);
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  hasRef(): boolean {
+    return true;
+  }
+}
