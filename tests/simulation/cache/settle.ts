@@ -31,7 +31,7 @@ export async function settle(play: Play): Promise<void> {
     do await call(play, tab, 'a sync', () => syncAfterFaults(tab));
     while (await call(play, tab, 'a drop', () => settleRefusal(play, tab, 'drop', '')));
   }
-  await receive(play, lasts.slice(0, -1));
+  await receive(play, lasts);
   for (const tab of lasts) {
     const [entry] = await call(play, tab, 'a list', () => tab.service.outbox.list());
     if (entry !== undefined) world.fail(`tab ${tab.number} still has ${JSON.stringify(entry)}`);
