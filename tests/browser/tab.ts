@@ -51,6 +51,11 @@ export class Tab<S extends Scenarios> {
     await this.#session.get(url);
   }
 
+  /** Makes this the tab that was used last. */
+  async focus(): Promise<void> {
+    await this.#turn();
+  }
+
   async back(): Promise<void> {
     await this.#turn();
     await this.#session.navigate().back();

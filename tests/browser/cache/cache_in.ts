@@ -105,6 +105,33 @@ export function cacheIn(browserName: BrowserName): void {
         await second.call('close');
       }));
 
+    // Only Chromium's driver freezes a page.
+    if (browserName === 'chromium') {
+      it('sends from another tab when the sender is frozen, and once when it wakes', () =>
+        inPages(2, async (first, second) => {
+          await first.call('open', site.sessions.url, 'lia');
+          await first.call('write', 's1', ['zero']);
+          await first.call('untilSent');
+          await second.call('open', site.sessions.url, 'lia');
+          assert.deepEqual(await second.call('read', 's1'), ['zero']);
+          await site.sessions.stop();
+          try {
+            await second.call('write', 's1', ['one']);
+            await first.call('write', 's1', ['two']);
+            await browser.debug('Page.setWebLifecycleState', { state: 'frozen' });
+          } finally {
+            await site.sessions.start();
+          }
+          await second.call('untilSent');
+          assert.deepEqual(await stored('lia', 's1'), ['zero', 'one', 'two']);
+          await first.focus();
+          await browser.debug('Page.setWebLifecycleState', { state: 'active' });
+          await first.call('write', 's1', ['three']);
+          await first.call('untilSent');
+          assert.deepEqual(await stored('lia', 's1'), ['zero', 'one', 'two', 'three']);
+        }));
+    }
+
     it('shows nothing to another owner, also without the server', () =>
       inPages(1, async (page) => {
         await writeThere('lea', 's1', ['secret']);

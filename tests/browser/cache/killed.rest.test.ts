@@ -6,8 +6,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { openBrowser } from '../browser.js';
 import { startChromium } from '../indexed_db/loss/chromium_process.js';
 import { type ChatSite, serveChat } from './chat_site.js';
+import type { ChatScenarios } from './page/main.js';
 
 const KILLS = Number(process.env.SOAK_CACHE_KILLS ?? 10);
 
@@ -15,6 +17,36 @@ interface Report {
   readonly error?: string;
   readonly sessions?: Readonly<Record<string, readonly string[]>>;
 }
+
+describe('A leading tab that is killed', () => {
+  it('leaves its outbox to another tab, which sends it once', async () => {
+    const site = await serveChat();
+    const browser = await openBrowser('chromium');
+    const key = { appName: 'chat', userId: 'ada', sessionId: 'one' };
+    try {
+      const first = await browser.openTab<ChatScenarios>(site.origin);
+      const second = await browser.openTab<ChatScenarios>(site.origin);
+      await first.call('open', site.sessions.url, 'ada');
+      await first.call('write', 'one', ['zero']);
+      await first.call('untilSent');
+      await second.call('open', site.sessions.url, 'ada');
+      await site.sessions.stop();
+      await first.call('write', 'one', ['one', 'two']);
+      await second.call('write', 'one', ['three']);
+      await first.focus();
+      // The renderer is gone, so there is no answer.
+      await assert.rejects(browser.debug('Page.crash'), /crash/);
+      await site.sessions.start();
+      await second.call('untilSent');
+      const session = await site.sessions.service.getSession(key);
+      const texts = session!.events.map(({ content }) => content?.parts?.[0]?.text);
+      assert.deepEqual(texts, ['zero', 'one', 'two', 'three']);
+    } finally {
+      await browser.close();
+      await site.close();
+    }
+  });
+});
 
 describe('A Chromium that is killed', () => {
   let site: ChatSite;
