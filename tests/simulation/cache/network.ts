@@ -13,6 +13,8 @@ export class Network {
   readonly #world: World;
   readonly #server: Server;
   readonly #onForget: (tab: Tab) => void;
+  /** The requests that have not reached the handler. */
+  underWay = 0;
   /** Requests are handled one after the other, so that each effect is seen. */
   #turn: Promise<unknown> = Promise.resolve();
   readonly #feeds = new Map<ReadableStreamDefaultController<Uint8Array>, Tab>();
@@ -89,10 +91,13 @@ export class Network {
       const whole = await response.text();
       answer(new Response(whole.slice(0, whole.length / 2), { status, headers }));
     };
-    const start = (run: () => Promise<unknown>, after: number): void =>
+    const start = (run: () => Promise<unknown>, after: number): void => {
+      this.underWay += 1;
       this.#world.at(after, OUTSIDE, () => {
+        this.underWay -= 1;
         run().catch((error: unknown) => this.#world.fail(`the handler throws ${String(error)}`));
       });
+    };
     start(deliver, fate === 'late' ? ms : WAY_MS);
     if (fate === 'doubled') start(handle, ms);
   }

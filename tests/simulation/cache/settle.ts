@@ -13,14 +13,20 @@ const PATIENCE_MS = 600_000;
 /** Milliseconds in which a change reaches all devices by the feed. */
 const FEED_MS = 4000;
 
+/** Milliseconds in which all tabs of a device forget. */
+const FORGET_MS = 100;
+
 /** The most handles that are probed in a tab. */
 const MOST_PROBED = 3;
 
 export async function settle(play: Play): Promise<void> {
   const { world, journal } = play;
   heal(play);
-  const isQuiet = await world.until(() => play.pending.length === 0, PATIENCE_MS);
-  if (!isQuiet) return world.fail(`these calls never end: ${play.pending.join()}`);
+  const isQuiet = (): boolean => play.pending.length === 0 && play.network.underWay === 0;
+  const isQuietInTime = await world.until(isQuiet, PATIENCE_MS);
+  if (!isQuietInTime) return world.fail(`these calls never end: ${play.pending.join()}`);
+  // An order to forget may have come last.
+  await world.pass(FORGET_MS);
   const tabs = await openAll(play);
   // Tabs with one owner on one device share their data.
   const nameOf = (tab: Tab): string => `${tab.device.number} ${tab.owner}`;
@@ -105,14 +111,15 @@ async function receive(play: Play, tabs: readonly Tab[]): Promise<void> {
   for (const tab of tabs) await call(play, tab, 'a sync', () => syncAfterFaults(tab));
 }
 
-/** Requests that were under way while the network healed may still fail. */
+/** The result of an attempt from before the network healed may still come. */
 async function syncAfterFaults({ service }: Tab): Promise<void> {
   for (let attempt = 1; attempt < 4; attempt += 1) {
     try {
       return await service.sync();
     } catch (error) {
       if (!isSessionError(error)) throw error;
-      if (error.code !== 'connection_lost' && error.status === undefined) throw error;
+      const isFault = ['connection_lost', 'quota_exceeded'].includes(error.code);
+      if (!isFault && error.status === undefined) throw error;
     }
   }
   return service.sync();
