@@ -127,17 +127,18 @@ export class Fetch {
   /** @returns whether the copy has older events now */
   async #fetchOlder(
     key: CompositeSessionKey,
-    { client, created = null }: FetchStart,
+    start: FetchStart,
     firstId: string,
     limit: number,
   ): Promise<boolean> {
     const { data, remote, bounds } = this.#parts;
+    const { created = null } = start;
     const older = await remote.older(key, firstId, limit);
     if (older?.created !== created) return false;
     const { events, hasOlder } = older;
     await bounds.write(key, () =>
       data.write((transaction) => {
-        transaction.requireClient(client);
+        transaction.resume(start);
         return takeOlder(transaction, key, created, firstId, events, hasOlder);
       }),
     );
@@ -152,7 +153,7 @@ export class Fetch {
     const { data, bounds, clock, publish } = this.#parts;
     const notices = await bounds.write(key, () =>
       data.write((transaction) => {
-        transaction.requireClient(start.client);
+        transaction.resume(start);
         return takeSession(transaction, key, session, start, clock());
       }),
     );

@@ -144,8 +144,9 @@ export class Lists {
   async #take(
     { appName, userId }: StateOwner,
     [sessions, , [app, ...pairs]]: ReadList,
-    { began, client }: Beginning,
+    start: Beginning,
   ): Promise<CompositeSessionKey[]> {
+    const { began } = start;
     const { data, bounds, clock, publish } = this.#parts;
     const fetched: CompositeSessionKey[] = [];
     const notices: Notice[] = [];
@@ -153,7 +154,7 @@ export class Lists {
     const hasStates = sessions.some(({ created }) => created > 0);
     await bounds.write(undefined, () =>
       data.write(async (transaction) => {
-        transaction.requireClient(client);
+        transaction.resume(start);
         fetched.length = notices.length = 0;
         for (const session of sessions) {
           if (session.isDamaged) continue;
@@ -188,7 +189,7 @@ export class Lists {
   async #removeOthers(
     owner: StateOwner,
     sessions: readonly ListedSession[],
-    { began, client }: Beginning,
+    start: Beginning,
   ): Promise<void> {
     const { data, publish } = this.#parts;
     const listed = new Set(
@@ -197,10 +198,10 @@ export class Lists {
       ),
     );
     const notices = await data.write(async (transaction) => {
-      transaction.requireClient(client);
+      transaction.resume(start);
       const notices: Notice[] = [];
       for (const [key, record] of await transaction.sessions(owner)) {
-        const isOlder = record.copy !== undefined && record.confirmedAt <= began;
+        const isOlder = record.copy !== undefined && record.confirmedAt <= start.began;
         if (!isOlder || listed.has(nameOf(key))) continue;
         notices.push(...(await removeGone(transaction, key, record)));
       }
@@ -211,13 +212,13 @@ export class Lists {
 
   async #fetchState(owner: StateOwner): Promise<void> {
     const { data, remote, bounds, publish } = this.#parts;
-    const { began, client } = await this.#begin();
+    const start = await this.#begin();
     const text = await remote.ask((store, call) => store.sharedState(owner, call));
     const state = JSON.stringify(JSON.parse(text) as StateShape);
     const isChanged = await bounds.write(undefined, () =>
       data.write((transaction) => {
-        transaction.requireClient(client);
-        return takeState(transaction, owner, state, began);
+        transaction.resume(start);
+        return takeState(transaction, owner, state, start.began);
       }),
     );
     if (isChanged) publish([stateNotice(owner.appName, owner.userId, [scopeOf(owner)])]);

@@ -91,12 +91,14 @@ export class CacheTransaction {
   }
 
   /**
-   * Fails if the local data was erased since a transaction in which it had this client.
+   * Takes up work that began in an earlier transaction. The number that it began with may be higher than all that were
+   * drawn since, if the local data was new and the clock has gone back.
    *
-   * @throws SessionError `aborted`
+   * @throws SessionError `aborted` if the local data was erased since
    */
-  requireClient(client: string): void {
+  resume({ began, client }: { readonly began: number; readonly client: string }): void {
     if (client !== '' && client !== this.client) throw erasedError();
+    this.drawUpTo(began);
   }
 
   /** The last number that was drawn. */

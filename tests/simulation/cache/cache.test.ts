@@ -1,3 +1,3 @@
 import { checkCaches } from './seeds.js';
 
-checkCaches(2000);
+checkCaches(1500);
