@@ -2,4 +2,4 @@
 
 import { checkCaches } from '../simulation/cache/seeds.js';
 
-checkCaches(Number(process.env.SOAK_SEEDS ?? 1_000_000), 1_000_000);
+await checkCaches(Number(process.env.SOAK_SEEDS ?? 1_000_000), 1_000_000);

@@ -3,4 +3,4 @@
 import { FIRST_SEED } from '../run/seeds.js';
 import { checkCaches } from './seeds.js';
 
-checkCaches(Number(process.env.SEEDS ?? 15_000), FIRST_SEED);
+await checkCaches(Number(process.env.SEEDS ?? 15_000), FIRST_SEED);

@@ -1,3 +1,3 @@
 import { checkCaches } from './seeds.js';
 
-checkCaches(1500);
+await checkCaches(1500);
