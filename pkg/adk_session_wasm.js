@@ -944,7 +944,7 @@ function __wbg_get_imports() {
                     const a = state0.a;
                     state0.a = 0;
                     try {
-                        return wasm_bindgen__convert__closures_____invoke__h66c3f5f4fff911e6(a, state0.b, );
+                        return wasm_bindgen__convert__closures_____invoke__hc83475bf0c93919c(a, state0.b, );
                     } finally {
                         state0.a = a;
                     }
@@ -1124,7 +1124,7 @@ function __wbg_get_imports() {
                     const a = state0.a;
                     state0.a = 0;
                     try {
-                        return wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(a, state0.b, arg0, arg1);
+                        return wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(a, state0.b, arg0, arg1);
                     } finally {
                         state0.a = a;
                     }
@@ -1270,13 +1270,13 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 16, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__he06982ddd0926633);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 15, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h7d778da3cd159e4f);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 39, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792);
             return ret;
         },
         __wbindgen_generic_0000000000000003: function(arg0) {
@@ -1304,23 +1304,23 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__h66c3f5f4fff911e6(arg0, arg1) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h66c3f5f4fff911e6(arg0, arg1);
+function wasm_bindgen__convert__closures_____invoke__hc83475bf0c93919c(arg0, arg1) {
+    wasm.wasm_bindgen__convert__closures_____invoke__hc83475bf0c93919c(arg0, arg1);
 }
 
-function wasm_bindgen__convert__closures_____invoke__he06982ddd0926633(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__he06982ddd0926633(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h7d778da3cd159e4f(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h7d778da3cd159e4f(arg0, arg1, arg2);
 }
 
-function wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg1, arg2) {
-    const ret = wasm.wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792(arg0, arg1, arg2) {
+    const ret = wasm.wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792(arg0, arg1, arg2);
     if (ret[1]) {
         throw takeFromExternrefTable0(ret[0]);
     }
 }
 
-function wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(arg0, arg1, arg2, arg3) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(arg0, arg1, arg2, arg3);
+function wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(arg0, arg1, arg2, arg3) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(arg0, arg1, arg2, arg3);
 }
 
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/rules.js';
 
 /**
- * A test case: a sentence and the steps that show it, as in `src/conformance/cases.json`. The docs of
+ * A test case: a sentence and the steps that show it, as in `tests/conformance/cases.json`. The docs of
  * `src/conformance/mod.rs` explain the format.
  */
 export interface Case {

@@ -68,10 +68,6 @@ export function packCreation(session: NewSession, hasTexts: boolean): PackedAppe
   return packAppends([{ key, position, policy: STALE_POLICIES.append, events }], hasTexts);
 }
 
-/** The length of a delta, and the end of a history, which the wasm reads of each append. */
-const NO_DELTA = 0;
-const NO_TRUNCATION = NaN;
-
 /**
  * Packs appends into one string, because each string that enters the wasm has a fixed cost.
  *
@@ -98,8 +94,7 @@ export function packAppends(appends: readonly Append[], hasTexts: boolean): Pack
     const last = Number.isNaN(created) ? (lastEventId ?? '') : '';
     packed += appName + userId + sessionId + last + firstTitle;
     numbers.push(appName.length, userId.length, sessionId.length, last.length, firstTitle.length);
-    numbers.push(NO_DELTA, created, revision, policy, expectedRevision, NO_TRUNCATION);
-    numbers.push(events.length);
+    numbers.push(created, revision, policy, expectedRevision, events.length);
     for (const { id, timestamp, deltaText, text, whole = '' } of events) {
       packed += id + deltaText;
       if (texts === undefined) packed += text + whole;

@@ -1,4 +1,4 @@
-//! The cases, read from `cases.json`.
+//! The cases, read from `tests/conformance/cases.json`.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::conformance::expand::{expand, expand_steps};
 use crate::core::session::Timestamp;
 use crate::core::write::StalePolicy;
 
-const CASES: &str = include_str!("cases.json");
+const CASES: &str = include_str!("../../tests/conformance/cases.json");
 
 /// A sentence, and the steps that test it.
 pub(super) struct Case {

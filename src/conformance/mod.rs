@@ -1,6 +1,6 @@
 //! The conformance suite that every storage must pass.
 //!
-//! Its cases are data, `cases.json`, so that two runners share them. This one runs over any
+//! Its cases are data, `tests/conformance/cases.json`, so that two runners share them. This one runs over any
 //! [`Storage`] in Rust; `adk-session-wasm/testing` runs over any adapter in JavaScript. A case has
 //! a name, which is a sentence that must hold, and steps. The cases document what a session service
 //! promises. Some duties of a storage never show through the service: a refusal writes nothing,
@@ -73,7 +73,6 @@ mod runner;
 mod script;
 mod stop;
 mod together;
-mod truncation;
 mod verb_rows;
 mod verbs;
 mod verdict;
@@ -135,7 +134,6 @@ pub async fn run<S: Storage>(open: impl AsyncFn() -> S) -> Report {
         }
     }
     verbs::run(&open, &mut report).await;
-    truncation::run(&open, &mut report).await;
     report
 }
 

@@ -21,7 +21,6 @@ pub(super) fn plan(event_ids: &[&str], since: Revision) -> Plan {
         event_ids: event_ids.iter().map(|id| Arc::from(*id)).collect(),
         ids_are_new: false,
         since,
-        truncate_after: None,
         repetition: Repetition::SetsAgain,
     }
 }

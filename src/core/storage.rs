@@ -366,12 +366,6 @@ pub trait Storage: SendOutsideWasm + SyncOutsideWasm {
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Option<Revision>>;
 
-    /// Whether it carries out [`Plan::truncate_after`]. A storage that does not gets no such write, so
-    /// it cannot overlook a removal.
-    fn truncates(&self) -> bool {
-        false
-    }
-
     /// Returns the keys of all sessions with that id, or `None` if the storage has no such index.
     /// Only the Rust API, which takes a bare id, calls it.
     fn find(&self, session_id: &str) -> Option<Vec<SessionKey>>

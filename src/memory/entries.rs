@@ -112,8 +112,7 @@ impl<'a> Entries<'a> {
         require_room(texts.sum::<usize>() + SPARE)
     }
 
-    /// `end`: see [`Plan::truncate_after`].
-    pub(super) fn write(self, changes: Changes, end: Option<Revision>) {
+    pub(super) fn write(self, changes: Changes) {
         let Some(mut app) = self.app else {
             return;
         };
@@ -132,9 +131,6 @@ impl<'a> Entries<'a> {
         };
         let is_new = session.head.revision == 0;
         session.change(change);
-        if let Some(end) = end {
-            session.events.truncate(end);
-        }
         for event in changes.events {
             session.events.write(event.row);
         }

@@ -118,22 +118,6 @@ impl EventLog {
         self.compact();
     }
 
-    /// Removes the events with a `seq` later than `after`.
-    pub(super) fn truncate(&mut self, after: Revision) {
-        while let Some(chunk) = self.chunks.last_mut() {
-            let Some(LoggedEvent { id, text, .. }) = chunk.pop_if(|event| event.seq > after) else {
-                break;
-            };
-            let position = self.len();
-            id.with(|id| self.positions.remove(id, position));
-            self.wasted += id.len() + text.len();
-            self.chunks.pop_if(|chunk| chunk.is_empty());
-        }
-        let len = self.len();
-        self.replaced.retain(|(_, position)| *position < len);
-        self.compact();
-    }
-
     /// Copies the current texts into new blocks, without the removed ones, if these are many and memory
     /// has room for the copies. Texts that leave no room for the next one in their block take up to
     /// twice their length.

@@ -129,10 +129,6 @@ impl Storage for MemoryStorage {
         Box::pin(async move { Ok(self.contents()?.delete(deletion)) })
     }
 
-    fn truncates(&self) -> bool {
-        true
-    }
-
     fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {
         let mut contents = self.contents().ok()?;
         let Contents { apps, owners, .. } = &mut *contents;
@@ -162,7 +158,7 @@ impl Contents {
         // changes nothing creates nothing.
         let plan = write.plan();
         if entries.is_whole(plan) {
-            entries.write(changes, plan.truncate_after);
+            entries.write(changes);
             return Ok(());
         }
         let entries = Entries::of(&mut self.apps, plan, true);
@@ -170,7 +166,7 @@ impl Contents {
             return Err(no_room());
         }
         let is_session = changes.session.is_some();
-        entries.write(changes, plan.truncate_after);
+        entries.write(changes);
         let Target { app_name, user_id, session_id } = &plan.target;
         if let (Some(owners), Some(user_id), Some(session_id), true) =
             (&mut self.owners, user_id.as_deref(), session_id.as_deref(), is_session)

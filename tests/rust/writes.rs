@@ -61,21 +61,6 @@ async fn a_session_with_a_future_event_is_updated_then_and_created_now() {
 }
 
 #[tokio::test]
-async fn a_handle_does_not_miss_events_that_its_append_removes() {
-    let storage = MemoryStorage::new();
-    let SessionHead { created, .. } = create(&storage, Vec::new()).await;
-    let stays = run(&storage, append(vec![event("stays", 1)])).await.head.revision;
-    run(&storage, append(vec![event("goes", 2)])).await;
-    let position = HandlePosition::Revision { created, revision: created };
-    let events = vec![event("new", 3)];
-    let write = Append::new(key(), position, StalePolicy::Merge, events);
-    let appended = run(&storage, write.truncating(stays, Delta::default())).await;
-    let missed: Vec<_> = appended.missed.iter().map(|row| &*row.id).collect();
-    assert_eq!(missed, ["stays"]);
-    assert_eq!(texts(&storage).await, ["1", "3"]);
-}
-
-#[tokio::test]
 async fn a_state_that_was_deleted_gets_no_earlier_revision_again() {
     let storage = MemoryStorage::new();
     let mut revisions: Vec<Revision> = Vec::new();

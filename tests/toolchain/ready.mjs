@@ -32,7 +32,7 @@ export function distIsCurrent() {
   const built = join(root, 'js/dist/browser.js'); // written last by js/build/package.mjs
   if (!existsSync(built)) return false;
   const time = statSync(built).mtimeMs;
-  const sources = ['js', 'pkg', 'src/conformance/cases.json', 'package-lock.json'];
+  const sources = ['js', 'pkg', 'tests/conformance/cases.json', 'package-lock.json'];
   return sources.every((path) => isOlder(join(root, path), time));
 }
 

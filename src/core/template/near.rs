@@ -3,6 +3,8 @@
 //! This runs only for an error, but a state may have a million keys, or keys of a megabyte. So the
 //! work is capped: beyond the caps there are fewer suggestions, never a slow error.
 
+use strsim::generic_levenshtein;
+
 use crate::core::state::Scope;
 
 /// The most suggestions for one name.
@@ -52,7 +54,6 @@ where
     let names = names.iter().take(NAMES);
     let mut words: Vec<_> = names.map(|name| (Word::new(name), Vec::new())).collect();
     let comparable = words.iter().any(|(word, _)| word.is_some());
-    let mut row = Vec::new();
     let mut steps = 0;
     for key in keys.into_iter().take(if comparable { STEPS } else { 0 }) {
         let Some(key) = Word::new(key.as_ref()) else { continue };
@@ -64,7 +65,8 @@ where
                 continue;
             }
             steps += word.folded.len() * key.folded.len();
-            if let Some(edits) = distance(&word.folded, &key.folded, tolerance, &mut row) {
+            let edits = generic_levenshtein(&word.folded, &key.folded);
+            if edits <= tolerance {
                 rank(best, 2 * edits + usize::from(word.scope != key.scope), key.text);
             }
         }
@@ -83,31 +85,6 @@ fn rank(best: &mut Vec<(usize, String)>, score: usize, key: &str) {
         best.insert(place, (score, key.to_owned()));
         best.truncate(BEST);
     }
-}
-
-/// Returns the Levenshtein distance, or `None` if it is above `limit`. `row` is scratch memory.
-fn distance(from: &[char], to: &[char], limit: usize, row: &mut Vec<usize>) -> Option<usize> {
-    row.clear();
-    row.extend(1..=to.len());
-    let mut result = to.len();
-    for (index, from_char) in from.iter().enumerate() {
-        let mut diagonal = index;
-        let mut left = index + 1;
-        let mut smallest = left;
-        for (to_char, cell) in to.iter().zip(row.iter_mut()) {
-            let above = *cell;
-            let edited = diagonal.min(above).min(left) + 1;
-            left = if from_char == to_char { diagonal } else { edited };
-            diagonal = above;
-            *cell = left;
-            smallest = smallest.min(left);
-        }
-        if smallest > limit {
-            return None;
-        }
-        result = left;
-    }
-    (result <= limit).then_some(result)
 }
 
 #[cfg(test)]
@@ -140,17 +117,6 @@ mod tests {
         assert_eq!(near("a", &["b", "", "ab", "A"]), ["A"]);
         assert_eq!(near("id", &["ab", "it", "foo"]), ["it"]);
         assert_eq!(near("name", &["topic", "name", "cart"]), [""; 0]);
-    }
-
-    #[test]
-    fn the_distance_is_bounded_by_its_limit() {
-        let chars = |text: &str| text.chars().collect::<Vec<_>>();
-        let of = |a: &str, b: &str, limit| distance(&chars(a), &chars(b), limit, &mut Vec::new());
-        assert_eq!(of("kitten", "sitting", 3), Some(3));
-        assert_eq!(of("kitten", "sitting", 2), None);
-        assert_eq!(of("", "ab", 2), Some(2));
-        assert_eq!(of("ab", "", 2), Some(2));
-        assert_eq!(of("", "", 0), Some(0));
     }
 
     #[test]

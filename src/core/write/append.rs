@@ -1,13 +1,11 @@
 //! Appending events to a session.
 
-use std::mem;
 use std::sync::Arc;
 
 use crate::core::error::{Error, StaleReason};
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
 use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey};
-use crate::core::state::Delta;
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
 use crate::core::write::compute::{Compute, ComputeDelta, Computed};
 use crate::core::write::merged::stored_state;
@@ -59,19 +57,9 @@ pub struct Append {
     expected: Option<Revision>,
     /// The title for a session that has none.
     first_title: Option<String>,
-    truncation: Option<Truncation>,
     /// Computes the delta of the only event.
     compute: Option<Compute>,
     outcome: Outcome<Appended>,
-}
-
-/// The end of the history that an append removes first.
-#[derive(Debug)]
-struct Truncation {
-    /// Events with a later `seq` are removed.
-    after: Revision,
-    /// The changes of the state, in place of the events' deltas.
-    delta: Delta,
 }
 
 impl Append {
@@ -105,7 +93,6 @@ impl Append {
             policy,
             expected: None,
             first_title: None,
-            truncation: None,
             compute: None,
             outcome: Outcome::NONE,
         };
@@ -123,20 +110,6 @@ impl Append {
     #[must_use]
     pub fn titled(self, title: String) -> Self {
         Self { first_title: Some(title), ..self }
-    }
-
-    /// Makes the append first remove all events with a `seq` later than `after`. Their ids are then
-    /// free. `delta` changes the state, in place of the deltas of the new events.
-    /// Only for a storage that [`truncates`](crate::storage::Storage::truncates).
-    #[must_use]
-    pub fn truncating(mut self, after: Revision, delta: Delta) -> Self {
-        for event in &mut self.events {
-            event.delta = Delta::default();
-        }
-        self.truncation = Some(Truncation { after, delta });
-        self.plan.repetition = Repetition::CountsTwice;
-        self.make_plan();
-        self
     }
 
     /// Makes an append of one event compute its delta from the stored state.
@@ -163,7 +136,6 @@ impl Append {
         let Self { events, plan, .. } = self;
         plan.event_ids = events.iter().map(|event| Arc::clone(&event.id)).collect();
         plan.ids_are_new = !events.is_empty();
-        self.plan.truncate_after = self.truncation.as_ref().map(|truncation| truncation.after);
         self.plan.scopes = self.scopes();
         self.plan.since = self.since(position);
     }
@@ -172,9 +144,8 @@ impl Append {
         if self.progress.sees_states {
             return ScopeSet::ALL;
         }
-        let truncation = self.truncation.as_ref().map(|truncation| &truncation.delta);
-        let deltas = self.events.iter().map(|event| &event.delta).chain(truncation);
-        deltas.map(ScopeSet::of).fold(ScopeSet::default(), ScopeSet::union)
+        let scopes = self.events.iter().map(|event| ScopeSet::of(&event.delta));
+        scopes.fold(ScopeSet::default(), ScopeSet::union)
     }
 
     /// Returns the revision after which changed events are read. A policy that returns no missed
@@ -219,17 +190,16 @@ impl Append {
         &mut self,
         position: ResolvedPosition,
         before: SessionHead,
-        mut found: Found,
+        found: Found,
     ) -> Decided<Appended> {
         found.check_revisions(self.events.len())?;
         if position.is_of_another(before) {
             return Err(self.gone());
         }
-        let written = if self.compute_delta(&found)? {
-            self.write_events(before, &found, &self.events)
-        } else {
-            self.write_events(before, &found, &[])
-        };
+        let events =
+            if self.compute_delta(&found)? { self.events.as_slice() } else { Default::default() };
+        let stored = compared(events, &found.events);
+        let written = WrittenEvents::of(events, &stored, before, found.floor);
         let head = written.head;
         // An event that is stored already is no conflict, so a retry is safe under every policy.
         let is_written = head.revision != before.revision;
@@ -252,8 +222,6 @@ impl Append {
                 state: written.delta.session,
                 description: Description {
                     first_title: self.first_title.clone(),
-                    // Another history may begin with another state.
-                    initial_state: (self.end() < before.created).then(String::new),
                     ..Description::default()
                 },
             }),
@@ -264,11 +232,10 @@ impl Append {
         if let Some(changes) = &changes {
             changes.check_sizes(&found)?;
         }
-        let mut missed = match self.policy {
-            StalePolicy::Merge => mem::take(&mut found.changed),
+        let missed = match self.policy {
+            StalePolicy::Merge => found.changed,
             StalePolicy::Append | StalePolicy::Reject => Vec::new(),
         };
-        missed.retain(|row| row.seq <= self.end());
         let (unchanged, placed, since) = (written.unchanged, written.placed, position.since);
         let shared = changes.as_ref().map(Changes::shared_revisions).unwrap_or_default();
         Ok((Appended { head, unchanged, placed, missed, state, since, shared }, changes))
@@ -301,32 +268,6 @@ impl Append {
         let reason =
             if position.is_of_event { StaleReason::LaterEvents } else { StaleReason::HandleBehind };
         is_refused.then_some((reason, position.since))
-    }
-
-    /// Writes the events to the history that the truncation leaves.
-    fn write_events(
-        &self,
-        before: SessionHead,
-        found: &Found,
-        events: &[NewEvent],
-    ) -> WrittenEvents {
-        let end = self.end();
-        let delta = self.truncation.as_ref().map(|truncation| truncation.delta.clone());
-        let mut written = WrittenEvents::new(before, delta.unwrap_or_default());
-        let stored = compared(events, &found.events);
-        let remaining = stored.iter().filter(|row| row.seq <= end);
-        written.write_all(events, remaining, found.floor);
-        // A change of the state or a removal alone gets a revision too.
-        let actual = before.revision;
-        if written.changes.is_empty() && (actual > end || !written.delta.is_empty()) {
-            written.head.revision = actual.max(found.floor) + 1;
-        }
-        written
-    }
-
-    /// The last `seq` of the history that the append leaves.
-    fn end(&self) -> Revision {
-        self.truncation.as_ref().map_or(NEVER, |truncation| truncation.after)
     }
 
     fn session_id(&self) -> String {

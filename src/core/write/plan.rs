@@ -76,9 +76,6 @@ pub struct Plan {
     pub ids_are_new: bool,
     /// The write needs the events written after this revision.
     pub since: Revision,
-    /// If the write changes anything, the storage first removes all events with a `seq` later than
-    /// this one. Only a storage that [`truncates`](crate::storage::Storage::truncates) gets such a write.
-    pub truncate_after: Option<Revision>,
     /// The effect of running the write again, after a commit whose result was lost.
     pub repetition: Repetition,
 }
@@ -90,8 +87,7 @@ pub enum Repetition {
     Recognized,
     /// It sets the same values again. That loses what others have written since.
     SetsAgain,
-    /// It changes more than the first time: its changes are computed from the stored state, or it
-    /// removes what others have appended since.
+    /// It changes more than the first time: its changes are computed from the stored state.
     CountsTwice,
 }
 
@@ -99,7 +95,7 @@ impl Plan {
     /// Whether the write stores nothing: it is an append of no events, which only asks what changed. A
     /// storage needs no lock for it, and no more than [`MOST_CHANGED`] changed events.
     pub fn only_reads(&self) -> bool {
-        self.event_ids.is_empty() && self.since != NEVER && self.truncate_after.is_none()
+        self.event_ids.is_empty() && self.since != NEVER
     }
 
     /// Returns the most changed events that the write needs.
@@ -116,7 +112,6 @@ impl Plan {
             event_ids: Vec::new(),
             ids_are_new: false,
             since: NEVER,
-            truncate_after: None,
             repetition: Repetition::SetsAgain,
         }
     }

@@ -24,25 +24,31 @@ pub(super) struct WrittenEvents {
 }
 
 impl WrittenEvents {
-    pub(super) fn new(head: SessionHead, delta: Delta) -> Self {
-        let (changes, unchanged) = (Vec::new(), Vec::new());
-        Self { head, delta, changes, unchanged, placed: Vec::new(), conflicts: Vec::new() }
-    }
-
     /// Writes events in order. `stored` has the rows with their ids. Each written event gets a revision
     /// above the `floor`.
-    pub(super) fn write_all<'a>(
-        &mut self,
+    pub(super) fn of(
         events: &[NewEvent],
-        stored: impl Iterator<Item = &'a StoredEvent>,
+        stored: &[StoredEvent],
+        before: SessionHead,
         floor: Revision,
-    ) {
-        self.changes.reserve(events.len());
-        self.placed.reserve(events.len());
+    ) -> Self {
+        let mut written = Self {
+            head: before,
+            delta: Delta::default(),
+            changes: Vec::with_capacity(events.len()),
+            unchanged: Vec::new(),
+            placed: Vec::with_capacity(events.len()),
+            conflicts: Vec::new(),
+        };
+        written.write_all(events, stored, floor);
+        written
+    }
+
+    fn write_all(&mut self, events: &[NewEvent], stored: &[StoredEvent], floor: Revision) {
         // The rows of the events before, and the index of the last event with each id.
         let mut rows: Vec<StoredEvent> = Vec::new();
         let mut indexes = Names::<usize>::default();
-        let mut stored = stored.peekable();
+        let mut stored = stored.iter().peekable();
         for (index, event) in events.iter().enumerate() {
             let row = stored.next_if(|row| row.index == index).copied();
             let earlier = indexes.get(&event.id).and_then(|index| {

@@ -11,7 +11,7 @@ use crate::core::write::{Append, Create, HandlePosition, NewSession, StalePolicy
 use crate::wasm::bindings::parts::Parts;
 
 /// How many numbers an append has before those of its events.
-const HEAD: usize = 12;
+const HEAD: usize = 10;
 /// How many numbers an event has.
 const EVENT: usize = 6;
 
@@ -26,20 +26,19 @@ pub(super) enum Texts<'a> {
 
 /// Packed appends, read one by one.
 pub(super) struct Appends<'a> {
-    /// For each append these six, and then the parts of its events:
+    /// For each append these five, and then the parts of its events:
     /// - the names of app, user and session
     /// - the id of the handle's last event
     /// - the title for a session without one
-    /// - the JSON text of the append's own delta, if it truncates
     ///
     /// The parts of an event are its id and the JSON text of its delta. If the texts are packed, two
     /// more follow: the event's JSON text, and the one with superseded keys.
     parts: Parts<'a>,
     /// For each append these, and then the numbers of its events:
-    /// - the lengths of its six parts in UTF-16 code units; 0 for a missing one
+    /// - the lengths of its five parts in UTF-16 code units; 0 for a missing one
     /// - `created` and `revision` of the handle
     /// - the policy
-    /// - the expected revision, and the `seq` after which the history is removed; NaN without one
+    /// - the expected revision; NaN without one
     /// - how many events follow
     ///
     /// The numbers of an event are the lengths of its four parts, its timestamp, and the revision of the
@@ -73,7 +72,7 @@ impl<'a> Appends<'a> {
         description: Description,
     ) -> Result<Create, JsValue> {
         let (head, events) = self.next_numbers().ok_or_else(none)?;
-        let [.., last_update_time, now, _, _, _, _] = *head;
+        let [.., last_update_time, now, _, _, _] = *head;
         let (key, ..) = self.names(head)?;
         let last_update_time = Some(last_update_time).filter(|time| !time.is_nan());
         let last_update_time =
@@ -87,15 +86,12 @@ impl<'a> Appends<'a> {
     }
 
     fn append(&mut self, head: &[f64; HEAD], events: &[f64]) -> Result<Append, JsValue> {
-        let [.., created, revision, policy, expected, after, _] = *head;
-        let (key, [last, title, delta]) = self.names(head)?;
+        let [.., created, revision, policy, expected, _] = *head;
+        let (key, [last, title]) = self.names(head)?;
         let position = position_of(created, revision, last.to_owned());
         let mut append = Append::new(key, position, policy_of(policy)?, self.events(events)?);
         if !title.is_empty() {
             append = append.titled(title.to_owned());
-        }
-        if !after.is_nan() {
-            append = append.truncating(after as u64, Delta::parse(delta)?);
         }
         if !expected.is_nan() {
             append = append.expecting(expected as u64);
@@ -112,11 +108,11 @@ impl<'a> Appends<'a> {
         Some((head, events))
     }
 
-    /// Reads the session's key, the id of the handle's last event, the title, and the delta.
-    fn names(&mut self, head: &[f64; HEAD]) -> Result<(SessionKey, [&'a str; 3]), JsValue> {
-        let [app, user, session, last, title, delta, ..] = *head;
+    /// Reads the session's key, the id of the handle's last event, and the title.
+    fn names(&mut self, head: &[f64; HEAD]) -> Result<(SessionKey, [&'a str; 2]), JsValue> {
+        let [app, user, session, last, title, ..] = *head;
         let [app, user, session, rest @ ..] =
-            [app, user, session, last, title, delta].map(|units| self.parts.next(units as usize));
+            [app, user, session, last, title].map(|units| self.parts.next(units as usize));
         Ok((SessionKey::new(app, user, session)?, rest))
     }
 

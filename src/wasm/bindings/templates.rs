@@ -42,12 +42,12 @@ pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsVal
     let missing = Array::new();
     if let TemplateError::Missing(variables) = error {
         for variable in variables {
-            // Texts always convert to JavaScript, so this cannot fail.
-            let suggestions = serde_wasm_bindgen::to_value(&variable.suggestions);
+            let suggestions: Array =
+                variable.suggestions.iter().map(|key| JsValue::from_str(key)).collect();
             let described = Record::empty();
             described.set_text("name", &variable.name);
             described.set_number("offset", variable.offset as f64);
-            described.set("suggestions", &suggestions.unwrap_or_default());
+            described.set("suggestions", &suggestions);
             missing.push(&described);
         }
     }

@@ -196,8 +196,4 @@ impl Storage for IndexedDbStorage {
             Ok(floor.as_f64().map(|floor| floor as Revision))
         })
     }
-
-    fn truncates(&self) -> bool {
-        true
-    }
 }

@@ -107,9 +107,6 @@ impl Group<'_> {
                 }
             }
         }
-        if plan.truncate_after.is_some() {
-            buffer.cut();
-        }
         let events = events.into_iter().map(|event| event.row).collect();
         buffer.change(change, events);
     }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::session::{NEVER, Revision, SessionKey};
+use crate::core::session::{Revision, SessionKey};
 use crate::core::storage::Call;
 use crate::core::write::{Decide, Target};
 use crate::platform;
@@ -114,7 +114,6 @@ impl<'a> Group<'a> {
             });
             if let Some(buffer) = self.sessions.get_mut(index) {
                 buffer.since = buffer.since.min(plan.since);
-                buffer.end = plan.truncate_after.unwrap_or(buffer.end);
             }
         }
         self.wants_sequence |= plan.creates;
@@ -213,13 +212,6 @@ impl<'a> Group<'a> {
             let Some((record, number)) = self.stored(index) else {
                 continue;
             };
-            if (record.count("created") as Revision) < buffer.end && buffer.end < record.revision()
-            {
-                // The page at the cut may also hold events that stay.
-                let page = keys::from(number, keys::after(buffer.end));
-                self.transaction.get_all(EVENTS, &page, Some(1));
-                requested.push(index);
-            }
             if record.revision() <= buffer.since {
                 continue;
             }
@@ -241,8 +233,7 @@ impl<'a> Group<'a> {
         Some((record, record.count("number")))
     }
 
-    /// Takes the events that were read. Fails with `corrupt_record` if a record is damaged and either
-    /// `is_exact`, or a removal could lose other events of that record.
+    /// Takes the events that were read. With `is_exact`, fails with `corrupt_record` if a record is damaged.
     pub(super) fn read_events(
         &mut self,
         requested: &[usize],
@@ -256,7 +247,7 @@ impl<'a> Group<'a> {
             for record in records.unchecked_into::<Array>().iter().filter_map(Record::found) {
                 match Page::read(&record) {
                     Ok(page) => buffer.take_in(page),
-                    Err(failure) if is_exact || buffer.end < NEVER => return Err(failure),
+                    Err(failure) if is_exact => return Err(failure),
                     // A damaged record is skipped, so that it does not block new events.
                     Err(_) => {}
                 }

@@ -31,13 +31,8 @@ pub(crate) struct SessionBuffer {
     state: Option<ScopedState>,
     /// The lowest revision after which a member needs the changed events.
     pub(crate) since: Revision,
-    /// The `seq` after which a member removes the history; `NEVER` if none does. Such a member is
-    /// alone in its group.
-    pub(crate) end: Revision,
     /// Whether the group changes the session.
     pub(crate) is_changed: bool,
-    /// Whether the group removes the events after `end`.
-    is_cut: bool,
     /// The stored events that were read.
     pages: Vec<StoredPage>,
     /// New events, by `seq`.
@@ -74,9 +69,7 @@ impl SessionBuffer {
             counters: None,
             state: None,
             since: NEVER,
-            end: NEVER,
             is_changed: false,
-            is_cut: false,
             pages: Vec::new(),
             new: Vec::new(),
             places: Names::default(),
@@ -194,18 +187,6 @@ impl SessionBuffer {
         }
     }
 
-    /// Removes the events after `end`. A page that holds events before and after it was read.
-    pub(crate) fn cut(&mut self) {
-        self.is_cut = true;
-        self.places = Names::default();
-        let pages = mem::take(&mut self.pages);
-        for StoredPage { mut page, .. } in pages {
-            let is_changed = page.seq() > self.end;
-            page.rows.retain(|row| row.seq <= self.end);
-            self.add_page(StoredPage { page, is_changed });
-        }
-    }
-
     fn write(&mut self, event: EventRow) {
         let Some(place) = self.places.get(&event.id).copied() else {
             self.set_place(&event.id, EventPlace { page: None, row: self.new.len() });
@@ -233,9 +214,6 @@ impl SessionBuffer {
             return false;
         };
         let SessionHead { revision, last_update_time, .. } = counters.head;
-        if self.is_cut {
-            transaction.delete(EVENTS, &keys::from(counters.number, keys::after(self.end)));
-        }
         let mut is_replaced = new.iter().any(|row| row.seq != row.revision);
         for stored in pages.into_iter().filter(|stored| stored.is_changed) {
             // Starts with the last page: it has the key of the old page and overwrites it.

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createEvent } from '../../../js/model/event/create_event.js';
+import { snapshotEvent } from '../../../js/model/event/snapshot.js';
+import { packAppends, packCreation } from '../../../js/wasm/appends.js';
+import { createMemoryCore } from '../../../js/wasm/core.js';
+import { loadWasm } from '../../../js/wasm/loading.js';
+import { STALE_POLICIES } from '../../../js/wasm/protocol.js';
+
+const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+const names = ['shop', 'ada', 's1'] as const;
+const position = { created: -1, revision: 0, lastEventId: undefined };
+const event = snapshotEvent(
+  createEvent({ actions: { stateDelta: { a: 1 } } }),
+  () => 1,
+  () => 'e1',
+);
+const session = {
+  key,
+  state: '{}',
+  events: [],
+  delta: '{}',
+  description: {},
+  lastUpdateTime: undefined,
+  now: 1,
+  sharesState: true,
+};
+
+describe('The memory of the wasm', () => {
+  it('answers each verb in the same tick, and makes no promise', async () => {
+    await loadWasm();
+    const core = createMemoryCore();
+    const created = packCreation(session, true);
+    const policy = STALE_POLICIES.merge;
+    const append = packAppends([{ key, position, policy, events: [event] }], true);
+    const compute = () => '{"app:n":1}';
+    const results: Record<string, unknown> = {
+      create: core.create(
+        created.packed,
+        created.numbers,
+        undefined,
+        '{}',
+        '{}',
+        true,
+        'T',
+        undefined,
+        undefined,
+        false,
+      ),
+      append: core.append(append.packed, append.numbers, undefined),
+      describe: core.describe(...names, 'Title'),
+      get: core.get(...names),
+      page: core.page(...names, false, undefined, undefined, true),
+      list: core.list('shop', undefined, false, false, undefined, undefined, true),
+      update: core.update('shop', undefined, '{}', undefined, compute),
+      sharedState: core.shared_state('shop'),
+      deleteUnchanged: core.delete(...names, false, 99),
+      deleteSession: core.delete(...names, false),
+      deleteUser: core.delete('shop', 'ada', undefined, true),
+      deleteAppState: core.delete('shop', undefined, undefined, false),
+      open: core.open(),
+    };
+    for (const [verb, result] of Object.entries(results)) {
+      assert.ok(!(result instanceof Promise), `${verb} returned a promise`);
+    }
+    const { deleteUnchanged, open, ...rest } = results;
+    assert.deepEqual([deleteUnchanged, open], [undefined, undefined]);
+    for (const [verb, result] of Object.entries(rest)) assert.notEqual(result, undefined, verb);
+    assert.equal(results['sharedState'], '{"n":1}');
+    core.free();
+  });
+});
