@@ -97,6 +97,11 @@ export class Handles {
     return Number.isNaN(createdRevision) ? otherwise : createdRevision;
   }
 
+  /** Returns the view that a handle was read with. */
+  viewOf(state: object): HistoryView {
+    return this.#records.get(rawOf(state))?.view ?? 'raw';
+  }
+
   /** Returns the revision of a handle; `undefined` if it is not known. */
   revisionOf(state: object): number | undefined {
     const record = this.#records.get(rawOf(state));

@@ -1,5 +1,5 @@
 import type { Event } from './event/event.js';
-import type { Abortable, CompositeSessionKey } from './session.js';
+import type { Abortable, CompositeSessionKey, HistoryView } from './session.js';
 
 /**
  * The request of a page of a session's events. Without `before` and `after`: the last events.
@@ -25,6 +25,11 @@ export interface ListEventsRequest extends CompositeSessionKey, Abortable {
   withCount?: boolean | undefined;
   /** Leaves out events whose stored record cannot be read. By default such an event fails the call. */
   skipCorrupt?: boolean | undefined;
+  /**
+   * Which events count after rewinds and compactions; default `'raw'`. Each page of another view reads the whole
+   * history. A page may be longer than `limit`, so that a summary stays with the event before it.
+   */
+  view?: HistoryView | undefined;
 }
 
 /**
@@ -51,7 +56,7 @@ export interface EventsPage {
    */
   after?: string | undefined;
   /**
-   * The number of all events of the session. Absent on a page at a cursor without `withCount: true`, with
+   * The number of all events of the session, or of the view. Absent on a page at a cursor without `withCount: true`, with
    * `withCount: false`, and if the storage cannot count: Vertex AI, or an adapter whose `readPage` does not.
    */
   eventCount?: number | undefined;
@@ -74,4 +79,6 @@ export interface EventsRequest extends CompositeSessionKey, Abortable {
   limit?: number | undefined;
   /** See {@link ListEventsRequest.skipCorrupt}. */
   skipCorrupt?: boolean | undefined;
+  /** See {@link ListEventsRequest.view}. */
+  view?: HistoryView | undefined;
 }

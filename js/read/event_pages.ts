@@ -14,18 +14,31 @@ import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/even
 import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { requireId, requireKey, requireUser } from '../model/values/ids.js';
-import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
+import type { Abortable, CompositeSessionKey, HistoryView, Session } from '../model/session.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
-import type { EventPageRequest, ReadEvents } from '../storage/session_store.js';
+import type { EventPageRequest, ReadEvents, ReadSession } from '../storage/session_store.js';
+import { eventLimit } from '../wasm/core.js';
 import { cursorText, foreignCursor, readPlace } from './cursor.js';
 import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
 import { readChanges } from './changes_since.js';
 import type { ReaderParts } from './session_reader.js';
 import { sumSession } from './session_info.js';
+import { HISTORY_VIEWS } from './history_views.js';
 import { parseEvents } from './stored_events.js';
+import { ViewPages } from './view_pages.js';
 
 /** The most events of a page. */
 const MAX_PAGE = 1000;
+
+/** A page as it was read. Without `events` if no event has the id that was asked for. */
+interface ParsedPage {
+  readonly created: number;
+  readonly events?: Event[] | undefined;
+  readonly hasOlder?: boolean | undefined;
+  readonly first?: string | undefined;
+  readonly last?: string | undefined;
+  readonly count?: number | undefined;
+}
 
 /** Reads pages of a session's events. */
 export class EventPages {
@@ -58,12 +71,16 @@ export class EventPages {
     // A walk back may end on its first page, so only the next one reads on to the end.
     const isToEnd = walk === 'asc' || (walk === 'desc' && isAtCursor);
     const page = { isForward, eventId, limit, withCount, isToEnd };
-    return after(this.read(key, page, request), (read) => {
-      const [created, fragments, hasOlder, first, last, eventCount] = read;
-      if (fragments === undefined || (wasCreated !== undefined && wasCreated !== created)) {
+    const view = requireOneOf('view', request.view ?? 'raw', HISTORY_VIEWS);
+    const read =
+      view === 'raw'
+        ? after(this.read(key, page, request), (read) => this.#parsed(read, sessionId, skipCorrupt))
+        : this.#readView(key, view, page, request, skipCorrupt);
+    return after(read, (read) => {
+      const { created, events, hasOlder, first, last, count: eventCount } = read;
+      if (events === undefined || (wasCreated !== undefined && wasCreated !== created)) {
         throw foreignCursor(name, EVENT_CURSOR, 'of a deleted session or event');
       }
-      const events = this.parse(fragments, sessionId, skipCorrupt);
       const cursor = (eventId: string): string =>
         cursorText(EVENT_CURSOR, owner, [created, eventId]);
       const lastId = last ?? (isForward ? eventId : undefined);
@@ -73,6 +90,34 @@ export class EventPages {
         ...(lastId !== undefined && { after: cursor(lastId) }),
         ...(eventCount !== undefined && withCount && { eventCount }),
       };
+    });
+  }
+
+  #parsed(read: ReadEvents, sessionId: string, skipCorrupt: boolean): ParsedPage {
+    const [created, fragments, hasOlder, first, last, count] = read;
+    const events = fragments && this.parse(fragments, sessionId, skipCorrupt);
+    return { created, events, hasOlder, first, last, count };
+  }
+
+  /** Reads a page of a view: the whole history, since a marker may stand anywhere behind the page. */
+  #readView(
+    key: CompositeSessionKey,
+    view: Exclude<HistoryView, 'raw'>,
+    { isForward, eventId, limit }: EventPageRequest,
+    call: StorageCall,
+    skipCorrupt: boolean,
+  ): MaybePromise<ParsedPage> {
+    requireId('sessionId', key.sessionId);
+    const read = this.#parts.call<ReadSession | undefined>(call.signal, (store) =>
+      store.get(key, undefined, undefined, call),
+    );
+    return after(read, (read) => {
+      if (read === undefined) throw sessionNotFound(key.sessionId);
+      const [created, , , , fragments] = read;
+      const most = eventLimit(limit);
+      const pages = new ViewPages(this.parse(fragments, key.sessionId, skipCorrupt), view);
+      const page = isForward ? pages.after(eventId, most) : pages.before(eventId, most);
+      return { created, ...page };
     });
   }
 
@@ -118,14 +163,16 @@ export class EventPages {
       limit: optionalNumber('limit', limit),
       withCount: false,
     };
-    return after(this.read(key, page, { signal, onRetry }), ([created, fragments, hasOlder]) => {
-      if (created !== this.#parts.handles.createdRevisionOf(state, created)) {
-        throw sessionNotFound(sessionId);
-      }
-      if (fragments === undefined) {
-        throw notStored();
-      }
-      const older = this.parse(fragments, sessionId, false);
+    const { handles } = this.#parts;
+    const view = handles.viewOf(state);
+    const call = { signal, onRetry };
+    const read =
+      view === 'raw'
+        ? after(this.read(key, page, call), (read) => this.#parsed(read, sessionId, false))
+        : this.#readView(key, view, page, call, false);
+    return after(read, ({ created, events: older, hasOlder }) => {
+      if (created !== handles.createdRevisionOf(state, created)) throw sessionNotFound(sessionId);
+      if (older === undefined) throw notStored();
       if (!Object.isExtensible(events)) throw invalid('session.events', 'was frozen meanwhile');
       putOlder(events, eventId, older);
       return hasOlder === true;

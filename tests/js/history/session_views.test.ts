@@ -79,6 +79,49 @@ describe('getSession with a view', () => {
   });
 });
 
+describe('listEvents with a view', () => {
+  for (const { name, events, transcript, model } of readVectors()) {
+    it(`has the view on its pages, in both directions: ${name}`, async () => {
+      const service = await serviceWith(events);
+      const shown = { transcript, model };
+      for (const view of ['transcript', 'model'] as const) {
+        for (const limit of [1, 2, 3, 20]) {
+          for (const order of ['asc', 'desc'] as const) {
+            const ids: string[] = [];
+            for await (const { id } of service.events({ ...key, view, limit, order })) ids.push(id);
+            const expected = order === 'asc' ? shown[view] : shown[view].toReversed();
+            assert.deepEqual(ids, expected, `${view} ${limit} ${order}`);
+          }
+          const { eventCount } = await service.listEvents({ ...key, view, limit });
+          assert.equal(eventCount, shown[view].length);
+          const handle = await read(service, view, 1);
+          while (await service.loadOlder(handle, limit)) assert.ok(handle.events.length > 1);
+          assert.deepEqual(idsOf(handle.events), shown[view], `${view} ${limit} loadOlder`);
+        }
+      }
+    });
+  }
+
+  it('takes the cursor of any stored event, and refuses that of no event', async () => {
+    const { events } = readVectors().find(({ name }) => name === 'plain_rewind')!;
+    const service = await serviceWith(events);
+    const raw = await service.listEvents({ ...key, limit: 4 });
+    assert.deepEqual(idsOf(raw.events), ['i3-a', 'r1-rewind', 'i4-u', 'i4-a']);
+    const before = await service.listEvents({ ...key, before: raw.before, view: 'transcript' });
+    assert.deepEqual(idsOf(before.events), ['i1-u', 'i1-a'], 'before an undone event');
+    const first = await service.listEvents({ ...key, after: before.after, view: 'transcript' });
+    assert.deepEqual(idsOf(first.events), ['i4-u', 'i4-a']);
+    const other = { ...key, sessionId: 's2' };
+    await service.createSession(other);
+    const foreign = service.listEvents({ ...other, before: raw.before, view: 'model' });
+    await assert.rejects(foreign, (error) => isSessionError(error, 'invalid_argument'));
+    const unknown = service.listEvents({ ...key, view: 'all' as HistoryView });
+    await assert.rejects(unknown, (error) => isSessionError(error, 'invalid_argument'));
+    const missing = service.listEvents({ ...key, sessionId: 'none', view: 'model' });
+    await assert.rejects(missing, (error) => isSessionError(error, 'not_found'));
+  });
+});
+
 describe('A handle with a view', () => {
   it('gets the view as it is after a late marker, and keeps its objects', async () => {
     const service = await serviceWith(['i1', 'i2', 'i3'].map((id) => message(id, id)));
