@@ -14,7 +14,8 @@ import {
   type OpenSessionServiceOptions,
 } from '../service/open_session_service.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
-import { type AppendRules, policyOf, type StalePolicy } from '../append/append_rules.js';
+import type { StalePolicy } from '../wasm/protocol.js';
+import { type AppendRules, requireStalePolicy } from '../append/append_rules.js';
 import type {
   Abortable,
   CreateSessionRequest,
@@ -223,7 +224,7 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
 
   /** Returns how a view's appends change their handles. Each view has a writer of its own. */
   function rulesOf({ stale = 'append' }: AdkServiceOptions): AppendRules {
-    return { policy: policyOf(stale), writer: new FrameworkStateWriter(append) };
+    return { stale: requireStalePolicy(stale), writer: new FrameworkStateWriter(append) };
   }
 
   class InMemorySessionService extends Over implements FrameworkInMemorySessionService {

@@ -1,7 +1,6 @@
 import { loadWasm } from '../wasm/loading.js';
 import { mayBeWritten } from '../errors/unwritten.js';
-import type { AppendRequest, SessionStore } from '../storage/session_store.js';
-import type { Appended } from '../wasm/protocol.js';
+import type { Appended, AppendRequest, Backend } from '../storage/backend.js';
 import { isPromise } from '../members/is_promise.js';
 import { after, type MaybePromise } from '../call/call.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
@@ -34,7 +33,9 @@ export interface PreparedAppend {
 /** The parts that {@link AppendGroups} works with. */
 interface GroupParts {
   /** Called when the wasm is loaded. */
-  readonly store: () => SessionStore;
+  readonly backend: () => Backend;
+  /** Whether an append is done when the call returns, once the wasm is loaded. */
+  readonly isSynchronous: boolean;
   readonly prepare: (append: HandleAppend) => PreparedAppend;
 }
 
@@ -67,11 +68,16 @@ export class AppendGroups {
   }
 
   /**
-   * Resolves once the events are stored; rejects if they cannot be.
+   * Stores events, at once if nothing has to be waited for.
    *
    * @returns the number of calls that were stored in the same transaction
    */
-  add(append: HandleAppend): Promise<number> {
+  add(append: HandleAppend): MaybePromise<number> {
+    const { isSynchronous, prepare, backend } = this.#parts;
+    if (isSynchronous && this.#ready.length === 0 && loadWasm(true) === undefined) {
+      const { request, committed } = prepare(append);
+      return after(backend().append(request), (appended) => after(committed(appended), () => 1));
+    }
     const { record } = append;
     let queue = this.#queues.get(record);
     if (queue === undefined) this.#queues.set(record, (queue = { calls: [], isActive: false }));
@@ -82,11 +88,6 @@ export class AppendGroups {
       this.#schedule();
     }
     return stored;
-  }
-
-  /** Whether appends wait for their turn. Over memory they only wait for the wasm. */
-  get hasWaiting(): boolean {
-    return this.#ready.length > 0;
   }
 
   /** Starts all waiting appends that can start, so that the service's next call comes after them. */
@@ -124,7 +125,7 @@ export class AppendGroups {
         );
         return;
       }
-      const isMany = this.#parts.store().appendMany !== undefined;
+      const isMany = this.#parts.backend().appendMany !== undefined;
       while (this.#ready.length > 0 && (isAll || !isMany || this.#groups < MAX_GROUPS)) {
         if (this.#isScheduled && !isAll && isMany) return;
         const group = this.#takeGroup();
@@ -224,9 +225,10 @@ export class AppendGroups {
     try {
       const prepared = writes.map(({ append }) => this.#parts.prepare(append));
       const requests = prepared.map(({ request }) => request);
-      const store = this.#parts.store();
+      const backend = this.#parts.backend();
       const [first] = requests;
-      const appended = requests.length === 1 ? [store.append(first!)] : store.appendMany!(requests);
+      const appended =
+        requests.length === 1 ? [backend.append(first!)] : backend.appendMany!(requests);
       attempts = prepared.map(({ committed }, index) => after(appended[index]!, committed));
     } catch (error) {
       attempts = writes.map(() => Promise.reject(error as Error));

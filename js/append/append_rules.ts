@@ -1,33 +1,12 @@
 import { SessionError } from '../errors/errors.js';
 import { requireOneOf } from '../errors/option_values.js';
-import type { StorageOperation } from '../model/diagnostic.js';
-import type { HandlePosition } from '../wasm/appends.js';
-import { type Appended, STALE_POLICIES } from '../wasm/protocol.js';
+import type { StalePolicy } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
-
-/**
- * The policy of an append through a stale handle; see `SessionServiceOptions.stale`.
- */
-export type StalePolicy = keyof typeof STALE_POLICIES;
 
 /** How an append changes its handle. */
 export interface AppendRules {
-  /** One of `STALE_POLICIES`. */
-  readonly policy: number;
+  readonly stale: StalePolicy;
   readonly writer: StateWriter;
-  /** Present if the handle is held by a client in another process. */
-  readonly remote?: RemoteHandle;
-}
-
-/** A handle that a client in another process holds. The session of the append only stands for it. */
-interface RemoteHandle {
-  readonly position: HandlePosition;
-  /** The title that the client gives to a session without one. */
-  readonly firstTitle: string | undefined;
-  /** Which write of the client this is. */
-  readonly operation: StorageOperation | undefined;
-  /** Gets the result of the append, for the client to update its handle. */
-  readonly receive: (appended: Appended) => void;
 }
 
 const RULES = Symbol.for('adk-session-wasm.appendRules');
@@ -80,7 +59,7 @@ function isFrameworkEvent(event: { [FRAMEWORK_EVENT]?: unknown } | null): boolea
   }
 }
 
-/** Returns the number of a `stale` policy. Fails with `invalid_argument` for any other value. */
-export function policyOf(stale: unknown): number {
-  return STALE_POLICIES[requireOneOf('stale', stale, ['merge', 'append', 'reject'])];
+/** @throws SessionError `invalid_argument` for anything but a policy */
+export function requireStalePolicy(stale: unknown): StalePolicy {
+  return requireOneOf('stale', stale, ['merge', 'append', 'reject']);
 }

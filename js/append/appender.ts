@@ -1,5 +1,5 @@
+import { invalid } from '../errors/invalid.js';
 import { optionalCount } from '../errors/option_values.js';
-import { loadWasm } from '../wasm/loading.js';
 import type { Event, NewEvent } from '../model/event/event.js';
 import { titleOf } from '../model/auto_title.js';
 import type { AppendEventRequest, CompositeSessionKey, Session } from '../model/session.js';
@@ -19,15 +19,27 @@ import { snapshotHandle } from '../handle/handle.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
 import { isViewSummary } from '../model/event/view_summary.js';
 import type { ReaderParts, SessionReader } from '../read/session_reader.js';
-import type { SessionStore } from '../storage/session_store.js';
+import type { Appended, Backend } from '../storage/backend.js';
 import type { StateShape } from '../state/state_shape.js';
-import { STALE_POLICIES } from '../wasm/protocol.js';
+import type { HandlePosition } from '../wasm/appends.js';
+import type { StalePolicy } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 import type { HandleAppend } from './waiting_calls.js';
 
 /** The members of a request to append, besides its events. */
 type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision' | 'expectedEvents'> &
   StorageCall;
+
+/** An append through a handle that a client in another process holds. */
+export interface RemoteAppend
+  extends Pick<AppendEventRequest, 'expectedRevision' | 'expectedEvents'>, StorageCall {
+  readonly key: CompositeSessionKey;
+  readonly position: HandlePosition;
+  readonly stale: StalePolicy;
+  readonly events: readonly NewEvent[];
+  /** The title that the client gives to a session without one. */
+  readonly firstTitle: string | undefined;
+}
 
 /** The parts that an {@link Appender} works with. */
 interface AppenderParts extends Pick<ReaderParts, 'call' | 'handles'> {
@@ -40,9 +52,9 @@ interface AppenderParts extends Pick<ReaderParts, 'call' | 'handles'> {
   readonly clock: () => number;
   readonly newId: () => string;
   /** Called when the wasm is loaded. */
-  readonly store: () => SessionStore;
-  /** Whether the data lies in the wasm's memory. An append is then done when the call returns. */
-  readonly isInMemory: boolean;
+  readonly backend: () => Backend;
+  /** Whether an append is done when the call returns, once the wasm is loaded. */
+  readonly isSynchronous: boolean;
   readonly feed: ServiceFeed;
   readonly reader: SessionReader;
   /** Whether the storage removes a key of a state whose value is `null`. */
@@ -61,8 +73,9 @@ export class Appender {
 
   constructor(parts: AppenderParts) {
     this.#parts = parts;
-    const { store } = parts;
-    this.#groups = new AppendGroups({ store, prepare: (append) => this.#prepare(append) });
+    const { backend, isSynchronous } = parts;
+    const prepare = (append: HandleAppend) => this.#prepare(append);
+    this.#groups = new AppendGroups({ backend, isSynchronous, prepare });
   }
 
   /**
@@ -82,7 +95,7 @@ export class Appender {
     const expected = optionalCount('expectedRevision', expectedRevision);
     // The snapshots set the missing members.
     const events = newEvents as readonly Event[];
-    const { handles, reader, isInMemory, autoTitle } = this.#parts;
+    const { handles, reader, autoTitle } = this.#parts;
     const record = handles.recordOf(session);
     const mayTitle = autoTitle && !record.isTitled && !session.hasTitle;
     const viewRules = appendRulesOf(session.state);
@@ -92,33 +105,57 @@ export class Appender {
     for (const event of events)
       if (!isPartial(event) && !isViewSummary(event))
         taken.push(this.#take(event, rules, mayTitle));
+    const ids = taken.map(({ snapshot }) => snapshot.id);
     const append: HandleAppend = {
       session,
       record,
       rules,
       events: taken,
       expectedRevision: expected,
-      expectedEvents: takeExpectedEvents(
-        expectedEvents,
-        taken.map(({ snapshot }) => snapshot.id),
-      ),
+      expectedEvents: takeExpectedEvents(expectedEvents, ids),
       signal,
       onRetry,
     };
-    let stored: MaybePromise<number | void> | undefined;
-    if (taken.length > 0) {
-      const isReady = isInMemory && !this.#groups.hasWaiting && loadWasm(true) === undefined;
-      stored = isReady ? this.#store(this.#prepare(append)) : this.#groups.add(append);
-    }
+    const stored = taken.length > 0 ? this.#groups.add(append) : undefined;
     return after(stored, (groupSize) => {
-      if (facts !== undefined) {
-        facts.rows = taken.length;
-        if (taken.length > 0) facts.groupSize = groupSize ?? 1;
-      }
-      const merges = rules.policy === STALE_POLICIES.merge;
+      noteFacts(facts, taken.length, groupSize);
+      const merges = rules.stale === 'merge';
       return after(reader.addMissingCalls(session, events, onRetry), () =>
         after(merges ? reader.renewView(session, record, onRetry) : undefined, () => taken),
       );
+    });
+  }
+
+  /**
+   * Appends events through a handle that a client in another process holds, and returns what that needs.
+   *
+   * @param facts see {@link Appender.append}
+   */
+  appendRemote(request: RemoteAppend, facts?: CallFacts): MaybePromise<Appended> {
+    const { key, position, stale, firstTitle, operation, signal, onRetry } = request;
+    const { appName, userId, sessionId: id } = key;
+    const session = snapshotHandle({ id, appName, userId, state: {}, events: [] });
+    const rules = { ...this.#parts.rules, stale };
+    const events = (request.events as readonly Event[])
+      .filter((event) => !isPartial(event) && !isViewSummary(event))
+      .map((event) => this.#take(event, rules, this.#parts.autoTitle));
+    if (events.length === 0) throw invalid('events', 'must have an event that is not partial');
+    let appended!: Appended;
+    const receive = (given: Appended): void => void (appended = given);
+    const append: HandleAppend = {
+      ...{ session, record: this.#parts.handles.recordOf(session), rules, events },
+      expectedRevision: request.expectedRevision,
+      expectedEvents: takeExpectedEvents(
+        request.expectedEvents,
+        events.map(({ snapshot }) => snapshot.id),
+      ),
+      signal,
+      onRetry,
+      remote: { position, firstTitle, operation, receive },
+    };
+    return after(this.#groups.add(append), (groupSize) => {
+      noteFacts(facts, events.length, groupSize);
+      return appended;
     });
   }
 
@@ -144,12 +181,12 @@ export class Appender {
     };
     const computation = Computation.of(stateDelta, take, calls);
     take(computation === undefined ? stateDelta : {});
-    const appended = call(signal, (store) =>
-      store.append({
+    const appended = call(signal, (backend) =>
+      backend.append({
         key,
         // −1 tells Rust that no handle can be stale here.
         position: { created: -1, revision: 0, lastEventId: undefined },
-        policy: STALE_POLICIES.append,
+        stale: 'append',
         expectedRevision: undefined,
         events,
         firstTitle: undefined,
@@ -178,17 +215,12 @@ export class Appender {
     return { event, snapshot, order, title: mayTitle ? titleOf(snapshot.text) : undefined };
   }
 
-  #store({ request, committed }: PreparedAppend): MaybePromise<void> {
-    return after(this.#parts.store().append(request), committed);
-  }
-
   /** Prepares what is stored, and the changes of the handle after the commit. */
   #prepare(append: HandleAppend): PreparedAppend {
-    const { session, record, rules, events, expectedRevision, expectedEvents } = append;
+    const { session, record, rules, events, expectedRevision, expectedEvents, remote } = append;
     const { signal, onRetry } = append;
     const { feed, removesNull } = this.#parts;
-    const { writer, policy } = rules;
-    const remote = Object.hasOwn(rules, 'remote') ? rules.remote : undefined;
+    const { writer, stale } = rules;
     const { appName, userId, id: sessionId, lastEventId } = session;
     const key = { appName, userId, sessionId };
     const { createdRevision: created, revision } = record;
@@ -198,7 +230,7 @@ export class Appender {
       request: {
         key,
         position: remote?.position ?? { created, revision, lastEventId },
-        policy,
+        stale,
         expectedRevision,
         expectedEvents,
         events: reduced.map(({ snapshot }) => snapshot),
@@ -209,7 +241,7 @@ export class Appender {
         operation: remote?.operation,
       },
       committed(appended) {
-        if (remote === undefined) updateHandle(session, record, reduced, policy, appended, writer);
+        if (remote === undefined) updateHandle(session, record, reduced, stale, appended, writer);
         else remote.receive(appended);
         if (removesNull) removeNulls(session);
         if (firstTitle !== undefined) record.isTitled = true;
@@ -217,6 +249,12 @@ export class Appender {
       },
     };
   }
+}
+
+function noteFacts(facts: CallFacts | undefined, rows: number, groupSize?: number): void {
+  if (facts === undefined) return;
+  facts.rows = rows;
+  if (groupSize !== undefined) facts.groupSize = groupSize;
 }
 
 /** Removes from each delta the keys that a later, already stored write has superseded. */

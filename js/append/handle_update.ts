@@ -4,14 +4,15 @@ import { isMarker } from '../history/marks.js';
 import { setMember } from '../members/member.js';
 import type { Session } from '../model/session.js';
 import { applySnapshot, type EventSnapshot } from '../model/event/snapshot.js';
-import { type Appended, APPENDED, STALE_POLICIES } from '../wasm/protocol.js';
+import type { Appended, MissedEvent } from '../storage/backend.js';
+import type { StalePolicy } from '../wasm/protocol.js';
 import { isTemp } from '../state/scope.js';
 import { hasUnstoredWrite } from '../state/write_order.js';
 import { insertEvents, positionOf, putEvent } from '../handle/event_index.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { type StateWriter, writeKey } from './state_writer.js';
-import { parseEventText } from '../read/stored_events.js';
+import { parseEventText } from '../storage/stored_events.js';
 
 /**
  * Gives the handle the stored events, and the events that it had missed.
@@ -24,18 +25,14 @@ export function updateHandle(
   session: HandleSnapshot,
   record: HandleRecord,
   events: readonly EventToStore[],
-  policy: number,
+  stale: StalePolicy,
   appended: Appended,
   writer: StateWriter,
 ): void {
-  const revision = appended[APPENDED.revision];
-  const lastUpdateTime = appended[APPENDED.lastUpdateTime];
-  const since = appended[APPENDED.since];
-  const unchanged = appended[APPENDED.unchanged];
-  const missed = appended[APPENDED.missed];
-  const merges = policy === STALE_POLICIES.merge;
-  const earlier = unchanged && new Map(unchanged);
-  const written = events.length - (earlier?.size ?? 0);
+  const { revision, lastUpdateTime, since, unchanged, missed } = appended;
+  const merges = stale === 'merge';
+  const earlier = new Map(unchanged.map(({ position, revision }) => [position, revision]));
+  const written = events.length - earlier.size;
   // Each written event got a revision of its own, one after the other.
   let last = revision - written;
   setTime(session, lastUpdateTime);
@@ -44,16 +41,14 @@ export function updateHandle(
   // outside of its window.
   if (Number.isNaN(record.createdRevision)) record.knownUntil = since;
   try {
-    if (missed !== undefined && missed.length > 0) {
-      applyMissed(session, record, since, missed, appended[APPENDED.state]);
-    }
+    if (missed.length > 0) applyMissed(session, record, since, missed, appended.state);
     if (merges) record.knownUntil = last;
   } catch {
     isGiven = false;
   }
   let position = 0;
   for (const taken of events) {
-    const storedAt = earlier?.get(position) ?? ++last;
+    const storedAt = earlier.get(position) ?? ++last;
     position += 1;
     isGiven = give(session, record, taken, storedAt, writer) && isGiven;
   }
@@ -63,11 +58,10 @@ export function updateHandle(
   } catch {
     return;
   }
-  record.createdRevision = appended[APPENDED.createdRevision];
+  record.createdRevision = appended.created;
   // A retry that wrote nothing must not cover what others appended after it: a handle that does not
   // merge has not been given those events.
-  record.revision =
-    merges || written > 0 ? revision : Math.max(since, ...(earlier?.values() ?? []));
+  record.revision = merges || written > 0 ? revision : Math.max(since, ...earlier.values());
   record.lastUpdateTime = lastUpdateTime;
 }
 
@@ -165,11 +159,8 @@ function isShown(record: HandleRecord, event: Event): boolean {
   return false;
 }
 
-/** An event that a handle may have missed. */
-interface MissedEvent {
-  readonly seq: number;
-  readonly revision: number;
-  readonly text: string;
+/** An event that a handle may have missed, parsed. */
+interface ParsedEvent extends MissedEvent {
   readonly event: Event;
 }
 
@@ -187,16 +178,16 @@ function applyMissed(
   session: HandleSnapshot,
   record: HandleRecord,
   since: number,
-  rows: readonly [seq: number, revision: number, text: string][],
+  rows: readonly MissedEvent[],
   stored?: string,
 ): void {
   const { state } = session;
-  const missed: MissedEvent[] = [];
-  for (const [seq, revision, text] of rows) {
+  const missed: ParsedEvent[] = [];
+  for (const row of rows) {
     // The append is stored, so a damaged event must not fail it. The next read reports the damaged
     // event.
-    const event = parseEventText(text);
-    if (event !== undefined) missed.push({ seq, revision, text, event });
+    const event = parseEventText(row.text);
+    if (event !== undefined) missed.push({ ...row, event });
   }
   missed.sort((one, other) => one.seq - other.seq);
   const belongs = windowOf(session, record, missed);
@@ -248,7 +239,7 @@ function applyMissed(
 function windowOf(
   { events }: Session,
   { firstEventId, afterTimestamp = -Infinity }: HandleRecord,
-  missed: readonly MissedEvent[],
+  missed: readonly ParsedEvent[],
 ): (seq: number, event: Event) => boolean {
   // A handle that we did not give out may hold anything.
   const first = events[0] as Event | null | undefined;

@@ -2,7 +2,10 @@
 import { abortedError, requireNotAborted } from '../call/call.js';
 import { onAbort } from '../call/on_abort.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
+import type { StorageOperation } from '../model/diagnostic.js';
 import type { ExpectedEvents } from '../model/session.js';
+import type { Appended } from '../storage/backend.js';
+import type { HandlePosition } from '../wasm/appends.js';
 import type { AppendRules } from './append_rules.js';
 import type { EventToStore } from './event_to_store.js';
 
@@ -55,6 +58,19 @@ export interface HandleAppend {
   readonly signal: AbortSignal | undefined;
   /** Counts a retry for the call; see {@link StorageCall}. */
   readonly onRetry: (() => void) | undefined;
+  /** Present if a client in another process holds the handle. The session only stands for it. */
+  readonly remote?: RemoteHandle | undefined;
+}
+
+/** A handle that a client in another process holds. */
+export interface RemoteHandle {
+  readonly position: HandlePosition;
+  /** The title that the client gives to a session without one. */
+  readonly firstTitle: string | undefined;
+  /** Which write of the client this is. */
+  readonly operation: StorageOperation | undefined;
+  /** Called after the commit, in place of a change of the handle. */
+  readonly receive: (appended: Appended) => void;
 }
 
 /** Adds a call to the queue of its handle. Resolves once it is stored, with the number of calls in its transaction. */

@@ -12,16 +12,11 @@ import type {
 import type { RunRequest } from '../remote/index.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
+import type { ReadPolicy } from '../model/read_policy.js';
 import type { StateOwner } from '../storage/scopes.js';
-import {
-  type CachedSessionOptions,
-  type ReadPolicy,
-  takeCacheOptions,
-  takePolicy,
-} from './options.js';
+import { type CachedSessionOptions, takeCacheOptions, takePolicy } from './options.js';
 import type { CacheOutbox } from './outbox.js';
 import { type CacheParts, openParts } from './parts.js';
-import { READS } from './reads.js';
 import { type CacheKey, isSession, nameOf, takeCacheKey } from './records/cache_key.js';
 import { erasedError, isOutage } from './records/failures.js';
 import type { CacheStatus, StatusChanges } from './records/status.js';
@@ -125,7 +120,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     const { config } = Object(request) as CachedGetSessionRequest;
     if (!Object.hasOwn(Object(config) as object, 'reads')) return super.getSession(request);
     const { reads, ...others } = config!;
-    const own = { [READS]: takePolicy('config.reads', reads) };
+    const own = { reads: takePolicy('config.reads', reads) };
     return super.getSession({ ...takeRequest(request), config: others, ...own });
   }
 

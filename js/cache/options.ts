@@ -2,26 +2,13 @@ import { requireOneOf, requireWhole } from '../errors/option_values.js';
 import { invalid } from '../errors/invalid.js';
 import { takeOptions } from '../call/call.js';
 import { requireId } from '../model/values/ids.js';
+import type { ReadPolicy } from '../model/read_policy.js';
 import type { SessionService } from '../model/session_service.js';
 import { CORE } from '../service/service_core.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import type { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { LocalStore } from './local/local_store.js';
-
-/**
- * Where a read looks first. `'cache-first'`: at the local copy, which is then revalidated in the background.
- * `'network-first'`: at the remote, and after `readTimeoutMs` or without a connection at the copy. `'cache-only'`: at
- * the copy, without any request.
- *
- * @example
- * ```ts
- * import type { ReadPolicy } from 'adk-session-wasm/cache';
- *
- * const reads: ReadPolicy = 'network-first';
- * ```
- */
-export type ReadPolicy = 'cache-first' | 'network-first' | 'cache-only';
 
 /**
  * The options of a cache: the two ends, the owner of the local data, and options of every service.

@@ -6,7 +6,7 @@ import type { Event, NewEvent } from '../model/event/event.js';
 import { type EventSnapshot, snapshotEvent } from '../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { requireId } from '../model/values/ids.js';
-import { parseEventText } from '../read/stored_events.js';
+import { parseEventText } from '../storage/stored_events.js';
 import { SHARED_SCOPES } from '../state/scope.js';
 import { markRaw } from '../members/raw.js';
 import type { Notice } from '../model/notice.js';

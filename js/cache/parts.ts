@@ -4,7 +4,7 @@ import { CORE, ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';
 import type { Notice } from '../model/notice.js';
 import { Background } from './background.js';
-import { CacheStore } from './cache_store.js';
+import { CacheBackend } from './cache_backend.js';
 import { Bounds } from './copies/bounds.js';
 import { Fetch } from './copies/fetch.js';
 import { Follower } from './copies/follower.js';
@@ -90,7 +90,7 @@ export function openParts(options: TakenOptions) {
     tabs.post('reads', nameOf({ appName, userId }));
     run(() => leadership.want()).catch(report);
   };
-  const store = new CacheStore({
+  const backend = new CacheBackend({
     ...shared,
     ...{ sender, follow, isThrough: write === 'through', erasures: () => erasures },
   });
@@ -150,8 +150,7 @@ export function openParts(options: TakenOptions) {
   const core: ServiceCore = new ServiceCore(
     {
       storage,
-      openStore: () => store,
-      parseEvents: store.parse,
+      openBackend: () => backend,
       feed: ownFeed,
       closing() {
         stopListening();

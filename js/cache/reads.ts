@@ -2,32 +2,31 @@ import type { MaybePromise } from '../call/call.js';
 import { Deadline } from '../call/deadline.js';
 import { isSessionError } from '../errors/errors.js';
 import { untilAborted } from '../call/time_limit.js';
-import type { StorageCall } from '../model/diagnostic.js';
+import type { ChangesSince } from '../model/changes_since.js';
+import type { ReadPolicy } from '../model/read_policy.js';
 import type { CompositeSessionKey } from '../model/session.js';
-import { parseEvents } from '../read/stored_events.js';
-import { AdapterStore } from '../storage/driver/adapter_store.js';
-import type { StorageKey } from '../storage/rows.js';
-import type { StateOwner } from '../storage/scopes.js';
-import type {
-  EventPageRequest,
-  ListPageRequest,
-  ReadEvents,
-  ReadList,
-  ReadSession,
-  SessionStore,
-} from '../storage/session_store.js';
+import { StorageBackend } from '../storage/driver/storage_backend.js';
+import {
+  type Backend,
+  type BackendCall,
+  callOf,
+  type ChangesRequest,
+  type ListRequest,
+  type PageRequest,
+  type ReadList,
+  type ReadPage,
+  type ReadRequest,
+  type ReadSession,
+  type StateRequest,
+} from '../storage/backend.js';
 import type { Bounds } from './copies/bounds.js';
 import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
 import type { RemoteEnd } from './copies/remote_end.js';
-import type { ReadPolicy } from './options.js';
 import type { CacheKey } from './records/cache_key.js';
-import { isRefusal } from './records/failures.js';
+import { erasedError, isRefusal } from './records/failures.js';
 import type { LocalData } from './data/local_data.js';
 import { CacheStorage } from './storage/cache_storage.js';
-
-/** The member of a request that holds its own policy. */
-export const READS = Symbol('reads');
 
 export interface ReadParts {
   readonly data: LocalData;
@@ -44,7 +43,9 @@ export interface ReadParts {
 }
 
 /** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
-type Read<T> = (store: SessionStore, call: StorageCall, isCopy: boolean) => MaybePromise<T>;
+type Read<T> = (backend: ReadVerbs, call: BackendCall) => MaybePromise<T>;
+
+type ReadVerbs = Pick<Backend, 'get' | 'page' | 'list' | 'sharedState'>;
 
 /** The events that a read needs. */
 interface EventNeed<T> {
@@ -66,67 +67,61 @@ interface Reception {
 /** Reads the local data, and brings it up to the remote as the policy of a read says. */
 export class CopyReads {
   readonly #parts: ReadParts;
-  protected readonly store: AdapterStore;
-  /** The sessions whose events were read, and whether from the local data. */
-  readonly #sources = new WeakMap<
-    object,
-    { readonly key: CompositeSessionKey; readonly isCopy: boolean }
-  >();
+  protected readonly backend: StorageBackend;
 
   constructor(parts: ReadParts) {
     this.#parts = parts;
     const storage = new CacheStorage(parts);
-    this.store = new AdapterStore(storage, storage);
+    this.backend = new StorageBackend(storage);
   }
 
-  get(
-    key: Required<StorageKey>,
-    last: number | undefined,
-    after: number | undefined,
-    call: StorageCall,
-  ): Promise<ReadSession | undefined> {
+  get(request: ReadRequest): Promise<ReadSession | undefined> {
+    const { key, last, after } = request;
     const need = after === undefined ? (last ?? Infinity) : Infinity;
     const isEnough = (_: ReadSession, size: number): boolean => need <= size;
-    return this.#readSession(key, { need, isEnough }, call, async (store, call, isCopy) => {
-      const read = await store.get(key, last, after, call);
-      if (read !== undefined) this.#sources.set(read[4], { key, isCopy });
-      return read;
-    });
+    return this.#readSession(key, { need, isEnough }, request, (backend, call) =>
+      backend.get({ ...request, ...call }),
+    );
   }
 
-  page(
-    key: Required<StorageKey>,
-    page: EventPageRequest,
-    call: StorageCall,
-  ): Promise<ReadEvents | undefined> {
-    const { isForward, eventId, limit = Infinity, withCount } = page;
-    const isFirst = isForward && eventId === undefined;
+  page(request: PageRequest): Promise<ReadPage | undefined> {
+    const { key, direction, eventId, limit = Infinity, withCount } = request;
+    const isFirst = direction === 'after' && eventId === undefined;
     // One more than the newest page has tells whether there are older ones.
     const newest = eventId === undefined ? limit + 1 : 0;
     const need = isFirst || withCount || limit === Infinity ? Infinity : newest;
-    const isEnough = ([, , hasOlder]: ReadEvents, size: number): boolean =>
+    const isEnough = ({ hasOlder }: ReadPage, size: number): boolean =>
       size === Infinity || (need < Infinity && hasOlder === true);
-    return this.#readSession(key, { need, isEnough }, call, async (store, call, isCopy) => {
-      const read = await store.page(key, page, call);
-      if (read?.[1] !== undefined) this.#sources.set(read[1], { key, isCopy });
-      return read;
-    });
+    return this.#readSession(key, { need, isEnough }, request, (backend, call) =>
+      backend.page({ ...request, ...call }),
+    );
+  }
+
+  async changes(request: ChangesRequest): Promise<ChangesSince | undefined> {
+    // Brings the copy up to the remote as the policy says. The revisions are those of the copy.
+    await this.get({ key: request.key, last: 0, ...callOf(request) });
+    return this.backend.changes(request);
   }
 
   /** Reads a copy, and fetches it before if it is missing or too short. */
-  #readSession<T extends readonly unknown[]>(
+  #readSession<T>(
     key: CompositeSessionKey,
     { need, isEnough }: EventNeed<T>,
-    call: StorageCall,
+    call: BackendCall,
     read: Read<T | undefined>,
   ): Promise<T | undefined> {
-    const { fetch, bounds, report, follow } = this.#parts;
+    const { fetch, bounds, report, follow, remote } = this.#parts;
+    const { erasure } = remote;
     const policy = this.policyOf(call);
     if (policy !== 'cache-only') follow(key);
     // One instance for each read, because it records how much is here.
     const storage = new CacheStorage(this.#parts);
-    const store = new AdapterStore(storage, storage);
-    return this.#read(call, read, store, async (readCopy) => {
+    return this.#read(call, read, new StorageBackend(storage), async (readLocal) => {
+      const readCopy = () =>
+        readLocal().catch((error: unknown) => {
+          if (isSessionError(error, 'corrupt_record')) this.#fetchDamaged(key);
+          throw error;
+        });
       if (policy === 'network-first') await this.#inTime(fetch.copy(key, need), call);
       for (let lastSize = -1; ;) {
         const copy = await readCopy();
@@ -141,6 +136,7 @@ export class CopyReads {
         // If a deleted session has a copy, it was created again.
         if (size <= lastSize || isDeleted) return copy;
         lastSize = size;
+        if (erasure.aborted) throw erasedError();
         try {
           await untilAborted(call.signal, fetch.require(key, Math.max(need, 2 * size)));
         } catch (error) {
@@ -153,20 +149,14 @@ export class CopyReads {
     });
   }
 
-  list(
-    appName: string,
-    userId: string | undefined,
-    descending: boolean,
-    page: ListPageRequest,
-    call: StorageCall,
-  ): Promise<ReadList> {
+  list(request: ListRequest): Promise<ReadList> {
+    const { appName, userId } = request;
     const { lists, follow } = this.#parts;
     const owner = { appName, userId };
-    if (this.policyOf(call) !== 'cache-only') follow(owner);
-    const list: Read<ReadList> = (store, call) =>
-      store.list(appName, userId, descending, page, call);
-    return this.#read(call, list, this.store, async (readCopies) => {
-      await this.#receive(call, {
+    if (this.policyOf(request) !== 'cache-only') follow(owner);
+    const list: Read<ReadList> = (backend, call) => backend.list({ ...request, ...call });
+    return this.#read(request, list, this.backend, async (readCopies) => {
+      await this.#receive(request, {
         fetch: () => lists.fetch(owner),
         isThere: () => lists.hasList(owner),
         // Without a connection, the copies are all there is.
@@ -176,13 +166,15 @@ export class CopyReads {
     });
   }
 
-  sharedState(owner: StateOwner, call: StorageCall): Promise<string> {
+  sharedState(request: StateRequest): Promise<string> {
+    const { appName, userId } = request;
     const { lists, follow } = this.#parts;
+    const owner = { appName, userId };
     // The feed of a user tells of the app's state too. That of the app has the sessions of all users.
-    if (owner.userId !== undefined && this.policyOf(call) !== 'cache-only') follow(owner);
-    const read: Read<string> = (store, call) => store.sharedState(owner, call);
-    return this.#read(call, read, this.store, async (readCopy) => {
-      await this.#receive(call, {
+    if (userId !== undefined && this.policyOf(request) !== 'cache-only') follow(owner);
+    const read: Read<string> = (backend, call) => backend.sharedState({ ...request, ...call });
+    return this.#read(request, read, this.backend, async (readCopy) => {
+      await this.#receive(request, {
         fetch: () => lists.fetchState(owner),
         isThere: () => lists.hasState(owner),
         isFatal: () => false,
@@ -192,7 +184,7 @@ export class CopyReads {
   }
 
   /** Fetches a list or a state, and waits for it as the policy says. */
-  async #receive(call: StorageCall, { fetch, isThere, isFatal }: Reception): Promise<void> {
+  async #receive(call: BackendCall, { fetch, isThere, isFatal }: Reception): Promise<void> {
     const { report } = this.#parts;
     const policy = this.policyOf(call);
     if (policy === 'cache-only') return;
@@ -211,53 +203,42 @@ export class CopyReads {
    * @param work calls the given function to read the local storage
    */
   async #read<T>(
-    call: StorageCall,
+    call: BackendCall,
     read: Read<T>,
-    local: SessionStore,
+    local: ReadVerbs,
     work: (readLocal: () => Promise<T>) => Promise<T>,
   ): Promise<T> {
     const { remote, report } = this.#parts;
     try {
-      return await work(async () => read(local, call, true));
+      return await work(async () => read(local, call));
     } catch (error) {
       if (this.policyOf(call) === 'cache-only' || !isUnreadable(error)) throw error;
       report(error);
-      const asked = remote.ask((store, own) => read(store, { ...call, ...own }, false));
+      const asked = remote.ask((backend, own) => read(backend, { ...call, ...own }));
       return untilAborted(call.signal, asked);
     }
   }
 
-  /** Parses events that were read. A copy with a damaged event is fetched again. */
-  readonly parse: typeof parseEvents = (texts, ...others) => {
-    const { data, fetch, remote, report } = this.#parts;
-    const { key, isCopy = true } = this.#sources.get(texts) ?? {};
-    if (!isCopy) return remote.core.pages.parse(texts, ...others);
-    try {
-      return parseEvents(texts, ...others);
-    } catch (error) {
-      if (key !== undefined) {
-        data
-          .write(async (transaction) => {
-            const record = await transaction.session(key);
-            if (record?.copy === undefined) return;
-            await transaction.putSession(key, {
-              ...record,
-              copy: { ...record.copy, isStale: true },
-            });
-          })
-          .then(() => fetch.copy(key))
-          .catch(report);
-      }
-      throw error;
-    }
-  };
+  /** Fetches a copy again that has a damaged event. */
+  #fetchDamaged(key: CompositeSessionKey): void {
+    const { data, fetch, report } = this.#parts;
+    data
+      .write(async (transaction) => {
+        const record = await transaction.session(key);
+        if (record?.copy === undefined) return;
+        const copy = { ...record.copy, isStale: true };
+        await transaction.putSession(key, { ...record, copy });
+      })
+      .then(() => fetch.copy(key))
+      .catch(report);
+  }
 
-  policyOf(call: StorageCall): ReadPolicy {
-    return (call as { readonly [READS]?: ReadPolicy })[READS] ?? this.#parts.reads;
+  policyOf(call: BackendCall): ReadPolicy {
+    return call.reads ?? this.#parts.reads;
   }
 
   /** Waits for a fetch, but not for longer than a read may wait. Without a connection there is the copy. */
-  async #inTime(fetched: Promise<unknown>, call: StorageCall): Promise<void> {
+  async #inTime(fetched: Promise<unknown>, call: BackendCall): Promise<void> {
     const { readTimeoutMs, report } = this.#parts;
     const deadline = new Deadline(readTimeoutMs);
     try {

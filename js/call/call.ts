@@ -19,6 +19,20 @@ export function after<T, U>(
   return isPromise(value) ? value.then(next) : next(value);
 }
 
+/** Calls a function. If it throws or rejects, `answer` makes the result of the error. */
+export function recovered<T>(
+  run: () => MaybePromise<T>,
+  answer: (error: unknown) => MaybePromise<T>,
+): MaybePromise<T> {
+  let result: MaybePromise<T>;
+  try {
+    result = run();
+  } catch (error) {
+    return answer(error);
+  }
+  return isPromise(result) ? result.catch(answer) : result;
+}
+
 /**
  * Copies the members of a request, so that it is taken at the call: what the caller changes afterwards has no effect.
  *

@@ -2,17 +2,12 @@
 import { sql } from 'kysely';
 import type { EngineKind } from '../database/engines/engine.js';
 import { ENGINES } from '../database/engines/engines.js';
-import { MYSQL_COLLATIONS } from '../database/engines/mysql.js';
 import { DATABASE_LAYOUT } from '../database/tables/layout.js';
 import { onlineIndexStatement } from '../database/tables/online_indices.js';
 import { indices, metadataRows, tableStatements } from '../database/tables/schema.js';
 import { withTableNames } from '../database/tables/renaming.js';
 import type { TableNames } from '../database/tables/table_names.js';
 import { queryBuilder } from '../database/tables/tables.js';
-
-/** MySQL has no `if not exists` for indices. */
-const MYSQL_ADVICE =
-  '-- An index that exists already fails with error 1061: go on (mysql --force).\n';
 
 /**
  * Returns the SQL that creates the tables and indices. Indices are created without blocking writers: on
@@ -22,22 +17,17 @@ export function schemaSql(kind: EngineKind, isMariadb: boolean, names: TableName
   const engine = ENGINES[kind];
   const database = withTableNames(queryBuilder(engine), names);
   const schema = { database, engine, layout: DATABASE_LAYOUT, names };
-  const collation = isMariadb ? MYSQL_COLLATIONS.mariadb : MYSQL_COLLATIONS.mysql;
+  const collation = engine.exactCollations?.[isMariadb ? 'mariadb' : 'mysql'] ?? '';
   const statements = [
     ...tableStatements(schema, collation).map((statement) => statement.compile().sql),
     ...metadataRows(DATABASE_LAYOUT).map(([key, value]) => {
       const into = sql`into ${sql.table(DATABASE_LAYOUT.metadata)} (${sql.ref('key')}, value) values (${sql.lit(key)}, ${sql.lit(value)})`;
-      const insert = {
-        sqlite: sql`insert or ignore ${into}`,
-        postgresql: sql`insert ${into} on conflict do nothing`,
-        mysql: sql`insert ignore ${into}`,
-      }[kind];
-      return insert.compile(database).sql;
+      return engine.insertIfAbsent(into).compile(database).sql;
     }),
     ...indices(schema).map(
-      (index) => onlineIndexStatement(kind, index, isMariadb).compile(database).sql,
+      (index) => onlineIndexStatement(engine, index, isMariadb).compile(database).sql,
     ),
   ];
-  const advice = kind === 'mysql' && !isMariadb ? MYSQL_ADVICE : '';
+  const advice = isMariadb ? '' : engine.indexAdvice;
   return advice + statements.map((statement) => `${statement};\n`).join('');
 }

@@ -8,19 +8,18 @@ import {
   requireObject,
   requireOneOf,
 } from '../errors/option_values.js';
-import { partsOverBuiltIn } from '../service/over_adapter.js';
+import { partsOver } from '../service/over_storage.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import { LazyAdapter } from '../storage/lazy_adapter.js';
-import { ENGINE_KINDS, isDurable, parseAddress } from './engines/address.js';
-import type { DatabaseAdapter } from './database_adapter.js';
+import { ENGINE_KINDS, isDurable, OPTION_RULES, parseAddress } from './engines/address.js';
+import type { DatabaseStorage } from './database_storage.js';
 import type { EngineKind } from './engines/engine.js';
 import { loadWithKysely } from './kysely.js';
-import type { DatabaseToOpen } from './open_adapter.js';
+import type { DatabaseToOpen } from './open_storage.js';
 import type { TableOptions } from './table_options.js';
 import { requireTableNames } from './tables/table_names.js';
 import { DEFAULT_TIMEOUT_MS, Waits } from './transactions/waits.js';
@@ -150,8 +149,12 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
     const all = typeof given === 'string' ? { ...beside, url: given } : given;
     const options = takeOptions(all);
     const database = checkedOptions(options);
-    const adapter = new LazyAdapter(database, () => loadAdapter(database));
-    super(new ServiceCore(partsOverBuiltIn(adapter), options));
+    super(
+      new ServiceCore(
+        partsOver(database, () => loadStorage(database)),
+        options,
+      ),
+    );
   }
 
   /**
@@ -168,21 +171,21 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
 }
 
 /**
- * Returns the storage adapter of a `DatabaseSessionService`, for callers that do not need the service.
+ * Returns the storage of a `DatabaseSessionService`, for callers that do not need the service.
  * Connects at its first verb.
  *
  * @throws SessionError (as a rejection) `invalid_argument` as the constructor of the service,
  *   `storage_unavailable` if Kysely is not installed
  */
-export async function openAdapter(
+export async function openStorage(
   options: DatabaseUrlOptions<object> | DatabaseKyselyOptions<object>,
-): Promise<DatabaseAdapter> {
-  return loadAdapter(checkedOptions(options));
+): Promise<DatabaseStorage> {
+  return loadStorage(checkedOptions(options));
 }
 
-async function loadAdapter(database: DatabaseToOpen): Promise<DatabaseAdapter> {
-  const { adapterOf } = await loadWithKysely(database.kind, () => import('./open_adapter.js'));
-  return adapterOf(database);
+async function loadStorage(database: DatabaseToOpen): Promise<DatabaseStorage> {
+  const { storageOf } = await loadWithKysely(database.kind, () => import('./open_storage.js'));
+  return storageOf(database);
 }
 
 function checkedOptions(
@@ -246,8 +249,7 @@ function isKysely(value: unknown): value is Database {
 function requireDriverOptions(options: object, kind: EngineKind): void {
   requireObject('The options', options);
   const { ssl } = options as { ssl?: unknown };
-  // Given a string, `pg` fails outside of any call, and the program ends.
-  if (typeof ssl === 'string' && kind === 'postgresql') {
+  if (typeof ssl === 'string' && !OPTION_RULES[kind].takesSslText) {
     throw invalid(
       'driverOptions.ssl',
       'must be true, false or an object of options for TLS; it is a string',
@@ -257,7 +259,7 @@ function requireDriverOptions(options: object, kind: EngineKind): void {
 
 function requireDurability(durability: unknown, kind: EngineKind): void {
   requireOneOf('durability', durability, ['strict', 'relaxed']);
-  if (durability === 'relaxed' && kind === 'mysql') {
+  if (durability === 'relaxed' && !OPTION_RULES[kind].setsDurability) {
     const what = `is the server's on MySQL or MariaDB: set innodb_flush_log_at_trx_commit there`;
     throw invalid('durability', what);
   }

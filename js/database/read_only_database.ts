@@ -1,10 +1,10 @@
 import type { Compilable } from 'kysely';
-import { partsOverBuiltIn } from '../service/over_adapter.js';
+import { partsOver } from '../service/over_storage.js';
 import { ServiceCore } from '../service/service_core.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StorageKey } from '../storage/rows.js';
 import { connect } from './connections/connect.js';
-import { DatabaseAdapter } from './database_adapter.js';
+import { DatabaseStorage } from './database_storage.js';
 import { parseAddress } from './engines/address.js';
 import { ENGINES } from './engines/engines.js';
 import { type NameOptions, requireTableNames } from './tables/table_names.js';
@@ -23,15 +23,15 @@ const PAGE = 1000;
  * meantime do not change that order, unlike the order of `list`, and each page costs the same.
  */
 export class ReadOnlyDatabase extends StoredSessionService {
-  readonly #adapter: DatabaseAdapter;
+  readonly #storage: DatabaseStorage;
 
   /** @throws SessionError `invalid_argument`, without the URL */
   constructor(url: string, options: NameOptions = {}) {
     const address = parseAddress(url);
     const engine = ENGINES[address.kind];
     const waits = new Waits();
-    const driverOptions = engine.kind === 'sqlite' ? { readonly: true } : {};
-    const adapter = new DatabaseAdapter({
+    const driverOptions = engine.readOnlyOptions;
+    const storage = new DatabaseStorage({
       engine,
       names: requireTableNames(address.kind, options),
       access: 'read',
@@ -40,8 +40,8 @@ export class ReadOnlyDatabase extends StoredSessionService {
       clock: Date.now,
       waits,
     });
-    super(new ServiceCore(partsOverBuiltIn(adapter), {}));
-    this.#adapter = adapter;
+    super(new ServiceCore(partsOver(storage, storage), {}));
+    this.#storage = storage;
   }
 
   /** @throws SessionError (as a rejection) as `DatabaseSessionService.open` */
@@ -99,7 +99,7 @@ export class ReadOnlyDatabase extends StoredSessionService {
   }
 
   async #query<Row>(build: (database: Database) => Compilable<Row>): Promise<readonly Row[]> {
-    return this.#adapter.query(({ database }) => runOnce(database, build(database)));
+    return this.#storage.query(({ database }) => runOnce(database, build(database)));
   }
 }
 

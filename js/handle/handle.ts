@@ -39,6 +39,13 @@ export interface HandleRecord {
   isViewStale: boolean;
 }
 
+/** The revisions and the time of the session that a handle is made from. */
+export interface HandleHead {
+  readonly created: number;
+  readonly revision: number;
+  readonly lastUpdateTime: number;
+}
+
 /** Which events of a session a handle is made with. */
 export interface HandleWindow {
   /** Whether these are all events of the session. */
@@ -116,11 +123,7 @@ export class Handles {
    */
   open<S extends object>(
     { appName, userId, sessionId }: CompositeSessionKey,
-    [created, revision, lastUpdateTime]: readonly [
-      created: number,
-      revision: number,
-      lastUpdateTime: number,
-    ],
+    { created, revision, lastUpdateTime }: HandleHead,
     state: Partial<S>,
     events: Event[],
     { isWhole, afterTimestamp, view = 'raw' }: HandleWindow,

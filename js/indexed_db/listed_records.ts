@@ -1,9 +1,9 @@
 import { isTime } from '../model/values/time.js';
 import { isRevision } from '../storage/checked_rows.js';
-import type { ListedSession } from '../storage/session_store.js';
+import type { ListedSession } from '../storage/backend.js';
 
 /** A session as it is stored. Each member except the ids may be damaged. */
-export interface SessionRecord {
+export interface ListedRecord {
   readonly appName: string;
   readonly userId: string;
   readonly sessionId: string;
@@ -21,10 +21,10 @@ export interface SessionRecord {
 
 /** Checks records as `Record::head` in `src/wasm/indexed_db/records/record.rs` does. */
 export function toListed(records: readonly unknown[]): ListedSession[] {
-  return (records as readonly SessionRecord[]).map(listedSession);
+  return (records as readonly ListedRecord[]).map(listedSession);
 }
 
-function listedSession(record: SessionRecord): ListedSession {
+function listedSession(record: ListedRecord): ListedSession {
   const { userId, sessionId, number, state } = record;
   const numberCopy = record.numberCopy;
   const createTime = record.createTime;

@@ -57,7 +57,7 @@ export interface EventsPage {
   after?: string | undefined;
   /**
    * The number of all events of the session, or of the view. Absent on a page at a cursor without `withCount: true`, with
-   * `withCount: false`, and if the storage cannot count: Vertex AI, or an adapter whose `readPage` does not.
+   * `withCount: false`, and if the storage cannot count: Vertex AI, or a storage whose `readPage` does not.
    */
   eventCount?: number | undefined;
 }

@@ -38,7 +38,7 @@ export interface DeletedNotice {
    */
   sessionId?: string;
   /**
-   * Everything up to this revision is deleted; sessions created later have a higher one. Absent if an adapter
+   * Everything up to this revision is deleted; sessions created later have a higher one. Absent if a storage
    * does not report its floor.
    */
   revision?: number;

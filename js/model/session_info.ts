@@ -43,7 +43,7 @@ export interface TokenUsage {
 export interface SessionInfo<S extends object = StateShape> {
   /**
    * The first `lastUpdateTime` of the session, but no later than its creation: milliseconds since 1970. In SQL
-   * databases it is the column `create_time`. Absent if the storage does not keep it, as an adapter may.
+   * databases it is the column `create_time`. Absent if the storage does not keep it, as a storage may.
    */
   createTime?: number;
   /** Milliseconds since 1970. */
@@ -64,7 +64,7 @@ export interface SessionInfo<S extends object = StateShape> {
   /**
    * The session's own state when it was created, without `user:` and `app:` keys. If it was imported from a file
    * without `initialState`: the keys that no event of the file changes. Absent if it is not known: at
-   * Vertex AI, in adapters that do not store it, and for sessions that other programs created.
+   * Vertex AI, in storages that do not store it, and for sessions that other programs created.
    */
   initialState?: Partial<S>;
 }

@@ -24,7 +24,7 @@ export interface ListSessionsRequest<K extends string = string> extends Abortabl
   page?: number | undefined;
   /**
    * The time that the list is ordered by, ties by id. By `createTime` sessions keep their places. Default
-   * `'lastUpdateTime'`. Over an adapter of your own, each page by `createTime` reads all sessions.
+   * `'lastUpdateTime'`. Over a storage of your own, each page by `createTime` reads all sessions.
    */
   orderBy?: 'lastUpdateTime' | 'createTime' | undefined;
   /** From the earliest time to the latest, or `'desc'`: the reverse. Default `'asc'`. */

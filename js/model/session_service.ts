@@ -36,8 +36,8 @@ import type { CloseOptions, Health, StorageInfo } from './storage_info.js';
  * | --- | --- |
  * | `updateState` with a function | Vertex AI and HTTP: nothing holds the state until the commit |
  * | `updateState` without `sessionId`, `deleteUserState`, `deleteAppState` | Vertex AI |
- * | `updateSession`, and `title` and `labels` of `createSession` | an adapter without the verb `describe` |
- * | `deleteSessions` | an adapter without the verb `deleteUnchanged` |
+ * | `updateSession`, and `title` and `labels` of `createSession` | a storage without the verb `describe` |
+ * | `deleteSessions` | a storage without the verb `deleteUnchanged` |
  * | appends, events, `listChanges`, `sessionInfo`, states apart from sessions, and deletions of several sessions | `adk api_server` |
  *
  * @example
@@ -185,7 +185,7 @@ export interface SessionService<S extends object = StateShape> {
    * state stay. Watchers get a notice of each deletion.
    *
    * @throws SessionError `invalid_argument`; `aborted` and the codes of the storage: what is deleted until then
-   *   stays deleted; `unsupported` if an adapter has no verb `deleteUnchanged`
+   *   stays deleted; `unsupported` if a storage has no verb `deleteUnchanged`
    */
   deleteSessions(request: DeleteSessionsRequest, options?: DeleteSessionsOptions): Promise<number>;
   /**
@@ -215,7 +215,7 @@ export interface SessionService<S extends object = StateShape> {
    * Returns a session's title, labels and times, the number and size of its events, and the tokens that they used.
    *
    * The numbers are computed from all stored events, which the call reads page by page: it takes about as long as
-   * `getSession`, and little memory. Over Vertex AI, and through an adapter without `readPage`, it reads all events at
+   * `getSession`, and little memory. Over Vertex AI, and through a storage without `readPage`, it reads all events at
    * once. Events that are appended meanwhile may not be counted.
    *
    * @throws SessionError `not_found`; `corrupt_record` for an event that cannot be read
@@ -312,7 +312,7 @@ export interface SessionService<S extends object = StateShape> {
   /**
    * Asks the storage whether it answers. Opens it first if no call has done so.
    *
-   * A server is asked by a read of its own. Memory and IndexedDB are ready once they are open. An adapter of
+   * A server is asked by a read of its own. Memory and IndexedDB are ready once they are open. A storage of
    * your own is asked by its verb `read`, for the state of an app that does not exist.
    *
    * @throws SessionError (as a rejection) the reason why the storage cannot be used: `storage_unavailable`,

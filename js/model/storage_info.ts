@@ -22,7 +22,7 @@ export interface DataLoss {
  */
 export interface StorageInfo {
   /**
-   * `'memory'`, `'indexeddb'`, the adapter's own `kind`, or `'custom'` for an adapter without one.
+   * `'memory'`, `'indexeddb'`, the storage's own `kind`, or `'custom'` for a storage without one.
    */
   kind: string;
   /** Whether the data outlives the process or page. */
@@ -67,7 +67,7 @@ export interface CloseOptions {
    * calls, and they fail, mostly with `connection_lost` or `closed`.
    *
    * Default: databases, Vertex AI and other servers end their calls by limits of their own. Over other storages,
-   * such as an adapter of your own, the close waits 30 seconds. Then it closes the storage and rejects with
+   * such as a storage of your own, the close waits 30 seconds. Then it closes the storage and rejects with
    * `storage_failed`, which names the pending calls.
    */
   timeoutMs?: number | undefined;

@@ -14,35 +14,23 @@ import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/even
 import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { requireId, requireKey, requireUser } from '../model/values/ids.js';
-import type { Abortable, CompositeSessionKey, HistoryView, Session } from '../model/session.js';
+import type { Abortable, HistoryView, Session } from '../model/session.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
-import type { EventPageRequest, ReadEvents, ReadSession } from '../storage/session_store.js';
+import { callOf, type PageRequest, type ReadPage, type ReadSession } from '../storage/backend.js';
 import { eventLimit } from '../wasm/core.js';
 import { cursorText, foreignCursor, readPlace } from './cursor.js';
 import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
-import { readChanges } from './changes_since.js';
 import type { ReaderParts } from './session_reader.js';
 import { sumSession } from './session_info.js';
 import { HISTORY_VIEWS } from './history_views.js';
-import { parseEvents } from './stored_events.js';
 import { ViewPages } from './view_pages.js';
 
 /** The most events of a page. */
 const MAX_PAGE = 1000;
 
-/** A page as it was read. Without `events` if no event has the id that was asked for. */
-interface ParsedPage {
-  readonly created: number;
-  readonly events?: Event[] | undefined;
-  readonly hasOlder?: boolean | undefined;
-  readonly first?: string | undefined;
-  readonly last?: string | undefined;
-  readonly count?: number | undefined;
-}
-
 /** Reads pages of a session's events. */
 export class EventPages {
-  readonly #parts: Pick<ReaderParts, 'call' | 'parseEvents'> & { readonly handles: Handles };
+  readonly #parts: Pick<ReaderParts, 'call'> & { readonly handles: Handles };
 
   constructor(parts: ReaderParts) {
     this.#parts = parts;
@@ -67,57 +55,43 @@ export class EventPages {
     const owner = cursorOwner(key);
     const place = text === undefined ? [] : readPlace(name, EVENT_CURSOR, owner, text);
     const [wasCreated, eventId] = place as readonly [number?, string?];
-    const isForward = walk === 'asc' || newer !== undefined;
+    const direction = walk === 'asc' || newer !== undefined ? 'after' : 'before';
     // A walk back may end on its first page, so only the next one reads on to the end.
     const isToEnd = walk === 'asc' || (walk === 'desc' && isAtCursor);
-    const page = { isForward, eventId, limit, withCount, isToEnd };
+    const page = { key, direction, eventId, limit, withCount, isToEnd, skipCorrupt } as const;
     const view = requireOneOf('view', request.view ?? 'raw', HISTORY_VIEWS);
-    const read =
-      view === 'raw'
-        ? after(this.read(key, page, request), (read) => this.#parsed(read, sessionId, skipCorrupt))
-        : this.#readView(key, view, page, request, skipCorrupt);
-    return after(read, (read) => {
-      const { created, events, hasOlder, first, last, count: eventCount } = read;
+    return after(this.#readIn(view, { ...page, ...callOf(request) }), (read) => {
+      const { created, events, hasOlder, firstId, eventCount } = read;
       if (events === undefined || (wasCreated !== undefined && wasCreated !== created)) {
         throw foreignCursor(name, EVENT_CURSOR, 'of a deleted session or event');
       }
       const cursor = (eventId: string): string =>
         cursorText(EVENT_CURSOR, owner, [created, eventId]);
-      const lastId = last ?? (isForward ? eventId : undefined);
+      const lastId = read.lastId ?? (direction === 'after' ? eventId : undefined);
       return {
         events,
-        ...(hasOlder === true && first !== undefined && { before: cursor(first) }),
+        ...(hasOlder === true && firstId !== undefined && { before: cursor(firstId) }),
         ...(lastId !== undefined && { after: cursor(lastId) }),
         ...(eventCount !== undefined && withCount && { eventCount }),
       };
     });
   }
 
-  #parsed(read: ReadEvents, sessionId: string, skipCorrupt: boolean): ParsedPage {
-    const [created, fragments, hasOlder, first, last, count] = read;
-    const events = fragments && this.parse(fragments, sessionId, skipCorrupt);
-    return { created, events, hasOlder, first, last, count };
-  }
-
-  /** Reads a page of a view: the whole history, since a marker may stand anywhere behind the page. */
-  #readView(
-    key: CompositeSessionKey,
-    view: Exclude<HistoryView, 'raw'>,
-    { isForward, eventId, limit }: EventPageRequest,
-    call: StorageCall,
-    skipCorrupt: boolean,
-  ): MaybePromise<ParsedPage> {
+  /** Reads a page of a view. That of another view than `'raw'` needs the whole history: a marker may stand behind it. */
+  #readIn(view: HistoryView, page: PageRequest): MaybePromise<ReadPage> {
+    if (view === 'raw') return this.read(page);
+    const { key, direction, eventId, limit, skipCorrupt } = page;
     requireId('sessionId', key.sessionId);
-    const read = this.#parts.call<ReadSession | undefined>(call.signal, (store) =>
-      store.get(key, undefined, undefined, call),
+    const read = this.#parts.call<ReadSession | undefined>(page.signal, (backend) =>
+      backend.get({ key, skipCorrupt, ...callOf(page) }),
     );
     return after(read, (read) => {
       if (read === undefined) throw sessionNotFound(key.sessionId);
-      const [created, , , , fragments] = read;
       const most = eventLimit(limit);
-      const pages = new ViewPages(this.parse(fragments, key.sessionId, skipCorrupt), view);
-      const page = isForward ? pages.after(eventId, most) : pages.before(eventId, most);
-      return { created, ...page };
+      const pages = new ViewPages(read.events, view);
+      const found =
+        direction === 'after' ? pages.after(eventId, most) : pages.before(eventId, most);
+      return { created: read.created, ...found };
     });
   }
 
@@ -129,11 +103,8 @@ export class EventPages {
     const key = { appName, userId, sessionId };
     return sumSession<S>(async (eventId) => {
       requireNotAborted(signal);
-      const page = { isForward: false, eventId, limit: MAX_PAGE, withCount: false, isToEnd: true };
-      return after(this.read(key, page, request), (read) => {
-        const events = this.parse(read[1] ?? [], sessionId, skipCorrupt);
-        return { read, events };
-      });
+      const page = { direction: 'before', eventId, limit: MAX_PAGE, withCount: false } as const;
+      return this.read({ key, ...page, isToEnd: true, skipCorrupt, ...callOf(request) });
     });
   }
 
@@ -158,19 +129,15 @@ export class EventPages {
     if (events.length > 0 && typeof eventId !== 'string') throw notStored();
     const key = { appName, userId, sessionId };
     const page = {
-      isForward: false,
+      key,
+      direction: 'before',
       eventId,
       limit: optionalNumber('limit', limit),
       withCount: false,
-    };
+    } as const;
     const { handles } = this.#parts;
-    const view = handles.viewOf(state);
-    const call = { signal, onRetry };
-    const read =
-      view === 'raw'
-        ? after(this.read(key, page, call), (read) => this.#parsed(read, sessionId, false))
-        : this.#readView(key, view, page, call, false);
-    return after(read, ({ created, events: older, hasOlder }) => {
+    return after(this.#readIn(handles.viewOf(state), { ...page, signal, onRetry }), (read) => {
+      const { created, events: older, hasOlder } = read;
       if (created !== handles.createdRevisionOf(state, created)) throw sessionNotFound(sessionId);
       if (older === undefined) throw notStored();
       if (!Object.isExtensible(events)) throw invalid('session.events', 'was frozen meanwhile');
@@ -183,36 +150,31 @@ export class EventPages {
   changes<S extends object>(
     request: ListChangesRequest & StorageCall,
   ): MaybePromise<ChangesSince<S>> {
-    const { sessionId, since, created, signal } = request;
+    const { appName, userId, sessionId, since, created, signal } = request;
     requireKey(request);
     optionalCount('since', since ?? NaN);
     optionalCount('created', created);
-    const read = this.#parts.call(signal, (store) => readChanges(store, request));
+    const key = { appName, userId, sessionId };
+    const read = this.#parts.call(signal, (backend) =>
+      backend.changes({ key, since, created, ...callOf(request) }),
+    );
     return after(read, (changes) => {
       if (changes === undefined) throw sessionNotFound(sessionId);
       return changes as ChangesSince<S>;
     });
   }
 
-  /** Reads a page as the store gives it. */
-  read(
-    key: CompositeSessionKey,
-    page: EventPageRequest,
-    call: StorageCall,
-  ): MaybePromise<ReadEvents> {
-    requireId('sessionId', key.sessionId);
-    const read = this.#parts.call<ReadEvents | undefined>(call.signal, (store) =>
-      store.page(key, page, call),
+  /** Reads a page as the backend gives it. */
+  read(page: PageRequest): MaybePromise<ReadPage> {
+    const { sessionId } = page.key;
+    requireId('sessionId', sessionId);
+    const read = this.#parts.call<ReadPage | undefined>(page.signal, (backend) =>
+      backend.page(page),
     );
     return after(read, (read) => {
-      if (read === undefined) throw sessionNotFound(key.sessionId);
+      if (read === undefined) throw sessionNotFound(sessionId);
       return read;
     });
-  }
-
-  /** Parses the events of a page that was read. */
-  parse(fragments: NonNullable<ReadEvents[1]>, sessionId: string, skipCorrupt: boolean): Event[] {
-    return (this.#parts.parseEvents ?? parseEvents)(fragments, sessionId, skipCorrupt);
   }
 }
 

@@ -4,7 +4,7 @@ import { isMarker } from '../history/marks.js';
 import { viewOf } from '../history/view.js';
 import type { Event } from '../model/event/event.js';
 import type { HistoryView } from '../model/session.js';
-import type { ReadSession } from '../storage/session_store.js';
+import type { ReadSession } from '../storage/backend.js';
 
 export const HISTORY_VIEWS = ['raw', 'transcript', 'model'] as const satisfies HistoryView[];
 
@@ -12,12 +12,6 @@ export const HISTORY_VIEWS = ['raw', 'transcript', 'model'] as const satisfies H
 export interface EventWindow {
   readonly last: number | undefined;
   readonly from: number | undefined;
-}
-
-/** A session as the store returned it, with its parsed events. */
-export interface LoadedEvents {
-  readonly found: ReadSession;
-  readonly events: Event[];
 }
 
 /**
@@ -28,21 +22,21 @@ export interface LoadedEvents {
  * compaction covers, stays in such a window: its author's clock was behind.
  */
 export function readView(
-  load: (window: EventWindow) => MaybePromise<LoadedEvents | undefined>,
+  load: (window: EventWindow) => MaybePromise<ReadSession | undefined>,
   window: EventWindow,
   view: HistoryView,
-): MaybePromise<LoadedEvents | undefined> {
+): MaybePromise<ReadSession | undefined> {
   const { last, from } = window;
   if (view === 'raw') return load(window);
   const whole = { last: undefined, from: undefined };
-  const viewed = (loaded: LoadedEvents | undefined): LoadedEvents | undefined => {
-    if (loaded === undefined) return undefined;
-    const { events } = viewOf(loaded.events, view);
-    return { found: loaded.found, events: inWindow(events, window) };
+  const viewed = (read: ReadSession | undefined): ReadSession | undefined => {
+    if (read === undefined) return undefined;
+    const { events } = viewOf(read.events, view);
+    return { ...read, events: inWindow(events, window) };
   };
   if (last === undefined || from !== undefined) return after(load(whole), viewed);
-  return after(load(window), (loaded) => {
-    if (loaded?.events.some(isMarker) !== true) return loaded;
+  return after(load(window), (read) => {
+    if (read?.events.some(isMarker) !== true) return read;
     return after(load(whole), viewed);
   });
 }

@@ -10,7 +10,7 @@ import { APP_PREFIX, type SharedScope, USER_PREFIX } from '../state/scope.js';
 import { setDescription } from '../model/description.js';
 import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { ListedSession, SharedStates } from '../storage/session_store.js';
+import type { ListedSession, SharedStates } from '../storage/backend.js';
 import type { Handles } from '../handle/handle.js';
 
 /**
@@ -28,21 +28,20 @@ const MAX_COPIED_VALUES = 2 ** 25;
 export function makeHandles<S extends object>(
   records: readonly ListedSession[],
   appName: string,
-  [appState, ...pairs]: SharedStates,
+  { app: appState, users }: SharedStates,
   handles: Handles,
   stateKeys?: ReadonlySet<string>,
 ): Session<S>[] {
   const app = `app ${JSON.stringify(appName)}`;
   const appKeys = prefixedState(APP_PREFIX, appState, `state of ${app}`, stateKeys);
   const userKeys = new Map<string, StateShape>();
-  for (let index = 0; index < pairs.length; index += 2) {
-    const userId = pairs[index]!;
+  for (const [userId, state] of users) {
     const record = `state of user ${JSON.stringify(userId)} in ${app}`;
-    userKeys.set(userId, prefixedState(USER_PREFIX, pairs[index + 1], record, stateKeys));
+    userKeys.set(userId, prefixedState(USER_PREFIX, state, record, stateKeys));
   }
   const copy = makeCopier();
   return records.map((record) => {
-    const { userId, sessionId, created, revision, lastUpdateTime, title, labels } = record;
+    const { userId, sessionId, title, labels } = record;
     if (record.isDamaged) throw corruptSession(record, appName, 'it is damaged');
     // Vertex AI keeps the shared keys in the state of each session.
     const state = parseState(record, appName, stateKeys);
@@ -53,9 +52,8 @@ export function makeHandles<S extends object>(
     for (const keys of Object.values(shared)) {
       for (const key of Object.keys(keys ?? {})) defineMember(state, key, copy(keys?.[key]));
     }
-    const head = [created, revision, lastUpdateTime] as const;
     const key = { appName, userId, sessionId };
-    const handle = handles.open<S>(key, head, state as Partial<S>, [], { isWhole: false });
+    const handle = handles.open<S>(key, record, state as Partial<S>, [], { isWhole: false });
     return setDescription(handle, title, labels);
   });
 }

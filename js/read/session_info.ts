@@ -4,12 +4,10 @@ import { utf8Length } from '../json/text.js';
 import { setDescription } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
 import type { SessionInfo, TokenUsage } from '../model/session_info.js';
-import type { ReadEvents } from '../storage/session_store.js';
+import type { ReadPage } from '../storage/backend.js';
 
 /** Reads the last events, or those before the event with `eventId`, with their session. */
-type ReadPageBefore = (
-  eventId: string | undefined,
-) => MaybePromise<{ readonly read: ReadEvents; readonly events: readonly Event[] }>;
+type ReadPageBefore = (eventId: string | undefined) => MaybePromise<ReadPage>;
 
 /** The model of events that name none. */
 const UNKNOWN_MODEL = 'unknown';
@@ -23,14 +21,12 @@ export async function sumSession<S extends object>(
 ): Promise<SessionInfo<S>> {
   for (;;) {
     const sums = new Sums();
-    let { read, events } = await readPage(undefined);
-    const head = read;
-    for (;;) {
-      for (const event of events) sums.add(event);
-      const [, , hasOlder, first] = read;
-      if (hasOlder !== true || first === undefined) return sums.infoOf<S>(head);
-      ({ read, events } = await readPage(first));
-      if (read[1] === undefined || read[0] !== head[0]) break;
+    const newest = await readPage(undefined);
+    for (let page = newest; page.events !== undefined && page.created === newest.created;) {
+      for (const event of page.events) sums.add(event);
+      const { hasOlder, firstId } = page;
+      if (hasOlder !== true || firstId === undefined) return sums.infoOf<S>(newest);
+      page = await readPage(firstId);
     }
   }
 }
@@ -55,8 +51,8 @@ class Sums {
     }
   }
 
-  infoOf<S extends object>(read: ReadEvents): SessionInfo<S> {
-    const [, , , , , , createTime = 0, lastUpdateTime = 0, initialState, title, labels] = read;
+  infoOf<S extends object>(page: ReadPage): SessionInfo<S> {
+    const { createTime = 0, lastUpdateTime = 0, initialState, title, labels } = page;
     const byModel = sorted(this.#usage).map(([model, sums]) => [
       model,
       Object.fromEntries(sorted(sums)),
@@ -79,7 +75,7 @@ function sorted<V>(entries: ReadonlyMap<string, V>): [string, V][] {
 
 /** A damaged text counts as absent, like damaged labels. */
 function initialStateOf<S extends object>(
-  text: string | null | undefined,
+  text: string | undefined,
 ): Pick<SessionInfo<S>, 'initialState'> {
   try {
     return typeof text === 'string' ? { initialState: JSON.parse(text) as Partial<S> } : {};

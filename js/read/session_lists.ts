@@ -9,7 +9,6 @@ import {
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { isWellFormed } from '../json/text.js';
 import { requireOwner } from '../model/values/ids.js';
-import type { StorageCall } from '../model/diagnostic.js';
 import type { Session } from '../model/session.js';
 import type {
   ListSessionsPageRequest,
@@ -17,7 +16,13 @@ import type {
   SessionsRequest,
 } from '../model/session_list.js';
 import type { ListTime, TimedPlace } from '../storage/list_place.js';
-import type { ListedSession, ListPageRequest, ReadList } from '../storage/session_store.js';
+import {
+  type BackendCall,
+  callOf,
+  type ListedSession,
+  type ListRequest,
+  type ReadList,
+} from '../storage/backend.js';
 import { type CursorKind, cursorText, readPlace } from './cursor.js';
 import { corruptSession, makeHandles } from './listed_records.js';
 import { type SessionFilter, takeFilter } from './session_filter.js';
@@ -51,7 +56,7 @@ interface SessionList extends Pick<SessionFilter, 'labels' | 'title'> {
 type Boundary = readonly [page: number, time: number, sessionId: string, userId: string];
 
 /** The page of a request. */
-interface RequestedPage extends Pick<ListPageRequest, 'limit' | 'page' | 'withTotal'> {
+interface RequestedPage extends Pick<ListRequest, 'limit' | 'page' | 'withTotal'> {
   /** The number of the page that ends at the cursor; 0 without one. */
   readonly lastPage: number;
   readonly after: TimedPlace | undefined;
@@ -67,7 +72,7 @@ export class SessionLists {
 
   /** @param isWalk whether the page may have more sessions than its limit, if they were read in any case */
   list<S extends object>(
-    request: ListSessionsPageRequest & StorageCall,
+    request: ListSessionsPageRequest & BackendCall,
     isWalk = false,
   ): MaybePromise<SessionsPage<S>> {
     const { appName } = request;
@@ -80,7 +85,7 @@ export class SessionLists {
       filter === undefined
         ? this.#read(list, page, request)
         : this.#readFiltered(list, filter, limit, page.after, request);
-    return whenRead(read, ([records, totalItems, shared]) => {
+    return whenRead(read, ({ sessions: records, total: totalItems, shared }) => {
       const listed = isWalk ? records : records.slice(0, limit);
       const sessions = makeHandles<S>(listed, appName, shared, this.#parts.handles, stateKeys);
       const number = limit ? (page.page ?? page.lastPage + 1) : 1;
@@ -101,11 +106,13 @@ export class SessionLists {
 
   #read(
     { appName, userId, order, orderBy }: SessionList,
-    page: Omit<ListPageRequest, 'orderBy'>,
-    call: StorageCall,
+    page: Pick<ListRequest, 'limit' | 'page' | 'withTotal' | 'after' | 'description'>,
+    call: BackendCall,
   ): MaybePromise<ReadList> {
-    return this.#parts.call(call.signal, (store) =>
-      store.list(appName, userId, order === 'desc', { ...page, orderBy }, call),
+    const { limit, page: number, withTotal, after, description } = page;
+    const list = { appName, userId, order, orderBy, limit, page: number };
+    return this.#parts.call(call.signal, (backend) =>
+      backend.list({ ...list, withTotal, after, description, ...callOf(call) }),
     );
   }
 
@@ -115,7 +122,7 @@ export class SessionLists {
     filter: SessionFilter,
     limit: number | undefined,
     after: TimedPlace | undefined,
-    call: StorageCall,
+    call: BackendCall,
     size = limit,
   ): MaybePromise<ReadList> {
     const { admits, title, labels } = filter;
@@ -128,18 +135,20 @@ export class SessionLists {
       description: { title, labels },
     };
     return whenRead(this.#read(list, page, call), (read) => {
-      const [records, total, shared] = read;
+      const { sessions: records, total, shared } = read;
       const admitted = records.filter(({ title, labels }) => admits(title, labels));
       const last = records.at(-1);
       const missing = limit === undefined ? 0 : limit - admitted.length;
       if (missing <= 0 || last === undefined || records.length < chunk!) {
-        return [admitted, total, shared];
+        return { sessions: admitted, total, shared };
       }
       const place = placeOf(last, list);
       const rest = this.#readFiltered(list, filter, missing, place, call, chunk! * GROWTH);
-      return whenRead(rest, ([others, , [, ...users]]) => {
-        return [[...admitted, ...others], total, [...shared, ...users]];
-      });
+      return whenRead(rest, ({ sessions: others, shared: { users } }) => ({
+        sessions: [...admitted, ...others],
+        total,
+        shared: { app: shared.app, users: new Map([...shared.users, ...users]) },
+      }));
     });
   }
 }

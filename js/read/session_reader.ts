@@ -6,7 +6,13 @@ import type { HostAbortSignal } from '../model/host.js';
 import { isId, requireId, requireUser } from '../model/values/ids.js';
 import type { CompositeSessionKey, GetSessionRequest, Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { CreatedSession, ReadSession, SessionStore } from '../storage/session_store.js';
+import {
+  type Backend,
+  type BackendCall,
+  callOf,
+  type CreatedSession,
+  type ReadSession,
+} from '../storage/backend.js';
 import type { StateOwner } from '../storage/scopes.js';
 import { after, type MaybePromise, takeOptions } from '../call/call.js';
 import type { NewSession } from '../wasm/appends.js';
@@ -14,23 +20,21 @@ import { replaceEvents } from '../handle/event_index.js';
 import type { HandleRecord, Handles, HandleSnapshot, HandleWindow } from '../handle/handle.js';
 import { isPromise } from '../members/is_promise.js';
 import { History, type HistoryOptions } from './history.js';
-import { type EventWindow, HISTORY_VIEWS, type LoadedEvents, readView } from './history_views.js';
-import { parseEvents } from './stored_events.js';
+import { type EventWindow, HISTORY_VIEWS, readView } from './history_views.js';
+import { parseTexts } from '../storage/stored_events.js';
 
 /** The parts that a {@link SessionReader} works with. */
 export interface ReaderParts {
-  /** Calls the store, once the wasm is loaded. */
+  /** Calls the backend, once the wasm is loaded. */
   readonly call: <T>(
     signal: HostAbortSignal | undefined,
-    call: (store: SessionStore) => MaybePromise<T>,
+    call: (backend: Backend) => MaybePromise<T>,
   ) => MaybePromise<T>;
   readonly handles: Handles;
-  /** Parses the fragments of a read; default `parseEvents` of `stored_events.ts`. */
-  readonly parseEvents: typeof parseEvents | undefined;
   readonly history: HistoryOptions | undefined;
 }
 
-/** Reads sessions and states, and makes handles from the store's answers. */
+/** Reads sessions and states, and makes handles from the backend's answers. */
 export class SessionReader {
   readonly #parts: ReaderParts;
   readonly #history: History | undefined;
@@ -42,7 +46,7 @@ export class SessionReader {
   }
 
   get<S extends object>(
-    request: GetSessionRequest & StorageCall,
+    request: GetSessionRequest & BackendCall,
   ): MaybePromise<Session<S> | undefined> {
     const { appName, userId, sessionId } = request;
     const config = request.config && takeOptions(request.config, 'config.');
@@ -55,22 +59,17 @@ export class SessionReader {
     const key = { appName, userId, sessionId };
     const history = last === undefined && from === undefined ? this.#history : undefined;
     const read = (last: number | undefined): MaybePromise<Session<S> | undefined> => {
-      const load = (window: EventWindow): MaybePromise<LoadedEvents | undefined> => {
-        const found = this.#parts.call<ReadSession | undefined>(request.signal, (store) =>
-          store.get(key, window.last, window.from, request),
+      const load = (window: EventWindow): MaybePromise<ReadSession | undefined> => {
+        const read = { key, last: window.last, after: window.from, skipCorrupt };
+        return this.#parts.call<ReadSession | undefined>(request.signal, (backend) =>
+          backend.get({ ...read, ...callOf(request) }),
         );
-        const parse = this.#parts.parseEvents ?? parseEvents;
-        return after(found, (found) => {
-          return found && { found, events: parse(found[4], sessionId, skipCorrupt) };
-        });
       };
-      return after(readView(load, { last, from }, view), (loaded) => {
-        if (loaded === undefined) return undefined;
-        const { found, events } = loaded;
-        const [, , , , , title, labels] = found;
+      return after(readView(load, { last, from }, view), (found) => {
+        if (found === undefined) return undefined;
         const isWhole = last === undefined && from === undefined;
         const window = { isWhole, afterTimestamp: from, view };
-        return this.#makeHandle<S>(key, found, events, window, { title, labels });
+        return this.#makeHandle<S>(key, found, found.events, window, found);
       });
     };
     return history === undefined ? read(last) : history.read(read, skipCorrupt);
@@ -83,7 +82,7 @@ export class SessionReader {
   ): Session<S> {
     // Parsed from the stored texts: a handle shares nothing with the caller's events.
     const texts = events.map(({ text }) => text);
-    const parsed = parseEvents(texts, key.sessionId, false);
+    const parsed = parseTexts(texts);
     const window = { isWhole: this.#history === undefined };
     return this.#makeHandle<S>(key, created, parsed, window, description);
   }
@@ -139,20 +138,21 @@ export class SessionReader {
 
   sharedState(owner: StateOwner, call: StorageCall): MaybePromise<StateShape> {
     requireId('appName', owner.appName);
-    const text = this.#parts.call<string>(call.signal, (store) => store.sharedState(owner, call));
+    const text = this.#parts.call<string>(call.signal, (backend) =>
+      backend.sharedState({ ...owner, ...callOf(call) }),
+    );
     return after(text, (text) => JSON.parse(text) as StateShape);
   }
 
   #makeHandle<S extends object>(
     key: CompositeSessionKey,
-    [created, revision, lastUpdateTime, text]: ReadSession | CreatedSession,
+    read: ReadSession | CreatedSession,
     events: Event[],
     window: HandleWindow,
     { title, labels }: Description,
   ): Session<S> {
-    const state = JSON.parse(text) as Partial<S>;
-    const head = [created, revision, lastUpdateTime] as const;
-    const handle = this.#parts.handles.open<S>(key, head, state, events, window);
+    const state = JSON.parse(read.state) as Partial<S>;
+    const handle = this.#parts.handles.open<S>(key, read, state, events, window);
     return setDescription(handle, title, labels);
   }
 }

@@ -8,10 +8,10 @@ export interface ViewPage {
   readonly events: Event[];
   readonly hasOlder: boolean;
   /** The stored events at which the page begins and ends; `undefined` without one. */
-  readonly first: string | undefined;
-  readonly last: string | undefined;
+  readonly firstId: string | undefined;
+  readonly lastId: string | undefined;
   /** How many events the view has. */
-  readonly count: number;
+  readonly eventCount: number;
 }
 
 /**
@@ -82,9 +82,9 @@ export class ViewPages {
     return {
       events: this.#shown.slice(start, end),
       hasOlder: start > 0,
-      first: start < end ? idAt(start) : undefined,
-      last: start < end ? idAt(end - 1) : otherwise,
-      count: this.#shown.length,
+      firstId: start < end ? idAt(start) : undefined,
+      lastId: start < end ? idAt(end - 1) : otherwise,
+      eventCount: this.#shown.length,
     };
   }
 

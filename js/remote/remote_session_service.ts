@@ -13,7 +13,7 @@ import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import { Connection } from './connection/connection.js';
 import { RemoteFeed } from './remote_feed.js';
-import { RemoteStore } from './remote_store.js';
+import { RemoteBackend } from './remote_backend.js';
 import { SERVER } from './connection/response_error.js';
 import type { RunRequest } from './run/run_request.js';
 
@@ -71,7 +71,7 @@ const TIMEOUT_MS = 60_000;
  * ```
  */
 export class RemoteSessionService<S extends object = StateShape> extends StoredSessionService<S> {
-  readonly #store: RemoteStore;
+  readonly #backend: RemoteBackend;
 
   /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no credentials */
   constructor(options: RemoteSessionOptions<S>) {
@@ -81,16 +81,16 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     const storage = { kind: 'remote', durable: true };
     const diagnostics = Diagnostics.of(taken, storage);
     const feed = new RemoteFeed(connection, (error) => diagnostics?.tell('connection', error));
-    const store = new RemoteStore(connection);
+    const backend = new RemoteBackend(connection);
     const parts = {
       storage,
-      openStore: () => store,
+      openBackend: () => backend,
       closing: (timeoutMs: number | undefined) => closeTimeout.start(timeoutMs),
       closeStorage: () => closeTimeout.stop(),
       feed,
     };
     super(new ServiceCore(parts, taken));
-    this.#store = store;
+    this.#backend = backend;
   }
 
   /**
@@ -123,7 +123,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
    */
   run(request: RunRequest<S>): AsyncGenerator<Event, void, undefined> {
     const stop = new AbortController();
-    const events = this.#store.run(this[CORE], request, stop.signal);
+    const events = this.#backend.run(this[CORE], request, stop.signal);
     const end = events.return.bind(events);
     // A generator alone would end only after its pending step.
     events.return = (value) => {

@@ -5,11 +5,10 @@ import { isPlainObject, type JsonObject } from '../json/rules.js';
 import type { ChangedEvent, ChangesSince } from '../model/changes_since.js';
 import { setDescription } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
-import { isEvent } from '../read/stored_events.js';
+import { isEvent } from '../storage/stored_events.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { StorageKey } from '../storage/rows.js';
-import type { ReadEvents, ReadSession } from '../storage/session_store.js';
-import { type Appended, APPENDED } from '../wasm/protocol.js';
+import type { Appended, ReadPage, ReadSession } from '../storage/backend.js';
 import type { ReadResponse } from './connection/connection.js';
 
 /** A session of a response, with times in milliseconds. */
@@ -63,30 +62,32 @@ export const sessionReader =
     return session && readSessionOf(session, created, revision);
   };
 
-/** Returns a session as a store returns it. */
+/** Returns a session as a backend returns it. */
 export function readSessionOf(
   { state, events, lastUpdateTime, title, labels }: RemoteSession,
   created = NaN,
   revision = NaN,
 ): ReadSession {
   const isKnown = isRevision(created) && isRevision(revision);
-  const head = isKnown ? ([created, revision] as const) : ([NaN, 0] as const);
-  return [...head, lastUpdateTime, JSON.stringify(state), [events], title, labels];
+  const head = isKnown ? { created, revision } : { created: NaN, revision: 0 };
+  return { ...head, lastUpdateTime, state: JSON.stringify(state), events, title, labels };
 }
 
-/** Absent values of the array are `null` in JSON. */
 export function appendedIn(json: unknown): Appended | undefined {
-  if (!Array.isArray(json) || !json.slice(0, APPENDED.unchanged).every(isRevisionOrTime))
-    return undefined;
-  const appended = json.map((part: unknown) => part ?? undefined);
-  const state = appended[APPENDED.state];
+  if (!isPlainObject(json)) return undefined;
+  const { created, revision, lastUpdateTime, since, shared, state } = json;
+  const { unchanged, missed, placed } = json;
   const isAppended =
-    appended.length > APPENDED.placed &&
-    isListOf(appended[APPENDED.unchanged], isPair) &&
-    isListOf(appended[APPENDED.missed], isMissed) &&
+    [created, revision, since].every(isRevision) &&
+    isTime(lastUpdateTime) &&
+    isPlainObject(shared) &&
+    isRevision(shared.user) &&
+    isRevision(shared.app) &&
     (state === undefined || typeof state === 'string') &&
-    isListOf(appended[APPENDED.placed], isPair);
-  return isAppended ? (appended as Appended) : undefined;
+    isListOf(unchanged, hasNumbers('position', 'revision')) &&
+    isListOf(missed, (item) => isPlace(item) && typeof item.text === 'string') &&
+    isListOf(placed, isPlace);
+  return isAppended ? (json as unknown as Appended) : undefined;
 }
 
 export function changesIn(json: unknown): ChangesSince | undefined {
@@ -98,7 +99,7 @@ export function changesIn(json: unknown): ChangesSince | undefined {
     isTime(lastUpdateTime) &&
     typeof isRecreated === 'boolean' &&
     (state === undefined || isPlainObject(state)) &&
-    isListOf(events, isChanged);
+    (events === undefined || isListOf(events, isChanged));
   if (!isChanges) return undefined;
   const changes: ChangesSince = { created, revision, lastUpdateTime, isRecreated };
   // A later version of the server may send more.
@@ -111,28 +112,20 @@ export function changesIn(json: unknown): ChangesSince | undefined {
   return setDescription(changes, title, JSON.stringify(labels));
 }
 
-const isChanged = (item: unknown): boolean =>
-  isPlainObject(item) && isRevision(item.seq) && isRevision(item.revision) && isEvent(item.event);
+const isChanged = (item: JsonObject): boolean => isPlace(item) && isEvent(item.event);
 
-export function readEventsIn(json: unknown): ReadEvents | undefined {
-  if (!Array.isArray(json)) return undefined;
-  const [created, events, ...rest] = json.map((part: unknown) => part ?? undefined);
-  if (!isRevision(created)) return undefined;
-  if (events === undefined) return [created];
-  if (!isEventList(events)) return undefined;
-  return [created, [events], ...rest] as unknown as ReadEvents;
+export function pageIn(json: unknown): ReadPage | undefined {
+  if (!isPlainObject(json) || !isRevision(json.created)) return undefined;
+  const { events } = json;
+  return events === undefined || isEventList(events) ? (json as unknown as ReadPage) : undefined;
 }
 
-function isRevisionOrTime(value: unknown): boolean {
-  return typeof value === 'number' && value >= 0;
+function isListOf(value: unknown, isItem: (item: JsonObject) => boolean): boolean {
+  return Array.isArray(value) && value.every((item) => isPlainObject(item) && isItem(item));
 }
 
-function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
-  return value === undefined || (Array.isArray(value) && value.every(isItem));
+function hasNumbers(...names: readonly string[]): (item: JsonObject) => boolean {
+  return (item) => names.every((name) => isRevision(item[name]));
 }
 
-const isPair = (item: unknown): boolean =>
-  Array.isArray(item) && isRevision(item[0]) && isRevision(item[1]);
-
-const isMissed = (item: unknown): boolean =>
-  isPair(item) && typeof (item as readonly unknown[])[2] === 'string';
+const isPlace = hasNumbers('seq', 'revision');

@@ -1,6 +1,6 @@
 import { defineMember } from '../members/member.js';
 import { SHARED_PREFIXES, storedScopeOf } from '../state/scope.js';
-import type { ListedSession, SharedStates } from '../storage/session_store.js';
+import type { ListedSession, SharedStates } from '../storage/backend.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { RemoteSession } from './responses.js';
 
@@ -30,7 +30,9 @@ export class SharedKeys {
   }
 
   get states(): SharedStates {
-    const pairs = [...this.#users].flatMap(([userId, state]) => [userId, JSON.stringify(state)]);
-    return [JSON.stringify(this.#app), ...pairs];
+    const users = [...this.#users].map(
+      ([userId, state]) => [userId, JSON.stringify(state)] as const,
+    );
+    return { app: JSON.stringify(this.#app), users: new Map(users) };
   }
 }

@@ -9,7 +9,7 @@ import type { StorageCall } from '../model/diagnostic.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { requireOwner } from '../model/values/ids.js';
 import { takeFilter } from '../read/session_filter.js';
-import type { ListedSession } from '../storage/session_store.js';
+import type { ListedSession } from '../storage/backend.js';
 
 /** The sessions of one page. A page is read without a pause, so it must not take long. */
 const PAGE = 100;

@@ -1,6 +1,6 @@
 import { untilAborted } from '../call/time_limit.js';
 import { takeOptions } from '../call/call.js';
-import { callCore } from '../wasm/core.js';
+import { callCore, createMemoryCore } from '../wasm/core.js';
 import { loadWasm } from '../wasm/loading.js';
 import type {
   Abortable,
@@ -17,8 +17,11 @@ import type {
   SessionsPage,
 } from '../model/session_list.js';
 import type { StateShape } from '../state/state_shape.js';
+import { CoreBackend } from '../storage/core/core_backend.js';
+import { MemoryOperations } from '../storage/operations/memory_operations.js';
+import { parseTexts } from '../storage/stored_events.js';
 import { ServiceCore } from './service_core.js';
-import type { SessionServiceOptions } from './service_options.js';
+import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
 
 /**
@@ -40,8 +43,17 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
 
   /** @throws SessionError `invalid_argument` if an option is invalid */
   constructor(options: SessionServiceOptions<S> = {}) {
-    const storage = { kind: 'memory', durable: false };
-    const core = new ServiceCore({ storage }, takeOptions(options));
+    const parts: ServiceParts = {
+      storage: { kind: 'memory', durable: false },
+      isSynchronous: true,
+      openBackend: ({ clock }) =>
+        new CoreBackend(createMemoryCore(), {
+          holdsData: true,
+          parse: (texts) => parseTexts(texts as readonly string[]),
+          operations: new MemoryOperations(clock),
+        }),
+    };
+    const core = new ServiceCore(parts, takeOptions(options));
     super(core);
     this.#core = core;
   }

@@ -10,17 +10,17 @@ import { requireId } from '../model/values/ids.js';
 import { toListed } from '../indexed_db/listed_records.js';
 import { openingOf } from '../indexed_db/opening/opening.js';
 import { suspendOnPageHide } from '../indexed_db/page_hide.js';
+import { parseRecords } from '../indexed_db/stored_records.js';
 import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { SessionService } from '../model/session_service.js';
 import type { DataLoss, StorageInfo } from '../model/storage_info.js';
-import { CoreStore } from '../storage/core_store.js';
+import { CoreBackend } from '../storage/core/core_backend.js';
 import { feedOfDatabase } from '../watch/shared_feeds.js';
 import { takeOptions } from '../call/call.js';
 import { requireFunction, requireMilliseconds, requireOneOf } from '../errors/option_values.js';
 import { ServiceCore } from './service_core.js';
 import { type ServiceParts, type SessionServiceOptions } from './service_options.js';
-import { parseRecords } from '../read/stored_records.js';
 import { StoredSessionService } from './stored_session_service.js';
 
 /**
@@ -158,9 +158,9 @@ export class IndexedDbSessionService<
       new ServiceCore(
         {
           ...parts,
-          openStore() {
+          openBackend() {
             leave = opening.join(parts.storage, refill);
-            return parts.openStore();
+            return parts.openBackend();
           },
           closeStorage() {
             leave?.();
@@ -214,13 +214,12 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen | undefined) {
   let stopFollowing: (() => void) | undefined;
   return {
     storage: { kind: 'indexeddb', durable: true } as StorageInfo,
-    openStore() {
+    openBackend() {
       const core = createIndexedDbCore(access, onOpen);
       stopFollowing = suspendOnPageHide(core);
-      return new CoreStore(core, false, { toListed });
+      return new CoreBackend(core, { holdsData: false, parse: parseRecords, toListed });
     },
     closeStorage: () => stopFollowing?.(),
-    parseEvents: parseRecords,
     feed: feedOfDatabase(access.name),
   } satisfies ServiceParts;
 }

@@ -13,10 +13,10 @@ import { type DeltaSnapshot, snapshotDelta } from '../state/delta.js';
 import { isShared, REMOVED } from '../state/scope.js';
 import type { StateShape } from '../state/state_shape.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
-import type { CreateRequest } from '../storage/session_store.js';
+import type { CreateRequest } from '../storage/backend.js';
 
 /** What a service adds to a request to create a session. */
-interface NewSessionParts {
+interface NewSessionParts extends Pick<CreateRequest, 'ifAbsent'> {
   readonly schema: StateSchema | undefined;
   readonly autoTitle: boolean;
   /** Whether sessions can expire. */
@@ -32,7 +32,7 @@ interface NewSessionParts {
  */
 export function takeNewSession<S extends object>(
   request: ImportedSessionRequest<S> & Expiry & StorageCall,
-  { schema, autoTitle, expires, clock, newId }: NewSessionParts,
+  { ifAbsent, schema, autoTitle, expires, clock, newId }: NewSessionParts,
 ): CreateRequest {
   const {
     appName,
@@ -72,6 +72,7 @@ export function takeNewSession<S extends object>(
     lastUpdateTime: optionalTime('lastUpdateTime', lastUpdateTime),
     now: clock(),
     sharesState: requireOneOf('sharedState', sharedState, ['apply', 'keep']) === 'apply',
+    ifAbsent,
     signal,
     onRetry,
     operation,

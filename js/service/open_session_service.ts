@@ -3,14 +3,14 @@ import { isSessionError } from '../errors/errors.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { SessionService } from '../model/session_service.js';
 import type { StorageInfo } from '../model/storage_info.js';
-import type { StorageAdapter } from '../storage/adapter.js';
+import type { Storage } from '../storage/storage.js';
 import { takeRequest } from '../call/call.js';
 import { InMemorySessionService } from './in_memory_session_service.js';
 import {
   IndexedDbSessionService,
   type IndexedDbSessionServiceOptions,
 } from './indexed_db_session_service.js';
-import { overAdapter } from './over_adapter.js';
+import { overStorage } from './over_storage.js';
 import type { SessionServiceOptions } from './service_options.js';
 
 /** The options that only IndexedDB has. */
@@ -30,8 +30,8 @@ type DatabaseOption = Exclude<keyof IndexedDbSessionServiceOptions, keyof Sessio
  */
 export type OpenSessionServiceOptions<S extends object = StateShape> =
   | (SessionServiceOptions<S> & {
-      /** `'memory'`, or an adapter of your own. */
-      storage: 'memory' | StorageAdapter;
+      /** `'memory'`, or a storage of your own. */
+      storage: 'memory' | Storage;
     } & Partial<Record<DatabaseOption, undefined>>)
   | (IndexedDbSessionServiceOptions<S> & {
       /**
@@ -79,7 +79,7 @@ export async function openSessionService<S extends object = StateShape>(
   const { storage, ...taken } = all;
   await loadWasm();
   if (storage === 'memory') return new InMemorySessionService<S>(taken);
-  return overAdapter<S>(storage, taken);
+  return overStorage<S>(storage, taken);
 }
 
 /** The methods of a service that are needed to open its database. */

@@ -1,6 +1,5 @@
 import { messageOf } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';
-import { createMemoryCore } from '../wasm/core.js';
 import { loadWasm } from '../wasm/loading.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
@@ -22,17 +21,17 @@ import type { HostAbortSignal } from '../model/host.js';
 import type { StorageInfo } from '../model/storage_info.js';
 import { isRevision } from '../storage/checked_rows.js';
 import {
+  type Backend,
+  callOf,
   type CreatedSession,
   type DeleteRequest,
-  type Floor,
-  NOT_DELETED,
+  type Deletion,
   type ReadList,
-  type SessionStore,
-} from '../storage/session_store.js';
-import { CoreStore } from '../storage/core_store.js';
+  type SharedRevisions,
+} from '../storage/backend.js';
 import { type DeltaSnapshot, snapshotDelta } from '../state/delta.js';
 import { optionalStateSchema, type StateSchema, validateDelta } from '../state/state_schema.js';
-import { policyOf } from '../append/append_rules.js';
+import { requireStalePolicy } from '../append/append_rules.js';
 import { Appender } from '../append/appender.js';
 import { Computation } from '../append/computation.js';
 import { orderedWriter } from '../append/state_writer.js';
@@ -40,7 +39,6 @@ import { Calls } from '../call/calls.js';
 import { after, type MaybePromise, requireNotAborted, takeOptions } from '../call/call.js';
 import { Deadline } from '../call/deadline.js';
 import { Diagnostics } from '../call/diagnostics.js';
-import type { SharedRevisions } from '../wasm/protocol.js';
 import { runAfter } from '../call/time_limit.js';
 import { Handles } from '../handle/handle.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
@@ -83,7 +81,7 @@ export class ServiceCore {
   readonly clock: () => number;
   readonly #newId: () => string;
   readonly #onConnectionLost: ((error: unknown) => void) | undefined;
-  #store: SessionStore | undefined;
+  #backend: Backend | undefined;
   #closing: Promise<void> | undefined;
   /** Whether no call may reach the storage any more. */
   #isEnded = false;
@@ -94,17 +92,16 @@ export class ServiceCore {
     const diagnostics = Diagnostics.of(options, parts.storage);
     this.#onConnectionLost = diagnostics && ((error) => diagnostics.tell('connection', error));
     this.calls = new Calls(diagnostics);
-    const { stale = 'merge', clock = Date.now, newId = newEventId } = options;
-    const policy = policyOf(stale);
+    const { stale: policy = 'merge', clock = Date.now, newId = newEventId } = options;
+    const stale = requireStalePolicy(policy);
     this.#schema = optionalStateSchema(options.stateSchema);
     this.#autoTitle = takeAutoTitle(options.autoTitle);
     this.clock = checkedClock(clock);
     this.#newId = checkedIds(newId);
     const { handles } = this;
     const readerParts: ReaderParts = {
-      call: (signal, call) => this.callStore(signal, call),
+      call: (signal, call) => this.callBackend(signal, call),
       handles,
-      parseEvents: parts.parseEvents,
       history: options.history,
     };
     this.reader = new SessionReader(readerParts);
@@ -116,13 +113,13 @@ export class ServiceCore {
       calls: this.calls,
       handles,
       call: readerParts.call,
-      rules: { writer: orderedWriter, policy },
+      rules: { writer: orderedWriter, stale },
       schema: this.#schema,
       autoTitle: this.#autoTitle,
       clock: this.clock,
       newId: this.#newId,
-      store: () => this.#openStore(),
-      isInMemory: parts.openStore === undefined,
+      backend: () => this.#openBackend(),
+      isSynchronous: parts.isSynchronous === true,
       feed: this.feed,
       reader: this.reader,
       removesNull: parts.removesNull === true,
@@ -134,6 +131,7 @@ export class ServiceCore {
     ifAbsent: boolean,
   ): MaybePromise<Session<S>> {
     const newSession = takeNewSession(request, {
+      ifAbsent,
       schema: this.#schema,
       autoTitle: this.#autoTitle,
       expires: this.#parts.expires === true,
@@ -144,8 +142,8 @@ export class ServiceCore {
     const { config } = request;
     const create = (): MaybePromise<Session<S> | undefined> => {
       requireNotAborted(signal);
-      const created = this.callStore<CreatedSession | undefined>(signal, (store) =>
-        store.create(newSession, ifAbsent),
+      const created = this.callBackend<CreatedSession | undefined>(signal, (backend) =>
+        backend.create(newSession),
       );
       return after(created, (created) => {
         if (created === undefined) return undefined;
@@ -166,46 +164,41 @@ export class ServiceCore {
     return getOrCreate(MAX_ROUNDS);
   }
 
-  /** @param request `created` is that of the store's request */
+  /** @param request `created`: deletes only the session that was created at this revision */
   delete(
-    request: DeleteSessionRequest & Pick<DeleteRequest, 'created'> & StorageCall,
+    request: DeleteSessionRequest & { readonly created?: number | undefined } & StorageCall,
   ): MaybePromise<void> {
     const { appName, userId, sessionId, created } = request;
     requireUser(request);
     if (!isId(sessionId)) return undefined;
     const key = { appName, userId, sessionId };
-    return this.remove({ what: 'session', key, created }, request, (floor) =>
-      this.feed.publishDeleted(key, floor),
-    );
+    const deletion = { what: 'session', key, created, ...callOf(request) } as const;
+    return this.remove(deletion, (floor) => this.feed.publishDeleted(key, floor));
   }
 
   /** @param publish called if something may have been deleted */
-  remove(
-    request: DeleteRequest,
-    call: StorageCall,
-    publish: (floor: Floor) => void,
-  ): MaybePromise<void> {
-    const done = this.callStore<Floor>(call.signal, (store) => store.delete(request, call));
-    return after(done, (floor) => {
-      if (floor !== NOT_DELETED) publish(floor);
+  remove(request: DeleteRequest, publish: (floor: number | undefined) => void): MaybePromise<void> {
+    const done = this.callBackend<Deletion>(request.signal, (backend) => backend.delete(request));
+    return after(done, ({ isDeleted, floor }) => {
+      if (isDeleted) publish(floor);
     });
   }
 
   /** Whether the storage applies each `StorageOperation` once. */
   keepsOperations(): MaybePromise<boolean> {
-    return this.callStore(undefined, (store) => store.keepsOperations === true);
+    return this.callBackend(undefined, (backend) => backend.keepsOperations({}));
   }
 
   /** The sessions of the storage, for `deleteSessions`. */
   readonly deletable: DeletableSessions = {
     list: ({ appName, userId }, { limit, after: place }, call) => {
       const orderBy = 'lastUpdateTime' as const;
+      const list = { appName, userId, order: 'asc', orderBy, after: place } as const;
       const numbers = { limit, page: undefined, withTotal: false };
-      const page = { ...numbers, orderBy, after: place };
-      const read = this.callStore<ReadList>(call.signal, (store) =>
-        store.list(appName, userId, false, page, call),
+      const read = this.callBackend<ReadList>(call.signal, (backend) =>
+        backend.list({ ...list, ...numbers, ...callOf(call) }),
       );
-      return after(read, ([sessions]) => sessions);
+      return after(read, ({ sessions }) => sessions);
     },
     deleteUnchanged: (appName, session, call) => {
       const { userId, sessionId, revision, labels } = session;
@@ -216,13 +209,13 @@ export class ServiceCore {
         revision,
         labels: labels === '' ? undefined : labels,
       };
-      const done = this.callStore<{ readonly floor: Floor } | undefined>(call.signal, (store) =>
-        store.deleteUnchanged({ key, ...expected, signal: call.signal, onRetry: call.onRetry }),
+      const { signal, onRetry } = call;
+      const done = this.callBackend<Deletion>(signal, (backend) =>
+        backend.deleteUnchanged({ key, ...expected, signal, onRetry }),
       );
-      return after(done, (deleted) => {
-        if (deleted === undefined) return false;
-        this.feed.publishDeleted(key, deleted.floor);
-        return true;
+      return after(done, ({ isDeleted, floor }) => {
+        if (isDeleted) this.feed.publishDeleted(key, floor);
+        return isDeleted;
       });
     },
   };
@@ -242,8 +235,8 @@ export class ServiceCore {
       const take = (given: unknown): string => this.takeDelta(given).text;
       const computation = Computation.of(stateDelta, take, this.calls);
       const delta = computation?.run ?? take(stateDelta);
-      const done = this.callStore<SharedRevisions>(request.signal, (store) =>
-        store.update(appName, userId, delta, request),
+      const done = this.callBackend<SharedRevisions>(request.signal, (backend) =>
+        backend.update({ appName, userId, delta, ...callOf(request) }),
       );
       return after(done, (shared) => {
         const publish = (): void => this.feed.publishStateChanged({ appName, userId }, shared);
@@ -271,8 +264,8 @@ export class ServiceCore {
     const taken = takeOptions(changes);
     const expiry = takeExpiry(taken, this.#parts.expires === true);
     const change = { ...takeDescription(taken), expiry };
-    const described = this.callStore<boolean>(signal, (store) =>
-      store.describe({
+    const described = this.callBackend<boolean>(signal, (backend) =>
+      backend.describe({
         key: { appName, userId, sessionId },
         ...change,
         signal,
@@ -287,7 +280,7 @@ export class ServiceCore {
   }
 
   open(call: StorageCall): MaybePromise<void> {
-    return this.callStore(call.signal, (store) => store.open(call));
+    return this.callBackend(call.signal, (backend) => backend.open(call));
   }
 
   close(timeoutMs: number | undefined): Promise<void> {
@@ -316,29 +309,27 @@ export class ServiceCore {
     } finally {
       deadline.clear();
       this.feed.close();
-      this.#store?.free();
-      this.#store = undefined;
+      this.#backend?.free?.();
+      this.#backend = undefined;
     }
   }
 
-  #openStore(): SessionStore {
+  #openBackend(): Backend {
     // A call that outlives the close would open the storage again, and nobody would close it.
     if (this.#isEnded) this.calls.requireOpen();
-    this.#store ??=
-      this.#parts.openStore?.(this.#onConnectionLost) ??
-      new CoreStore(createMemoryCore(), true, { clock: this.clock });
-    return this.#store;
+    const context = { clock: this.clock, onConnectionLost: this.#onConnectionLost };
+    return (this.#backend ??= this.#parts.openBackend(context));
   }
 
-  /** Calls the store once the wasm is loaded. */
-  callStore<T>(
+  /** Calls the backend once the wasm is loaded. */
+  callBackend<T>(
     signal: HostAbortSignal | undefined,
-    call: (store: SessionStore) => MaybePromise<T>,
+    call: (backend: Backend) => MaybePromise<T>,
   ): MaybePromise<T> {
     // Before anything is awaited, so that appends called earlier are first in line.
     this.appender.flush();
-    const wait = loadWasm(this.#parts.openStore === undefined);
-    const run = (): MaybePromise<T> => call(this.#openStore());
+    const wait = loadWasm(this.#parts.isSynchronous === true);
+    const run = (): MaybePromise<T> => call(this.#openBackend());
     return wait === undefined ? run() : runAfter(signal, wait, run);
   }
 }

@@ -1,13 +1,12 @@
 import type { Diagnostic } from '../model/diagnostic.js';
-import type { SessionStore } from '../storage/session_store.js';
+import type { Backend } from '../storage/backend.js';
 import type { CloseOptions, StorageInfo } from '../model/storage_info.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StateSchemaOf } from '../state/state_schema.js';
-import type { StalePolicy } from '../append/append_rules.js';
 import { takeOptions } from '../call/call.js';
 import { requireMilliseconds } from '../errors/option_values.js';
 import type { HistoryOptions } from '../read/history.js';
-import type { parseEvents } from '../read/stored_events.js';
+import type { StalePolicy } from '../wasm/protocol.js';
 import type { Feed } from '../watch/feed.js';
 
 /**
@@ -70,6 +69,13 @@ export function closeTimeoutOf(options: CloseOptions): number | undefined {
   return timeoutMs === undefined ? undefined : requireMilliseconds('timeoutMs', timeoutMs, 0);
 }
 
+/** What a backend gets from its service. */
+export interface BackendContext {
+  readonly clock: () => number;
+  /** Tells the diagnostics of a connection that was lost. Absent: nobody listens. */
+  readonly onConnectionLost: ((error: unknown) => void) | undefined;
+}
+
 /** The parts of a service besides its options. */
 export interface ServiceParts {
   readonly storage: StorageInfo;
@@ -77,14 +83,14 @@ export interface ServiceParts {
   readonly expires?: boolean | undefined;
   /** Whether the storage removes a key of a state whose value is `null`. */
   readonly removesNull?: boolean | undefined;
-  /** Makes the store that the service works on. Absent: memory in the wasm. */
-  readonly openStore?: (onConnectionLost: ((error: unknown) => void) | undefined) => SessionStore;
+  /** Makes the backend that the service works on. */
+  readonly openBackend: (context: BackendContext) => Backend;
+  /** Whether a call is done when it returns, once the wasm is loaded. */
+  readonly isSynchronous?: boolean;
   /** Called when the service begins to close and waits for its calls. */
-  readonly closing?: (timeoutMs: number | undefined) => void;
+  readonly closing?: ((timeoutMs: number | undefined) => void) | undefined;
   /** Called once the service's calls have settled. */
   readonly closeStorage?: () => void | Promise<void>;
-  /** Parses the events as the storage keeps them. Absent: texts or an adapter's rows. */
-  readonly parseEvents?: typeof parseEvents;
   /** The feed that services over the same storage share. Absent: a feed of the service's own. */
   readonly feed?: Feed;
 }

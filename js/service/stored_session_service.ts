@@ -44,12 +44,13 @@ import type {
   WatchRequest,
 } from '../model/notice.js';
 import { deleteSessions } from './delete_sessions.js';
+import { callOf } from '../storage/backend.js';
 import { CORE, type ServiceCore } from './service_core.js';
 import { closeTimeoutOf } from './service_options.js';
 import { markRaw } from '../members/raw.js';
 
 /**
- * A session service over any storage. It takes plain objects, calls its store, and returns plain
+ * A session service over any storage. It takes plain objects, calls its backend, and returns plain
  * objects. All storages behave the same, except that memory does its work before a call returns.
  */
 export class StoredSessionService<S extends object = StateShape> implements SessionService<S> {
@@ -207,8 +208,9 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
       const { appName, userId } = request;
       requireUser(request);
       const { feed } = this.#core;
-      return this.#core.remove({ what: 'user', key: { appName, userId } }, request, (floor) =>
-        feed.publishUserDeleted({ appName, userId }, floor),
+      return this.#core.remove(
+        { what: 'user', key: { appName, userId }, ...callOf(request) },
+        (floor) => feed.publishUserDeleted({ appName, userId }, floor),
       );
     });
   }
@@ -218,8 +220,9 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
       const { appName, userId } = request;
       requireUser(request);
       const { feed } = this.#core;
-      return this.#core.remove({ what: 'userState', key: { appName, userId } }, request, () =>
-        feed.publishStateDeleted({ appName, userId }),
+      return this.#core.remove(
+        { what: 'userState', key: { appName, userId }, ...callOf(request) },
+        () => feed.publishStateDeleted({ appName, userId }),
       );
     });
   }
@@ -228,7 +231,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
     return this.#core.calls.run('deleteAppState', request, (request) => {
       const appName = requireId('appName', request.appName);
       const { feed } = this.#core;
-      return this.#core.remove({ what: 'appState', key: { appName } }, request, () =>
+      return this.#core.remove({ what: 'appState', key: { appName }, ...callOf(request) }, () =>
         feed.publishStateDeleted({ appName }),
       );
     });

@@ -1,5 +1,5 @@
 /**
- * Checks the rows that a storage adapter returns, so that an error names the verb and field that was wrong.
+ * Checks the rows that a storage returns, so that an error names the verb and field that was wrong.
  */
 import { isTime } from '../model/values/time.js';
 import { kindOf } from '../errors/describe.js';
@@ -8,7 +8,7 @@ import type { SharedScope } from '../state/scope.js';
 import type { EventRow, SessionRow, SharedRow, SharedRows, StorageKey } from './rows.js';
 
 /** A session row without its key. Each member was read once and checked. */
-export type CheckedSession = Required<Omit<SessionRow, keyof StorageKey>>;
+export type CheckedSession = Required<Omit<SessionRow, keyof StorageKey | 'expiry'>>;
 export type EventTuple = [
   id: string,
   seq: number,
@@ -17,11 +17,11 @@ export type EventTuple = [
   text: string,
 ];
 
-/** Returns the error for an adapter that violates its contract. The violation follows the verb in the message. */
+/** Returns the error for a storage that violates its contract. The violation follows the verb in the message. */
 export function contractViolation(verb: string, violation: string): SessionError {
   return new SessionError(
     'storage_failed',
-    `The storage's ${verb} ${violation}. Correct the adapter; docs/writing_an_adapter.md has its rules.`,
+    `The storage's ${verb} ${violation}. Correct it; docs/writing_a_storage.md has the rules.`,
   );
 }
 
@@ -85,7 +85,7 @@ function pathOf(row: string, field: string): string {
   return row === '' ? field : `${row}.${field}`;
 }
 
-/** @param path the row in the adapter's result, such as `sessions[2]` */
+/** @param path the row in the storage's result, such as `sessions[2]` */
 export function checkedSession(verb: string, path: string, row: SessionRow): CheckedSession {
   requireObject(verb, path, row);
   const createTime = row.createTime ?? undefined;
@@ -131,7 +131,7 @@ export function optionalShared<Scope extends SharedScope>(
   return row === undefined ? undefined : checkedShared(verb, scope, row);
 }
 
-/** @param list the name of the list in the adapter's result */
+/** @param list the name of the list in the storage's result */
 export function eventTuple(verb: string, list: string, row: EventRow, index: number): EventTuple {
   const path = `${list}[${index}]`;
   requireObject(verb, path, row);

@@ -1,5 +1,6 @@
-import type { StorageAdapter, StoragePageRequest } from './adapter.js';
+import type { StoragePageRequest } from './requests.js';
 import type { EventRow, PageRows } from './rows.js';
+import type { Storage } from './storage.js';
 
 type Place = Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit'>;
 
@@ -21,12 +22,9 @@ export function cutPage(
   return rows.slice(Math.max(0, end - limit), end);
 }
 
-/** Reads a page through an adapter without `readPage`: reads the whole session. */
-export async function readAndCut(
-  adapter: StorageAdapter,
-  request: StoragePageRequest,
-): Promise<PageRows> {
+/** Reads a page through a storage without `readPage`: reads the whole session. */
+export async function readAndCut(storage: Storage, request: StoragePageRequest): Promise<PageRows> {
   const { key, signal } = request;
-  const { session, events } = await adapter.read({ key, window: {}, signal });
+  const { session, events } = await storage.read({ key, window: {}, signal });
   return { session, events: cutPage(events, request), eventCount: events.length };
 }

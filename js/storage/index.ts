@@ -1,23 +1,23 @@
 /**
- * The interface of a storage, for adapters of your own, and the types of its requests and rows. All are types.
+ * The interface of a storage, for storages of your own, and the types of its requests and rows. All are types.
  *
- * The rules are in `docs/writing_an_adapter.md`. `adk-session-wasm/testing` tests an adapter.
+ * The rules are in `docs/writing_a_storage.md`. `adk-session-wasm/testing` tests a storage.
  *
  * @module adk-session-wasm/storage
  */
+export type { Storage } from './storage.js';
 export type {
   Decide,
-  StorageAdapter,
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
-  StorageListAfterRequest,
+  StorageListPartRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
   StorageWrite,
   StorageWriteRequest,
-} from './adapter.js';
+} from './requests.js';
 export type {
   Changes,
   Deleted,
@@ -25,10 +25,13 @@ export type {
   Found,
   Listing,
   PageRows,
+  ParsedRows,
   Rows,
   SessionRow,
   SharedRow,
   StorageKey,
 } from './rows.js';
-export type { ListPlace } from './list_place.js';
+export type { ChangedRequest, ChangedRows, StateRevision } from './changed_rows.js';
+export type { ListTime, TimedPlace } from './list_place.js';
+export type { Expiry } from '../model/description.js';
 export type { StorageCall, StorageOperation } from '../model/diagnostic.js';

@@ -1,30 +1,34 @@
 /** The places of sessions in lists. */
 
 /**
- * The place of a session in lists. It stays one when the session moves or is deleted.
+ * The time that a list is ordered by.
  *
  * @example
  * ```ts
- * import type { ListPlace } from 'adk-session-wasm/storage';
+ * import type { ListTime } from 'adk-session-wasm/storage';
  *
- * const place: ListPlace = { lastUpdateTime: 1700000000000, sessionId: 's1', userId: 'ada' };
+ * const newest: ListTime = 'createTime';
  * ```
  */
-export interface ListPlace {
-  /** Milliseconds since 1970. */
-  readonly lastUpdateTime: number;
+export type ListTime = 'lastUpdateTime' | 'createTime';
+
+/**
+ * The place of a session in lists that are ordered by one of its times. It stays one when the session moves or is
+ * deleted.
+ *
+ * @example
+ * ```ts
+ * import type { TimedPlace } from 'adk-session-wasm/storage';
+ *
+ * const place: TimedPlace = { lastUpdateTime: 1700000000000, sessionId: 's1', userId: 'ada' };
+ * ```
+ */
+export interface TimedPlace extends Readonly<Partial<Record<ListTime, number | undefined>>> {
   /** The id of the session. */
   readonly sessionId: string;
   /** The user of the session. */
   readonly userId: string;
 }
-
-/** The time that a list is ordered by. */
-export type ListTime = 'lastUpdateTime' | 'createTime';
-
-/** The place of a session in lists that are ordered by one of its times. */
-export type TimedPlace = Pick<ListPlace, 'sessionId' | 'userId'> &
-  Readonly<Partial<Record<ListTime, number | undefined>>>;
 
 /** A part of a list: all of it, or what it has after a place. */
 interface ListPart {

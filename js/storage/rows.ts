@@ -1,3 +1,5 @@
+import type { Expiry } from '../model/description.js';
+import type { Event } from '../model/event/event.js';
 import type { SharedScope } from '../state/scope.js';
 
 /**
@@ -68,17 +70,19 @@ export interface SessionRow {
   readonly lastUpdateTime: number;
   /** JSON text of the session's own state. */
   readonly state: string;
-  /** The title; absent or empty without one. Only adapters with the verb `describe` store it. */
+  /** The title; absent or empty without one. Only storages with the verb `describe` store it. */
   readonly title?: string | undefined;
-  /** JSON text of the labels; absent or empty without any. Only adapters with the verb `describe` store it. */
+  /** JSON text of the labels; absent or empty without any. Only storages with the verb `describe` store it. */
   readonly labels?: string | undefined;
   /**
-   * Milliseconds since 1970; absent if it is not known. An adapter that stores it, and the next member, has both
+   * Milliseconds since 1970; absent if it is not known. A storage that stores it, and the next member, has both
    * in `sessionInfo`.
    */
   readonly createTime?: number | undefined;
   /** JSON text of the session's own state as it was created; absent if it is not known. */
   readonly initialState?: string | undefined;
+  /** When the session expires. Only of a new session, for a storage that `expires`. */
+  readonly expiry?: Expiry | undefined;
 }
 
 /**
@@ -182,6 +186,30 @@ export interface Rows extends SharedRows {
   /** Ordered by `seq`. */
   readonly events: readonly EventRow[];
 }
+
+/**
+ * The rows that a read returned, with parsed events.
+ *
+ * @example
+ * ```ts
+ * import type { ParsedRows } from 'adk-session-wasm/storage';
+ *
+ * const empty: ParsedRows = { user: undefined, app: undefined, events: [] };
+ * ```
+ */
+export interface ParsedRows extends Omit<Rows, 'events'> {
+  /** They belong to the caller alone. */
+  readonly events: Event[];
+}
+
+/** The rows of a key with nothing stored. */
+export const NO_ROWS: Found = {
+  user: undefined,
+  app: undefined,
+  events: [],
+  changed: [],
+  floor: 0,
+};
 
 /**
  * A page of a session's events.

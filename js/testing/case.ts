@@ -12,7 +12,7 @@ export interface Case {
   readonly javascript?: true;
   /** The service's option `autoTitle`. */
   readonly autoTitle?: true;
-  /** What an adapter does wrong when only this case and cases like it fail. */
+  /** What a storage does wrong when only this case and cases like it fail. */
   readonly hint?: string;
   readonly steps: readonly JsonObject[];
 }

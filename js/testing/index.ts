@@ -1,5 +1,5 @@
 /**
- * The conformance suite: tests for storage adapters, your own included.
+ * The conformance suite: tests for storages, your own included.
  *
  * @module adk-session-wasm/testing
  */
@@ -29,20 +29,20 @@ export interface ConformanceCase {
 
 /**
  * Returns the suite for a storage: one case for each test of your test runner. The suite itself needs no test
- * runner. The cases whose name begins with `verbs:` need an adapter; they do nothing over a service.
+ * runner. The cases whose name begins with `verbs:` need a storage; they do nothing over a service.
  *
  * @param openStorage is called once for each case, and returns an empty storage, or a service over one. At
- *   the end of the case the service is closed, and the adapter too if it has a `close`
+ *   the end of the case the service is closed, and the storage too if it has a `close`
  *
  * @example
  * ```ts
- * import type { StorageAdapter } from 'adk-session-wasm/storage';
+ * import type { Storage } from 'adk-session-wasm/storage';
  * import { conformance } from 'adk-session-wasm/testing';
  *
- * declare function openMyAdapter(): Promise<StorageAdapter>;
+ * declare function openMyStorage(): Promise<Storage>;
  * declare function test(name: string, run: () => Promise<void>): void; // node:test, vitest, jest, …
  *
- * for (const { name, run } of conformance(openMyAdapter)) test(name, run);
+ * for (const { name, run } of conformance(openMyStorage)) test(name, run);
  * ```
  */
 export function conformance(openStorage: OpenStorage): ConformanceCase[] {

@@ -1,11 +1,11 @@
-/** Tests of the verbs that an adapter need not have. An adapter without the verb passes. */
-import type { StorageAdapter } from '../storage/adapter.js';
+/** Tests of the verbs that a storage need not have. A storage without the verb passes. */
+import type { Storage } from '../storage/storage.js';
 import type { Changes, Found, SessionRow } from '../storage/rows.js';
-import { NO_SHARED_ROWS } from '../storage/built_in_adapter.js';
 import { expectEqual } from './expect.js';
 import {
   USER,
   KEY,
+  NO_STATES,
   STATE,
   TIME,
   refuse,
@@ -25,21 +25,28 @@ import {
   range,
 } from './verb_rows.js';
 
-export async function listsAfterPlaces(adapter: StorageAdapter): Promise<void> {
-  if (adapter.listAfter === undefined) return;
-  await create(adapter, { ...filled(1), session: undefined });
+export async function listsParts(storage: Storage): Promise<void> {
+  if (storage.listPart === undefined) return;
+  await create(storage, { ...filled(1), session: undefined });
   for (const [number, sessionId] of ['s1', 's2', '😀', '\uffff'].entries()) {
     // The last two have the same time.
     const lastUpdateTime = TIME + Math.min(number, 2);
-    await createSession(adapter, { ...KEY, sessionId }, { lastUpdateTime });
+    await createSession(storage, { ...KEY, sessionId }, { lastUpdateTime });
   }
   const last = { ...KEY, sessionId: '\uffff' };
-  await createSession(adapter, { ...last, userId: 'other' }, { lastUpdateTime: TIME + 2 });
-  await createSession(adapter, { ...last, appName: 'other' }, { lastUpdateTime: TIME + 2 });
+  await createSession(storage, { ...last, userId: 'other' }, { lastUpdateTime: TIME + 2 });
+  await createSession(storage, { ...last, appName: 'other' }, { lastUpdateTime: TIME + 2 });
   type Place = readonly [order: 'asc' | 'desc', after: number, sessionId: string, userId: string];
   const list = async ([order, time, sessionId, userId]: Place, owner: { userId?: string } = {}) => {
     const after = { lastUpdateTime: time, sessionId, userId };
-    const listing = await adapter.listAfter!({ appName: 'app', order, after, limit: 2, ...owner });
+    const listing = await storage.listPart!({
+      appName: 'app',
+      order,
+      after,
+      offset: 0,
+      limit: 2,
+      ...owner,
+    });
     const ids = listing.sessions.map((row) => `${row.sessionId} of ${row.userId}`).slice(0, 2);
     return { ...listing, ids };
   };
@@ -64,13 +71,13 @@ export async function listsAfterPlaces(adapter: StorageAdapter): Promise<void> {
   expectEqual('the states of user and app', [['user', STATE], STATE], [users.flatMap(({ userId, state }) => [userId, state]), app?.state]); // prettier-ignore
 }
 
-export async function describesSessions(adapter: StorageAdapter): Promise<void> {
-  const { describe } = adapter;
+export async function describesSessions(storage: Storage): Promise<void> {
+  const { describe } = storage;
   if (describe === undefined) return;
   const change = (changes: Pick<SessionRow, 'title' | 'labels'>) =>
-    describe.call(adapter, { key: KEY, ...changes });
+    describe.call(storage, { key: KEY, ...changes });
   expectEqual('the result without a session', false, await change({ title: 'Tea' }));
-  await create(adapter, filled(2, 'e1', 'e2'));
+  await create(storage, filled(2, 'e1', 'e2'));
   const [title, labels] = ['😀'.repeat(128), '{"a":"1"}'];
   const steps: [Parameters<typeof change>[0], shown: string[]][] = [
     [{ title }, [title, '']],
@@ -80,19 +87,19 @@ export async function describesSessions(adapter: StorageAdapter): Promise<void> 
   ]; // prettier-ignore
   for (const [changes, shown] of steps) {
     expectEqual('the result', true, await change(changes));
-    const { session, events } = await read(adapter);
+    const { session, events } = await read(storage);
     expectEqual('title and labels', shown, [session?.title ?? '', session?.labels ?? '']);
     expectEqual('the session', [1, 2, TIME, STATE], [...head(session)!, session?.state]);
     expectEqual('the events', [['e1', 1, 1], ['e2', 2, 2]], revisions(events)); // prettier-ignore
   }
 }
 
-export async function readsPages(adapter: StorageAdapter): Promise<void> {
-  if (adapter.readPage === undefined) return;
+export async function readsPages(storage: Storage): Promise<void> {
+  if (storage.readPage === undefined) return;
   const all = ['e1', 'e2', 'e3', 'e4', 'e5'];
-  const none = await adapter.readPage({ key: KEY, direction: 'before', limit: 2 });
+  const none = await storage.readPage({ key: KEY, direction: 'before', limit: 2 });
   expectEqual('the session', undefined, none.session ?? undefined);
-  await create(adapter, filled(5, ...all));
+  await create(storage, filled(5, ...all));
   const pages: [direction: 'before' | 'after', eventId: string | undefined, ids: string[]][] = [
     ['before', undefined, ['e4', 'e5']],
     ['before', 'e4', ['e2', 'e3']],
@@ -104,7 +111,7 @@ export async function readsPages(adapter: StorageAdapter): Promise<void> {
   ];
   for (const [direction, eventId, ids] of pages) {
     const place = eventId === undefined ? {} : { eventId };
-    const { session, events } = await adapter.readPage({ key: KEY, direction, limit: 2, ...place });
+    const { session, events } = await storage.readPage({ key: KEY, direction, limit: 2, ...place });
     expectEqual('the session', [1, 5, TIME], head(session));
     expectEqual(
       `the page ${direction} ${eventId ?? 'the end'}`,
@@ -113,42 +120,42 @@ export async function readsPages(adapter: StorageAdapter): Promise<void> {
     );
   }
   const request = { key: KEY, direction: 'after', eventId: 'e0', limit: 2 } as const;
-  const { events } = await adapter.readPage(request);
+  const { events } = await storage.readPage(request);
   expectEqual('the page beside an event that is not stored', undefined, events ?? undefined);
 }
 
-export async function deletesUnchanged(adapter: StorageAdapter): Promise<void> {
-  if (adapter.deleteUnchanged === undefined) return;
+export async function deletesUnchanged(storage: Storage): Promise<void> {
+  if (storage.deleteUnchanged === undefined) return;
   const remove = async (revision: number, labels?: string) =>
-    adapter.deleteUnchanged?.({ key: KEY, revision, ...(labels !== undefined && { labels }) });
+    storage.deleteUnchanged?.({ key: KEY, revision, ...(labels !== undefined && { labels }) });
   expectEqual('the result without a session', false, await remove(50));
-  await create(adapter, filled(50, 'e1'));
+  await create(storage, filled(50, 'e1'));
   for (const [revision, labels] of [[49], [51], [50, '{"a":"1"}']] as const) {
     expectEqual('the result for another session', false, await remove(revision, labels));
-    expectEqual('the session', [1, 50, TIME], head((await read(adapter)).session));
+    expectEqual('the session', [1, 50, TIME], head((await read(storage)).session));
   }
   const deleted = await remove(50);
   if (deleted === false || deleted === undefined) throw new Error('it did not delete the session');
   if (typeof deleted === 'object') expectEqual('the floor of the result', 50, deleted.floor);
-  const found = await findRows(adapter, { eventIds: ['e1'], since: 0 });
+  const found = await findRows(storage, { eventIds: ['e1'], since: 0 });
   expectAbsent(found, 'session');
   expectEqual('the deleted events', [[], []], [found.events, found.changed]);
   expectFloor(found, 50);
   expectEqual('the result of the next call', false, await remove(50));
   for (const round of range(5)) {
     const revision = 60 + 10 * round;
-    await create(adapter, { ...filled(revision), ...NO_SHARED_ROWS });
+    await create(storage, { ...filled(revision), ...NO_STATES });
     const append = new RecordedWrite(appendOf('late'));
-    const [isDeleted] = await Promise.all([remove(revision), append.run(adapter)]);
+    const [isDeleted] = await Promise.all([remove(revision), append.run(storage)]);
     if (isDeleted === false || append.found?.session === undefined) continue;
     throw new Error('it deleted a session to which an append was stored meanwhile');
   }
 }
 
-export async function storesGroups(adapter: StorageAdapter): Promise<void> {
-  if (adapter.appendMany === undefined) return;
+export async function storesGroups(storage: Storage): Promise<void> {
+  if (storage.appendMany === undefined) return;
   const keys = ['s1', 's2', 's3'].map((sessionId) => ({ ...KEY, sessionId }));
-  for (const key of keys) await createSession(adapter, key, { revision: 1 });
+  for (const key of keys) await createSession(storage, key, { revision: 1 });
   const writes = keys.map((key, number) => {
     // The second one refuses.
     if (number === 1) return new RecordedWrite(refuse, { key });
@@ -156,12 +163,12 @@ export async function storesGroups(adapter: StorageAdapter): Promise<void> {
       const revision = (app?.revision ?? 1) + 1;
       const events = [eventRow('e1', 2)];
       const row = { revision, state: STATE };
-      return { ...NO_SHARED_ROWS, session: sessionRow(2, key), app: row, events };
+      return { ...NO_STATES, session: sessionRow(2, key), app: row, events };
     };
     return new RecordedWrite(change, { key });
   });
   try {
-    await adapter.appendMany(writes);
+    await storage.appendMany(writes);
   } catch (cause) {
     throw new Error(`appendMany failed: ${String(cause)}`, { cause });
   }
@@ -170,7 +177,7 @@ export async function storesGroups(adapter: StorageAdapter): Promise<void> {
   let appRevision: number | undefined;
   for (const [number, { request, found }] of writes.entries()) {
     const isStored = found !== undefined && number !== 1;
-    const { session, events } = await read(adapter, request.key);
+    const { session, events } = await read(storage, request.key);
     const expected = isStored ? [2, 1] : [1, 0];
     const sessionId = request.key.sessionId;
     expectEqual(`revision and events of ${sessionId}`, expected, [session?.revision, events.length]); // prettier-ignore

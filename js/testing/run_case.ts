@@ -13,7 +13,7 @@ import {
   type SessionService,
   type SessionServiceOptions,
 } from '../index.js';
-import type { StorageAdapter } from '../storage/index.js';
+import type { Storage } from '../storage/index.js';
 import type { ExpectedEvents } from '../model/session.js';
 import type { ComputeDelta } from '../state/state_shape.js';
 import type { JsonObject } from '../json/rules.js';
@@ -22,7 +22,7 @@ import { expectEqual, expectPage, expectSession, expectState } from './expect.js
 import type { VerbCase } from './verb_cases.js';
 
 /**
- * Returns an empty storage: an adapter or `'memory'`. It may also return a service over an empty storage,
+ * Returns an empty storage: a `Storage` or `'memory'`. It may also return a service over an empty storage,
  * made with the given options.
  *
  * @example
@@ -39,7 +39,7 @@ import type { VerbCase } from './verb_cases.js';
 export type OpenStorage = (
   options: Pick<SessionServiceOptions, 'clock' | 'stale' | 'autoTitle'>,
 ) => OpenedStorage | Promise<OpenedStorage>;
-type OpenedStorage = 'memory' | StorageAdapter | SessionService;
+type OpenedStorage = 'memory' | Storage | SessionService;
 
 /** Milliseconds after which a step has failed, also on a slow machine. A verb that never settles would stop the test runner. */
 const STEP_LIMIT = 300_000;
@@ -74,7 +74,7 @@ export async function runCase(
   });
 }
 
-/** Runs a case of the verbs over an adapter. Does nothing for a service: that has no verbs. */
+/** Runs a case of the verbs over a storage. Does nothing for a service: that has no verbs. */
 export async function runVerbCase(
   testCase: VerbCase,
   openStorage: OpenStorage,
@@ -85,7 +85,7 @@ export async function runVerbCase(
   await thenClose(storage, limitMs, async () => {
     if (isService(storage)) return;
     await inTime(limitMs, testCase.run(storage)).catch((cause: unknown) => {
-      const hint = `${testCase.place} in docs/writing_an_adapter.md`;
+      const hint = `${testCase.place} in docs/writing_a_storage.md`;
       throw new Error(`${messageOf(cause)}\n  hint: ${hint}`, { cause });
     });
   });
@@ -93,7 +93,7 @@ export async function runVerbCase(
 
 /** Runs a case and closes its storage. If the case fails, its error is thrown, not that of the close. */
 async function thenClose(
-  storage: Pick<StorageAdapter, 'close'>,
+  storage: Pick<Storage, 'close'>,
   limitMs: number,
   run: () => Promise<void>,
 ): Promise<void> {
@@ -130,7 +130,7 @@ function isService(storage: OpenedStorage): storage is SessionService {
   return typeof (storage as Partial<SessionService>).createSession === 'function';
 }
 
-/** Returns whether a storage can do what an adapter needs an optional verb for. */
+/** Returns whether a storage has an optional verb. Memory and services have all. */
 function hasVerb(storage: OpenedStorage, verb: 'describe' | 'deleteUnchanged'): boolean {
   return storage === 'memory' || isService(storage) || storage[verb] !== undefined;
 }

@@ -1,16 +1,16 @@
 /**
- * Tests of an adapter's verbs, for rules that no case through the service can show. Counterpart of
+ * Tests of a storage's verbs, for rules that no case through the service can show. Counterpart of
  * `verbs.rs`. Their changes are made by hand, so that texts and revisions are other ones than the
  * service writes.
  */
-import type { StorageAdapter } from '../storage/adapter.js';
+import type { Storage } from '../storage/storage.js';
 import { SHARED_SCOPES } from '../state/scope.js';
 import { NEVER } from '../wasm/protocol.js';
 import { expectEqual } from './expect.js';
 import {
   deletesUnchanged,
   describesSessions,
-  listsAfterPlaces,
+  listsParts,
   readsPages,
   storesGroups,
 } from './optional_verbs.js';
@@ -37,24 +37,24 @@ import {
   range,
 } from './verb_rows.js';
 
-/** A test of an adapter without a service. */
+/** A test of a storage without a service. */
 export interface VerbCase {
   readonly name: string;
-  /** The rule or the section of `docs/writing_an_adapter.md` that it shows. */
+  /** The rule or the section of `docs/writing_a_storage.md` that it shows. */
   readonly place: string;
-  run(adapter: StorageAdapter): Promise<void>;
+  run(storage: Storage): Promise<void>;
 }
 
 export const verbCases: readonly VerbCase[] = [
   {
     name: 'verbs: a refusal writes nothing',
     place: 'rule 2',
-    async run(adapter) {
-      await findRows(adapter, {}, 'create');
-      expectAbsent(await read(adapter), 'session', ...SHARED_SCOPES);
-      await create(adapter, filled(1, 'e1'));
-      await findRows(adapter, { eventIds: ['e1'] });
-      const { session, events } = await read(adapter);
+    async run(storage) {
+      await findRows(storage, {}, 'create');
+      expectAbsent(await read(storage), 'session', ...SHARED_SCOPES);
+      await create(storage, filled(1, 'e1'));
+      await findRows(storage, { eventIds: ['e1'] });
+      const { session, events } = await read(storage);
       expectEqual('the session', [1, 1, TIME], head(session));
       expectEqual('the events', ['e1'], events.map(({ id }) => id)); // prettier-ignore
     },
@@ -62,46 +62,46 @@ export const verbCases: readonly VerbCase[] = [
   {
     name: 'verbs: a write whose decide throws is rejected, and writes nothing',
     place: 'rule 2',
-    async run(adapter) {
+    async run(storage) {
       const fail = (): never => {
         throw new Error('decide failed on purpose');
       };
-      await create(adapter, filled(1, 'e1'));
+      await create(storage, filled(1, 'e1'));
       for (const verb of ['create', 'append'] as const) {
-        const isRejected = await new RecordedWrite(fail).run(adapter, verb).then(() => false, () => true); // prettier-ignore
+        const isRejected = await new RecordedWrite(fail).run(storage, verb).then(() => false, () => true); // prettier-ignore
         if (!isRejected) throw new Error(`${verb} hides the error that decide threw`);
       }
-      expectEqual('the session', [1, 1, TIME], head((await findRows(adapter)).session));
+      expectEqual('the session', [1, 1, TIME], head((await findRows(storage)).session));
     },
   },
   {
     name: 'verbs: writes at the same time lose nothing',
     place: 'rule 1',
-    async run(adapter) {
-      await create(adapter, filled(1));
+    async run(storage) {
+      await create(storage, filled(1));
       const ids = range(8).map((number) => `e${number}`);
-      const renaming = adapter.describe?.({ key: KEY, title: 'Tea' });
-      const appends = ids.map((id) => new RecordedWrite(appendOf(id)).run(adapter));
+      const renaming = storage.describe?.({ key: KEY, title: 'Tea' });
+      const appends = ids.map((id) => new RecordedWrite(appendOf(id)).run(storage));
       await Promise.all([renaming, ...appends]);
-      const { session, events } = await read(adapter);
+      const { session, events } = await read(storage);
       const stored = events.map(({ id }) => id).sort();
       expectEqual('revision and events after 8 appends at once', [9, ids], [session?.revision, stored]); // prettier-ignore
-      if (adapter.describe) expectEqual('the title', 'Tea', session?.title);
+      if (storage.describe) expectEqual('the title', 'Tea', session?.title);
     },
   },
   {
     name: 'verbs: a write is stored whole, and texts come back as they were written',
     place: 'rule 5',
-    async run(adapter) {
-      await create(adapter, filled(7, 'e1', 'e2'));
-      const { session, events, ...shared } = await read(adapter);
+    async run(storage) {
+      await create(storage, filled(7, 'e1', 'e2'));
+      const { session, events, ...shared } = await read(storage);
       expectEqual('the session', [1, 7, TIME], head(session));
       expectEqual("the session's state text", STATE, session?.state);
       for (const scope of SHARED_SCOPES) {
         expectEqual(`the revision of the ${scope}`, 7, shared[scope]?.revision);
         expectEqual(`the ${scope}'s state text`, STATE, shared[scope]?.state);
       }
-      const found = await findRows(adapter, { eventIds: ['e1', 'e2'], since: 0 });
+      const found = await findRows(storage, { eventIds: ['e1', 'e2'], since: 0 });
       for (const rows of [events, found.events, found.changed]) {
         expectEqual('the events', [['e1', 1, 1], ['e2', 2, 2]], revisions(rows)); // prettier-ignore
         for (const { id, timestamp, text } of rows) {
@@ -115,27 +115,27 @@ export const verbCases: readonly VerbCase[] = [
   {
     name: 'verbs: decide gets the stored rows that the request asks for',
     place: 'rule 2',
-    async run(adapter) {
-      const empty = await findRows(adapter, { eventIds: ['e1'], since: 0 });
+    async run(storage) {
+      const empty = await findRows(storage, { eventIds: ['e1'], since: 0 });
       expectAbsent(empty, 'session', ...SHARED_SCOPES);
-      await create(adapter, filled(3, 'e1', 'e2', 'e3'));
-      const found = await findRows(adapter, { eventIds: ['e2', 'none', 'e1'] });
+      await create(storage, filled(3, 'e1', 'e2', 'e3'));
+      const found = await findRows(storage, { eventIds: ['e2', 'none', 'e1'] });
       expectEqual('session', [1, 3, TIME], head(found.session));
       for (const scope of SHARED_SCOPES) {
         expectEqual(`the revision of ${scope}`, 3, found[scope]?.revision);
       }
       expectEqual('events', [['e1', 1, 1], ['e2', 2, 2]], revisions(found.events)); // prettier-ignore
       expectEqual('changed', [], revisions(found.changed));
-      expectEqual('events that were not asked for', [], (await findRows(adapter)).events);
+      expectEqual('events that were not asked for', [], (await findRows(storage)).events);
     },
   },
   {
     name: 'verbs: decide gets all events of a long request',
     place: 'rule 6',
-    async run(adapter) {
+    async run(storage) {
       const ids = range(1500).map((number) => `e${number}`);
-      await create(adapter, filled(ids.length, ...ids));
-      const { events, changed } = await findRows(adapter, { eventIds: ids, since: 0 });
+      await create(storage, filled(ids.length, ...ids));
+      const { events, changed } = await findRows(storage, { eventIds: ids, since: 0 });
       expectEqual('the number of events', ids.length, events.length);
       expectEqual('the number of changed events', ids.length, changed.length);
     },
@@ -143,29 +143,31 @@ export const verbCases: readonly VerbCase[] = [
   {
     name: 'verbs: changed holds the new and replaced events since a revision',
     place: 'rule 6',
-    async run(adapter) {
-      await create(adapter, filled(3, 'e1', 'e2', 'e3'));
+    async run(storage) {
+      await create(storage, filled(3, 'e1', 'e2', 'e3'));
       const events = [eventRow('e2', 2, 8), eventRow('e4', 9)];
-      await new RecordedWrite(changing({ session: sessionRow(9), events })).run(adapter);
+      await new RecordedWrite(changing({ session: sessionRow(9), events })).run(storage);
       const all = [['e1', 1, 1], ['e2', 2, 8], ['e3', 3, 3], ['e4', 9, 9]]; // prettier-ignore
       for (const since of [0, 1, 3, 8, 9]) {
-        const { changed } = await findRows(adapter, { since });
+        const { changed } = await findRows(storage, { since });
         const expected = all.filter(([, , revision]) => Number(revision) > since);
         expectEqual(`changed since ${since}`, expected, revisions(changed));
+        const { events: read } = await storage.read({ key: KEY, window: { since, last: 100 } });
+        expectEqual(`a read since ${since}`, expected, revisions(read));
       }
-      const { events: stored } = await read(adapter);
+      const { events: stored } = await read(storage);
       expectEqual('the events', ['e1', 'e2', 'e3', 'e4'], stored.map(({ id }) => id)); // prettier-ignore
     },
   },
   {
     name: 'verbs: revisions may be as large as safe integers',
     place: 'rule 6',
-    async run(adapter) {
+    async run(storage) {
       const largest = NEVER - 1;
-      await create(adapter, filled(1, 'e1'));
+      await create(storage, filled(1, 'e1'));
       const events = [eventRow('e2', largest)];
-      await new RecordedWrite(changing({ session: sessionRow(largest), events })).run(adapter);
-      const { session, changed } = await findRows(adapter, { since: largest - 1 });
+      await new RecordedWrite(changing({ session: sessionRow(largest), events })).run(storage);
+      const { session, changed } = await findRows(storage, { since: largest - 1 });
       expectEqual('the revision of session', largest, session?.revision);
       expectEqual('changed', [['e2', largest, largest]], revisions(changed));
     },
@@ -173,32 +175,32 @@ export const verbCases: readonly VerbCase[] = [
   {
     name: 'verbs: floor is not below a deleted session',
     place: 'rule 7',
-    async run(adapter) {
+    async run(storage) {
       for (const what of ['session', 'user'] as const) {
         const revision = what === 'session' ? 50 : 100;
-        await create(adapter, filled(revision, 'e1'));
-        const deleted = await adapter.delete(what === 'user' ? { what, key: USER } : { what, key: KEY }); // prettier-ignore
+        await create(storage, filled(revision, 'e1'));
+        const deleted = await storage.delete(what === 'user' ? { what, key: USER } : { what, key: KEY }); // prettier-ignore
         if (deleted) expectFloor(deleted, revision);
-        const found = await findRows(adapter, { eventIds: ['e1'], since: 0 });
+        const found = await findRows(storage, { eventIds: ['e1'], since: 0 });
         expectAbsent(found, 'session');
         expectEqual('the deleted events', [[], []], [found.events, found.changed]);
         expectFloor(found, revision);
-        expectFloor(await findRows(adapter, {}, 'create'), revision);
+        expectFloor(await findRows(storage, {}, 'create'), revision);
       }
     },
   },
   {
     name: 'verbs: floor is not below a deleted state',
     place: 'rule 7',
-    async run(adapter) {
-      await create(adapter, filled(1));
+    async run(storage) {
+      await create(storage, filled(1));
       const user = { revision: 40, state: STATE };
       const app = { revision: 50, state: STATE };
-      await new RecordedWrite(changing({ user, app })).run(adapter);
-      await adapter.delete({ what: 'userState', key: USER });
-      expectFloor(await findRows(adapter), 40);
-      await adapter.delete({ what: 'appState', key: { appName: 'app' } });
-      const found = await findRows(adapter);
+      await new RecordedWrite(changing({ user, app })).run(storage);
+      await storage.delete({ what: 'userState', key: USER });
+      expectFloor(await findRows(storage), 40);
+      await storage.delete({ what: 'appState', key: { appName: 'app' } });
+      const found = await findRows(storage);
       expectFloor(found, 50);
       expectAbsent(found, 'user', 'app');
       expectEqual('the session', [1, 1, TIME], head(found.session));
@@ -207,62 +209,62 @@ export const verbCases: readonly VerbCase[] = [
   {
     name: 'verbs: a state can be written without a session',
     place: 'rule 2',
-    async run(adapter) {
+    async run(storage) {
       const user = { revision: 1, state: STATE };
       const request = { key: USER, scopes: SHARED_SCOPES };
       const change = new RecordedWrite(changing({ user }), request);
-      expectAbsent(await change.run(adapter), 'session', ...SHARED_SCOPES);
-      const ofUser = await read(adapter, USER);
+      expectAbsent(await change.run(storage), 'session', ...SHARED_SCOPES);
+      const ofUser = await read(storage, USER);
       expectEqual("the user's state text", STATE, ofUser.user?.state);
       expectAbsent(ofUser, 'session', 'app');
-      expectAbsent(await read(adapter, { appName: 'app' }), 'session', ...SHARED_SCOPES);
-      const { total } = await adapter.list({ appName: 'app', order: 'asc', offset: 0 });
+      expectAbsent(await read(storage, { appName: 'app' }), 'session', ...SHARED_SCOPES);
+      const { total } = await storage.list({ appName: 'app', order: 'asc', offset: 0 });
       expectEqual('the total', 0, total);
     },
   },
   {
     name: 'verbs: a list has each user once',
     place: 'rule 8',
-    async run(adapter) {
-      await create(adapter, filled(1, 'e1'));
+    async run(storage) {
+      await create(storage, filled(1, 'e1'));
       for (const [userId, sessionId] of [
         ['user', 'second'],
         ['other', 'third'],
         ['Other', 'fourth'],
       ] as const) {
-        await createSession(adapter, { ...KEY, userId, sessionId });
+        await createSession(storage, { ...KEY, userId, sessionId });
       }
       const request = { appName: 'app', order: 'asc', offset: 0 } as const;
-      const { sessions, users, total } = await adapter.list(request);
+      const { sessions, users, total } = await storage.list(request);
       expectEqual('the sessions', ['fourth', 'second', 'session', 'third'], sessions.map(({ sessionId }) => sessionId)); // prettier-ignore
       expectEqual('the users', [['user', 1]], users.map(({ userId, revision }) => [userId, revision])); // prettier-ignore
       expectEqual('the total', 4, total);
-      const ofOther = await adapter.list({ ...request, userId: 'other' });
+      const ofOther = await storage.list({ ...request, userId: 'other' });
       expectEqual("a user's total and states", [1, 0], [ofOther.total, ofOther.users.length]);
-      const page = await adapter.list({ ...request, offset: 3, limit: 1 });
+      const page = await storage.list({ ...request, offset: 3, limit: 1 });
       expectEqual('the states of users who are not on the page', [], page.users);
     },
   },
   {
-    name: 'verbs: a scope and a deletion that the adapter does not know are refused',
-    place: 'What an adapter gets',
-    async run(adapter) {
+    name: 'verbs: a scope and a deletion that the storage does not know are refused',
+    place: 'What a storage gets',
+    async run(storage) {
       const later = 'laterName' as string;
-      const find = findRows(adapter, { scopes: [later as 'app'] });
+      const find = findRows(storage, { scopes: [later as 'app'] });
       await expectUnknown('append', later, find);
-      const remove = async () => adapter.delete({ what: later as 'appState', key: KEY });
+      const remove = async () => storage.delete({ what: later as 'appState', key: KEY });
       await expectUnknown('delete', later, remove());
     },
   },
   {
     name: 'verbs: describe, if there is one, changes the title and the labels and nothing else',
-    place: 'What an adapter gets',
+    place: 'What a storage gets',
     run: describesSessions,
   },
   {
-    name: 'verbs: listAfter, if there is one, returns the sessions after a place',
-    place: 'Lists by cursor',
-    run: listsAfterPlaces,
+    name: 'verbs: listPart, if there is one, returns the sessions after a place',
+    place: 'Parts of lists',
+    run: listsParts,
   },
   {
     name: 'verbs: readPage, if there is one, returns the events beside an event, in their order',

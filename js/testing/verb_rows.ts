@@ -1,10 +1,6 @@
-/** Rows and writes for tests of an adapter's verbs. Counterpart of `verb_rows.rs`. */
-import type {
-  Decide,
-  StorageAdapter,
-  StorageWrite,
-  StorageWriteRequest,
-} from '../storage/adapter.js';
+/** Rows and writes for tests of a storage's verbs. Counterpart of `verb_rows.rs`. */
+import type { Decide, StorageWrite, StorageWriteRequest } from '../storage/requests.js';
+import type { Storage } from '../storage/storage.js';
 import type {
   Changes,
   EventRow,
@@ -15,7 +11,6 @@ import type {
   StorageKey,
 } from '../storage/rows.js';
 import { SHARED_SCOPES } from '../state/scope.js';
-import { NO_SHARED_ROWS } from '../storage/built_in_adapter.js';
 import { messageOf } from '../errors/describe.js';
 import { requireArray, requireObject } from '../storage/checked_rows.js';
 import { NEVER } from '../wasm/protocol.js';
@@ -23,15 +18,18 @@ import { expectEqual } from './expect.js';
 
 export const USER = { appName: 'app', userId: 'user' };
 export const KEY = { ...USER, sessionId: 'session' };
-/** A time that an adapter loses if it stores whole milliseconds or a 32-bit number. */
+/** A time that a storage loses if it stores whole milliseconds or a 32-bit number. */
 export const TIME = 1_700_000_000_000.25;
-/** Numbers and a key that an adapter loses if it parses the text. */
+/** Numbers and a key that a storage loses if it parses the text. */
 export const STATE = '{"z":1.50,"__proto__":12345678901234567890,"a":{"b":1e400}}';
+
+/** Changes of no shared state. */
+export const NO_STATES = { user: undefined, app: undefined } as const;
 
 export const refuse: Decide = () => undefined;
 export const changing =
   (rows: Partial<Changes>): Decide =>
-  () => ({ ...NO_SHARED_ROWS, events: [], ...rows });
+  () => ({ ...NO_STATES, events: [], ...rows });
 
 export function eventRow(id: string, seq: number, revision = seq): EventRow {
   return { id, seq, revision, timestamp: TIME, text: `{ "n":1.50, "id":${JSON.stringify(id)} }` };
@@ -54,7 +52,7 @@ export function appendOf(id: string): Decide {
     if (session === undefined) return undefined;
     const revision = session.revision + 1;
     return {
-      ...NO_SHARED_ROWS,
+      ...NO_STATES,
       session: { ...session, revision },
       events: [eventRow(id, revision)],
     };
@@ -78,8 +76,8 @@ export class RecordedWrite implements StorageWrite {
     return this.#decide(found);
   };
 
-  async run(adapter: StorageAdapter, verb: 'create' | 'append' = 'append'): Promise<Found> {
-    await adapter[verb](this.request, this.decide);
+  async run(storage: Storage, verb: 'create' | 'append' = 'append'): Promise<Found> {
+    await storage[verb](this.request, this.decide);
     const { found } = this;
     if (found === undefined) throw new Error(`${verb} did not call decide`);
     requireObject(verb, 'rows', found);
@@ -88,31 +86,31 @@ export class RecordedWrite implements StorageWrite {
   }
 }
 
-export async function create(adapter: StorageAdapter, changes: Changes): Promise<Found> {
-  return new RecordedWrite(() => changes).run(adapter, 'create');
+export async function create(storage: Storage, changes: Changes): Promise<Found> {
+  return new RecordedWrite(() => changes).run(storage, 'create');
 }
 
 /** Creates a session without events. */
 export async function createSession(
-  adapter: StorageAdapter,
+  storage: Storage,
   key: typeof KEY,
   row: Partial<SessionRow> = {},
 ): Promise<void> {
   const session = { ...sessionRow(2, key), ...row };
-  await new RecordedWrite(changing({ session }), { key }).run(adapter, 'create');
+  await new RecordedWrite(changing({ session }), { key }).run(storage, 'create');
 }
 
 /** Returns the rows that `decide` gets, and writes nothing. */
 export async function findRows(
-  adapter: StorageAdapter,
+  storage: Storage,
   request: Partial<StorageWriteRequest> = {},
   verb: 'create' | 'append' = 'append',
 ): Promise<Found> {
-  return new RecordedWrite(refuse, request).run(adapter, verb);
+  return new RecordedWrite(refuse, request).run(storage, verb);
 }
 
-export async function read(adapter: StorageAdapter, key: StorageKey = KEY): Promise<Rows> {
-  const rows = await adapter.read({ key, window: {} });
+export async function read(storage: Storage, key: StorageKey = KEY): Promise<Rows> {
+  const rows = await storage.read({ key, window: {} });
   requireObject('read', 'rows', rows);
   requireArray('read', 'events', rows.events);
   return rows;

@@ -5,7 +5,7 @@ import {
   type IndexedDbSessionServiceOptions,
 } from '../service/indexed_db_session_service.js';
 import { takeOptions } from '../call/call.js';
-import { partsOverBuiltIn } from '../service/over_adapter.js';
+import { partsOver } from '../service/over_storage.js';
 import type { TableOptions } from '../database/table_options.js';
 import { requireTableNames } from '../database/tables/table_names.js';
 import type { SessionService } from '../model/session_service.js';
@@ -15,7 +15,7 @@ import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { VertexAiOptions } from '../vertex/vertex_ai_session_service.js';
 import { withVertexIds } from '../vertex/verbs/session_ids.js';
-import { LazyAdapter } from '../storage/lazy_adapter.js';
+import { VERTEX_FACTS } from '../vertex/vertex_facts.js';
 import { parseUri } from './parse_uri.js';
 
 /**
@@ -86,22 +86,20 @@ export function getSessionServiceFromUri<S extends object = StateShape>(
     case 'database': {
       const { engine: kind, durable, url } = serviceUri;
       requireTableNames(kind, options);
-      const adapter = new LazyAdapter({ kind, durable }, async () => {
-        const { openAdapter } = await import('#database');
-        return openAdapter({ ...options, url });
+      const parts = partsOver({ kind, durable }, async () => {
+        const { openStorage } = await import('#database');
+        return openStorage({ ...options, url });
       });
-      return new StoredSessionService<S>(new ServiceCore(partsOverBuiltIn(adapter), options));
+      return new StoredSessionService<S>(new ServiceCore(parts, options));
     }
     case 'vertexai': {
       const { agentEngineId } = serviceUri;
       refuseTableNames(options);
-      const adapter = new LazyAdapter({ kind: 'vertexai', durable: true }, async () => {
-        const { openAdapter } = await import('../vertex/vertex_ai_session_service.js');
-        return openAdapter({ ...options, agentEngineId });
+      const parts = partsOver(VERTEX_FACTS, async () => {
+        const { openStorage } = await import('../vertex/vertex_ai_session_service.js');
+        return openStorage({ ...options, agentEngineId });
       });
-      return new StoredSessionService<S>(
-        new ServiceCore(partsOverBuiltIn(adapter), withVertexIds(options)),
-      );
+      return new StoredSessionService<S>(new ServiceCore(parts, withVertexIds(options)));
     }
   }
 }

@@ -1,6 +1,6 @@
 import { requireWhole } from '../errors/option_values.js';
 import { takeOptions } from '../call/call.js';
-import { partsOverBuiltIn } from '../service/over_adapter.js';
+import { partsOver } from '../service/over_storage.js';
 import { ServiceCore } from '../service/service_core.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
@@ -19,7 +19,7 @@ import { CloseTimeout } from '../http/close_timeout.js';
 import { EngineAddresses } from './rest/engine_address.js';
 import { VERTEX_AI } from './rest/rest_errors.js';
 import { withVertexIds } from './verbs/session_ids.js';
-import { VertexAdapter } from './vertex_adapter.js';
+import { VertexStorage } from './vertex_storage.js';
 
 /**
  * Options of a {@link VertexAiSessionService}: the agent engine, the credentials, and the options of every
@@ -136,7 +136,8 @@ export class VertexAiSessionService<S extends object = StateShape> extends Store
   /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no token and no key */
   constructor(options: VertexAiOptions<S> = {}) {
     const ownOptions = takeOptions(options);
-    super(new ServiceCore(partsOverBuiltIn(openAdapter(ownOptions)), withVertexIds(ownOptions)));
+    const storage = openStorage(ownOptions);
+    super(new ServiceCore(partsOver(storage, storage), withVertexIds(ownOptions)));
   }
 
   /** As `createSession` of every service. The request may have an expiry. */
@@ -162,16 +163,16 @@ export class VertexAiSessionService<S extends object = StateShape> extends Store
 }
 
 /**
- * Opens the storage adapter of a `VertexAiSessionService` without the service around it.
+ * Opens the storage of a `VertexAiSessionService` without the service around it.
  *
  * @throws SessionError `invalid_argument` if an option is invalid
  */
-export function openAdapter(options: VertexAiOptions<object>): VertexAdapter {
+export function openStorage(options: VertexAiOptions<object>): VertexStorage {
   const { accessToken, timeoutMs = TIMEOUT_MS, callTimeoutMs = CALL_TIMEOUT_MS } = options;
   requireWhole('timeoutMs', timeoutMs);
   requireWhole('callTimeoutMs', callTimeoutMs);
   const addresses = new EngineAddresses(options);
   const access = new Access({ accessToken, expressModeApiKey: addresses.apiKey });
   const connection = { access, timeoutMs, closeTimeout: new CloseTimeout(VERTEX_AI) };
-  return new VertexAdapter(connection, addresses, callTimeoutMs);
+  return new VertexStorage(connection, addresses, callTimeoutMs);
 }

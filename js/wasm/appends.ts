@@ -2,7 +2,7 @@ import type { CompositeSessionKey, ExpectedEvents } from '../model/session.js';
 import type { Description } from '../model/description.js';
 import type { EventSnapshot } from '../model/event/snapshot.js';
 import { requireRoom } from './core.js';
-import { STALE_POLICIES } from './protocol.js';
+import { STALE_POLICIES, type StalePolicy } from './protocol.js';
 
 /** The position of a handle when an append begins. */
 export interface HandlePosition {
@@ -18,8 +18,7 @@ export interface HandlePosition {
 export interface Append {
   readonly key: Readonly<CompositeSessionKey>;
   readonly position: HandlePosition;
-  /** One of `STALE_POLICIES`. */
-  readonly policy: number;
+  readonly stale: StalePolicy;
   /** The revision that the session must have. */
   readonly expectedRevision?: number | undefined;
   readonly events: readonly EventSnapshot[];
@@ -49,7 +48,8 @@ export interface NewSession {
 export interface PackedAppends {
   /**
    * For each append its names, the id of the handle's last event and the title for a session without one, then for
-   * each event its id, the JSON text of its delta and, if they are packed, its texts.
+   * each event its id, the JSON text of its delta and, if they are packed,
+   * its texts.
    */
   readonly packed: string;
   /** For each append its numbers, then those of each event. */
@@ -65,7 +65,7 @@ export interface PackedAppends {
 export function packCreation(session: NewSession, hasTexts: boolean): PackedAppends {
   const { key, events, now, lastUpdateTime = NaN } = session;
   const position = { created: lastUpdateTime, revision: now, lastEventId: undefined };
-  return packAppends([{ key, position, policy: STALE_POLICIES.append, events }], hasTexts);
+  return packAppends([{ key, position, stale: 'append', events }], hasTexts);
 }
 
 /**
@@ -87,14 +87,14 @@ export function packAppends(appends: readonly Append[], hasTexts: boolean): Pack
   const texts: (string | undefined)[] | undefined = hasTexts ? undefined : [];
   let packed = '';
   for (const append of appends) {
-    const { key, position, policy, expectedRevision = NaN, events, firstTitle = '' } = append;
+    const { key, position, stale, expectedRevision = NaN, events, firstTitle = '' } = append;
     const { expectedEvents } = append;
     const { appName, userId, sessionId } = key;
     const { created, revision, lastEventId } = position;
     const last = Number.isNaN(created) ? (lastEventId ?? '') : '';
     packed += appName + userId + sessionId + last + firstTitle;
     numbers.push(appName.length, userId.length, sessionId.length, last.length, firstTitle.length);
-    numbers.push(created, revision, policy, expectedRevision, events.length);
+    numbers.push(created, revision, STALE_POLICIES[stale], expectedRevision, events.length);
     for (const { id, timestamp, deltaText, text, whole = '' } of events) {
       packed += id + deltaText;
       if (texts === undefined) packed += text + whole;

@@ -41,7 +41,7 @@ let suspicion: { thrown: unknown } | undefined;
 
 /**
  * Calls an export of the wasm with checked arguments. `call` must not run code of callers or
- * adapters: a stack overflow in that code would pass for the instance's death.
+ * storages: a stack overflow in that code would pass for the instance's death.
  */
 export function callCore<T>(call: () => T): T {
   return callSessionCore(false, call) as T;

@@ -37,7 +37,7 @@ interface LastChange {
  *
  * Notices of several tabs arrive in any order. For each session they are returned in the order of their
  * revisions, and older ones are dropped. A deletion carries the storage's floor. A notice without a revision,
- * from an adapter that reports no floor, counts as the newest. If a notice of a session is dropped, the shared
+ * from a storage that reports no floor, counts as the newest. If a notice of a session is dropped, the shared
  * states that changed with it are still reported.
  *
  * The position of a session must be remembered for longer than a notice of it is pending. It is forgotten

@@ -2,8 +2,7 @@ import type { CompositeSessionKey } from '../model/session.js';
 import type { SharedScope } from '../state/scope.js';
 import { putLast } from '../members/bounded_map.js';
 import { scopeOf, type StateOwner } from '../storage/scopes.js';
-import type { CreatedSession, Floor } from '../storage/session_store.js';
-import { type Appended, APPENDED, type SharedRevisions } from '../wasm/protocol.js';
+import type { Appended, CreatedSession, SharedRevisions } from '../storage/backend.js';
 import { Feed } from './feed.js';
 import { takeOptions, takeRequest } from '../call/call.js';
 import { onAbort } from '../call/on_abort.js';
@@ -71,9 +70,8 @@ export class ServiceFeed {
 
   publishCreated(
     { appName, userId, sessionId }: CompositeSessionKey,
-    created: CreatedSession,
+    { revision, shared }: CreatedSession,
   ): void {
-    const [, revision, , , , ...shared] = created;
     const scopes = this.#noteStates({ appName, userId }, shared);
     this.feed.publish([{ type: 'created', appName, userId, sessionId, revision, scopes }]);
   }
@@ -84,14 +82,13 @@ export class ServiceFeed {
     appended: Appended,
     count: number,
   ): void {
-    const shared: SharedRevisions = [appended[APPENDED.user], appended[APPENDED.app]];
+    const { revision, since, shared, unchanged } = appended;
     const scopes = this.#noteStates({ appName, userId }, shared);
     if (!this.hasReceivers) return;
-    const revision = appended[APPENDED.revision];
-    const isBehind = revision > appended[APPENDED.since];
+    const isBehind = revision > since;
     // A retry of events that are stored already. It is published only if the handle was behind: then perhaps
     // only the response to the first attempt was lost, and nobody has been notified yet.
-    if (appended[APPENDED.unchanged]?.length === count && !isBehind) return;
+    if (unchanged.length === count && !isBehind) return;
     this.feed.publish([{ type: 'appended', appName, userId, sessionId, revision, scopes }]);
   }
 
@@ -99,13 +96,16 @@ export class ServiceFeed {
     this.feed.publish([{ type: 'updated', appName, userId, sessionId }]);
   }
 
-  publishDeleted({ appName, userId, sessionId }: CompositeSessionKey, floor: Floor): void {
+  publishDeleted(
+    { appName, userId, sessionId }: CompositeSessionKey,
+    floor: number | undefined,
+  ): void {
     this.feed.publish([
       { type: 'deleted', appName, userId, sessionId, ...revisionMemberOf(floor) },
     ]);
   }
 
-  publishUserDeleted({ appName, userId }: UserKey, floor: Floor): void {
+  publishUserDeleted({ appName, userId }: UserKey, floor: number | undefined): void {
     this.#noteState({ appName, userId }, 0);
     this.feed.publish([{ type: 'deleted', appName, userId, ...revisionMemberOf(floor) }]);
   }
@@ -126,7 +126,7 @@ export class ServiceFeed {
   }
 
   /** @returns the scopes that changed */
-  #noteStates({ appName, userId }: StateOwner, [user, app]: SharedRevisions): SharedScope[] {
+  #noteStates({ appName, userId }: StateOwner, { user, app }: SharedRevisions): SharedScope[] {
     const scopes: SharedScope[] = [];
     if (user > 0) {
       this.#noteState({ appName, userId }, user);
@@ -151,6 +151,6 @@ function ownerKey({ appName, userId }: StateOwner): string {
   return JSON.stringify([appName, userId]);
 }
 
-function revisionMemberOf(revision: Floor): { revision?: number } {
+function revisionMemberOf(revision: number | undefined): { revision?: number } {
   return revision === undefined ? {} : { revision };
 }

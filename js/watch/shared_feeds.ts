@@ -3,7 +3,7 @@ import { TabChannel, type TabHost } from './tab_channel.js';
 
 /** One feed for each database of this realm: a channel delivers nothing to the realm that sent it. */
 const databaseFeeds = new Map<string, Feed>();
-const adapterFeeds = new WeakMap<object, Feed>();
+const storageFeeds = new WeakMap<object, Feed>();
 
 /**
  * Returns the feed of an IndexedDB database, shared by all services of this realm over it, and connected with
@@ -21,11 +21,11 @@ export function feedOfDatabase(name: string, host?: TabHost): Feed {
 }
 
 /**
- * Returns the feed of an adapter, shared by all services of this realm over that object. Other writers to its
- * storage are not known here.
+ * Returns the feed of a storage, shared by all services of this realm over that object. Other writers to it
+ * are not known here.
  */
-export function feedOfAdapter(adapter: object): Feed {
-  let feed = adapterFeeds.get(adapter);
-  if (feed === undefined) adapterFeeds.set(adapter, (feed = new Feed()));
+export function feedOfStorage(storage: object): Feed {
+  let feed = storageFeeds.get(storage);
+  if (feed === undefined) storageFeeds.set(storage, (feed = new Feed()));
   return feed;
 }

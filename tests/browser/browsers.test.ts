@@ -24,7 +24,7 @@ const IMPORTS = {
 
 const PAGE = packagePage('/tests/browser/page/main.js', IMPORTS);
 
-const EXAMPLES = ['map_adapter', 'agent_loop', 'tea_shop'].map((name) => `examples/${name}.ts`);
+const EXAMPLES = ['map_storage', 'agent_loop', 'tea_shop'].map((name) => `examples/${name}.ts`);
 
 /** TypeScript as a browser reads it, at the address that its imports expect. */
 async function transpiled(files: string[]): Promise<Routes> {

@@ -1,14 +1,14 @@
 // The conformance suite over adapters that are synchronous, that are slow, and that have optional verbs.
 
-import { mapAdapter } from '../../examples/map_adapter.js';
-import type { StorageAdapter } from '../../js/storage/index.js';
+import { wholeStorage } from './service/whole_storage.js';
+import type { Storage } from '../../js/storage/index.js';
 import { cutPage } from '../../js/storage/cut_page.js';
 import { sortList } from '../../js/storage/list_place.js';
 import { conforms } from './conforms.js';
 
 /** Makes each verb asynchronous, so that others run in between. */
-function late(): StorageAdapter {
-  const adapter = mapAdapter();
+function late(): Storage {
+  const adapter = wholeStorage();
   const pause = () => new Promise((done) => setTimeout(done, Math.random() * 3));
   const later = async <T>(verb: () => T): Promise<Awaited<T>> => {
     await pause();
@@ -27,23 +27,24 @@ function late(): StorageAdapter {
 }
 
 /** Reads pages of events, and of lists after a place, by verbs of their own. */
-function paging(): StorageAdapter {
-  const adapter = mapAdapter();
+function paging(): Storage {
+  const adapter = wholeStorage();
   return {
     ...adapter,
     async readPage(request) {
       const { session, events } = await adapter.read({ key: request.key, window: {} });
       return { session, events: cutPage(events, request), eventCount: events.length };
     },
-    async listAfter({ limit, ...request }) {
-      const all = await adapter.list({ ...request, offset: 0 });
-      return { ...all, sessions: sortList(all.sessions, request).slice(0, limit) };
+    async listPart({ limit, offset, ...part }) {
+      const all = await adapter.list({ ...part, offset: 0 });
+      const end = limit === undefined ? undefined : offset + limit;
+      return { ...all, sessions: sortList(all.sessions, part).slice(offset, end) };
     },
   };
 }
 
 /** Stores appends of several sessions together. Now and then it leaves one to be stored alone, or fails. */
-function grouping(adapter: StorageAdapter, isMoody: boolean): StorageAdapter {
+function grouping(adapter: Storage, isMoody: boolean): Storage {
   let count = 0;
   return {
     ...adapter,
@@ -59,9 +60,9 @@ function grouping(adapter: StorageAdapter, isMoody: boolean): StorageAdapter {
 }
 
 conforms('memory, chosen by name', () => 'memory');
-conforms('a map that answers at once', mapAdapter);
+conforms('a map that answers at once', wholeStorage);
 conforms('a map that answers late', late);
 conforms('a map that reads pages of events', paging);
-conforms('a map that stores groups', () => grouping(mapAdapter(), false));
+conforms('a map that stores groups', () => grouping(wholeStorage(), false));
 conforms('a map that stores groups and answers late', () => grouping(late(), false));
-conforms('a map that stores parts of groups', () => grouping(mapAdapter(), true));
+conforms('a map that stores parts of groups', () => grouping(wholeStorage(), true));

@@ -36,7 +36,7 @@ async function vitePage(): Promise<number> {
 /** In both pages, so it is left out: each build of it moves the difference of their gzipped sizes by some bytes. */
 const WASM = '#wasm-source';
 /** Loaded on demand, by few pages. */
-const CHUNKS = ['./api_server_store.js', './conversion.js'];
+const CHUNKS = ['./api_server_backend.js', './conversion.js'];
 
 const REMOTE = `export { RemoteSessionService } from 'adk-session-wasm/remote';`;
 const LIVE = `export { liveSession, liveSessions } from 'adk-session-wasm/live';`;

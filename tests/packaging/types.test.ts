@@ -13,7 +13,7 @@ import {
   Context, InMemorySessionService, Invocation, isSessionError, openSessionService, State, Template,
   type BaseSessionService, type Event, type Session, type SessionService,
 } from 'adk-session-wasm';
-import type { StorageAdapter } from 'adk-session-wasm/storage';
+import type { Storage } from 'adk-session-wasm/storage';
 import { loadWasm, InMemorySessionService as Slim } from 'adk-session-wasm/slim';
 import { Template as Bundled } from 'adk-session-wasm/browser';
 import { exportSession, importSession, type SessionFile } from 'adk-session-wasm/files';
@@ -30,7 +30,7 @@ export class Mine extends InMemorySessionService<Cart> {
   take(): void { return; }
 }
 
-export async function use(storage: StorageAdapter): Promise<string> {
+export async function use(storage: Storage): Promise<string> {
   const service: BaseSessionService = await openSessionService({ storage });
   await service.close();
   const options: SessionServiceUriOptions = { durability: 'strict', stale: 'reject' };

@@ -8,7 +8,7 @@ import type {
   Rows,
   SessionRow,
   SharedRow,
-  StorageAdapter,
+  Storage,
   StorageDeleteRequest,
   StorageKey,
   StorageListRequest,
@@ -22,14 +22,14 @@ const listing: Listing = { sessions: [], users: [], app: undefined, total: 0 };
 
 describe('A storage adapter', () => {
   it('can return values or promises', async () => {
-    const now: StorageAdapter = {
+    const now: Storage = {
       create: () => undefined,
       append: () => undefined,
       read: () => rows,
       list: () => listing,
       delete: () => undefined,
     };
-    const later: StorageAdapter = {
+    const later: Storage = {
       kind: 'later',
       durable: true,
       create: () => Promise.resolve(),
@@ -38,7 +38,7 @@ describe('A storage adapter', () => {
       list: () => Promise.resolve(listing),
       delete: () => Promise.resolve(),
       readPage: () => Promise.resolve({ events: [], eventCount: 0 }),
-      listAfter: () => Promise.resolve(listing),
+      listPart: () => Promise.resolve(listing),
       close: () => Promise.resolve(),
     };
     compiled(() => [openSessionService({ storage: now }), openSessionService({ storage: later })]);
@@ -47,7 +47,7 @@ describe('A storage adapter', () => {
   it('must have all five verbs with the right result types', async () => {
     {
       // @ts-expect-error four verbs are missing
-      const lacking: StorageAdapter = { create: () => undefined };
+      const lacking: Storage = { create: () => undefined };
       const uncounted: Listing = { sessions: [], users: [], app: undefined };
       // @ts-expect-error a listing has the states of its users
       const wrong: Listing = { sessions: [], app: undefined, total: 0 };

@@ -39,7 +39,7 @@ import type { Placeholder } from '../../js/template/scanner.js';
 import * as main from '../../js/index.js';
 import * as slim from '../../js/slim.js';
 // The sources lack the cases, which the build makes.
-import type { StorageAdapter } from '../../js/storage/index.js';
+import type { Storage } from '../../js/storage/index.js';
 import * as testing from 'adk-session-wasm/testing';
 import * as uri from '../../js/uri/index.js';
 import * as vertex from '../../js/vertex/index.js';
@@ -237,7 +237,7 @@ describe('The types of subpaths', () => {
 
   it('are those of the conformance suite', async () => {
     {
-      for (const testCase of testing.conformance(() => ({}) as StorageAdapter)) {
+      for (const testCase of testing.conformance(() => ({}) as Storage)) {
         is<string>()(testCase.name);
         is<Promise<void>>()(testCase.run());
       }

@@ -2,7 +2,7 @@
 import type { CompositeSessionKey } from '../../model/session.js';
 import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import type { StateOwner } from '../../storage/scopes.js';
-import type { ListedSession } from '../../storage/session_store.js';
+import type { ListedSession } from '../../storage/backend.js';
 import type { Notice } from '../../model/notice.js';
 import { stateNotice } from '../../watch/state_notice.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';

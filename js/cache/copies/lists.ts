@@ -2,7 +2,7 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { scopeOf, type StateOwner } from '../../storage/scopes.js';
 import type { TimedPlace } from '../../storage/list_place.js';
-import type { ListedSession, ReadList } from '../../storage/session_store.js';
+import type { ListedSession, ReadList } from '../../storage/backend.js';
 import type { Notice } from '../../model/notice.js';
 import { stateNotice } from '../../watch/state_notice.js';
 import { nameOf } from '../records/cache_key.js';
@@ -83,7 +83,7 @@ export class Lists {
     if (!isWhole && this.#whole.has(name) && (await this.#fetchNewest(owner))) return;
     const beginning = await this.#begin();
     const list = await this.#page(owner, maxSessions);
-    const [sessions, total] = list;
+    const { sessions, total } = list;
     const changed = await this.#take(owner, list, beginning);
     if (total <= sessions.length) await this.#removeOthers(owner, sessions, beginning);
     await this.#parts.fetch.copies(changed);
@@ -102,7 +102,7 @@ export class Lists {
     for (let count = 0; count < maxSessions; count += PAGE) {
       const beginning = await this.#begin();
       const list = await this.#page(owner, PAGE, after);
-      const [sessions, total] = list;
+      const { sessions, total } = list;
       const changed = await this.#take(owner, list, beginning);
       await fetch.copies(changed);
       const isKnown = changed.length === 0 && !this.#hasNews;
@@ -132,18 +132,15 @@ export class Lists {
   }
 
   #page({ appName, userId }: StateOwner, limit: number, after?: TimedPlace): Promise<ReadList> {
-    const page = {
-      ...{ limit, page: undefined, after },
-      orderBy: 'lastUpdateTime',
-      withTotal: after === undefined,
-    } as const;
-    return this.#parts.remote.ask((store, call) => store.list(appName, userId, true, page, call));
+    const list = { appName, userId, order: 'desc', orderBy: 'lastUpdateTime' } as const;
+    const page = { limit, page: undefined, after, withTotal: after === undefined };
+    return this.#parts.remote.ask((backend, call) => backend.list({ ...list, ...page, ...call }));
   }
 
   /** @returns the sessions that are to be fetched */
   async #take(
     { appName, userId }: StateOwner,
-    [sessions, , [app, ...pairs]]: ReadList,
+    { sessions, shared }: ReadList,
     start: Beginning,
   ): Promise<CompositeSessionKey[]> {
     const { began } = start;
@@ -163,11 +160,10 @@ export class Lists {
           notices.push(...taken.notices);
           if (taken.isChanged) fetched.push(key);
         }
-        const states: [StateOwner, string | undefined][] = [[{ appName }, app]];
-        for (let index = 0; index < pairs.length; index += 2) {
-          const user = pairs[index]!;
+        const states: [StateOwner, string | undefined][] = [[{ appName }, shared.app]];
+        for (const [user, state] of shared.users) {
           if (userId === undefined || user === userId)
-            states.push([{ appName, userId: user }, pairs[index + 1]]);
+            states.push([{ appName, userId: user }, state]);
         }
         for (const [owner, state] of states) {
           // Without a session the list tells nothing, and some servers list sessions without states.
@@ -213,7 +209,7 @@ export class Lists {
   async #fetchState(owner: StateOwner): Promise<void> {
     const { data, remote, bounds, publish } = this.#parts;
     const start = await this.#begin();
-    const text = await remote.ask((store, call) => store.sharedState(owner, call));
+    const text = await remote.ask((backend, call) => backend.sharedState({ ...owner, ...call }));
     const state = JSON.stringify(JSON.parse(text) as StateShape);
     const isChanged = await bounds.write(undefined, () =>
       data.write((transaction) => {

@@ -5,9 +5,8 @@ import { isPlainObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import { readChanges } from '../../read/changes_since.js';
 import type { ServiceCore } from '../../service/service_core.js';
-import type { ReadSession, SessionStore } from '../../storage/session_store.js';
+import type { Backend, ReadSession } from '../../storage/backend.js';
 import { closedError, erasedError, isOutage, isRefusal, isSignedOut } from '../records/failures.js';
 import type { Copy } from '../records/records.js';
 import type { StatusBoard } from '../records/status.js';
@@ -36,7 +35,7 @@ export interface RemoteSession {
 
 /** A request to the remote, with what ends it when the cache is closed. */
 export type RemoteCall<T> = (
-  store: SessionStore,
+  backend: Backend,
   call: { readonly signal: HostAbortSignal },
 ) => MaybePromise<T>;
 
@@ -82,7 +81,7 @@ export class RemoteEnd {
     try {
       if (closing.aborted) throw closedError();
       const asked = (async () =>
-        core.callStore(closing, (store) => run(store, { signal: closing })))();
+        core.callBackend(closing, (backend) => run(backend, { signal: closing })))();
       result = await raceSignal(erasure, raceSignal(closing, asked));
     } catch (error) {
       if (closing.aborted) throw closedError();
@@ -116,8 +115,8 @@ export class RemoteEnd {
   /** Reads what has changed since the copy, or a whole session if the remote cannot tell. */
   async changes(key: CompositeSessionKey, copy: Copy): Promise<RemoteSession | undefined> {
     const { created, revision: since } = copy;
-    const request = { ...key, since, created: created ?? undefined };
-    const changes = await this.ask((store, call) => readChanges(store, { ...request, ...call }));
+    const request = { key, since, created: created ?? undefined };
+    const changes = await this.ask((backend, call) => backend.changes({ ...request, ...call }));
     if (changes === undefined) return undefined;
     const { events, state, title = '', labels } = changes;
     if (events === undefined || changes.created !== created) {
@@ -137,21 +136,8 @@ export class RemoteEnd {
     key: CompositeSessionKey,
     last: number | undefined,
   ): Promise<RemoteSession | undefined> {
-    const read = await this.ask((store, call) => store.get(key, last, undefined, call));
-    if (read === undefined) return undefined;
-    return this.#sessionOf(key, read, last);
-  }
-
-  #sessionOf(key: CompositeSessionKey, read: ReadSession, last = Infinity): RemoteSession {
-    const [created, revision, lastUpdateTime, state, fragments, title = '', labels = ''] = read;
-    const events = this.core.pages.parse(fragments, key.sessionId, false);
-    return {
-      ...remoteRevision(created, revision, lastUpdateTime),
-      ...{ lastUpdateTime, title, labels, state: JSON.parse(state) as JsonState },
-      events: events.map(remoteEvent),
-      hasOlder: events.length >= last,
-      since: undefined,
-    };
+    const read = await this.ask((backend, call) => backend.get({ key, last, ...call }));
+    return read && sessionOf(read, last);
   }
 
   /** Reads the events before one; `undefined` if the remote has no pages, or not that event. */
@@ -160,20 +146,34 @@ export class RemoteEnd {
     eventId: string,
     limit: number,
   ): Promise<Pick<RemoteSession, 'created' | 'events' | 'hasOlder'> | undefined> {
-    const page = { isForward: false, eventId, limit, withCount: false } as const;
-    const read = await this.ask(async (store, call) => {
+    const page = { key, direction: 'before', eventId, limit, withCount: false } as const;
+    const read = await this.ask(async (backend, call) => {
       try {
-        return await store.page(key, page, call);
+        return await backend.page({ ...page, ...call });
       } catch (error) {
         if (isSessionError(error, 'unsupported')) return undefined;
         throw error;
       }
     });
-    const [created = NaN, fragments, hasOlder = false] = read ?? [];
-    if (fragments === undefined) return undefined;
-    const events = this.core.pages.parse(fragments, key.sessionId, false).map(remoteEvent);
-    return { created: created > 0 ? created : null, events, hasOlder };
+    if (read?.events === undefined) return undefined;
+    const { created, hasOlder = false } = read;
+    return {
+      created: created > 0 ? created : null,
+      events: read.events.map(remoteEvent),
+      hasOlder,
+    };
   }
+}
+
+function sessionOf(read: ReadSession, last = Infinity): RemoteSession {
+  const { created, revision, lastUpdateTime, state, events, title = '', labels = '' } = read;
+  return {
+    ...remoteRevision(created, revision, lastUpdateTime),
+    ...{ lastUpdateTime, title, labels, state: JSON.parse(state) as JsonState },
+    events: events.map(remoteEvent),
+    hasOlder: events.length >= last,
+    since: undefined,
+  };
 }
 
 export function remoteEvent(event: Event): RemoteEvent {

@@ -2,10 +2,13 @@ import { isSessionError, SessionError } from '../../errors/errors.js';
 import { snapshotEvent, type EventSnapshot } from '../../model/event/snapshot.js';
 import { newEventId } from '../../model/event/create_event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import { corruptRecord, parseEventText } from '../../read/stored_events.js';
-import type { StorageDeleteRequest } from '../../storage/adapter.js';
-import type { AppendRequest, CreatedSession } from '../../storage/session_store.js';
-import { type Appended, STALE_POLICIES } from '../../wasm/protocol.js';
+import { corruptRecord, parseEventText } from '../../storage/stored_events.js';
+import type {
+  Appended,
+  AppendRequest,
+  CreatedSession,
+  DeleteRequest,
+} from '../../storage/backend.js';
 import type { Notice } from '../../model/notice.js';
 import { contradictionError, type Fetch } from '../copies/fetch.js';
 import type { RemoteCall, RemoteEnd } from '../copies/remote_end.js';
@@ -211,8 +214,8 @@ export class Delivery {
   async #ask<T>({ operations, client }: Batch, run: RemoteCall<T>): Promise<T> {
     const operation = { client, number: operations.at(-1)!.number };
     try {
-      return await this.#parts.remote.ask((store, call) =>
-        run(store, { ...call, operation } as typeof call),
+      return await this.#parts.remote.ask((backend, call) =>
+        run(backend, { ...call, operation } as typeof call),
       );
     } catch (error) {
       throw isRefusal(error) ? new RemoteRefusal(error) : error;
@@ -224,9 +227,9 @@ export class Delivery {
     const key = operation.key as CompositeSessionKey;
     const { creation } = operation;
     const events = creation!.events.map(snapshotOf);
-    const request = { key, ...creation!, events, now: clock() };
-    const created: CreatedSession | undefined = await this.#ask(batch, (store, call) =>
-      store.create({ ...request, ...call }, true),
+    const request = { key, ...creation!, events, now: clock(), ifAbsent: true };
+    const created: CreatedSession | undefined = await this.#ask(batch, (backend, call) =>
+      backend.create({ ...request, ...call }),
     );
     if (created !== undefined) {
       let isBehind = false;
@@ -250,7 +253,7 @@ export class Delivery {
   }
 
   async #append(key: CompositeSessionKey, batch: Batch): Promise<void> {
-    const { clock, fetch } = this.#parts;
+    const { fetch } = this.#parts;
     const { operations, copy } = batch;
     if (copy === undefined) {
       await fetch.copy(key);
@@ -267,16 +270,15 @@ export class Delivery {
       lastEventId: undefined,
     };
     const request = {
-      ...{ key, position, policy: STALE_POLICIES.merge, now: clock() },
+      ...({ key, position, stale: 'merge' } as const),
       events: operations.map(({ event }) => snapshotOf(event!)),
       expectedEvents: expectedOf(operations),
       firstTitle: operations.find(({ title }) => title !== undefined)?.title,
     };
-    const appended: Appended = await this.#ask(batch, (store, call) =>
-      store.append({ ...request, ...call }),
+    const appended: Appended = await this.#ask(batch, (backend, call) =>
+      backend.append({ ...request, ...call }),
     );
-    const [createdAt] = appended;
-    if (copy.created !== null && createdAt !== copy.created) throw otherAnswer();
+    if (copy.created !== null && appended.created !== copy.created) throw otherAnswer();
     let isBehind = false;
     await this.#land(batch, async (transaction) => {
       const landed = await landAppends(transaction, key, operations, appended, copy);
@@ -288,8 +290,8 @@ export class Delivery {
 
   async #describe(key: CompositeSessionKey, operation: Operation, batch: Batch): Promise<void> {
     const { title, labels } = operation;
-    const isThere = await this.#ask(batch, (store, call) =>
-      store.describe({ key, title, labels, ...call }),
+    const isThere = await this.#ask(batch, (backend, call) =>
+      backend.describe({ key, title, labels, ...call }),
     );
     if (!isThere) return this.#land(batch, (transaction) => landAbsence(transaction, [operation]));
     await this.#land(batch, async (transaction) => {
@@ -302,8 +304,9 @@ export class Delivery {
   async #delete(key: CompositeSessionKey, operation: Operation, batch: Batch): Promise<void> {
     const { createdRevision } = batch;
     const created = createdRevision ?? undefined;
-    const request = { what: 'session', key, ...(created !== undefined && { created }) } as const;
-    await this.#ask(batch, (store, call) => store.delete(request as StorageDeleteRequest, call));
+    await this.#ask(batch, (backend, call) =>
+      backend.delete({ what: 'session', key, created, ...call }),
+    );
     await this.#land(batch, async (transaction) => {
       await landDeletion(transaction, operation);
       return [];
@@ -314,11 +317,13 @@ export class Delivery {
     const { what, delta } = operation;
     const { appName, userId } = operation.key;
     if (what === undefined) {
-      await this.#ask(batch, (store, call) => store.update(appName, userId, delta ?? '{}', call));
+      await this.#ask(batch, (backend, call) =>
+        backend.update({ appName, userId, delta: delta ?? '{}', ...call }),
+      );
     } else {
       const key = what === 'appState' ? { appName } : { appName, userId };
-      const request = { what, key } as StorageDeleteRequest;
-      await this.#ask(batch, (store, call) => store.delete(request, call));
+      const request = { what, key } as DeleteRequest;
+      await this.#ask(batch, (backend, call) => backend.delete({ ...request, ...call }));
     }
     await this.#land(batch, async (transaction) => {
       await landState(transaction, operation);

@@ -1,9 +1,9 @@
 /** What an answer of the remote changes: the operations that have arrived, and the copy. Each in one transaction. */
 import type { CompositeSessionKey } from '../../model/session.js';
-import { parseEventText } from '../../read/stored_events.js';
+import { parseEventText } from '../../storage/stored_events.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
-import type { CreatedSession } from '../../storage/session_store.js';
-import { type Appended, APPENDED, MOST_CHANGED } from '../../wasm/protocol.js';
+import type { Appended, CreatedSession } from '../../storage/backend.js';
+import { MOST_CHANGED } from '../../wasm/protocol.js';
 import type { Notice } from '../../model/notice.js';
 import {
   putChanged,
@@ -91,17 +91,15 @@ export async function landAppends(
   await landShared(transaction, arrived);
   const record = (await transaction.session(key))!;
   const { copy } = record;
-  const revision = appended[APPENDED.revision];
-  const missed = appended[APPENDED.missed] ?? [];
-  const placed = appended[APPENDED.placed];
+  const { revision, missed, placed } = appended;
   const revisions = new Map(
     sent.flatMap(({ event }, index) => {
       const place = placed[index];
-      return place === undefined ? [] : [[event!.id, place[1]] as const];
+      return place === undefined ? [] : [[event!.id, place.revision] as const];
     }),
   );
   const isSame = copy?.created === position.created && position.created !== null;
-  const told = new Set(missed.map(([, , text]) => parseEventText(text)?.id));
+  const told = new Set(missed.map(({ text }) => parseEventText(text)?.id));
   // Not every storage tells where it has stored an event.
   const isTold = sent.every(({ event }) => revisions.has(event!.id) || told.has(event!.id));
   if (copy !== undefined && isSame && revision <= copy.revision) {
@@ -130,7 +128,7 @@ export async function landAppends(
   >();
   const deltas: { readonly revision: number; readonly text: string; readonly isOwn: boolean }[] =
     [];
-  for (const [seq, at, text] of missed) {
+  for (const { seq, revision: at, text } of missed) {
     const event = parseEventText(text);
     if (event === undefined || at <= copy.revision) continue;
     events.set(event.id, { id: event.id, timestamp: event.timestamp, text, seq, revision: at });
@@ -138,15 +136,15 @@ export async function landAppends(
   }
   for (const [index, { event }] of sent.entries()) {
     const place = placed[index];
-    if (place === undefined || place[1] <= copy.revision) continue;
-    const seq = events.get(event!.id)?.seq ?? place[0];
-    events.set(event!.id, { ...event!, seq, revision: place[1] });
-    deltas.push({ revision: place[1], text: event!.text, isOwn: true });
+    if (place === undefined || place.revision <= copy.revision) continue;
+    const seq = events.get(event!.id)?.seq ?? place.seq;
+    events.set(event!.id, { ...event!, seq, revision: place.revision });
+    deltas.push({ revision: place.revision, text: event!.text, isOwn: true });
   }
   const operations = await transaction.operations(key, record);
   const draft = makeDraft(key, record, copy, operations);
   await putChanged(transaction, draft, [...events.values()]);
-  const toldState = appended[APPENDED.state];
+  const toldState = appended.state;
   const state = (
     toldState === undefined
       ? JSON.parse(copy.state)
@@ -156,7 +154,7 @@ export async function landAppends(
   const untold = toldState === undefined ? deltas : deltas.filter(({ isOwn }) => isOwn);
   untold.sort((one, other) => one.revision - other.revision);
   for (const { text } of untold) applyDelta(state, text);
-  const lastUpdateTime = appended[APPENDED.lastUpdateTime];
+  const { lastUpdateTime } = appended;
   const title =
     copy.title === ''
       ? (arrived.find(({ title }) => title !== undefined)?.title ?? '')
@@ -239,7 +237,7 @@ export async function landCreation(
   const [operation] = await presentOf(transaction, key, [sent]);
   if (operation === undefined) return;
   await landShared(transaction, [operation]);
-  const [createdAt, revision, lastUpdateTime, state] = created;
+  const { created: createdAt, revision, lastUpdateTime, state } = created;
   const remote = remoteRevision(createdAt, revision, lastUpdateTime);
   const record = (await transaction.session(key))!;
   const creation = operation.creation!;

@@ -1,17 +1,14 @@
 import type {
+  Decide,
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
+  StorageDescribeRequest,
+  StorageListPartRequest,
   StoragePageRequest,
   StorageReadRequest,
   StorageWriteRequest,
-  Decide,
-} from '../../storage/adapter.js';
-import type {
-  BuiltInAdapter,
-  BuiltInDescribeRequest,
-  BuiltInListRequest,
-  BuiltInRows,
-} from '../../storage/built_in_adapter.js';
+} from '../../storage/requests.js';
+import type { Storage } from '../../storage/storage.js';
 import { sortList } from '../../storage/list_place.js';
 import type {
   Changes,
@@ -20,13 +17,13 @@ import type {
   Found,
   Listing,
   PageRows,
+  Rows,
   SessionRow,
   StorageKey,
 } from '../../storage/rows.js';
 import type { StateOwner } from '../../storage/scopes.js';
-import type { CreateRequest } from '../../storage/session_store.js';
+import type { CreateRequest } from '../../storage/backend.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import type { SessionError } from '../../errors/errors.js';
 import { nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
@@ -49,10 +46,10 @@ export interface CacheStorageParts {
 }
 
 /**
- * The local data as a storage adapter. It reads what the remote has said with the operations over it, and a write adds
+ * The local data as a storage. It reads what the remote has said with the operations over it, and a write adds
  * operations to the outbox. One instance runs one write, because it keeps the numbers of its operations.
  */
-export class CacheStorage implements BuiltInAdapter {
+export class CacheStorage implements Storage {
   readonly kind = 'cache';
   readonly #parts: CacheStorageParts;
   /** The session that is created. */
@@ -74,10 +71,6 @@ export class CacheStorage implements BuiltInAdapter {
 
   async open(): Promise<void> {
     await this.#parts.data.read(() => Promise.resolve());
-  }
-
-  explain(error: SessionError): SessionError {
-    return error;
   }
 
   create(request: StorageWriteRequest, decide: Decide): Promise<void> {
@@ -181,7 +174,7 @@ export class CacheStorage implements BuiltInAdapter {
     return operations;
   }
 
-  describe({ key, title, labels }: BuiltInDescribeRequest): Promise<boolean> {
+  describe({ key, title, labels }: StorageDescribeRequest): Promise<boolean> {
     return this.#parts.data.write(async (transaction) => {
       const view = await transaction.view(key);
       if (view === undefined) return false;
@@ -237,11 +230,7 @@ export class CacheStorage implements BuiltInAdapter {
     });
   }
 
-  read(request: StorageReadRequest): Promise<BuiltInRows> {
-    return this.readParsed(request);
-  }
-
-  readParsed({ key, window }: StorageReadRequest): Promise<BuiltInRows> {
+  read({ key, window }: StorageReadRequest): Promise<Rows> {
     return this.#parts.data.read(async (transaction) => {
       const view = isSessionKey(key) ? await this.#view(transaction, key) : undefined;
       const { appName, userId } = key;
@@ -249,7 +238,11 @@ export class CacheStorage implements BuiltInAdapter {
         userId === undefined ? undefined : await transaction.shownState({ appName, userId });
       const app = await transaction.shownState({ appName });
       if (view === undefined || !isSessionKey(key)) return { user, app, events: [] };
-      const events = await lastEvents(transaction, key, view, window);
+      const { since, last = Infinity } = window;
+      const events =
+        since === undefined
+          ? await lastEvents(transaction, key, view, window)
+          : (await changedEvents(transaction, key, view, since)).slice(0, last);
       return { session: rowOf(key, view), user, app, events };
     });
   }
@@ -283,7 +276,11 @@ export class CacheStorage implements BuiltInAdapter {
     });
   }
 
-  list(request: BuiltInListRequest): Promise<Listing> {
+  listPart(request: StorageListPartRequest): Promise<Listing> {
+    return this.list(request);
+  }
+
+  list(request: StorageListPartRequest): Promise<Listing> {
     const { appName, userId, offset, limit } = request;
     return this.#parts.data.read(async (transaction) => {
       const below = { appName, userId };

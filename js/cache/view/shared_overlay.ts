@@ -7,7 +7,7 @@ import {
   type SharedScope,
   storedScopeOf,
 } from '../../state/scope.js';
-import { parseEventText } from '../../read/stored_events.js';
+import { parseEventText } from '../../storage/stored_events.js';
 import type { SharedRow } from '../../storage/rows.js';
 import type { SharedWrite, StateRecord } from '../records/records.js';
 import { DeltaFold } from './delta_fold.js';

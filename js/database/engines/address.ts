@@ -28,6 +28,22 @@ const ENGINE_SCHEMES: Readonly<Record<EngineKind, readonly string[]>> = {
   mysql: ['mysql', 'mariadb'],
 };
 
+/** What the options of an engine may be. Not a part of `Engine`: options are checked without Kysely. */
+interface OptionRules {
+  /** The name in the message that refuses the option `schema`; `undefined` if the engine has schemas. */
+  readonly withoutSchemas: string | undefined;
+  /** Whether a connection sets its durability. If not, only the server can. */
+  readonly setsDurability: boolean;
+  /** Whether the driver's option `ssl` may be a text. The one of `pg` may not: it would fail outside of any call. */
+  readonly takesSslText: boolean;
+}
+
+export const OPTION_RULES: Readonly<Record<EngineKind, OptionRules>> = {
+  sqlite: { withoutSchemas: 'SQLite', setsDurability: true, takesSslText: true },
+  postgresql: { withoutSchemas: undefined, setsDurability: true, takesSslText: false },
+  mysql: { withoutSchemas: undefined, setsDurability: false, takesSslText: true },
+};
+
 export const ENGINE_KINDS = Object.keys(ENGINE_SCHEMES) as readonly EngineKind[];
 
 /** The engine of each scheme. */

@@ -77,9 +77,44 @@ export interface Begin {
   readonly read: readonly string[];
 }
 
+/** The statements that keep others from creating tables meanwhile. */
+export interface CreationLock {
+  /** Returns one row, whose `locked` is 1 if the lock was taken. */
+  readonly acquire: RawBuilder<{ locked: unknown }>;
+  readonly release: RawBuilder<unknown>;
+}
+
+/** A column of the database. */
+export interface TableColumn {
+  readonly table: string;
+  readonly name: string;
+  readonly type: string;
+  /** The collation, if the engine reports one. SQLite reports none. */
+  readonly collation: string | null;
+}
+
+/** The queries of the tables that a database has. */
+export interface Catalog {
+  /** @param tables a list of names in SQL */
+  readonly columns: (
+    schema: string | undefined,
+    tables: RawBuilder<unknown>,
+  ) => RawBuilder<TableColumn>;
+  readonly indexNames: (schema: string | undefined) => RawBuilder<{ known: string }>;
+}
+
+/** The parts of an index, in SQL. */
+export interface IndexParts {
+  readonly table: RawBuilder<unknown>;
+  readonly name: RawBuilder<unknown>;
+  readonly columns: RawBuilder<unknown>;
+  /** Whether a server of the kind `mysql` is MariaDB. */
+  readonly isMariadb: boolean;
+}
+
 /**
- * The differences between the engines that several files need, or that are one value. Any other
- * difference stands where it matters, by `kind`. All other SQL is the same.
+ * The differences between the engines. All other SQL is the same. What stands elsewhere by `kind` is a switch or a record
+ * over all kinds, so `tsc` names it for a new engine.
  */
 export interface Engine {
   readonly kind: EngineKind;
@@ -108,6 +143,54 @@ export interface Engine {
   readonly mayBeSince: (json: ColumnExpression, seconds: ColumnExpression) => RawBuilder<boolean>;
   /** Returns the failure that a driver's error code means. */
   readonly failureOfCode: (code: string) => Failure;
+  /** Whether the columns limit the length of ids, and hold no NUL in them. */
+  readonly limitsIds: boolean;
+  /** Whether JSON columns refuse U+0000. */
+  readonly refusesNul: boolean;
+  /** Whether the keys between tables are enforced on every connection. If not, rows of a deleted session may be left. */
+  readonly enforcesKeys: boolean;
+  /** Whether `insert` has `on conflict do nothing`. If not, it has `on duplicate key update`. */
+  readonly hasOnConflict: boolean;
+  /**
+   * Whether one statement finds or changes the rows of many keys, which come as a JSON array: by `json_to_recordset`,
+   * and `lateral`.
+   */
+  readonly hasJsonRows: boolean;
+  /**
+   * Whether a statement that converts JSON to text has to order the rows before. The planner of PostgreSQL takes a
+   * converted text for a short one. If the session holds much of the table, it would sort the texts instead of reading
+   * the rows by their index. A sort returns its first row only after it has read them all.
+   */
+  readonly ordersBeforeJson: boolean;
+  /**
+   * Returns a column with the same value that no index serves. Otherwise the planner may take a long session for a
+   * short one, and would then search all events of the session.
+   */
+  readonly withoutIndex: (column: ColumnExpression) => ColumnExpression;
+  /** Whether a page beside an event has to name the whole range of the index, so that the rows are read by it. */
+  readonly pagesByRange: boolean;
+  /**
+   * Whether sessions are locked alone, before anything else. On MySQL that lock may hold a row that was just deleted,
+   * and then blocks a create that inserts it and may hold the app.
+   */
+  readonly locksSessionsAlone: boolean;
+  readonly catalog: Catalog;
+  /** Builds an index while others write to the table. Must not run within a transaction. */
+  readonly buildIndex: (parts: IndexParts) => RawBuilder<unknown>;
+  /** A comment for operators who run the statements of `buildIndex` again; empty if they may. MariaDB's may. */
+  readonly indexAdvice: string;
+  /** Inserts a row unless its key is there. @param into the rest of the statement, from `into` on */
+  readonly insertIfAbsent: (into: RawBuilder<unknown>) => RawBuilder<unknown>;
+  /** What reads the tables of `@google/adk`'s own service, whose columns have other types. */
+  readonly ofAdk: Partial<Pick<Engine, 'time' | 'json' | 'eventOrder'>>;
+  /** The collations that compare ids exactly. Absent if the default one does. */
+  readonly exactCollations: { readonly mysql: string; readonly mariadb: string } | undefined;
+  /** Whether the connection has a character set and a mode that may change texts on their way. */
+  readonly hasTextModes: boolean;
+  /** Absent if a statement that creates a table is part of the transaction. */
+  readonly creationLock: CreationLock | undefined;
+  /** The driver's options for a database that is only read. */
+  readonly readOnlyOptions: object;
   /** The codes of the engine's own refusals. All other codes come from this side of the connection. */
   readonly refusalCode: RegExp;
 }

@@ -1,5 +1,5 @@
 import { MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, sql } from 'kysely';
-import type { Engine } from './engine.js';
+import type { Engine, TableColumn } from './engine.js';
 import { LOST, failures, UNREACHABLE, UNTRUSTED } from './failure.js';
 
 /** The collations that compare text by its bytes, trailing blanks included. The default collation does not. */
@@ -56,5 +56,42 @@ export const MYSQL: Engine = {
     exhausted: 'ER_CON_COUNT',
     unreachable: `ER_ACCESS_DENIED ER_DBACCESS_DENIED ER_TABLEACCESS_DENIED ER_BAD_DB ER_NOT_SUPPORTED_AUTH ER_HOST ${UNREACHABLE}`,
   }),
+  limitsIds: true,
+  refusesNul: false,
+  enforcesKeys: true,
+  // Its `insert ignore` would ignore other errors too.
+  hasOnConflict: false,
+  hasJsonRows: false,
+  ordersBeforeJson: false,
+  withoutIndex: (column) => column,
+  pagesByRange: true,
+  locksSessionsAlone: true,
+  catalog: {
+    columns: (schema, tables) => sql<TableColumn>`
+      select table_name as \`table\`, column_name as \`name\`, column_type as \`type\`,
+        collation_name as \`collation\`
+      from information_schema.columns
+      where table_schema = ${schema ?? sql`database()`}
+        and table_name in (${tables})`,
+    indexNames: (schema) => sql<{ known: string }>`
+      select index_name as known from information_schema.statistics
+      where table_schema = ${schema ?? sql`database()`}`,
+  },
+  buildIndex: ({ table, name, columns, isMariadb }) =>
+    sql`alter table ${table} add index ${sql.raw(isMariadb ? 'if not exists ' : '')}${name} (${columns}), algorithm=inplace, lock=none`,
+  indexAdvice: '-- An index that exists already fails with error 1061: go on (mysql --force).\n',
+  insertIfAbsent: (into) => sql`insert ignore ${into}`,
+  ofAdk: {
+    // A column of the type JSON would be parsed by the driver.
+    json: (column) => sql`concat(${column}, '')`,
+    eventOrder: [sql`cast(json_value(event_data, '$.timestamp') as decimal(20, 3))`, sql`id`],
+  },
+  exactCollations: MYSQL_COLLATIONS,
+  hasTextModes: true,
+  creationLock: {
+    acquire: sql`select get_lock('adk_session_wasm', 1) as locked`,
+    release: sql`select release_lock('adk_session_wasm')`,
+  },
+  readOnlyOptions: {},
   refusalCode: /^ER_/,
 };

@@ -1,6 +1,19 @@
-import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
-import type { Engine } from './engine.js';
+import {
+  type Expression,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type RawBuilder,
+  sql,
+} from 'kysely';
+import type { Engine, TableColumn } from './engine.js';
 import { LOST, failures, UNREACHABLE, UNTRUSTED } from './failure.js';
+
+/** Converts a time column to text, since the driver would read it as local time in milliseconds. */
+function timeText(column: Expression<unknown>): RawBuilder<string> {
+  // `to_char` of infinity is null, which a list would take for no session.
+  return sql<string>`coalesce(to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US'), cast(${column} as text))`;
+}
 
 export const POSTGRESQL: Engine = {
   kind: 'postgresql',
@@ -25,10 +38,7 @@ export const POSTGRESQL: Engine = {
   locksRows: true,
   eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
   json: (column) => sql<string>`cast(${column} as text)`,
-  // As text, since the driver would read the column as local time in milliseconds. `to_char` of infinity is null,
-  // which a list would take for no session.
-  time: (column) =>
-    sql<string>`coalesce(to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US'), cast(${column} as text))`,
+  time: timeText,
   mayBeSince: (json, seconds) =>
     sql<boolean>`case when jsonb_typeof(${json} -> 'timestamp') = 'number'
       then (${json} ->> 'timestamp')::numeric not between 0 and cast(${seconds} as numeric) else true end`,
@@ -49,5 +59,39 @@ export const POSTGRESQL: Engine = {
     exhausted: '53300',
     unreachable: `28 3D000 3F000 42501 57P03 08001 08004 ${UNREACHABLE}`,
   }),
+  limitsIds: true,
+  refusesNul: true,
+  enforcesKeys: true,
+  hasOnConflict: true,
+  hasJsonRows: true,
+  ordersBeforeJson: true,
+  withoutIndex: (column) => sql`${column} || ''`,
+  pagesByRange: false,
+  locksSessionsAlone: false,
+  catalog: {
+    columns: (schema, tables) => sql<TableColumn>`
+      select table_name as "table", column_name as "name", data_type as "type",
+        collation_name as "collation"
+      from information_schema.columns
+      where table_schema = ${schema ?? sql`current_schema()`}
+        and table_name in (${tables})`,
+    indexNames: (schema) => sql<{ known: string }>`
+      select relname as known from pg_index join pg_class on pg_class.oid = indexrelid
+        join pg_namespace on pg_namespace.oid = relnamespace
+      where indisvalid and nspname = ${schema ?? sql`current_schema()`}`,
+  },
+  buildIndex: ({ table, name, columns }) =>
+    sql`create index concurrently if not exists ${name} on ${table} (${columns})`,
+  indexAdvice: '',
+  insertIfAbsent: (into) => sql`insert ${into} on conflict do nothing`,
+  ofAdk: {
+    time: (column) => timeText(sql`(${column} at time zone 'UTC')`),
+    // Orders events of one millisecond by their place in the table, which is the order of their appends.
+    eventOrder: [sql`events.timestamp`, sql`ctid`],
+  },
+  exactCollations: undefined,
+  hasTextModes: false,
+  creationLock: undefined,
+  readOnlyOptions: {},
   refusalCode: /^(?!E)[0-9A-Z]{5}$/,
 };

@@ -1,5 +1,5 @@
 import { sql, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
-import type { Engine, StoredTime } from './engine.js';
+import type { Engine, StoredTime, TableColumn } from './engine.js';
 import { failures } from './failure.js';
 
 export const SQLITE: Engine = {
@@ -35,5 +35,34 @@ export const SQLITE: Engine = {
     readonly: 'SQLITE_READONLY',
     unreachable: 'SQLITE_CANTOPEN SQLITE_NOTADB SQLITE_PERM SQLITE_AUTH',
   }),
+  limitsIds: false,
+  refusesNul: false,
+  enforcesKeys: false,
+  hasOnConflict: true,
+  hasJsonRows: false,
+  ordersBeforeJson: false,
+  withoutIndex: (column) => column,
+  pagesByRange: false,
+  locksSessionsAlone: false,
+  catalog: {
+    columns: (_schema, tables) => sql<TableColumn>`
+      select m.name as "table", c.name as "name", c.type as "type", null as "collation"
+      from sqlite_master m join pragma_table_info(m.name) c
+      where m.type = 'table' and m.name in (${tables})`,
+    indexNames: () =>
+      sql<{ known: string }>`select name as known from sqlite_master where type = 'index'`,
+  },
+  buildIndex: ({ table, name, columns }) =>
+    sql`create index if not exists ${name} on ${table} (${columns})`,
+  indexAdvice: '',
+  insertIfAbsent: (into) => sql`insert or ignore ${into}`,
+  ofAdk: {
+    time: (column) => sql`${column} / 1000.0`,
+    eventOrder: [sql`events.timestamp`, sql`rowid`],
+  },
+  exactCollations: undefined,
+  hasTextModes: false,
+  creationLock: undefined,
+  readOnlyOptions: { readonly: true },
   refusalCode: /^SQLITE_/,
 };

@@ -20,7 +20,7 @@ import { copyJson } from '../../json/copy.js';
 import { defineMember } from '../../members/member.js';
 import { isPlainObject } from '../../json/rules.js';
 import { replaceLoneSurrogates } from '../../json/text.js';
-import { parseEventText } from '../../read/stored_events.js';
+import { parseEventText } from '../../storage/stored_events.js';
 import { isRevision } from '../../storage/checked_rows.js';
 import { pythonJsonToJson, parseExactly, writeExactly } from '../../python/numbers.js';
 import { selectForPython } from '../../python/python_event.js';

@@ -4,19 +4,10 @@
  */
 import { sql } from 'kysely';
 import { refused } from '../engines/failure.js';
-import { MYSQL_COLLATIONS } from '../engines/mysql.js';
+import type { TableColumn } from '../engines/engine.js';
 import { runOnce, type Steps } from '../transactions/prepared.js';
 import { fullName } from './table_names.js';
 import type { NamedTables } from './tables.js';
-
-/** A column of an existing table. */
-export interface TableColumn {
-  readonly table: string;
-  readonly name: string;
-  readonly type: string;
-  /** The collation, if the engine reports one. SQLite reports none. */
-  readonly collation: string | null;
-}
 
 export const isTime = (name: string) => ['timestamp', 'create_time', 'update_time'].includes(name);
 export const isText = (name: string) => name === 'state' || name === 'event_data';
@@ -207,14 +198,14 @@ function* foreignKeys({ database, names: { schema, prefix } }: NamedTables): Ste
 export const NO_ESCAPES = 'NO_BACKSLASH_ESCAPES';
 
 /**
- * Requires that texts arrive as they are written, on MySQL and MariaDB.
+ * Requires that texts arrive as they are written.
  *
  * - A backslash must escape a quote. `mysql2` writes values into the SQL of statements that are not prepared, and
  *   escapes their quotes so. Without that an id could hold SQL.
  * - The connection's character set must hold all characters. It replaces each other one by a question mark.
  */
 export function* requireExactTexts({ database, engine }: NamedTables): Steps<void> {
-  if (engine.kind !== 'mysql') return;
+  if (!engine.hasTextModes) return;
   const [row] = yield* runOnce(
     database,
     sql<{ mode: string; charset: string }>`
@@ -233,7 +224,8 @@ export function* requireExactTexts({ database, engine }: NamedTables): Steps<voi
 
 /** Returns the collation that compares ids exactly: MySQL and MariaDB have different ones. Empty on other engines. */
 export function* readCollation({ database, engine }: NamedTables): Steps<string> {
-  if (engine.kind !== 'mysql') return '';
+  const { exactCollations } = engine;
+  if (exactCollations === undefined) return '';
   const [row] = yield* runOnce(database, sql<{ version: string }>`select version() as version`);
-  return MYSQL_COLLATIONS[/mariadb/i.test(row?.version ?? '') ? 'mariadb' : 'mysql'];
+  return exactCollations[/mariadb/i.test(row?.version ?? '') ? 'mariadb' : 'mysql'];
 }

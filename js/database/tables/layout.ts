@@ -74,30 +74,5 @@ export const SQLITE_LAYOUT: Layout = {
 export const ADK_LAYOUT: Layout = {
   ...DATABASE_LAYOUT,
   service: '@google/adk',
-  engineOf(engine) {
-    const { kind, time } = engine;
-    switch (kind) {
-      case 'sqlite':
-        return {
-          ...engine,
-          time: (column) => sql`${column} / 1000.0`,
-          eventOrder: APPEND_ORDER,
-        };
-      case 'postgresql':
-        return {
-          ...engine,
-          time: (column) => time(sql`(${column} at time zone 'UTC')`),
-          // Orders events of one millisecond by their place in the table, which is the order of their appends.
-          eventOrder: [sql`events.timestamp`, sql`ctid`],
-        };
-      case 'mysql': {
-        return {
-          ...engine,
-          // A column of the type JSON would be parsed by the driver.
-          json: (column) => sql`concat(${column}, '')`,
-          eventOrder: [sql`cast(json_value(event_data, '$.timestamp') as decimal(20, 3))`, sql`id`],
-        };
-      }
-    }
-  },
+  engineOf: (engine) => ({ ...engine, ...engine.ofAdk }),
 };

@@ -5,16 +5,16 @@ import { invalidValue } from '../../errors/invalid.js';
 import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
 import { STORED_PREFIXES } from '../../state/scope.js';
-import type { StorageWriteRequest } from '../../storage/adapter.js';
+import type { StorageWriteRequest } from '../../storage/requests.js';
 import type { Changes, Found, StorageKey } from '../../storage/rows.js';
 import type { Engine } from '../engines/engine.js';
 
 const MAX_ID = 128;
 const MAX_INVOCATION_ID = 256;
 
-/** Whether a row with this key can exist. SQLite limits no text. */
-export function fitsKey({ kind }: Engine, key: StorageKey): boolean {
-  if (kind === 'sqlite') return true;
+/** Whether a row with this key can exist. */
+export function fitsKey({ limitsIds }: Engine, key: StorageKey): boolean {
+  if (!limitsIds) return true;
   const ids = [key.appName, key.userId ?? '', key.sessionId ?? ''];
   return ids.every((id) => fits(id, MAX_ID));
 }
@@ -29,7 +29,7 @@ export function checkIds(
   engine: Engine,
   { key, eventIds }: Pick<StorageWriteRequest, 'key' | 'eventIds'>,
 ): void {
-  if (engine.kind === 'sqlite') return;
+  if (!engine.limitsIds) return;
   for (const [name, id] of Object.entries(key) as [string, string][])
     requireFitting(engine, name, id, MAX_ID);
   for (const id of eventIds) requireFitting(engine, 'event.id', id, MAX_ID);
@@ -37,17 +37,17 @@ export function checkIds(
 
 /**
  * @throws SessionError `invalid_argument` if the invocationId is too long or contains NUL; `unserializable`
- *   if the text contains U+0000 and PostgreSQL would have to hold it
+ *   if the text contains U+0000 and the engine cannot hold it
  */
 export function checkEvent(engine: Engine, invocationId: string, text: string): void {
-  if (engine.kind === 'sqlite') return;
-  requireFitting(engine, 'event.invocationId', invocationId, MAX_INVOCATION_ID);
-  if (engine.kind === 'postgresql') requireNoNul(text);
+  if (engine.limitsIds)
+    requireFitting(engine, 'event.invocationId', invocationId, MAX_INVOCATION_ID);
+  if (engine.refusesNul) requireNoNul(text);
 }
 
-/** @throws SessionError `unserializable` if a state contains U+0000 and PostgreSQL would have to hold it */
-export function checkStates({ kind }: Engine, changes: Changes): void {
-  if (kind !== 'postgresql') return;
+/** @throws SessionError `unserializable` if a state contains U+0000 and the engine cannot hold it */
+export function checkStates({ refusesNul }: Engine, changes: Changes): void {
+  if (!refusesNul) return;
   for (const [scope, prefix] of STORED_PREFIXES) {
     const { state } = changes[scope] ?? {};
     if (state !== undefined) requireNoNul(state, prefix);

@@ -1,6 +1,6 @@
 /** Finds missing indices of tables that others write to, and builds them without stopping the writers. */
 import { type RawBuilder, sql } from 'kysely';
-import type { EngineKind } from '../engines/engine.js';
+import type { Engine, EngineKind } from '../engines/engine.js';
 import { runOnce, type Steps } from '../transactions/prepared.js';
 import { oneAttempt, type Runner } from '../transactions/transaction.js';
 import { type Index, INDEX_FACTOR, indices } from './schema.js';
@@ -49,18 +49,14 @@ export async function buildOnline(
  * @param isMariadb whether a server of the kind `mysql` is MariaDB: only that one knows `if not exists` here
  */
 export function onlineIndexStatement(
-  kind: EngineKind,
+  engine: Engine,
   index: Index,
   isMariadb = false,
 ): RawBuilder<unknown> {
   const table = sql.table(index.table);
   const name = sql.ref(index.name);
   const columns = sql.raw(index.columns.join(', '));
-  return {
-    sqlite: sql`create index if not exists ${name} on ${table} (${columns})`,
-    postgresql: sql`create index concurrently if not exists ${name} on ${table} (${columns})`,
-    mysql: sql`alter table ${table} add index ${sql.raw(isMariadb ? 'if not exists ' : '')}${name} (${columns}), algorithm=inplace, lock=none`,
-  }[kind];
+  return engine.buildIndex({ table, name, columns, isMariadb });
 }
 
 /** Builds an index on PostgreSQL. An interrupted build has left an invalid index of the same name. */
@@ -69,17 +65,18 @@ function* buildOnPostgres(tables: NamedTables, index: Index): Steps<void> {
   if (yield* isBeingBuilt(tables, index)) return;
   const name = inSchema(names.schema, index.name);
   yield* runOnce(database, sql`drop index concurrently if exists ${name}`, SLOW);
-  yield* runOnce(database, onlineIndexStatement('postgresql', index), SLOW);
+  yield* runOnce(database, onlineIndexStatement(tables.engine, index), SLOW);
 }
 
 /**
  * Builds an index on MySQL. The statement waits for transactions that use the table, and writers wait behind
  * it. The limit of one second bounds that.
  */
-function* buildOnMysql({ database }: NamedTables, index: Index): Steps<void> {
+function* buildOnMysql(tables: NamedTables, index: Index): Steps<void> {
+  const { database } = tables;
   const undo = sql`set session lock_wait_timeout = default`;
   yield* runOnce(database, sql`set session lock_wait_timeout = 1`, { undo });
-  yield* runOnce(database, onlineIndexStatement('mysql', index), SLOW);
+  yield* runOnce(database, onlineIndexStatement(tables.engine, index), SLOW);
 }
 
 /** Builds an index while others write; `undefined` if that would lock the whole database. */
@@ -116,16 +113,6 @@ function inSchema(schema: string | undefined, name: string): RawBuilder<unknown>
 }
 
 function* indexNames({ database, engine, names }: NamedTables): Steps<Set<string>> {
-  const { schema } = names;
-  const query = {
-    sqlite: sql<{ known: string }>`select name as known from sqlite_master where type = 'index'`,
-    postgresql: sql<{ known: string }>`
-      select relname as known from pg_index join pg_class on pg_class.oid = indexrelid
-        join pg_namespace on pg_namespace.oid = relnamespace
-      where indisvalid and nspname = ${schema ?? sql`current_schema()`}`,
-    mysql: sql<{ known: string }>`
-      select index_name as known from information_schema.statistics
-      where table_schema = ${schema ?? sql`database()`}`,
-  }[engine.kind];
-  return new Set((yield* runOnce(database, query)).map(({ known }) => known));
+  const rows = yield* runOnce(database, engine.catalog.indexNames(names.schema));
+  return new Set(rows.map(({ known }) => known));
 }

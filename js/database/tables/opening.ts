@@ -3,10 +3,10 @@
  */
 import { sql } from 'kysely';
 import { isSessionError, type SessionError, type SessionErrorCode } from '../../errors/errors.js';
-import type { Engine } from '../engines/engine.js';
+import type { Engine, TableColumn } from '../engines/engine.js';
 import { OwnFailure, refused } from '../engines/failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
-import { checkColumns, isText, isTime, requireExactTexts, type TableColumn } from './exactness.js';
+import { checkColumns, isText, isTime, requireExactTexts } from './exactness.js';
 import { buildOnline, missingIndices } from './online_indices.js';
 import { createTables, type Index, SCHEMA_VERSION } from './schema.js';
 import { withTableNames } from './renaming.js';
@@ -90,15 +90,13 @@ export async function openTables(
 const PASSING: readonly SessionErrorCode[] = ['connection_lost', 'storage_blocked'];
 
 /**
- * Creates the missing tables. On MySQL it takes a lock against others who create them, since a statement that creates
- * a table is part of no transaction there.
+ * Creates the missing tables, under the engine's lock against others who create them.
  */
 function* createMissing(named: NamedTables): Steps<TableCheck> {
   const { database, engine } = named;
-  if (engine.kind === 'mysql') {
-    const acquire = sql<{ locked: unknown }>`select get_lock('adk_session_wasm', 1) as locked`;
-    const undo = sql`select release_lock('adk_session_wasm')`;
-    const [row] = yield* runOnce(database, acquire, { undo });
+  const lock = engine.creationLock;
+  if (lock !== undefined) {
+    const [row] = yield* runOnce(database, lock.acquire, { undo: lock.release });
     if (Number(row?.locked) !== 1) throw new OwnFailure('others are opening it', 'conflict');
   }
   // Checks again, since others may have been opening the database too.
@@ -301,24 +299,7 @@ function* readColumns({
 }: NamedTables): Steps<TableColumn[]> {
   const known = [...PYTHON_TABLES, ...METADATA_TABLES, ...OUR_TABLES];
   const tables = sql.join(known.map((name) => prefix + name));
-  const query = {
-    sqlite: sql<TableColumn>`
-      select m.name as "table", c.name as "name", c.type as "type", null as "collation"
-      from sqlite_master m join pragma_table_info(m.name) c
-      where m.type = 'table' and m.name in (${tables})`,
-    postgresql: sql<TableColumn>`
-      select table_name as "table", column_name as "name", data_type as "type",
-        collation_name as "collation"
-      from information_schema.columns
-      where table_schema = ${schema ?? sql`current_schema()`}
-        and table_name in (${tables})`,
-    mysql: sql<TableColumn>`
-      select table_name as \`table\`, column_name as \`name\`, column_type as \`type\`,
-        collation_name as \`collation\`
-      from information_schema.columns
-      where table_schema = ${schema ?? sql`database()`}
-        and table_name in (${tables})`,
-  }[engine.kind];
+  const query = engine.catalog.columns(schema, tables);
   const rows = yield* runOnce(database, query);
   return rows.map((column) => ({ ...column, table: column.table.slice(prefix.length) }));
 }

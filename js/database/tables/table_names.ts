@@ -1,5 +1,6 @@
 /** The names of the tables: their schema and their prefix. */
 import { invalid, invalidValue } from '../../errors/invalid.js';
+import { OPTION_RULES } from '../engines/address.js';
 import type { EngineKind } from '../engines/engine.js';
 
 /** The schema of the tables, and the prefix of their names. */
@@ -45,16 +46,6 @@ const MAX_PREFIX = 20;
 const MAX_SCHEMA = 63;
 
 /**
- * The name of an engine without schemas; `undefined` for the others. No member of `Engine`, since a page checks
- * these options without Kysely.
- */
-const WITHOUT_SCHEMAS: Readonly<Record<EngineKind, string | undefined>> = {
-  sqlite: 'SQLite',
-  postgresql: undefined,
-  mysql: undefined,
-};
-
-/**
  * Checks the options.
  *
  * @throws SessionError `invalid_argument` if a name is too long or has other characters than letters,
@@ -72,7 +63,7 @@ export function requireTableNames(
     );
   }
   if (schema === undefined) return { schema, prefix: tablePrefix };
-  const name = WITHOUT_SCHEMAS[kind];
+  const name = OPTION_RULES[kind].withoutSchemas;
   if (name !== undefined) throw invalid('schema', `is not for ${name}; give a tablePrefix`);
   if (isName(schema, MAX_SCHEMA)) return { schema, prefix: tablePrefix };
   throw invalidValue('schema', `must be of letters, digits and _, at most ${MAX_SCHEMA}`, schema);

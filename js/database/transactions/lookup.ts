@@ -28,7 +28,7 @@ export function* readTogether<const Reads extends readonly Read<unknown>[]>(
 /** A statement that is run with one key, and the same for many keys. */
 export interface KeyedStatement<Key, Row> {
   readonly one: Prepared<Key, Row>;
-  /** Only on PostgreSQL; see {@link jsonRows}. */
+  /** Only if the engine `hasJsonRows`; see {@link jsonRows}. */
   readonly many?: Prepared<JsonRows, Row & { position: number }> | undefined;
 }
 
@@ -41,14 +41,14 @@ export interface KeyedStatement<Key, Row> {
  */
 export function findByKey<Key extends object, Row>(
   database: QueryExecutorProvider,
-  { kind }: Engine,
+  { hasJsonRows }: Engine,
   names: readonly (keyof Key & string)[],
   build: (
     value: <Name extends keyof Key>(name: Name) => Key[Name],
   ) => Compilable<Row> & Expression<Row>,
 ): KeyedStatement<Key, Row> {
   const one = new Prepared<Key, Row>(build);
-  if (kind !== 'postgresql') return { one };
+  if (!hasJsonRows) return { one };
   const many = new Prepared<JsonRows, Row & { position: number }>((value) => {
     // The column of a key stands where the value of a single key would.
     const column = <Name extends keyof Key>(name: Name) =>
@@ -92,7 +92,7 @@ function asJsonRows(rows: readonly object[]): JsonRows {
   return { rows: JSON.stringify(rows.map((row, position) => ({ ...row, position }))) };
 }
 
-/** Makes a table `given` of a JSON array on PostgreSQL. Each object has texts with these names and its position. */
+/** Makes a table `given` of a JSON array, if the engine `hasJsonRows`. Each object has texts with these names and its position. */
 export function jsonRows<Name extends string>(
   rows: Expression<unknown> | string,
   names: readonly Name[],

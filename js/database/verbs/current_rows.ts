@@ -5,8 +5,15 @@ import {
   STORED_PREFIXES,
   type StoredScope,
 } from '../../state/scope.js';
-import type { EventRow, Found, SessionRow, StorageKey } from '../../storage/rows.js';
-import { type BuiltInWriteRequest, NO_ROWS } from '../../storage/built_in_adapter.js';
+import type { StorageWriteRequest } from '../../storage/requests.js';
+import {
+  type EventRow,
+  type Found,
+  NO_ROWS,
+  type SessionRow,
+  type StorageKey,
+} from '../../storage/rows.js';
+
 import { filledChunks } from './statement_sizes.js';
 import { type CurrentColumns, currentRowsStatements } from './current_rows_statements.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
@@ -21,6 +28,7 @@ import {
 } from '../tables/rows.js';
 import { type Key, keyOf, ownerName } from './session_statements.js';
 import { LAST_REVISION, LOOK_BACK_MICROS, parseTime } from '../../python/micros.js';
+import type { RevisionColumns } from '../tables/revisions.js';
 import type { VerbContext } from './verb_context.js';
 
 /** The most ids in one query. Engines limit the number of a query's parameters. */
@@ -34,9 +42,12 @@ export interface CurrentRows {
   readonly sideTableRow?: { readonly replacedAt: StoredTime | null } | undefined;
 }
 
+/** What a write asks for. */
+type CurrentRequest = Pick<StorageWriteRequest, 'key' | 'scopes' | 'eventIds' | 'since'>;
+
 /** The rows that a request needs, and those of them that have to be locked. */
 interface Plan {
-  readonly request: BuiltInWriteRequest;
+  readonly request: CurrentRequest;
   readonly key: Key;
   readonly wants: Readonly<Record<StoredScope, boolean>>;
   readonly locks: Readonly<Record<StoredScope, boolean>>;
@@ -56,9 +67,7 @@ const NO_EVENTS: Read<EventRow[]> = { queries: [], result: () => [] };
  * It locks apps and users sorted by their names. So groups, single writes and deletions never wait for each
  * other in a circle.
  *
- * On MySQL sessions are locked alone, before anything else. That lock may hold a row that was just deleted,
- * and then blocks a create that inserts it and may hold the app. So nothing else is locked if a session is
- * missing.
+ * If the engine `locksSessionsAlone`, nothing else is locked if a session is missing.
  *
  * On servers, a row that the lock did not return counts as missing, even if the query returns it. Such a row
  * was inserted in between and is not locked. The write then inserts it too, which fails, and the transaction
@@ -70,7 +79,7 @@ const NO_EVENTS: Read<EventRow[]> = { queries: [], result: () => [] };
  */
 export function* readCurrentRows(
   context: VerbContext,
-  requests: readonly BuiltInWriteRequest[],
+  requests: readonly CurrentRequest[],
   isCreate: boolean,
   locksApp: boolean,
 ): Steps<readonly (CurrentRows | undefined)[]> {
@@ -81,7 +90,7 @@ export function* readCurrentRows(
   const locked = plans.filter(({ locks }) => locks.session).map(({ key }) => key);
   const sessionLock = lookUp(isGroup ? locks.freeSession : locks.session, locked);
   let lockedFirst: readonly unknown[] | undefined;
-  if (engine.kind === 'mysql' && locked.length > 0) {
+  if (engine.locksSessionsAlone && locked.length > 0) {
     [lockedFirst] = yield* readTogether([sessionLock]);
     if (lockedFirst.includes(undefined)) {
       return plans.map(({ key }) => {
@@ -112,13 +121,12 @@ export function* readCurrentRows(
 }
 
 function planOf(
-  { locksRows }: Engine,
-  request: BuiltInWriteRequest,
+  { locksRows: locks }: Engine,
+  request: CurrentRequest,
   isCreate: boolean,
   locksApp: boolean,
 ): Plan {
   const { userId, sessionId } = request.key;
-  const locks = locksRows && request.changedLimit === undefined;
   const wants = {
     session: sessionId !== undefined,
     app: isCreate || request.scopes.includes('app'),
@@ -246,9 +254,7 @@ function* withChanged(
   rows: readonly (CurrentColumns | undefined)[],
   current: readonly (CurrentRows | undefined)[],
 ): Steps<readonly (CurrentRows | undefined)[]> {
-  const reads = plans.map((plan, index) =>
-    changedEvents(context, plan, rows[index], current[index]),
-  );
+  const reads = plans.map((plan, index) => changedOf(context, plan, rows[index], current[index]));
   if (reads.every((read) => read === NO_EVENTS)) return current;
   const changed = yield* readTogether(reads);
   return current.map((member, index) => {
@@ -256,21 +262,37 @@ function* withChanged(
   });
 }
 
-/**
- * Reads the events that changed after the revision of the request's handle, as their times tell it. Also reads
- * events that may be new: Python may append an event with an earlier time than a stored one. The caller skips the
- * events that its handle has.
- */
-function changedEvents(
-  { layout, statements }: VerbContext,
-  { key, request: { since, changedLimit: limit = Infinity } }: Plan,
+function changedOf(
+  context: VerbContext,
+  { key, request: { since } }: Plan,
   columns: CurrentColumns | undefined,
   rows: CurrentRows | undefined,
 ): Read<EventRow[]> {
   const session = rows?.found.session;
-  if (!session || since >= session.revision || since > LAST_REVISION) return NO_EVENTS;
-  const updated = parseTime(columns?.update_time) ?? session.revision;
-  const replacedAt = parseTime(rows.sideTableRow?.replacedAt) ?? 0;
+  if (session === undefined || columns === undefined) return NO_EVENTS;
+  return changedEvents(context, { key, since, session, columns });
+}
+
+interface ChangedParts {
+  readonly key: Key;
+  readonly since: number;
+  readonly session: SessionRow;
+  readonly columns: RevisionColumns & Pick<CurrentColumns, 'update_time'>;
+  /** The most events that are needed. Absent: all. */
+  readonly limit?: number | undefined;
+}
+
+/**
+ * Reads the events that changed after a revision, as their times tell it. Also reads events that may be new: Python may
+ * append an event with an earlier time than a stored one. The caller skips the events that its handle has.
+ */
+export function changedEvents(
+  { layout, statements }: VerbContext,
+  { key, since, session, columns, limit = Infinity }: ChangedParts,
+): Read<EventRow[]> {
+  if (since >= session.revision || since > LAST_REVISION) return NO_EVENTS;
+  const updated = parseTime(columns.update_time) ?? session.revision;
+  const replacedAt = columns.side_time === null ? 0 : (parseTime(columns.replaced_at) ?? 0);
   const which = replacedAt > since ? 'changedOrReplaced' : 'changed';
   const { all, first } = statements(currentRowsStatements)[which];
   const query = limit === Infinity ? all : first;

@@ -1,9 +1,10 @@
 import type { SharedScope } from '../../state/scope.js';
-import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from '../../storage/adapter.js';
-import { DELETED } from '../../storage/applied_operations.js';
+import type {
+  StorageDeleteRequest,
+  StorageDeleteUnchangedRequest,
+} from '../../storage/requests.js';
+import { DELETED } from '../../storage/operations/applied_operations.js';
 import type { Deleted } from '../../storage/rows.js';
-import type { BuiltInDeleteRequest } from '../../storage/built_in_adapter.js';
-import { NOT_DELETED } from '../../storage/session_store.js';
 import type { Engine, StoredTime } from '../engines/engine.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
@@ -90,7 +91,10 @@ export function deleteStatements(database: Database, engine: Engine, layout: Lay
  * A deleted state is replaced by an empty one with a higher revision, because Python cannot append if the row
  * is missing. Deleting a user does delete the row of the user's state: creating a session inserts it again.
  */
-export function* remove(context: VerbContext, request: BuiltInDeleteRequest): Steps<Deleted> {
+export function* remove(
+  context: VerbContext,
+  request: StorageDeleteRequest,
+): Steps<Deleted | false> {
   const operation = yield* lockOperation(context, keyOf(request.key), request.operation);
   const deleted = yield* removeRows(context, request);
   if (operation !== undefined) {
@@ -100,14 +104,14 @@ export function* remove(context: VerbContext, request: BuiltInDeleteRequest): St
   return deleted;
 }
 
-function* removeRows(context: VerbContext, request: BuiltInDeleteRequest): Steps<Deleted> {
+function* removeRows(context: VerbContext, request: StorageDeleteRequest): Steps<Deleted | false> {
   const { layout, statements } = context;
   const deleted: number[] = [];
   const key = keyOf(request.key);
   if (request.what === 'session' && request.created !== undefined) {
     const found = { key: request.key, scopes: [], eventIds: [], since: Number.MAX_SAFE_INTEGER };
     const [current] = yield* readCurrentRows(context, [found], false, false);
-    if (current?.found.session?.created !== request.created) return { floor: NOT_DELETED };
+    if (current?.found.session?.created !== request.created) return false;
   }
   switch (request.what) {
     case 'session':

@@ -1,4 +1,4 @@
-import type { StorageDescribeRequest } from '../../storage/adapter.js';
+import type { StorageDescribeRequest } from '../../storage/requests.js';
 import type { Engine } from '../engines/engine.js';
 import { Prepared, type Steps, together } from '../transactions/prepared.js';
 import type { Database } from '../tables/tables.js';

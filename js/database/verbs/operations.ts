@@ -1,6 +1,11 @@
 /** The operations of clients that a write has applied; see {@link StorageOperation}. */
 import type { StorageOperation } from '../../model/diagnostic.js';
-import { KEPT_MS, MOST_CLIENTS, refuseApplied, UNKNOWN } from '../../storage/applied_operations.js';
+import {
+  KEPT_MS,
+  MOST_CLIENTS,
+  refuseApplied,
+  UNKNOWN,
+} from '../../storage/operations/applied_operations.js';
 import type { Engine } from '../engines/engine.js';
 import { OPERATIONS } from '../tables/table_names.js';
 import type { Database } from '../tables/tables.js';
@@ -20,7 +25,7 @@ interface OperationColumns {
 }
 
 /** Makes the statements of operations. */
-export function operationStatements(database: Database, { kind, locksRows }: Engine) {
+export function operationStatements(database: Database, { hasOnConflict, locksRows }: Engine) {
   const insert = new Prepared<OperationKey & { time: number }, never>((value) => {
     const row = database.insertInto(OPERATIONS).values({
       app_name: value('app'),
@@ -31,10 +36,9 @@ export function operationStatements(database: Database, { kind, locksRows }: Eng
       created: UNKNOWN,
       update_time: value('time'),
     });
-    // MySQL's `insert ignore` would ignore other errors too.
-    return kind === 'mysql'
-      ? row.onDuplicateKeyUpdate((of) => ({ last_number: of.ref('last_number') }))
-      : row.onConflict((conflict) => conflict.doNothing());
+    return hasOnConflict
+      ? row.onConflict((conflict) => conflict.doNothing())
+      : row.onDuplicateKeyUpdate((of) => ({ last_number: of.ref('last_number') }));
   });
   return {
     insert,

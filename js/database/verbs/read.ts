@@ -1,9 +1,14 @@
 import { MAX_TIMESTAMP } from '../../model/values/time.js';
 import { type Compilable, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Event } from '../../model/event/event.js';
-import type { StoragePageRequest, StorageReadRequest } from '../../storage/adapter.js';
-import type { PageRows, Rows, StorageKey } from '../../storage/rows.js';
-import { NO_ROWS, type BuiltInRows } from '../../storage/built_in_adapter.js';
+import type { StoragePageRequest, StorageReadRequest } from '../../storage/requests.js';
+import {
+  NO_ROWS,
+  type PageRows,
+  type ParsedRows,
+  type Rows,
+  type StorageKey,
+} from '../../storage/rows.js';
 import type { Engine } from '../engines/engine.js';
 import { parsedEvent } from '../tables/event_data.js';
 import type { Layout } from '../tables/layout.js';
@@ -33,6 +38,7 @@ import {
   keyOf,
 } from './session_statements.js';
 import type { Database, Tables } from '../tables/tables.js';
+import { changedEvents } from './current_rows.js';
 import type { VerbContext } from './verb_context.js';
 
 /** Makes the statements of {@link read} and {@link readParsed}. */
@@ -56,7 +62,7 @@ export function readStatements(database: Database, engine: Engine, { service }: 
   const page = (direction: 'before' | 'after', isAtEvent: boolean) =>
     new Prepared<PageValues, EventColumns>((value) => {
       const order = direction === 'after' ? 'asc' : 'desc';
-      const isRange = isAtEvent && engine.kind === 'mysql';
+      const isRange = isAtEvent && engine.pagesByRange;
       const rows = isRange
         ? inIndexOrder(selectEvents(database, engine, isRangeOfSession(value)), order)
         : selectRows(value);
@@ -142,6 +148,8 @@ export function* read(context: VerbContext, { key, window }: StorageReadRequest)
   const { revisions, statements } = context;
   const { appName, userId = '', sessionId } = key;
   if (sessionId === undefined) return yield* readStates(context, appName, key.userId);
+  if (window.since !== undefined)
+    return yield* readChanged(context, key, window.since, window.last);
   const values = keyOf(key);
   const { merged } = statements(sessionStatements);
   const { rows, rowOf } = statements(readStatements);
@@ -152,6 +160,31 @@ export function* read(context: VerbContext, { key, window }: StorageReadRequest)
     ...sessionRows(revisions, { appName, userId, sessionId }, row),
     events: within(window, columns.map(rowOf)),
   };
+}
+
+/** Reads a session with the events that have changed since a revision, and the states. */
+function* readChanged(
+  context: VerbContext,
+  { appName, userId = '', sessionId = '' }: StorageKey,
+  since: number,
+  limit: number | undefined,
+): Steps<Rows> {
+  const { revisions, statements } = context;
+  const key = { appName, userId, sessionId };
+  const values = keyOf(key);
+  const { merged } = statements(sessionStatements);
+  const [[columns]] = yield* together([merged.of(values)]);
+  if (columns === undefined) return NO_ROWS;
+  const rows = sessionRows(revisions, key, columns);
+  const { queries, result } = changedEvents(context, {
+    key: values,
+    since,
+    session: rows.session,
+    columns,
+    limit,
+  });
+  const events = queries.length === 0 ? [] : result(yield { queries, isLast: true });
+  return { ...rows, events };
 }
 
 /** Reads a page of a session's events. */
@@ -199,10 +232,12 @@ export function* readPage(
 export function* readParsed(
   context: VerbContext,
   { key, window }: StorageReadRequest,
-): Steps<BuiltInRows | undefined> {
+): Steps<ParsedRows | undefined> {
   const { revisions, statements } = context;
   const { appName, userId = '', sessionId } = key;
-  if (sessionId === undefined) return yield* readStates(context, appName, key.userId);
+  if (sessionId === undefined) {
+    return { ...(yield* readStates(context, appName, key.userId)), events: [] };
+  }
   const values = keyOf(key);
   let parsed: Event[] | undefined = [];
   const take = ({ id, event_data: eventData }: EventDataColumns): void => {
@@ -214,22 +249,17 @@ export function* readParsed(
   const { merged } = statements(sessionStatements);
   const queries = [merged.of(values), query && { ...query, take }] as const;
   const [[row], rest] = yield* together(queries, true);
-  if (row === undefined) return NO_ROWS;
+  if (row === undefined) return { ...NO_ROWS, events: [] };
   rest.forEach(take);
   return (
     parsed && {
       ...sessionRows(revisions, { appName, userId, sessionId }, row),
-      events: [],
-      parsed: within(window, parsed),
+      events: within(window, parsed),
     }
   );
 }
 
-function sessionRows(
-  revisions: Revisions,
-  key: Required<StorageKey>,
-  row: MergedColumns,
-): Omit<Rows, 'events'> {
+function sessionRows(revisions: Revisions, key: Required<StorageKey>, row: MergedColumns) {
   return {
     session: revisions.withRevision(sessionRow(key, row), row),
     app: joinedState(row.app_state, row.app_time),

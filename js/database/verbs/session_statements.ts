@@ -57,19 +57,14 @@ export function isOfSession(value: KeyValue): RawBuilder<boolean> {
 }
 
 /**
- * The condition that an event belongs to the session, where another condition finds the event by its id. On
- * PostgreSQL no index serves it. The planner may take a long session for a short one, and would then search all events
- * of the session.
+ * The condition that an event belongs to the session, where another condition finds the event by its id.
  */
 export function isAlsoOfSession(
-  { kind }: Engine,
+  { withoutIndex }: Engine,
   value: (name: keyof Key) => unknown,
   alias: 'event' | 'events' = 'events',
 ): RawBuilder<boolean> {
-  const column = (name: string) => {
-    const plain = sql.ref(`${alias}.${name}`);
-    return kind === 'postgresql' ? sql`${plain} || ''` : plain;
-  };
+  const column = (name: string) => withoutIndex(sql.ref(`${alias}.${name}`));
   return sql`${column('app_name')} = ${value('app')} and ${column('user_id')} = ${value('user')}
     and ${column('session_id')} = ${value('session')}`;
 }
@@ -161,10 +156,7 @@ export function selectEventData(
 }
 
 /**
- * Selects these columns in order. On PostgreSQL the rows are ordered first and the JSON is converted to text
- * afterwards. The planner takes a converted text for a short one. If the session holds much of the table, the
- * planner would sort the texts instead of reading the rows by their index. A sort returns its first row only
- * after it has read them all.
+ * Selects these columns in order. If the engine `ordersBeforeJson`, the JSON is converted to text afterwards.
  */
 export function selectEventDataInOrder(
   database: Database,
@@ -172,7 +164,7 @@ export function selectEventDataInOrder(
   value: KeyValue,
 ): Compilable<{ id: string; event_data: string }> {
   const select = selectEventData(database, engine, isOfSession(value));
-  if (engine.kind !== 'postgresql') return inOrder(engine, select, 'asc');
+  if (!engine.ordersBeforeJson) return inOrder(engine, select, 'asc');
   const columns = database
     .selectFrom('events')
     .where(isOfSession(value))

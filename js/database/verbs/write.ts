@@ -1,8 +1,7 @@
 /** `create` and `append`: reads the rows, decides, writes the changes. */
 import { isSessionError, SessionError } from '../../errors/errors.js';
-import type { Decide, StorageWrite, StorageWriteRequest } from '../../storage/adapter.js';
-import type { Changes, Found } from '../../storage/rows.js';
-import { NO_ROWS, type BuiltInWriteRequest } from '../../storage/built_in_adapter.js';
+import type { Decide, StorageWrite, StorageWriteRequest } from '../../storage/requests.js';
+import { type Changes, type Found, NO_ROWS } from '../../storage/rows.js';
 import { readCurrentRows } from './current_rows.js';
 import { GroupChanges } from './group_changes.js';
 import { checkIds } from '../tables/limits.js';
@@ -23,9 +22,9 @@ import { millisecondsToMicros } from '../../python/micros.js';
  */
 export function* write(
   context: VerbContext,
-  writes: readonly BuiltInWrite[],
+  writes: readonly StorageWrite[],
   isCreate: boolean,
-  decided = new Set<BuiltInWrite>(),
+  decided = new Set<StorageWrite>(),
 ): Steps<void> {
   const { engine } = context;
   const now = context.clock();
@@ -62,9 +61,9 @@ export function* write(
  */
 function* lockOperations(
   context: VerbContext,
-  writes: readonly BuiltInWrite[],
-): Steps<Map<BuiltInWrite, LockedOperation | 'applied'>> {
-  const operations = new Map<BuiltInWrite, LockedOperation | 'applied'>();
+  writes: readonly StorageWrite[],
+): Steps<Map<StorageWrite, LockedOperation | 'applied'>> {
+  const operations = new Map<StorageWrite, LockedOperation | 'applied'>();
   const named = writes.flatMap((write) => {
     const { key, operation } = write.request;
     return operation === undefined ? [] : [{ write, operation, key: keyOf(key) }];
@@ -86,11 +85,6 @@ function* lockOperations(
 
 const LEFT_OUT =
   'A session of the group was locked or deleted after its append was decided; nothing was written.';
-
-/** One write of a group. A write that removes the end of a history is alone. */
-interface BuiltInWrite extends StorageWrite {
-  readonly request: BuiltInWriteRequest;
-}
 
 /**
  * Whether a create changes keys of the app. It then writes the app's state whatever is stored, so `decide`

@@ -40,9 +40,9 @@ export type SessionValues = Key & { state: string; updated: StoredTime };
 
 /** Makes the statements that insert, update and delete rows. */
 export function writeStatements(database: Database, engine: Engine) {
-  const { kind } = engine;
+  const { hasJsonRows } = engine;
   /**
-   * Changes several sessions on PostgreSQL. The last condition is always true. It makes the planner expect few
+   * Changes several sessions, if the engine `hasJsonRows`. The last condition is always true. It makes the planner expect few
    * rows, so that it uses the index; otherwise it would read the whole table while that is small, and then
    * repeat the plan when it is large.
    */
@@ -99,7 +99,7 @@ export function writeStatements(database: Database, engine: Engine) {
           .set({ update_time: value('updated') })
           .where(isSession(value)),
       ),
-      many: kind === 'postgresql' ? many(false) : undefined,
+      many: hasJsonRows ? many(false) : undefined,
     } satisfies KeyedStatement<SessionValues, never>,
     updateSession: {
       one: new Prepared<SessionValues, never>((value) =>
@@ -108,7 +108,7 @@ export function writeStatements(database: Database, engine: Engine) {
           .set({ state: value('state'), update_time: value('updated') })
           .where(isSession(value)),
       ),
-      many: kind === 'postgresql' ? many(true) : undefined,
+      many: hasJsonRows ? many(true) : undefined,
     } satisfies KeyedStatement<SessionValues, never>,
     insertSideTableRow: new Prepared<SideTableValues, never>((value) =>
       database.insertInto('adk_session_wasm_sessions').values({

@@ -4,10 +4,9 @@ import { positionOf, putEvent } from '../../handle/event_index.js';
 import { setMember } from '../../members/member.js';
 import type { Event } from '../../model/event/event.js';
 import { isPartial } from '../../model/event/snapshot.js';
-import { parseEvents } from '../../read/stored_events.js';
 import { isTemp } from '../../state/scope.js';
 import { hasUnstoredWrite } from '../../state/write_order.js';
-import type { ReadSession } from '../../storage/session_store.js';
+import type { ReadSession } from '../../storage/backend.js';
 import { writeKey } from '../../append/state_writer.js';
 import type { RunHandle } from './run_request.js';
 
@@ -77,9 +76,9 @@ export class HandleUpdates {
     const { state, events, given, id } = session;
     const read = await this.#read();
     if (read === undefined) throw sessionNotFound(id);
-    const [, , lastUpdateTime, stateText, fragments] = read;
+    const { lastUpdateTime, state: stateText } = read;
     this.#isRead = true;
-    this.#replaceEvents(this.#window(parseEvents(fragments, id, false)));
+    this.#replaceEvents(this.#window(read.events));
     const stored = JSON.parse(stateText) as Record<string, unknown>;
     for (const key of Object.keys({ ...state, ...stored })) this.#write(key, stored[key]);
     if (record.firstEventId === '') record.firstEventId = events[0]?.id ?? '';

@@ -6,7 +6,7 @@ import { innermostMessage, jsonIn, MAX_SHOWN_BODY, timeoutError } from '../../ht
 import { isPlainObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
-import type { ReadSession } from '../../storage/session_store.js';
+import type { ReadSession } from '../../storage/backend.js';
 import type { Connection } from '../connection/connection.js';
 import { SERVER } from '../connection/response_error.js';
 import { HandleUpdates } from './handle_updates.js';

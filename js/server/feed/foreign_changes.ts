@@ -147,8 +147,8 @@ export class ForeignChanges {
     const users = [...this.#listener.users];
     this.#core.calls.requireOpen();
     const request = { appName: this.#appName, since, users, signal };
-    const changed = await this.#core.callStore<ChangedRows | undefined>(signal, (store) =>
-      store.changedSince?.(request),
+    const changed = await this.#core.callBackend<ChangedRows | undefined>(signal, (backend) =>
+      backend.changedSince?.(request),
     );
     this.#isSupported = changed !== undefined;
     if (changed === undefined || signal.aborted) return;

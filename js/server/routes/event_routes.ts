@@ -1,6 +1,5 @@
 import { setAppendRules } from '../../append/append_rules.js';
 import { orderedWriter } from '../../append/state_writer.js';
-import { STALE_POLICIES } from '../../wasm/protocol.js';
 import { appendOfClient } from '../rights/client_append.js';
 import { eventsIn, expectedEventsIn, expectedRevisionIn } from './call_body.js';
 import { isTemp } from '../../state/scope.js';
@@ -53,7 +52,7 @@ export const EVENT_ROUTES: readonly Route[] = [
         append: async (events, expected) => {
           const session = await requireSession(call, { numRecentEvents: 0 });
           setAppendRules(session, {
-            policy: STALE_POLICIES.merge,
+            stale: 'merge',
             writer: orderedWriter,
           });
           const request = { session, events, ...expected, signal };

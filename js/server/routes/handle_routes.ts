@@ -1,13 +1,11 @@
-import { policyOf, setAppendRules } from '../../append/append_rules.js';
-import { orderedWriter } from '../../append/state_writer.js';
-import { SessionError } from '../../errors/errors.js';
+import { requireStalePolicy } from '../../append/append_rules.js';
 import { invalid, invalidValue } from '../../errors/invalid.js';
 import { isSameJson } from '../../wasm/core.js';
 import type { ChangedEvent } from '../../model/changes_since.js';
 import { takeDescription } from '../../model/description.js';
+import type { Appended } from '../../storage/backend.js';
 import { isRevision } from '../../storage/checked_rows.js';
 import type { HandlePosition } from '../../wasm/appends.js';
-import { type Appended, APPENDED, READ_EVENTS } from '../../wasm/protocol.js';
 import { toAllSeconds } from '../../python/time.js';
 import { appendOfClient } from '../rights/client_append.js';
 import { publicView } from '../rights/public_view.js';
@@ -29,16 +27,7 @@ export const HANDLE_ROUTES: readonly Route[] = [
     action: 'appendEvents',
     summary:
       'Appends events through a handle that the client holds, and returns what the handle lacks.',
-    body: [
-      'events',
-      'created',
-      'revision',
-      'lastEventId',
-      'stale',
-      'expectedRevision',
-      'expectedEvents',
-      'firstTitle',
-    ],
+    body: ['events', 'position', 'stale', 'expectedRevision', 'expectedEvents', 'firstTitle'],
     response: 'Appended',
     run: append,
   },
@@ -49,24 +38,19 @@ export const HANDLE_ROUTES: readonly Route[] = [
     summary:
       'Returns a page of the events beside an event, and what the session says about itself.',
     query: ['direction', 'eventId', 'limit', 'withCount'],
-    response: 'StoredEventsPage',
+    response: 'StoredPage',
     run: async (call) => {
       const { query, appName, userId, sessionId } = call;
       const { pages } = requireCore(call);
       const eventId = textIn(query, 'eventId');
-      const page = {
-        isForward: wordIn(query, 'direction', ['before', 'after']) === 'after',
+      return pages.read({
+        key: { appName, userId, sessionId },
+        direction: wordIn(query, 'direction', ['before', 'after']) ?? 'before',
         eventId,
         limit: numberIn(query, 'limit'),
         withCount: flagIn(query, 'withCount') ?? eventId === undefined,
-      };
-      const [created, fragments, ...rest] = await pages.read(
-        { appName, userId, sessionId },
-        page,
-        call,
-      );
-      const events = fragments && pages.parse(fragments, sessionId, false);
-      return [created, events, ...rest];
+        signal: call.signal,
+      });
     },
   },
   {
@@ -106,21 +90,23 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   const { appName, userId, sessionId, signal, body } = call;
   const { revision, labels: expected } = body as { revision?: number; labels?: unknown };
   const { pages, deletable } = requireCore(call);
-  const head = { isForward: false, eventId: undefined, limit: 1, withCount: false };
-  const page = await pages.read({ appName, userId, sessionId }, head, call);
-  const labels = page[READ_EVENTS.labels];
+  const key = { appName, userId, sessionId };
+  const last = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
+  const { labels } = await pages.read({ key, ...last, skipCorrupt: true, signal });
   // A database prints the text of labels in its own way, and compares that.
   if (!isSameJson(labels ?? '{}', JSON.stringify(expected ?? {}))) return false;
   return deletable.deleteUnchanged(appName, { userId, sessionId, revision, labels }, { signal });
 }
 
 async function append(call: RouteCall): Promise<Appended> {
-  const { appName, userId, sessionId, service, rights, body, signal } = call;
+  const { appName, userId, sessionId, service, rights, body, signal, operation } = call;
   const events = eventsIn(call);
   if (events.length === 0) throw invalid('events', 'is empty');
   const firstTitle = takeDescription({ title: body.firstTitle as string | undefined }).title;
-  const policy = policyOf(body.stale);
+  const stale = requireStalePolicy(body.stale);
   const position = positionIn(call);
+  const { calls, appender } = requireCore(call);
+  const key = { appName, userId, sessionId };
   const appended = await appendOfClient({
     service,
     key: keyOf(call),
@@ -128,19 +114,14 @@ async function append(call: RouteCall): Promise<Appended> {
     events,
     expectedRevision: expectedRevisionIn(call),
     expectedEvents: expectedEventsIn(call),
-    append: async (events, expected) => {
-      const session = { id: sessionId, appName, userId, state: {}, events: [], lastUpdateTime: 0 };
-      let appended: Appended | undefined;
-      const receive = (given: Appended): void => void (appended = given);
-      const remote = { position, firstTitle, receive, operation: call.operation };
-      setAppendRules(session, { policy, writer: orderedWriter, remote });
-      await service.appendEvents({ session, events, ...expected, signal });
-      return appended;
+    append: (events, expected) => {
+      const request = { key, position, stale, events, firstTitle, ...expected, signal, operation };
+      return calls.run('appendEvents', request, (request, facts) =>
+        appender.appendRemote(request, facts),
+      );
     },
   });
-  if (appended !== undefined) return visible(appended, rights.maySeeCredentials);
-  const message = 'The server serves a service that does not pass the handle of an append on.';
-  throw new SessionError('unsupported', message);
+  return visible(appended, rights.maySeeCredentials);
 }
 
 /** Returns the result of an append with what the client may see of the texts in it. */
@@ -150,21 +131,24 @@ function visible(appended: Appended, maySeeCredentials: boolean): Appended {
     const shown = publicView(value, maySeeCredentials);
     return shown === value ? text : JSON.stringify(shown);
   };
-  const { missed, state } = APPENDED;
-  const shown: Appended = [...appended];
-  shown[missed] &&= shown[missed].map(([seq, revision, text]) => [seq, revision, view(text)]);
-  shown[state] &&= view(shown[state]);
-  return shown;
+  const { missed, state } = appended;
+  return {
+    ...appended,
+    missed: missed.map(({ text, ...place }) => ({ ...place, text: view(text) })),
+    state: state && view(state),
+  };
 }
 
 function positionIn({ body }: RouteCall): HandlePosition {
-  const { created = null, revision = 0, lastEventId } = body;
+  const position = Object(body.position) as Readonly<Record<string, unknown>>;
+  const { created = null, revision = 0, lastEventId } = position;
   if (created !== null && created !== -1 && !isRevision(created)) {
-    throw invalidValue('created', 'must be a revision, -1 or null', created);
+    throw invalidValue('position.created', 'must be a revision, -1 or null', created);
   }
-  if (!isRevision(revision)) throw invalidValue('revision', 'must be a revision', revision);
+  if (!isRevision(revision))
+    throw invalidValue('position.revision', 'must be a revision', revision);
   if (lastEventId !== undefined && typeof lastEventId !== 'string') {
-    throw invalidValue('lastEventId', 'must be a string', lastEventId);
+    throw invalidValue('position.lastEventId', 'must be a string', lastEventId);
   }
   return { created: created ?? NaN, revision, lastEventId };
 }

@@ -10,6 +10,11 @@ const WHOLE: Schema = { type: 'integer', minimum: 0 };
 const OBJECT: Schema = { type: 'object' };
 const LABELS: Schema = { type: 'object', additionalProperties: TEXT };
 const SECONDS: Schema = { type: 'number', description: 'Seconds since 1970.' };
+const MILLISECONDS: Schema = { type: 'number', description: 'Milliseconds since 1970.' };
+const JSON_TEXT: Schema = { ...TEXT, contentMediaType: 'application/json' };
+const FLAG: Schema = { type: 'boolean' };
+/** `null`: the storage has no revisions. */
+const REVISION: Schema = { type: ['integer', 'null'] };
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 const listOf = (items: Schema): Schema => ({ type: 'array', items });
 
@@ -58,13 +63,39 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   ),
   ChangedEvent: objectOf({ seq: WHOLE, revision: WHOLE, event: ref('Event') }),
   ChangesSince: objectOf(
-    { created: WHOLE, revision: WHOLE, lastUpdateTime: SECONDS, isRecreated: { type: 'boolean' } },
+    { created: WHOLE, revision: WHOLE, lastUpdateTime: SECONDS, isRecreated: FLAG },
     { title: TEXT, labels: LABELS, events: listOf(ref('ChangedEvent')), state: OBJECT },
   ),
   Deleted: objectOf({ deleted: WHOLE }),
-  StoredEventsPage: listOf({}),
-  Appended: listOf({}),
-  Whether: { type: 'boolean' },
+  StoredPage: objectOf(
+    { created: REVISION },
+    {
+      events: listOf(ref('Event')),
+      hasOlder: FLAG,
+      firstId: TEXT,
+      lastId: TEXT,
+      eventCount: WHOLE,
+      createTime: MILLISECONDS,
+      lastUpdateTime: MILLISECONDS,
+      initialState: JSON_TEXT,
+      title: TEXT,
+      labels: JSON_TEXT,
+    },
+  ),
+  Appended: objectOf(
+    {
+      created: REVISION,
+      revision: WHOLE,
+      lastUpdateTime: MILLISECONDS,
+      since: WHOLE,
+      shared: objectOf({ user: WHOLE, app: WHOLE }),
+      unchanged: listOf(objectOf({ position: WHOLE, revision: WHOLE })),
+      missed: listOf(objectOf({ seq: WHOLE, revision: WHOLE, text: JSON_TEXT })),
+      placed: listOf(objectOf({ seq: WHOLE, revision: WHOLE })),
+    },
+    { state: JSON_TEXT },
+  ),
+  Whether: FLAG,
   State: OBJECT,
   Notices: {
     type: 'string',
@@ -94,8 +125,8 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   label: listOf(TEXT),
   order: { enum: ['asc', 'desc'] },
   orderBy: { enum: ['lastUpdateTime', 'createTime'] },
-  withTotal: { type: 'boolean' },
-  withCount: { type: 'boolean' },
+  withTotal: FLAG,
+  withCount: FLAG,
   before: TEXT,
   after: TEXT,
   stateKeys: listOf(TEXT),
@@ -104,7 +135,7 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   created: { type: ['integer', 'null'] },
   revision: WHOLE,
   since: WHOLE,
-  lastEventId: TEXT,
+  position: objectOf({}, { created: REVISION, revision: WHOLE, lastEventId: TEXT }),
   stale: { enum: ['merge', 'append', 'reject'] },
   firstTitle: TEXT,
   lastUpdateTime: SECONDS,

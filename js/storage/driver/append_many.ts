@@ -1,6 +1,7 @@
 import { abortedError } from '../../call/call.js';
 import { onAbort } from '../../call/on_abort.js';
-import type { StorageAdapter, StorageWrite } from '../adapter.js';
+import type { StorageWrite } from '../requests.js';
+import type { Storage } from '../storage.js';
 import type { PreparedWrite } from './prepared_write.js';
 
 /** One append of several, with its own outcome. */
@@ -11,18 +12,18 @@ interface Member<T> {
 }
 
 /**
- * Runs appends through an adapter's `appendMany`.
+ * Runs appends through a storage's `appendMany`.
  *
- * An append whose signal fires before its decision is refused, and the others go on. If the adapter retries, each
+ * An append whose signal fires before its decision is refused, and the others go on. If the storage retries, each
  * attempt asks the signal again.
  */
 export function appendManyThrough<T>(
-  adapter: Pick<StorageAdapter, 'appendMany'>,
+  storage: Pick<Storage, 'appendMany'>,
   writes: readonly PreparedWrite<T>[],
 ): readonly Promise<T>[] {
   const members = writes.map(toMember);
-  // An adapter may throw instead of rejecting.
-  const stored = (async () => adapter.appendMany?.(members.map(({ write }) => write)))();
+  // A storage may throw instead of rejecting.
+  const stored = (async () => storage.appendMany?.(members.map(({ write }) => write)))();
   return members.map(({ settle }) => settle(stored));
 }
 

@@ -26,7 +26,7 @@ export interface RowParts {
 }
 
 /**
- * Computes the rows to write from the rows that an adapter found. The core decides.
+ * Computes the rows to write from the rows that a storage found. The core decides.
  *
  * @param scopes the states that the write's plan names
  * @returns the rows to write; `undefined` if there is nothing to write

@@ -2,14 +2,14 @@ import { type AdapterWrite, callCore, toSessionError } from '../../wasm/core.js'
 import { type MaybePromise, requireNotAborted } from '../../call/call.js';
 import type { SessionError } from '../../errors/errors.js';
 import type { StorageCall } from '../../model/diagnostic.js';
-import { MOST_CHANGED, NEVER, PLANNED } from '../../wasm/protocol.js';
-import type { StorageAdapter } from '../adapter.js';
-import { adapterError, type Mutable, requestOf } from './adapter_calls.js';
+import { PLANNED } from '../../wasm/protocol.js';
 import { contractViolation } from '../checked_rows.js';
 import { decide, type RowParts } from './decide.js';
-import type { BuiltInWriteRequest } from '../built_in_adapter.js';
+import type { StorageWriteRequest } from '../requests.js';
 import type { Changes, Found } from '../rows.js';
 import { scopesOf, storageKey } from '../scopes.js';
+import type { Storage } from '../storage.js';
+import { type Mutable, requestOf, storageError } from './storage_calls.js';
 
 /** The verbs that write. */
 type WriteVerb = 'create' | 'append';
@@ -18,18 +18,18 @@ type WriteVerb = 'create' | 'append';
 export interface WriteParts extends RowParts, StorageCall {
   /** The last event of a handle whose position is not known. */
   readonly lastEventId: string | undefined;
-  /** See `BuiltInWriteRequest`. */
+  /** See `StorageWriteRequest`. */
   readonly sharesState: boolean | undefined;
 }
 
-/** A write that is ready for a verb of an adapter. */
+/** A write that is ready for a verb of a storage. */
 export interface PreparedWrite<T> {
-  readonly request: BuiltInWriteRequest;
+  readonly request: StorageWriteRequest;
   readonly decide: (found: Found) => Changes | undefined;
   /**
-   * Calls the verb with this write alone. Returns without a promise if the adapter does.
+   * Calls the verb with this write alone. Returns without a promise if the storage does.
    *
-   * @throws SessionError the error of the decision, even if the adapter hides it; else `storage_failed`
+   * @throws SessionError the error of the decision, even if the storage hides it; else `storage_failed`
    */
   readonly run: () => MaybePromise<T>;
   /** Called after another verb was given the write. Runs the write once more if its decision needs more rows. */
@@ -39,13 +39,13 @@ export interface PreparedWrite<T> {
 }
 
 /**
- * Prepares a write for a verb of an adapter. The write is freed when it has ended.
+ * Prepares a write for a verb of a storage. The write is freed when it has ended.
  *
  * @param end returns the result of the write and frees it
  */
 export function prepareWrite<Verb extends WriteVerb, T>(
   verb: Verb,
-  adapter: Pick<StorageAdapter, Verb>,
+  storage: Pick<Storage, Verb>,
   write: AdapterWrite,
   parts: WriteParts,
   end: () => T,
@@ -71,22 +71,22 @@ export function prepareWrite<Verb extends WriteVerb, T>(
     } catch {
       // JavaScript threw through one of its methods, so the wasm counts it as borrowed. It is not freed.
     }
-    throw refusal ?? adapterError(verb, error);
+    throw refusal ?? storageError(verb, error);
   };
   const succeed = (): MaybePromise<T> => {
-    // The adapter should have let the error through, but hid it.
+    // The storage should have let the error through, but hid it.
     if (refusal !== undefined) return fail(refusal);
     if (state !== 'decided') return fail(contractViolation(verb, 'ended without calling decide'));
     state = 'ended';
     if (!write.replan()) return callCore(end);
-    return prepareWrite(verb, adapter, write, parts, end).run();
+    return prepareWrite(verb, storage, write, parts, end).run();
   };
   const run = (): MaybePromise<T> => {
     let result: void | PromiseLike<void>;
     let isLater: boolean;
     try {
       requireNotAborted(request.signal);
-      result = adapter[verb](request, checkedDecide);
+      result = storage[verb](request, checkedDecide);
       // Any value with a `then` is awaited, as `await` would do.
       isLater = typeof result?.then === 'function';
     } catch (error) {
@@ -98,7 +98,7 @@ export function prepareWrite<Verb extends WriteVerb, T>(
 }
 
 /** @param plan the numbers of `AdapterWrite::plan` */
-function writeRequest(verb: WriteVerb, plan: Float64Array, parts: WriteParts): BuiltInWriteRequest {
+function writeRequest(verb: WriteVerb, plan: Float64Array, parts: WriteParts): StorageWriteRequest {
   const { key, events, lastEventId, creation, sharesState } = parts;
   const isLocating = plan[PLANNED.locates] === 1;
   const isCreate = verb === 'create';
@@ -110,12 +110,10 @@ function writeRequest(verb: WriteVerb, plan: Float64Array, parts: WriteParts): B
   if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
   const since = plan[PLANNED.since]!;
   const scopes = scopesOf(plan[PLANNED.scopes]!);
-  const request: Mutable<BuiltInWriteRequest> = requestOf(
+  const request: Mutable<StorageWriteRequest> = requestOf(
     { key: storageKey(key), scopes, eventIds, since, lastUpdateTime },
     parts,
   );
-  const isRead = eventIds.length === 0 && since < NEVER;
   if (sharesState === false) request.sharesState = false;
-  if (isRead) request.changedLimit = MOST_CHANGED;
   return request;
 }

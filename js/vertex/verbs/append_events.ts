@@ -12,9 +12,8 @@
  */
 import { isSameJson } from '../../wasm/core.js';
 import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
-import type { Decide } from '../../storage/adapter.js';
-import type { Changes, EventRow, Found } from '../../storage/rows.js';
-import { type BuiltInWriteRequest, NO_ROWS } from '../../storage/built_in_adapter.js';
+import type { Decide, StorageWriteRequest } from '../../storage/requests.js';
+import { type Changes, type EventRow, type Found, NO_ROWS } from '../../storage/rows.js';
 import { describeSession } from './describe_session.js';
 import { toEventResource } from '../events/event_resource.js';
 import { hasStatus } from '../../http/http_errors.js';
@@ -24,7 +23,7 @@ import { RecentEvents } from '../events/recent_events.js';
 import { isOwnedBy, sessionRow } from './session_resource.js';
 import { type SessionAddress, type Sessions, settleBoth } from './sessions.js';
 
-type AppendRequest = Pick<BuiltInWriteRequest, 'eventIds' | 'since' | 'sharesState'>;
+type AppendRequest = Pick<StorageWriteRequest, 'eventIds' | 'since' | 'sharesState'>;
 
 export async function appendEvents(
   sessions: Sessions,

@@ -5,7 +5,7 @@ import { hasStatus } from '../../http/http_errors.js';
 import { idFromName } from '../events/foreign_event.js';
 import { sessionPages } from './list_sessions.js';
 import { waitForOperation } from '../rest/operation.js';
-import type { StorageDeleteUnchangedRequest } from '../../storage/adapter.js';
+import type { StorageDeleteUnchangedRequest } from '../../storage/requests.js';
 import { readSession } from './read_session.js';
 import { isOwnedBy, listedRow } from './session_resource.js';
 import type { SessionAddress, Sessions } from './sessions.js';

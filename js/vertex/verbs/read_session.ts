@@ -1,11 +1,12 @@
 /** Reads a session with a window of its events. */
 import type { JsonObject } from '../../json/rules.js';
-import { LAST_MICROS } from '../../python/micros.js';
+import { LAST_MICROS, LAST_REVISION } from '../../python/micros.js';
 import { isShared, isTemp, REMOVED } from '../../state/scope.js';
-import type { StoragePageRequest, StorageReadRequest } from '../../storage/adapter.js';
+import type { StoragePageRequest, StorageReadRequest } from '../../storage/requests.js';
 import type { EventRow, PageRows, SessionRow } from '../../storage/rows.js';
 import { cutPage } from '../../storage/cut_page.js';
 import { toEventRows, latestRevision } from '../events/event_rows.js';
+import { RecentEvents } from '../events/recent_events.js';
 import type { PostedEvent } from '../events/event_resource.js';
 import { isOwnedBy, isSameValue, sessionRow, stateOf } from './session_resource.js';
 import { type SessionAddress, type Sessions, settleBoth } from './sessions.js';
@@ -41,6 +42,31 @@ export async function readSession(
   if (resource === undefined) return undefined;
   const { session, events: rows } = rowsOf(sessions, address, resource, events);
   return { session, events: selectWindow(rows, window) };
+}
+
+/**
+ * Reads a session with the events that have changed since a revision.
+ *
+ * @returns `undefined` if it does not exist or belongs to another user
+ */
+export async function readChanged(
+  sessions: Sessions,
+  address: SessionAddress,
+  since: number,
+): Promise<SessionRows | undefined> {
+  const recent = new RecentEvents(sessions.events, address.url);
+  const found = await findWith(
+    sessions,
+    address,
+    recent.read(since <= LAST_REVISION ? since : undefined),
+  );
+  if (found === undefined) return undefined;
+  const [resource] = found;
+  const { created } = sessionRow(address.appName, resource, undefined);
+  await recent.readNewest(created);
+  const events = recent.rows();
+  const session = sessionRow(address.appName, resource, latestRevision(events));
+  return { session, events: since < session.revision ? events : [] };
 }
 
 /**

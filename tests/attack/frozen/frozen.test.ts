@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { transformSync } from 'esbuild';
 import { root } from '../../toolchain/environment.mjs';
 
-const example = readFileSync(join(root, 'examples/map_adapter.ts'), 'utf8');
+const example = readFileSync(join(root, 'examples/map_storage.ts'), 'utf8');
 const adapter = transformSync(example, { loader: 'ts' }).code;
 
 for (const storage of ['memory', 'adapter', 'sqlite']) {

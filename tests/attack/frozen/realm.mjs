@@ -20,8 +20,8 @@ async function open() {
     const { DatabaseSessionService } = await import('adk-session-wasm/database');
     return new DatabaseSessionService('sqlite::memory:');
   }
-  const { mapAdapter } = await import(`data:text/javascript,${encodeURIComponent(adapter)}`);
-  return openSessionService({ storage: mapAdapter() });
+  const { mapStorage } = await import(`data:text/javascript,${encodeURIComponent(adapter)}`);
+  return openSessionService({ storage: mapStorage() });
 }
 
 async function converse() {

@@ -8,9 +8,9 @@ import Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
 
 import { openSessionService } from 'adk-session-wasm';
-import type { StorageAdapter } from 'adk-session-wasm/storage';
+import type { Storage } from 'adk-session-wasm/storage';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { wholeStorage } from '../../js/service/whole_storage.js';
 import {
   type Damage,
   damagedCase,
@@ -25,8 +25,8 @@ const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-damage-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** An adapter whose next read has one wrong member. */
-function damagingAdapter(): { adapter: StorageAdapter; damage: (next: Damage) => void } {
-  const adapter = mapAdapter();
+function damagingAdapter(): { adapter: Storage; damage: (next: Damage) => void } {
+  const adapter = wholeStorage();
   let damage: Damage | undefined;
   const damageOnce = <T>(rows: T): T => {
     if (damage === undefined) return rows;

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { isSessionError, openSessionService, type Session } from 'adk-session-wasm';
-import type { StorageAdapter } from 'adk-session-wasm/storage';
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import type { Storage } from 'adk-session-wasm/storage';
+import { wholeStorage } from '../../js/service/whole_storage.js';
 import { textEvent } from '../cases/world.js';
 
 const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -31,7 +31,7 @@ const FAULTS: Readonly<Record<string, (call: Call) => unknown>> = {
 
 /** Returns an adapter whose n-th call has the fault, and whether there was such a call. */
 function failing(fault: (call: Call) => unknown, n: number) {
-  const whole = mapAdapter();
+  const whole = wholeStorage();
   let calls = 0;
   const members = Object.entries(whole) as [string, unknown][];
   const entries = members.map(([name, verb]): [string, unknown] => {
@@ -44,7 +44,7 @@ function failing(fault: (call: Call) => unknown, n: number) {
     };
     return [name, run];
   });
-  const storage: StorageAdapter = { ...whole, ...Object.fromEntries(entries) };
+  const storage: Storage = { ...whole, ...Object.fromEntries(entries) };
   return { whole, storage, hasFailed: () => calls >= n };
 }
 

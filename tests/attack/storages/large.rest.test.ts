@@ -4,16 +4,16 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { InMemorySessionService, isSessionError, openSessionService } from 'adk-session-wasm';
-import type { StorageAdapter } from 'adk-session-wasm/storage';
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import type { Storage } from 'adk-session-wasm/storage';
+import { wholeStorage } from '../../js/service/whole_storage.js';
 import { outcomeOf, requireTypedError } from '../cases/oracle.js';
 import { textEvent } from '../cases/world.js';
 
 const LARGE = `{"large":"${'x'.repeat(127 * 2 ** 20)}"}`;
 
 /** An adapter that returns a large state in each scope of the app `large`. */
-function largeAdapter(): StorageAdapter {
-  const adapter = mapAdapter();
+function largeAdapter(): Storage {
+  const adapter = wholeStorage();
   const enlarge = <T>(rows: T): T => {
     const { session, user, app } = rows as Partial<Record<string, { state: string }>>;
     if (session === undefined) return rows;

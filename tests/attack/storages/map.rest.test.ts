@@ -1,7 +1,7 @@
 // An adapter over Maps.
 
 import { openSessionService } from 'adk-session-wasm';
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { wholeStorage } from '../../js/service/whole_storage.js';
 import { attack } from '../run.js';
 
-attack({ name: 'map', open: () => openSessionService({ storage: mapAdapter() }) }, 6000, true);
+attack({ name: 'map', open: () => openSessionService({ storage: wholeStorage() }) }, 6000, true);

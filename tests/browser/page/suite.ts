@@ -2,7 +2,7 @@
 
 import { IndexedDbSessionService } from 'adk-session-wasm';
 import { conformance, type OpenStorage } from 'adk-session-wasm/testing';
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { mapStorage } from '../../../examples/map_storage.js';
 import { clear } from '../indexed_db/page/bare.js';
 import { behaviours } from './behaviours.js';
 
@@ -26,7 +26,7 @@ export async function runAll(): Promise<Results> {
   return {
     behaviours: await results(behaviours),
     memory: await conforms(() => 'memory'),
-    map: await conforms(mapAdapter),
+    map: await conforms(mapStorage),
   };
 }
 

@@ -5,8 +5,8 @@ import * as adk from '@google/adk';
 
 import { asAdkService, InMemorySessionService, openSessionService } from '../../../js/adk/index.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import { mapAdapter } from '../../../examples/map_adapter.js';
-import type { StorageAdapter } from '../../../js/storage/adapter.js';
+import { wholeStorage } from '../service/whole_storage.js';
+import type { Storage } from '../../../js/storage/index.js';
 import { differences, expectedDifferences } from './scenarios/differences.js';
 import { scenarios } from './scenarios/index.js';
 import { observe } from './scenarios/observe.js';
@@ -16,8 +16,8 @@ import { slowService } from './scenarios/slow_service.js';
 adk.setLogLevel(adk.LogLevel.ERROR);
 
 /** A storage with delays, like a database server or IndexedDB. */
-function slowAdapter(): StorageAdapter {
-  const adapter = mapAdapter();
+function slowAdapter(): Storage {
+  const adapter = wholeStorage();
   return {
     ...adapter,
     async append(request, decide) {
@@ -41,7 +41,7 @@ const pairs: readonly Pair[] = [
   },
   {
     name: 'Over an adapter that answers at once',
-    ours: () => openSessionService({ storage: mapAdapter() }),
+    ours: () => openSessionService({ storage: wholeStorage() }),
     theirs: () => new adk.InMemorySessionService(),
   },
   {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { wholeStorage } from '../service/whole_storage.js';
 import {
   exportSession,
   exportSessions,
@@ -9,7 +9,7 @@ import {
   sessionToFile,
 } from '../../../js/files/index.js';
 import { type Event, InMemorySessionService, openSessionService } from '../../../js/index.js';
-import type { StorageAdapter } from '../../../js/storage/index.js';
+import type { Storage } from '../../../js/storage/index.js';
 import { failure, overStorages, says } from '../service/fixture.js';
 import { fill, ids, imported, linesOf, SHOP, whole } from './streams.js';
 
@@ -150,8 +150,8 @@ describe('The lines of an export', () => {
 
   it('are listed with `withTotal: false`', async () => {
     const withTotals: unknown[] = [];
-    const adapter = mapAdapter();
-    const storage: StorageAdapter = {
+    const adapter = wholeStorage();
+    const storage: Storage = {
       ...adapter,
       list(request) {
         withTotals.push(request.withTotal);

@@ -12,7 +12,7 @@ import {
   openSessionService,
   type Session,
 } from '../../../js/index.js';
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { mapStorage } from '../../../examples/map_storage.js';
 import { readVectors } from '../../interop/history/vectors.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -162,19 +162,19 @@ describe('A handle with a view', () => {
   });
 
   it('has its append stored if the view cannot be read again, and the next append reads it', async () => {
-    const adapter = { ...mapAdapter() };
-    const service = await openSessionService({ storage: adapter });
+    const storage = { ...mapStorage() };
+    const service = await openSessionService({ storage });
     const created = await service.createSession(key);
     const events = ['i1', 'i2'].map((id) => message(id, id));
     await service.appendEvents({ session: created, events });
     const handle = await service.getSession({ ...key, config: { view: 'transcript' } });
     assert.ok(handle);
     await rewind(service, { ...key, before: { invocationId: 'i2' } });
-    const { read } = adapter;
-    adapter.read = () => Promise.reject(new Error('no connection'));
+    const { read } = storage;
+    storage.read = () => Promise.reject(new Error('no connection'));
     await service.appendEvent({ session: handle, event: message('e3', 'i3') });
     assert.deepEqual(idsOf(handle.events), ['i1', 'i2', 'e3']);
-    adapter.read = read;
+    storage.read = read;
     await service.appendEvent({ session: handle, event: message('e4', 'i4') });
     assert.deepEqual(idsOf(handle.events), ['i1', 'e3', 'e4']);
   });

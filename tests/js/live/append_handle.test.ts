@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService, openSessionService, SessionError } from '../../../js/index.js';
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { wholeStorage } from '../service/whole_storage.js';
 import { type LiveSession, liveSession } from '../../../js/live/index.js';
 import { fill, idsOf, isWatched, KEY, message, sessionOf, snapshotOf } from './stores.js';
 
@@ -94,7 +94,7 @@ it('A store that does not show the newest event may not append with stale: rejec
 });
 
 it('An event can be sent again if the session could not be created', async () => {
-  const adapter = mapAdapter();
+  const adapter = wholeStorage();
   let isFull = true;
   const service = await openSessionService({
     storage: {

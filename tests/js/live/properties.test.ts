@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import fc from 'fast-check';
 
 import { openSessionService } from '../../../js/index.js';
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { wholeStorage } from '../service/whole_storage.js';
 import { liveSession } from '../../../js/live/index.js';
 import { KEY, message, sessionOf, snapshotOf } from './stores.js';
 
@@ -48,7 +48,7 @@ it('A live session shows what getSession returns, after any changes by two servi
     fc.array(operation, { maxLength: 25 }),
     fc.integer({ min: 1, max: 4 }),
     async (operations, window) => {
-      const storage = mapAdapter();
+      const storage = wholeStorage();
       const services = [
         await openSessionService({ storage }),
         await openSessionService({ storage }),

@@ -9,8 +9,8 @@ import {
   isSessionError,
   openSessionService,
 } from '../../../js/index.js';
-import type { StorageWriteRequest } from '../../../js/storage/index.js';
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import type { Storage, StorageReadRequest } from '../../../js/storage/index.js';
+import { wholeStorage } from '../service/whole_storage.js';
 
 const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const event = (id: string, author = 'user') =>
@@ -86,19 +86,19 @@ describe('listChanges', () => {
     assert.deepEqual((await service.getSession(KEY))?.state, { list: [1] });
   });
 
-  it('asks an adapter with a limit and without ids, and the adapter writes nothing', async () => {
-    const requests: StorageWriteRequest[] = [];
-    const adapter = mapAdapter();
-    const results: unknown[] = [];
-    const spy = {
-      ...adapter,
-      append: (request: StorageWriteRequest, decide: Parameters<typeof adapter.append>[1]) => {
-        requests.push(request);
-        return adapter.append(request, (found) => {
-          const changes = decide(found);
-          results.push(changes);
-          return changes;
-        });
+  it('reads a storage once, with a limit, and writes nothing', async () => {
+    const reads: StorageReadRequest['window'][] = [];
+    let writes = 0;
+    const storage = wholeStorage();
+    const spy: Storage = {
+      ...storage,
+      read(request) {
+        reads.push(request.window);
+        return storage.read(request);
+      },
+      append(request, decide) {
+        writes += 1;
+        return storage.append(request, decide);
       },
     };
     const service = await openSessionService({ storage: spy });
@@ -110,22 +110,19 @@ describe('listChanges', () => {
       events?.map(({ event }) => event.id),
       ['e1'],
     );
-    const [append, list] = requests;
-    assert.equal(append?.changedLimit, undefined);
-    assert.deepEqual([list?.eventIds, list?.since, list?.changedLimit], [[], since, 1001]);
-    assert.equal(results[1], undefined);
-    assert.equal(requests.length, 2);
+    assert.deepEqual(reads, [{ since, last: 1001 }]);
+    assert.equal(writes, 1);
   });
 
   it('reports an event whose stored text is damaged', async () => {
-    const adapter = mapAdapter();
+    const adapter = wholeStorage();
     const service = await openSessionService({
       storage: {
         ...adapter,
-        append: (request, decide) =>
-          adapter.append(request, (found) =>
-            decide({ ...found, changed: found.changed.map((row) => ({ ...row, text: '{' })) }),
-          ),
+        async read(request) {
+          const rows = await adapter.read(request);
+          return { ...rows, events: rows.events.map((row) => ({ ...row, text: '{' })) };
+        },
       },
     });
     const session = await service.createSession(KEY);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { wholeStorage } from '../service/whole_storage.js';
 import {
   type Event,
   InMemorySessionService,
@@ -11,7 +11,7 @@ import {
   type SessionError,
   type SessionService,
 } from '../../../js/index.js';
-import type { StorageAdapter } from '../../../js/storage/index.js';
+import type { Storage } from '../../../js/storage/index.js';
 import { cutPage } from '../../../js/storage/cut_page.js';
 import { findLostEvent } from './walk_model.js';
 
@@ -34,9 +34,9 @@ async function withEvents(service: SessionService, count: number, sessionId = ke
 
 /** An adapter whose pages are cut out of all rows, and that counts its reads. */
 function withPages() {
-  const adapter = mapAdapter();
+  const adapter = wholeStorage();
   const reads = { read: 0, readPage: 0 };
-  const counting: StorageAdapter = {
+  const counting: Storage = {
     ...adapter,
     read(request) {
       reads.read += 1;
@@ -145,7 +145,7 @@ describe('listEvents', () => {
     assert.deepEqual(ids((await service.listEvents({ ...key, before })).events), named(1, 3));
     assert.deepEqual(reads, { read: 0, readPage: 2 });
 
-    const plain = await openSessionService({ storage: mapAdapter() });
+    const plain = await openSessionService({ storage: wholeStorage() });
     await withEvents(plain, 5);
     const page = await plain.listEvents({ ...key, limit: 2 });
     assert.deepEqual([ids(page.events), page.eventCount], [named(4, 5), 5]);
@@ -188,7 +188,7 @@ describe('listEvents', () => {
       { session: 7 },
       { session: row },
     ]) {
-      const storage = { ...mapAdapter(), readPage: () => result } as unknown as StorageAdapter;
+      const storage = { ...wholeStorage(), readPage: () => result } as unknown as Storage;
       const service = await openSessionService({ storage });
       await assert.rejects(
         service.listEvents(key),
@@ -199,8 +199,8 @@ describe('listEvents', () => {
   });
 
   it('passes damaged events by with skipCorrupt, even if a page has no others', async () => {
-    const adapter = mapAdapter();
-    const damaging: StorageAdapter = {
+    const adapter = wholeStorage();
+    const damaging: Storage = {
       ...adapter,
       async read(request) {
         const rows = await adapter.read(request);
@@ -346,7 +346,7 @@ describe('walks against a model', () => {
   const storages = {
     memory: () => 'memory' as const,
     'an adapter with readPage': () => withPages().adapter,
-    'an adapter without readPage': () => mapAdapter(),
+    'an adapter without readPage': () => wholeStorage(),
   };
   for (const [name, storage] of Object.entries(storages)) {
     it(`sees each event once and in order while others append and replace: ${name}`, async () => {

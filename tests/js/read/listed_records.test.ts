@@ -4,16 +4,17 @@ import { describe, it } from 'node:test';
 import { isSessionError, type StateShape } from '../../../js/index.js';
 import { Handles } from '../../../js/handle/handle.js';
 import { makeHandles } from '../../../js/read/listed_records.js';
-import { type SessionRecord, toListed } from '../../../js/indexed_db/listed_records.js';
-import type { SharedStates } from '../../../js/storage/session_store.js';
+import { type ListedRecord, toListed } from '../../../js/indexed_db/listed_records.js';
+import type { SharedStates } from '../../../js/storage/backend.js';
 
-function record(changes: Partial<Record<keyof SessionRecord, unknown>> = {}): SessionRecord {
+function record(changes: Partial<Record<keyof ListedRecord, unknown>> = {}): ListedRecord {
   const numbers = { number: 7, numberCopy: 7, created: 1, revision: 3, lastUpdateTime: 1000.5 };
   const names = { appName: 'app', userId: 'ada', sessionId: 'one' };
-  return { ...names, ...numbers, state: '{"topic":"moss"}', ...changes } as SessionRecord;
+  return { ...names, ...numbers, state: '{"topic":"moss"}', ...changes } as ListedRecord;
 }
 
-function open(records: SessionRecord[], shared: SharedStates = ['{}']) {
+function open(records: ListedRecord[], app = '{}', users: Record<string, string> = {}) {
+  const shared: SharedStates = { app, users: new Map(Object.entries(users)) };
   return makeHandles<StateShape>(toListed(records), 'app', shared, new Handles());
 }
 
@@ -27,8 +28,8 @@ describe('Records of a list', () => {
 
   it("show each user's state, and the app's state alone for a user without state", () => {
     const records = [record(), record({ userId: 'bob' }), record({ userId: 'cy' })];
-    const shared: SharedStates = ['{"theme":"dark"}', 'bob', '{"name":"Bob"}', 'ada', '{"x":1}'];
-    const sessions = open(records, shared);
+    const users = { bob: '{"name":"Bob"}', ada: '{"x":1}' };
+    const sessions = open(records, '{"theme":"dark"}', users);
     const both = { topic: 'moss', 'app:theme': 'dark' };
     assert.deepEqual(
       sessions.map(({ state }) => state),
@@ -37,13 +38,13 @@ describe('Records of a list', () => {
   });
 
   it('share no value among their sessions', () => {
-    const [one, two] = open([record(), record()], ['{"list":[]}']);
+    const [one, two] = open([record(), record()], '{"list":[]}');
     assert.notEqual(one!.state['app:list'], two!.state['app:list']);
   });
 
   it('keep a key such as `__proto__`', () => {
     const state = '{"__proto__":{"a":1}}';
-    const [session] = open([record({ state })], ['{"__proto__":2}']);
+    const [session] = open([record({ state })], '{"__proto__":2}');
     assert.equal(JSON.stringify(session!.state), '{"__proto__":{"a":1},"app:__proto__":2}');
   });
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { wholeStorage } from '../service/whole_storage.js';
 import {
   InMemorySessionService,
   openSessionService,
@@ -13,7 +13,7 @@ import {
   type SessionService,
 } from '../../../js/index.js';
 import type { ListSessionsPageRequest } from '../../../js/model/session_list.js';
-import type { StorageAdapter } from '../../../js/storage/index.js';
+import type { Storage } from '../../../js/storage/index.js';
 import { sortList } from '../../../js/storage/list_place.js';
 import { findDifference } from './list_model.js';
 import { findLostSession, type Walked } from './walk_model.js';
@@ -35,20 +35,21 @@ async function withSessions(service: SessionService, count: number) {
   }
 }
 
-/** An adapter with `listAfter`, that counts its calls. */
-function withListAfter() {
-  const adapter = mapAdapter();
-  const calls = { list: 0, listAfter: 0 };
-  const counting: StorageAdapter = {
+/** A storage with `listPart`, that counts its calls. */
+function withListPart() {
+  const adapter = wholeStorage();
+  const calls = { list: 0, listPart: 0 };
+  const counting: Storage = {
     ...adapter,
     list(request) {
       calls.list += 1;
       return adapter.list(request);
     },
-    async listAfter({ limit, ...request }) {
-      calls.listAfter += 1;
-      const listing = await adapter.list({ ...request, offset: 0 });
-      return { ...listing, sessions: sortList(listing.sessions, request).slice(0, limit) };
+    async listPart({ limit, offset, ...part }) {
+      calls.listPart += 1;
+      const listing = await adapter.list({ ...part, offset: 0 });
+      const end = limit === undefined ? undefined : offset + limit;
+      return { ...listing, sessions: sortList(listing.sessions, part).slice(offset, end) };
     },
   };
   return { adapter: counting, calls };
@@ -119,22 +120,22 @@ describe('A cursor of a list', () => {
     assert.equal('nextCursor' in (await service.listSessions(shop)), false);
   });
 
-  it('asks an adapter that has listAfter for no other session', async () => {
-    const { adapter, calls } = withListAfter();
+  it('asks an adapter that has listPart for no other session', async () => {
+    const { adapter, calls } = withListPart();
     const service = await openSessionService({ storage: adapter });
     await withSessions(service, 5);
     const { nextCursor: cursor } = await service.listSessions({ ...shop, limit: 2 });
     const page = await service.listSessions({ ...shop, limit: 2, cursor });
     assert.deepEqual(ids(page.sessions), ['s3', 's4']);
-    assert.deepEqual(calls, { list: 1, listAfter: 1 });
+    assert.deepEqual(calls, { list: 1, listPart: 1 });
   });
 });
 
 describe('A list by createTime', () => {
   it('needs no help of an adapter, and is refused if a session has no createTime', async () => {
-    const adapter = mapAdapter();
+    const adapter = wholeStorage();
     let hasTimes = true;
-    const list: StorageAdapter['list'] = async (request) => {
+    const list: Storage['list'] = async (request) => {
       assert.equal('orderBy' in request, false);
       const { sessions, ...listing } = await adapter.list(request);
       const rows = sessions.map(({ createTime, ...row }) =>
@@ -175,7 +176,7 @@ describe('A list by title and labels', () => {
 
   for (const [title, storage] of [
     ['in memory', () => 'memory' as const],
-    ['over an adapter', mapAdapter],
+    ['over an adapter', wholeStorage],
   ] as const) {
     it(`has the sessions ${title} that fit, and its cursors lead through them`, async () => {
       const service = await openSessionService({ storage: storage() });
@@ -249,7 +250,7 @@ interface Opened extends Pick<Walked, 'setTime'> {
 }
 type Open = (options: SessionServiceOptions) => Opened | Promise<Opened>;
 
-async function overAdapter(adapter: StorageAdapter, options: SessionServiceOptions) {
+async function overStorage(adapter: Storage, options: SessionServiceOptions) {
   return {
     service: await openSessionService({ ...options, storage: adapter }),
     setTime: ({ appName, userId, id: sessionId }: Session, lastUpdateTime: number) => {
@@ -267,8 +268,8 @@ async function overAdapter(adapter: StorageAdapter, options: SessionServiceOptio
 const SEEDS = 60;
 const SERVICES: [title: string, open: Open][] = [
   ['in memory', (options) => ({ service: new InMemorySessionService(options) })],
-  ['over an adapter', (options) => overAdapter(mapAdapter(), options)],
-  ['over an adapter with listAfter', (options) => overAdapter(withListAfter().adapter, options)],
+  ['over an adapter', (options) => overStorage(wholeStorage(), options)],
+  ['over an adapter with listPart', (options) => overStorage(withListPart().adapter, options)],
 ];
 
 for (const [title, open] of SERVICES) {
@@ -326,10 +327,10 @@ describe('sessions', () => {
     }
   });
 
-  it('reads an adapter without listAfter at most three times', async () => {
-    const adapter = mapAdapter();
+  it('reads an adapter without listPart at most three times', async () => {
+    const adapter = wholeStorage();
     let lists = 0;
-    const list: StorageAdapter['list'] = (request) => {
+    const list: Storage['list'] = (request) => {
       lists += 1;
       return adapter.list(request);
     };

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import type { Event } from '../../../js/index.js';
 import { isSessionError } from '../../../js/index.js';
-import { parseRecords } from '../../../js/read/stored_records.js';
+import { parseRecords } from '../../../js/indexed_db/stored_records.js';
 import { says } from '../service/fixture.js';
 
 interface StoredRecord {

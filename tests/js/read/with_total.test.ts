@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService as FrameworkService } from '../../../js/adk/index.js';
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { wholeStorage } from '../service/whole_storage.js';
 import {
   type SessionService,
   InMemorySessionService,
   openSessionService,
 } from '../../../js/index.js';
-import type { StorageAdapter, StorageListRequest } from '../../../js/storage/index.js';
+import type { Storage, StorageListRequest } from '../../../js/storage/index.js';
 import { failure } from '../service/fixture.js';
 
 const APP = { appName: 'app' };
 
 /** An adapter that returns no total if none is requested, and records its requests. */
-function notCounting(asked: StorageListRequest[]): StorageAdapter {
-  const adapter = mapAdapter();
+function notCounting(asked: StorageListRequest[]): Storage {
+  const adapter = wholeStorage();
   return {
     ...adapter,
     async list(request) {
@@ -29,7 +29,7 @@ function notCounting(asked: StorageListRequest[]): StorageAdapter {
 const asked: StorageListRequest[] = [];
 const SERVICES: [string, () => SessionService | Promise<SessionService>][] = [
   ['in memory', () => new InMemorySessionService()],
-  ['over an adapter', () => openSessionService({ storage: mapAdapter() })],
+  ['over an adapter', () => openSessionService({ storage: wholeStorage() })],
   ['over an adapter that leaves the total out', () => openSessionService({ storage: notCounting(asked) })], // prettier-ignore
 ];
 
@@ -87,7 +87,7 @@ describe('withTotal', () => {
 
   it('must be `false` for an adapter that omits the total', async () => {
     const list = () => ({ sessions: [], users: [], app: undefined });
-    const adapter: StorageAdapter = { ...mapAdapter(), list };
+    const adapter: Storage = { ...wholeStorage(), list };
     const service = await openSessionService({ storage: adapter });
     await failure(service.listSessions(APP), 'storage_failed');
   });

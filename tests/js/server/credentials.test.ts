@@ -79,7 +79,13 @@ describe('Secrets of credentials', () => {
     [`${SESSION}/events`, { body: { events: [{ author: 'user' }] } }],
     [
       `${SESSION}/handle/events`,
-      { body: { events: [{ author: 'user' }], stale: 'merge', created: null, revision: 0 } },
+      {
+        body: {
+          events: [{ author: 'user' }],
+          stale: 'merge',
+          position: { created: null, revision: 0 },
+        },
+      },
     ],
   ];
 

@@ -43,7 +43,7 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
     'post',
     '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle/events',
     `${SESSION}/handle/events`,
-    { events: [eventJson('e2')], created: -1, stale: 'append' },
+    { events: [eventJson('e2')], position: { created: -1 }, stale: 'append' },
   ],
   [
     'get',

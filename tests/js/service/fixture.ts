@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { inspect } from 'node:util';
 
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { wholeStorage } from './whole_storage.js';
 import { MapStorage } from './map_storage.js';
 import type { RetryReport } from '../append/superseded_retries.js';
 import {
@@ -38,7 +38,7 @@ export function overStorages(title: string, tests: (open: Open) => void): void {
     tests((options) => Promise.resolve(new InMemorySessionService(options)));
   });
   describe(`${title}, in the adapter of the examples`, () => {
-    tests((options) => openSessionService({ ...options, storage: mapAdapter() }));
+    tests((options) => openSessionService({ ...options, storage: wholeStorage() }));
   });
   describe(`${title}, in a slow storage`, () => {
     tests((options) => openOver(new MapStorage(), options));

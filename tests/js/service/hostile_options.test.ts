@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import * as adk from '../../../js/adk/index.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { wholeStorage } from './whole_storage.js';
 import {
   IndexedDbSessionService,
   InMemorySessionService,
@@ -68,7 +68,7 @@ const anything = { '~standard': { version: 1, vendor: 'test', validate: () => ({
 const TAKERS: Record<string, (options: object) => unknown> = {
   InMemorySessionService: (options) => new InMemorySessionService(options),
   'openSessionService of an adapter': (options) =>
-    openSessionService({ ...options, storage: mapAdapter() }),
+    openSessionService({ ...options, storage: wholeStorage() }),
   DatabaseSessionService: (options) => new DatabaseSessionService('sqlite::memory:', options),
   RemoteSessionService: (options) => openRemote(options),
   CachedSessionService: (options) => openCache(new Server(), options),

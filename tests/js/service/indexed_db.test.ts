@@ -15,8 +15,8 @@ import {
 } from '../../../js/index.js';
 import { IndexedDbSessionService as FrameworkDatabase, openSessionService as openFramework } from '../../../js/adk/index.js'; // prettier-ignore
 import type { StorageCall } from '../../../js/model/diagnostic.js';
-import { CoreStore } from '../../../js/storage/core_store.js';
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { CoreBackend } from '../../../js/storage/core/core_backend.js';
+import { wholeStorage } from './whole_storage.js';
 import { APP, everyCall, failure, KEY, says, texts } from './fixture.js';
 
 const BAD_OPTIONS: [option: string, values: unknown[]][] = [
@@ -101,15 +101,17 @@ describe('An IndexedDbSessionService', () => {
     await new InMemorySessionService().open();
     const never = new Promise<never>(() => undefined);
     const core = new Proxy({}, { get: () => () => never });
-    const store = new CoreStore(core as never, false);
-    const list = { orderBy: 'lastUpdateTime', withTotal: false } as const;
-    const page = { isForward: true, withCount: false } as const;
+    const storage = { holdsData: false, parse: () => [] };
+    const backend = new CoreBackend(core as never, storage);
+    const list = { appName: 'app', order: 'asc', orderBy: 'lastUpdateTime' } as const;
+    const numbers = { limit: undefined, page: undefined, withTotal: false };
+    const page = { key: KEY, direction: 'after', eventId: undefined, limit: undefined } as const;
     const reads: Record<string, (call: StorageCall) => unknown> = {
-      open: (call) => store.open(call),
-      get: (call) => store.get(KEY, undefined, undefined, call),
-      page: (call) => store.page(KEY, page as never, call),
-      list: (call) => store.list('app', undefined, false, list as never, call),
-      sharedState: (call) => store.sharedState(APP, call),
+      open: (call) => backend.open(call),
+      get: (call) => backend.get({ key: KEY, ...call }),
+      page: (call) => backend.page({ ...page, withCount: false, ...call }),
+      list: (call) => backend.list({ ...list, ...numbers, ...call }),
+      sharedState: (call) => backend.sharedState({ ...APP, ...call }),
     };
     for (const [verb, read] of Object.entries(reads)) {
       const stop = new AbortController();
@@ -188,7 +190,7 @@ describe('The services for the framework', () => {
     await failure(database.createSession(KEY), 'storage_unavailable');
     await failure(FrameworkDatabase.deleteDatabase('mine'), 'storage_unavailable');
     assert.equal((await openFramework({ storage: 'memory' })).storage.kind, 'memory');
-    const service = await openFramework({ storage: mapAdapter() });
+    const service = await openFramework({ storage: wholeStorage() });
     assert.deepEqual(service.storage, { kind: 'custom', durable: false });
     const session = await service.createSession({ ...KEY, state: { a: 1 } });
     const late = (await service.getSession(KEY))!;
@@ -255,14 +257,14 @@ describe('openSessionService', () => {
   it('accepts the options of the storage', () => {
     const sound: OpenSessionServiceOptions[] = [
       { storage: 'memory', stale: 'append' },
-      { storage: mapAdapter(), clock: () => 5 },
+      { storage: wholeStorage(), clock: () => 5 },
       { storage: 'indexeddb', name: 'x', durability: 'strict', timeoutMs: 5 },
       { storage: 'auto', name: undefined, newId: () => 'x' },
     ];
     // @ts-expect-error there is no database in memory
     const named: OpenSessionServiceOptions = { storage: 'memory', name: 'x' };
     // @ts-expect-error nor in an adapter
-    const strict: OpenSessionServiceOptions = { storage: mapAdapter(), durability: 'strict' };
+    const strict: OpenSessionServiceOptions = { storage: wholeStorage(), durability: 'strict' };
     const given = { storage: 'memory' as const, timeoutMs: 5 };
     // @ts-expect-error also not by way of a variable
     const timed: OpenSessionServiceOptions = given;

@@ -6,7 +6,7 @@ import type {
   Rows,
   SessionRow,
   SharedRow,
-  StorageAdapter,
+  Storage,
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
@@ -25,7 +25,7 @@ interface StoredSession {
  * A slow storage over maps, which runs one verb after the other, like a database. Tests read its maps and replace its
  * verbs.
  */
-export class MapStorage implements StorageAdapter {
+export class MapStorage implements Storage {
   readonly kind: string = 'map';
   readonly durable: boolean = false;
   readonly sessions: Map<string, StoredSession>;
@@ -114,10 +114,11 @@ export class MapStorage implements StorageAdapter {
 
   rows({ key, window }: StorageReadRequest): Rows {
     const session = this.sessions.get(sessionName(key));
-    const { last, after } = window;
+    const { last, after, since = 0 } = window;
     const events = [...(session?.events.values() ?? [])]
       .sort((one, other) => one.seq - other.seq)
-      .filter(({ timestamp }) => after === undefined || timestamp >= after);
+      .filter(({ timestamp }) => after === undefined || timestamp >= after)
+      .filter(({ revision }) => revision > since);
     return {
       session: session?.row,
       user: this.scopes.get(userName(key)),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService, openSessionService } from '../../../js/index.js';
-import type { StorageAdapter } from '../../../js/storage/index.js';
+import type { Storage } from '../../../js/storage/index.js';
 import { failure, KEY, openOver, says, stored, texts } from './fixture.js';
 import { MapStorage } from './map_storage.js';
 
@@ -21,7 +21,7 @@ describe('openSessionService', () => {
 
   it('names the missing verbs of an adapter', async () => {
     const storage: object = Object.assign(new MapStorage(), { list: undefined, delete: 5 });
-    const opening = openSessionService({ storage: storage as StorageAdapter });
+    const opening = openSessionService({ storage: storage as Storage });
     const error = await failure(opening, 'invalid_argument');
     assert.match(error.message, /list, delete/);
   });
@@ -48,7 +48,7 @@ describe('openSessionService', () => {
 
   it('accepts an adapter with synchronous verbs', async () => {
     const storage = new MapStorage();
-    const plain: StorageAdapter = {
+    const plain: Storage = {
       create: (request, decide) => storage.write(request, decide),
       append: (request, decide) => storage.write(request, decide),
       read: (request) => storage.rows(request),
@@ -64,7 +64,7 @@ describe('openSessionService', () => {
 
   it('waits for a verb that returns a thenable', async () => {
     const storage = new MapStorage();
-    const append: StorageAdapter['append'] = (request, decide) => {
+    const append: Storage['append'] = (request, decide) => {
       const later = {
         then(succeed: () => void): void {
           setTimeout(() => {

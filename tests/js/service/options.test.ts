@@ -145,7 +145,10 @@ it('Refused options leave the feed of the storage to others', () => {
   const storage = { kind: 'memory', durable: false };
   const refused: object[] = [{ stale: 'never' }, { clock: 5 }, { history: { turns: 0 } }];
   for (const options of refused as SessionServiceOptions[]) {
-    assert.throws(() => new ServiceCore({ storage, feed }, options), { code: 'invalid_argument' });
+    const openBackend = () => assert.fail('it was opened');
+    assert.throws(() => new ServiceCore({ storage, openBackend, feed }, options), {
+      code: 'invalid_argument',
+    });
   }
   assert.equal(services, 0);
 });

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-import { mapAdapter } from '../../../examples/map_adapter.js';
-import type { StorageAdapter } from '../../../js/storage/index.js';
+import { wholeStorage } from '../service/whole_storage.js';
+import type { Storage } from '../../../js/storage/index.js';
 import type { Case } from '../../../js/testing/case.js';
 import { runCase, runVerbCase } from '../../../js/testing/run_case.js';
 import { verbCases } from '../../../js/testing/verb_cases.js';
-import { WRONG } from './wrong_adapters.js';
+import { WRONG } from './wrong_storages.js';
 
 const file = new URL('../../conformance/cases.json', import.meta.url);
 const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
@@ -28,7 +28,7 @@ describe('the conformance suite', () => {
   }
 
   it('has an example that refuses a scope and a deletion of a later version', async () => {
-    const adapter = mapAdapter();
+    const adapter = wholeStorage();
     const later = 'org' as string;
     const request = { key: { appName: 'app' }, scopes: [later as 'app'], eventIds: [], since: 0 };
     const unknown = /does not know 'org'/;
@@ -38,7 +38,7 @@ describe('the conformance suite', () => {
   });
 
   it('reports faults of an adapter', async () => {
-    const keepsAll = (): StorageAdapter => ({ ...mapAdapter(), delete: () => undefined });
+    const keepsAll = (): Storage => ({ ...wholeStorage(), delete: () => undefined });
     const failed: string[] = [];
     for (const testCase of cases) {
       await runCase(testCase, keepsAll).catch(() => failed.push(testCase.name));
@@ -49,7 +49,7 @@ describe('the conformance suite', () => {
 
   it('fails a case whose verb never settles', async () => {
     const never = () => new Promise<never>(() => undefined);
-    const hanging = (): StorageAdapter => ({ ...mapAdapter(), read: never });
+    const hanging = (): Storage => ({ ...wholeStorage(), read: never });
     const [first = assert.fail()] = cases;
     const message =
       /step 2: it has not ended after 0\.05 s; every verb must settle\n {2}call: getSession/;
@@ -59,8 +59,8 @@ describe('the conformance suite', () => {
   });
 
   it('reports why a case failed, also if the close fails then', async () => {
-    const make = (): StorageAdapter => ({
-      ...mapAdapter(),
+    const make = (): Storage => ({
+      ...wholeStorage(),
       read: () => ({ user: undefined, app: undefined, events: [] }),
       close: () => Promise.reject(new Error('close failed')),
     });

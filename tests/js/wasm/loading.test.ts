@@ -171,8 +171,8 @@ const BOTH_WAYS = `
   loading.provideWasm(both);
   const adk = await load('slim.js');
   const { MapStorage } = await load('../tests/js/service/map_storage.js');
-  const { overAdapter } = await load('service/over_adapter.js');
-  const adapted = overAdapter(new MapStorage(), {});
+  const { overStorage } = await load('service/over_storage.js');
+  const adapted = overStorage(new MapStorage(), {});
   const memory = new adk.InMemorySessionService();
 `;
 

@@ -5,7 +5,6 @@ import { snapshotEvent } from '../../../js/model/event/snapshot.js';
 import { packAppends, packCreation } from '../../../js/wasm/appends.js';
 import { createMemoryCore } from '../../../js/wasm/core.js';
 import { loadWasm } from '../../../js/wasm/loading.js';
-import { STALE_POLICIES } from '../../../js/wasm/protocol.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const names = ['shop', 'ada', 's1'] as const;
@@ -31,8 +30,7 @@ describe('The memory of the wasm', () => {
     await loadWasm();
     const core = createMemoryCore();
     const created = packCreation(session, true);
-    const policy = STALE_POLICIES.merge;
-    const append = packAppends([{ key, position, policy, events: [event] }], true);
+    const append = packAppends([{ key, position, stale: 'merge', events: [event] }], true);
     const compute = () => '{"app:n":1}';
     const results: Record<string, unknown> = {
       create: core.create(

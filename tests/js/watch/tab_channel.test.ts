@@ -5,15 +5,15 @@ import { spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { wholeStorage } from '../service/whole_storage.js';
 import type { Notice } from '../../../js/index.js';
 import type { SessionNotice } from '../../../js/model/notice.js';
 import type { SharedScope } from '../../../js/state/scope.js';
-import type { StorageAdapter } from '../../../js/storage/index.js';
+import type { Storage } from '../../../js/storage/index.js';
 import { openingOf } from '../../../js/indexed_db/opening/opening.js';
 import { ServiceCore } from '../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../js/service/stored_session_service.js';
-import { AdapterStore } from '../../../js/storage/driver/adapter_store.js';
+import { StorageBackend } from '../../../js/storage/driver/storage_backend.js';
 import { Feed } from '../../../js/watch/feed.js';
 import { ServiceFeed } from '../../../js/watch/service_feed.js';
 import { feedOfDatabase } from '../../../js/watch/shared_feeds.js';
@@ -66,10 +66,10 @@ class Tab {
     });
   }
 
-  service(adapter: StorageAdapter): StoredSessionService {
+  service(adapter: Storage): StoredSessionService {
     const storage = { kind: 'indexeddb', durable: true };
-    const openStore = () => new AdapterStore(adapter);
-    return new StoredSessionService(new ServiceCore({ storage, openStore, feed: this.feed }));
+    const openBackend = () => new StorageBackend(adapter);
+    return new StoredSessionService(new ServiceCore({ storage, openBackend, feed: this.feed }));
   }
 
   hide(persisted: boolean): void {
@@ -84,7 +84,7 @@ class Tab {
 function begin() {
   number += 1;
   const name = `test ${number}`;
-  const adapter = mapAdapter();
+  const adapter = wholeStorage();
   const [here, there] = [new Tab(name), new Tab(name)];
   return { name, adapter, here, there, one: here.service(adapter), other: there.service(adapter) };
 }
@@ -303,7 +303,7 @@ describe('The channel between tabs', () => {
   it('sends what a service left running at its close, and stays closed', async () => {
     const { adapter, here, one, other } = begin();
     const { opened, open } = gate();
-    const create: StorageAdapter['create'] = async (request, decide) => {
+    const create: Storage['create'] = async (request, decide) => {
       await opened;
       return adapter.create(request, decide);
     };
@@ -338,8 +338,8 @@ describe('The channel between tabs', () => {
     };
     const feed = new Feed((feed) => new TabChannel('refused', feed, { open: refuse }));
     const storage = { kind: 'indexeddb', durable: true };
-    const openStore = () => new AdapterStore(mapAdapter());
-    const service = new StoredSessionService(new ServiceCore({ storage, openStore, feed }));
+    const openBackend = () => new StorageBackend(wholeStorage());
+    const service = new StoredSessionService(new ServiceCore({ storage, openBackend, feed }));
     const notices = listen(service);
     await service.createSession(KEY);
     await arrived();
@@ -359,7 +359,7 @@ describe('The feed of a database', () => {
   it('tells other tabs of deleteDatabase, after which revisions begin again', async () => {
     const name = 'deleted';
     const there = new Tab(`adk-session-wasm:${name}`);
-    const notices = listen(there.service(mapAdapter()));
+    const notices = listen(there.service(wholeStorage()));
     const here = new ServiceFeed(
       feedOfDatabase(name, { open: (name) => new BroadcastChannel(name) }),
     );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService as FrameworkService } from '../../../js/adk/index.js';
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { wholeStorage } from '../service/whole_storage.js';
 import { InMemorySessionService, openSessionService } from '../../../js/index.js';
 import {
   APP,
@@ -213,7 +213,7 @@ describe('Watching', () => {
   });
 
   it('reports the changes of other services over the same adapter, and outlives them', async () => {
-    const storage = mapAdapter();
+    const storage = wholeStorage();
     const [one, other] = [
       await openSessionService({ storage }),
       await openSessionService({ storage }),

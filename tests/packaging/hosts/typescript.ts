@@ -12,7 +12,7 @@ import {
   IndexedDbSessionService, InMemorySessionService, isSessionError, openSessionService, Template,
   type Session, type SessionService,
 } from 'adk-session-wasm';
-import type { StorageAdapter, StorageReadRequest } from 'adk-session-wasm/storage';
+import type { Storage, StorageReadRequest } from 'adk-session-wasm/storage';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { CachedSessionService } from 'adk-session-wasm/cache';
 import { exportSession, type SessionFile } from 'adk-session-wasm/files';
@@ -24,7 +24,7 @@ import { conformance } from 'adk-session-wasm/testing';
 import { getSessionServiceFromUri } from 'adk-session-wasm/uri';
 import { VertexAiSessionService } from 'adk-session-wasm/vertex';
 
-export async function use(storage: StorageAdapter): Promise<string> {
+export async function use(storage: Storage): Promise<string> {
   const services: SessionService[] = [
     await openSessionService({ storage }),
     new InMemorySessionService({ stale: 'reject' }),

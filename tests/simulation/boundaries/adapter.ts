@@ -1,12 +1,12 @@
 // A user's own storage: the adapter of the examples, with faults between it and the service.
 
-import { mapAdapter } from '../../../examples/map_adapter.js';
+import { wholeStorage } from '../../js/service/whole_storage.js';
 import { openSessionService, SessionError } from '../../../js/index.js';
 import type {
   Changes,
   Decide,
   Found,
-  StorageAdapter,
+  Storage,
   StorageWriteRequest,
 } from '../../../js/storage/index.js';
 import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
@@ -53,7 +53,7 @@ class AdapterStorage implements SimulatedStorage {
   readonly crashedCalls = new CrashedCalls();
   onCrash?: (client: number) => void;
   readonly #random: Random;
-  readonly #store = mapAdapter();
+  readonly #store = wholeStorage();
   readonly #restore: () => void;
 
   constructor(seed: number) {
@@ -114,22 +114,17 @@ class AdapterStorage implements SimulatedStorage {
 }
 
 /** The adapter of one client. */
-class Link implements StorageAdapter {
+class Link implements Storage {
   readonly durable = false;
   readonly #storage: AdapterStorage;
-  readonly #store: StorageAdapter;
+  readonly #store: Storage;
   readonly #client: number;
   readonly #isSynchronous: boolean;
   /** Whether the client has crashed. Its pending calls then never settle. */
   isCut = false;
   #closed = 0;
 
-  constructor(
-    storage: AdapterStorage,
-    store: StorageAdapter,
-    client: number,
-    isSynchronous: boolean,
-  ) {
+  constructor(storage: AdapterStorage, store: Storage, client: number, isSynchronous: boolean) {
     this.#storage = storage;
     this.#store = store;
     this.#client = client;
@@ -144,15 +139,15 @@ class Link implements StorageAdapter {
     return this.#write('append', request, decide);
   }
 
-  read: StorageAdapter['read'] = (request) => {
+  read: Storage['read'] = (request) => {
     return this.#pass('read', READ_FAULTS, () => this.#store.read(request));
   };
 
-  list: StorageAdapter['list'] = (request) => {
+  list: Storage['list'] = (request) => {
     return this.#pass('list', READ_FAULTS, () => this.#store.list(request));
   };
 
-  delete: StorageAdapter['delete'] = (request) => {
+  delete: Storage['delete'] = (request) => {
     return this.#pass('delete', [...READ_FAULTS, 'crashes after'], () => this.#store.delete(request)); // prettier-ignore
   };
 

@@ -9,9 +9,9 @@ import {
   type SessionService,
   State,
 } from 'adk-session-wasm';
-import type { StorageAdapter } from 'adk-session-wasm/storage';
+import type { Storage } from 'adk-session-wasm/storage';
 
-import { mapAdapter } from '../../../../examples/map_adapter.js';
+import { wholeStorage } from '../../../js/service/whole_storage.js';
 
 export const APP = { appName: 'shop' };
 export const KEY = { ...APP, userId: 'ada', sessionId: 'tea-talk' };
@@ -111,8 +111,8 @@ export const HOSTILE_KEY = {
 
 /** A shop whose session has an event that cannot be read. */
 export async function damagedShop(): Promise<SessionService> {
-  const adapter = mapAdapter();
-  const storage: StorageAdapter = {
+  const adapter = wholeStorage();
+  const storage: Storage = {
     ...adapter,
     async read(request) {
       const rows = await adapter.read(request);

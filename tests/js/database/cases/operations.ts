@@ -9,18 +9,17 @@ import { RemoteSessionService } from '../../../../js/remote/index.js';
 import { sessionHandler } from '../../../../js/server/index.js';
 import { CORE, type ServiceCore } from '../../../../js/service/service_core.js';
 import type { MaybePromise } from '../../../../js/call/call.js';
-import type { AppendRequest, SessionStore } from '../../../../js/storage/session_store.js';
+import type { AppendRequest, Backend } from '../../../../js/storage/backend.js';
 import { snapshotEvent } from '../../../../js/model/event/snapshot.js';
-import { APPENDED, STALE_POLICIES } from '../../../../js/wasm/protocol.js';
 import { ALL_RIGHTS, KEY } from '../../server/fixture.js';
 
 const OWNER = { appName: KEY.appName, userId: KEY.userId };
 const DAY = 24 * 60 * 60 * 1000;
 
-type Run = <T>(work: (store: SessionStore) => MaybePromise<T>) => Promise<T>;
+type Run = <T>(work: (backend: Backend) => MaybePromise<T>) => Promise<T>;
 
 interface Subject {
-  /** Calls the store that a cache would call. */
+  /** Calls the backend that a cache would call. */
   readonly run: Run;
   readonly service: SessionService;
   readonly clock: { now: number };
@@ -31,7 +30,7 @@ function coreOf(service: object): ServiceCore {
 }
 
 function runOn(service: object): Run {
-  return async (work) => coreOf(service).callStore(undefined, work);
+  return async (work) => coreOf(service).callBackend(undefined, work);
 }
 
 function remoteOn(service: SessionService): RemoteSessionService {
@@ -73,6 +72,7 @@ function creation(operation: StorageOperation) {
     lastUpdateTime: undefined,
     now: 1_700_000_000_000,
     sharesState: true,
+    ifAbsent: false,
     operation,
   };
 }
@@ -91,7 +91,7 @@ function appendOf(operation: StorageOperation, given: Given): AppendRequest {
   return {
     key: { ...KEY, sessionId },
     position: { created, revision, lastEventId: undefined },
-    policy: STALE_POLICIES.merge,
+    stale: 'merge',
     events: [
       snapshotEvent(
         event,
@@ -104,8 +104,8 @@ function appendOf(operation: StorageOperation, given: Given): AppendRequest {
 }
 
 async function created(run: Run, number = 1): Promise<number> {
-  const session = await run((store) => store.create(creation(operation(number)), false));
-  return session![0];
+  const session = await run((backend) => backend.create(creation(operation(number))));
+  return session!.created;
 }
 
 async function refusal(work: Promise<unknown>): Promise<unknown> {
@@ -121,7 +121,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
   describe(`An operation, ${name}`, () => {
     it('is kept', async () => {
       const { run, service } = await open();
-      assert.equal(await run((store) => store.keepsOperations), true);
+      assert.equal(await run((backend) => backend.keepsOperations({})), true);
       await service.close();
     });
 
@@ -129,15 +129,15 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       const request = appendOf(operation(2), { value: 1, created: at });
-      const first = await run((store) => store.append(request));
-      const [[seq, revision] = []] = first[APPENDED.placed];
-      assert.equal(revision, first[APPENDED.revision]);
-      const again = await run((store) => store.append(request));
-      assert.equal(again[APPENDED.revision], first[APPENDED.revision]);
-      assert.deepEqual(again[APPENDED.placed], []);
+      const first = await run((backend) => backend.append(request));
+      const [place] = first.placed;
+      assert.equal(place?.revision, first.revision);
+      const again = await run((backend) => backend.append(request));
+      assert.equal(again.revision, first.revision);
+      assert.deepEqual(again.placed, []);
       assert.deepEqual(
-        again[APPENDED.missed]?.map(([seq, revision]) => [seq, revision]),
-        [[seq, revision]],
+        again.missed.map(({ seq, revision }) => ({ seq, revision })),
+        [place],
       );
       await service.close();
     });
@@ -146,16 +146,16 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       const late = appendOf(operation(2), { value: 1, created: at });
-      await run((store) => store.append(late));
+      await run((backend) => backend.append(late));
       const { revision = 0 } = await service.listChanges({ ...KEY, since: 0 });
-      await run((store) =>
-        store.append(appendOf(operation(3), { value: 2, created: at, revision })),
+      await run((backend) =>
+        backend.append(appendOf(operation(3), { value: 2, created: at, revision })),
       );
-      const answer = await run((store) => store.append(late));
-      assert.equal(answer[APPENDED.missed]?.length, 1);
+      const answer = await run((backend) => backend.append(late));
+      assert.equal(answer.missed.length, 1);
       assert.equal((await service.getSession(KEY))?.state.value, 2);
       // Another client's numbers are its own.
-      await run((store) => store.append(appendOf(operation(1, 2), { value: 3, created: at })));
+      await run((backend) => backend.append(appendOf(operation(1, 2), { value: 3, created: at })));
       assert.equal((await service.getSession(KEY))?.state.value, 3);
       await service.close();
     });
@@ -164,10 +164,10 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       const overtaken = appendOf(operation(2), { value: 1, created: at });
-      await run((store) =>
-        store.append(appendOf(operation(3), { value: 2, created: at, id: 'e2' })),
+      await run((backend) =>
+        backend.append(appendOf(operation(3), { value: 2, created: at, id: 'e2' })),
       );
-      await run((store) => store.append(overtaken));
+      await run((backend) => backend.append(overtaken));
       const session = await service.getSession(KEY);
       assert.deepEqual(
         session?.events.map(({ id }) => id),
@@ -181,9 +181,9 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const at = await created(run);
       const request = appendOf(operation(2), { value: 1, created: at });
       const expectedEvents = { e1: at + 7 };
-      const refused = run((store) => store.append({ ...request, expectedEvents }));
+      const refused = run((backend) => backend.append({ ...request, expectedEvents }));
       assert.deepEqual(await refusal(refused), ['stale_session', undefined]);
-      await run((store) => store.append(request));
+      await run((backend) => backend.append(request));
       assert.equal((await service.getSession(KEY))?.state.value, 1);
       await service.close();
     });
@@ -192,16 +192,16 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       assert.equal(await created(run), at);
-      await run((store) =>
-        store.delete({ what: 'session', key: KEY }, { operation: operation(2) }),
+      await run((backend) =>
+        backend.delete({ what: 'session', key: KEY, operation: operation(2) }),
       );
       assert.deepEqual(await refusal(created(run)), ['not_found', 'applied']);
       assert.equal(await service.getSession(KEY), undefined);
       // Also if the creation itself never arrived.
       const key = { ...KEY, sessionId: 's2' };
       const deletion = { what: 'session', key } as const;
-      await run((store) => store.delete(deletion, { operation: operation(9) }));
-      const creates = run((store) => store.create({ ...creation(operation(8)), key }, false));
+      await run((backend) => backend.delete({ ...deletion, operation: operation(9) }));
+      const creates = run((backend) => backend.create({ ...creation(operation(8)), key }));
       assert.deepEqual(await refusal(creates), ['not_found', 'applied']);
       // A later creation is another session.
       assert.ok((await created(run, 3)) > at);
@@ -212,20 +212,20 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       const request = appendOf(operation(2), { value: 1, created: at });
-      await run((store) => store.append(request));
+      await run((backend) => backend.append(request));
       await service.deleteSession(KEY);
-      assert.deepEqual(await refusal(run((store) => store.append(request))), [
+      assert.deepEqual(await refusal(run((backend) => backend.append(request))), [
         'not_found',
         'applied',
       ]);
       await service.createSession(KEY);
-      assert.deepEqual(await refusal(run((store) => store.append(request))), [
+      assert.deepEqual(await refusal(run((backend) => backend.append(request))), [
         'not_found',
         'applied',
       ]);
       assert.deepEqual(await refusal(created(run)), ['not_found', 'applied']);
       const rename = { key: KEY, title: 'Tea', operation: operation(2) };
-      const renames = run((store) => store.describe(rename));
+      const renames = run((backend) => backend.describe(rename));
       assert.deepEqual(await refusal(renames), ['not_found', 'applied']);
       assert.deepEqual((await service.getSession(KEY))?.events, []);
       await service.close();
@@ -235,13 +235,15 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       await created(run);
       const rename = (number: number, title: string) =>
-        run((store) => store.describe({ key: KEY, title, operation: operation(number) }));
+        run((backend) => backend.describe({ key: KEY, title, operation: operation(number) }));
       assert.equal(await rename(3, 'new'), true);
       assert.equal(await rename(2, 'old'), true);
       assert.equal((await service.getSession(KEY))?.title, 'new');
       const update = (number: number, value: number) =>
-        run((store) =>
-          store.update(KEY.appName, KEY.userId, JSON.stringify({ 'user:v': value }), {
+        run((backend) =>
+          backend.update({
+            ...OWNER,
+            delta: JSON.stringify({ 'user:v': value }),
             operation: operation(number),
           }),
         );
@@ -249,8 +251,8 @@ function operations(name: string, open: () => Promise<Subject>): void {
       await update(4, 1);
       assert.deepEqual(await service.getUserState(OWNER), { v: 2 });
       const remove = (number: number) =>
-        run((store) =>
-          store.delete({ what: 'userState', key: OWNER }, { operation: operation(number) }),
+        run((backend) =>
+          backend.delete({ what: 'userState', key: OWNER, operation: operation(number) }),
         );
       await remove(5);
       assert.deepEqual(await service.getUserState(OWNER), { v: 2 });
@@ -263,11 +265,13 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       const deletes = (createdRevision: number, number: number) =>
-        run((store) =>
-          store.delete(
-            { what: 'session', key: KEY, created: createdRevision },
-            { operation: operation(number) },
-          ),
+        run((backend) =>
+          backend.delete({
+            what: 'session',
+            key: KEY,
+            created: createdRevision,
+            operation: operation(number),
+          }),
         );
       await deletes(at + 1, 2);
       assert.ok(await service.getSession(KEY));
@@ -282,8 +286,8 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const at = await created(run);
       const valueOf = async () => (await service.getSession(KEY))?.state.value;
       const append = (client: number, value: number) =>
-        run((store) =>
-          store.append(appendOf(operation(5, client), { value, created: at, id: `e${client}` })),
+        run((backend) =>
+          backend.append(appendOf(operation(5, client), { value, created: at, id: `e${client}` })),
         );
       for (let client = 1; client <= 32; client += 1) {
         clock.now += 1;
@@ -321,15 +325,13 @@ function storesEachOnce(name: string, open: Open): void {
         return appendOf(operation(index + 1), given);
       });
       const answers = await Promise.all(
-        [...requests, ...requests].map((request) => run((store) => store.append(request))),
+        [...requests, ...requests].map((request) => run((backend) => backend.append(request))),
       );
       for (const [index, sessionId] of sessions.entries()) {
         const session = await service.getSession({ ...OWNER, sessionId });
         assert.equal(session?.events.length, 1);
         assert.equal(session.state.value, index);
-        const places = [answers[index], answers[index + 20]].map(
-          (answer) => answer?.[APPENDED.placed].length,
-        );
+        const places = [answers[index], answers[index + 20]].map((answer) => answer?.placed.length);
         assert.deepEqual(places.sort(), [0, 1]);
       }
       await service.close();

@@ -11,7 +11,7 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
-import { openAdapter } from '../../../../js/database/database_session_service.js';
+import { openStorage } from '../../../../js/database/database_session_service.js';
 import { command, hashOf } from '../../command/stores.js';
 import { eventOf } from '../cases/concurrency.js';
 import { emptied, postgresRows, type Server, startMariadb, startPostgres } from '../servers.js';
@@ -347,7 +347,7 @@ describe('Indices of PostgreSQL', () => {
     // Each build waits for this snapshot.
     await reader.query('begin isolation level repeatable read');
     await reader.query('select 1 from sessions');
-    const adapter = await openAdapter({ url });
+    const adapter = await openStorage({ url });
     await adapter.open();
     await untilBuilding(watcher);
     adapter.closing(100);

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import * as adk from '../../../../js/adk/index.js';
 import { CachedSessionService } from '../../../../js/cache/index.js';
 import { DatabaseSessionService } from '../../../../js/database/index.js';
-import { mapAdapter } from '../../../../examples/map_adapter.js';
+import { wholeStorage } from '../whole_storage.js';
 import {
   createEvent,
   InMemorySessionService,
@@ -25,7 +25,7 @@ type Service = Pick<SessionService, 'createSession' | 'getSession' | 'close'> &
 
 const SERVICES: Record<string, () => Service | Promise<Service>> = {
   memory: () => new InMemorySessionService(),
-  'an adapter': () => openSessionService({ storage: mapAdapter() }),
+  'an adapter': () => openSessionService({ storage: wholeStorage() }),
   SQLite: () => new DatabaseSessionService('sqlite::memory:'),
   'a remote service': () => openRemote().remote,
   'a cache': () =>

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { mapAdapter } from '../../../../examples/map_adapter.js';
+import { wholeStorage } from '../whole_storage.js';
 import {
   type Event,
   InMemorySessionService,
@@ -110,7 +110,7 @@ describe('autoTitle', () => {
   });
 
   it('is unsupported over an adapter without titles', async () => {
-    const storage = { ...mapAdapter(), describe: undefined };
+    const storage = { ...wholeStorage(), describe: undefined };
     const service = await openSessionService({ storage, autoTitle: true });
     const session = await service.createSession(KEY);
     await failure(service.appendEvent({ session, event: says('Tea?') }), 'unsupported');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { mapAdapter } from '../../../../examples/map_adapter.js';
+import { wholeStorage } from '../whole_storage.js';
 import { InMemorySessionService as FrameworkService } from '../../../../js/adk/index.js';
 import {
   type DeleteSessionsRequest,
@@ -217,7 +217,7 @@ describe('deleteSessions', () => {
   });
 
   it('is unsupported over an adapter without the verb deleteUnchanged', async () => {
-    const storage = { ...mapAdapter(), deleteUnchanged: undefined };
+    const storage = { ...wholeStorage(), deleteUnchanged: undefined };
     const service = await openSessionService({ storage });
     await service.createSession(KEY);
     await failure(service.deleteSessions(APP), 'unsupported');
@@ -226,7 +226,7 @@ describe('deleteSessions', () => {
 
   for (const answer of [undefined, null, 1, {}, { floor: -1 }]) {
     it(`reports an adapter whose verb gives ${JSON.stringify(answer)}`, async () => {
-      const storage = { ...mapAdapter(), deleteUnchanged: () => answer as never };
+      const storage = { ...wholeStorage(), deleteUnchanged: () => answer as never };
       const service = await openSessionService({ storage });
       await service.createSession(KEY);
       const error = await failure(service.deleteSessions(APP), 'storage_failed');

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { mapAdapter } from '../../../../examples/map_adapter.js';
+import { wholeStorage } from '../whole_storage.js';
 import { exportSession, importSession } from '../../../../js/files/index.js';
 import { type Event, InMemorySessionService, openSessionService } from '../../../../js/index.js';
-import type { SessionRow, StorageAdapter } from '../../../../js/storage/index.js';
+import type { SessionRow, Storage } from '../../../../js/storage/index.js';
 import { cutPage } from '../../../../js/storage/cut_page.js';
 import { failure, imported, KEY, overStorages, says } from '../fixture.js';
 
@@ -88,7 +88,7 @@ overStorages('The info of a session', (open) => {
 
 describe('The info of a session', () => {
   it('does not mix two sessions of one id', async () => {
-    const adapter = mapAdapter();
+    const adapter = wholeStorage();
     let pages = 0;
     const service = await openSessionService({
       storage: {
@@ -109,11 +109,11 @@ describe('The info of a session', () => {
   });
 
   it('lacks what an adapter does not store', async () => {
-    const adapter = mapAdapter();
+    const adapter = wholeStorage();
     const withoutOrigin = (row: SessionRow): SessionRow => {
       return { ...row, createTime: undefined, initialState: undefined };
     };
-    const write: StorageAdapter['append'] = (request, decide) =>
+    const write: Storage['append'] = (request, decide) =>
       adapter.append(request, (found) => {
         const changes = decide(found);
         return changes?.session && { ...changes, session: withoutOrigin(changes.session) };

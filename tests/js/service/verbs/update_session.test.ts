@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService as FrameworkService } from '../../../../js/adk/index.js';
-import { mapAdapter } from '../../../../examples/map_adapter.js';
+import { wholeStorage } from '../whole_storage.js';
 import { exportSession, importSession, sessionFromFile } from '../../../../js/files/index.js';
 import {
   InMemorySessionService,
@@ -10,7 +10,7 @@ import {
   openSessionService,
   type SessionChanges,
 } from '../../../../js/index.js';
-import type { StorageAdapter } from '../../../../js/storage/index.js';
+import type { Storage } from '../../../../js/storage/index.js';
 import { APP, failure, imported, KEY, overStorages, says, stored, USER } from '../fixture.js';
 
 const DESCRIPTION = { title: 'Green tea', labels: { pinned: 'yes' } };
@@ -116,7 +116,7 @@ overStorages('A title and labels', (open) => {
 
 describe('A title and labels', () => {
   it('are unsupported over an adapter without the verb describe', async () => {
-    const bare: StorageAdapter = { ...mapAdapter(), describe: undefined };
+    const bare: Storage = { ...wholeStorage(), describe: undefined };
     const service = await openSessionService({ storage: bare });
     await failure(service.createSession({ ...KEY, ...DESCRIPTION }), 'unsupported');
     assert.equal(await service.getSession(KEY), undefined);

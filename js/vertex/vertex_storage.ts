@@ -1,7 +1,7 @@
 /**
- * The storage adapter over Agent Engine's sessions. The fields correspond as follows:
+ * The storage over Agent Engine's sessions. The fields correspond as follows:
  *
- * | adapter | server |
+ * | rows | server |
  * |---|---|
  * | a session's `created` | `createTime`, in microseconds since 1970 |
  * | its `revision` | the latest `timestamp` of its events, in microseconds; `createTime` if there are no events |
@@ -25,39 +25,44 @@ import type {
   Decide,
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
+  StorageDescribeRequest,
+  StorageListPartRequest,
   StoragePageRequest,
   StorageReadRequest,
   StorageWriteRequest,
-} from '../storage/adapter.js';
-import type { Listing, PageRows, Rows, StorageKey } from '../storage/rows.js';
-import type { StorageCall } from '../model/diagnostic.js';
+} from '../storage/requests.js';
 import {
+  type Listing,
   NO_ROWS,
-  type BuiltInAdapter,
-  type BuiltInDescribeRequest,
-  type BuiltInListRequest,
-  type BuiltInWriteRequest,
-} from '../storage/built_in_adapter.js';
+  type PageRows,
+  type Rows,
+  type StorageKey,
+} from '../storage/rows.js';
+import type { Storage } from '../storage/storage.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import { appendEvents } from './verbs/append_events.js';
 import { CallLimit } from '../http/call_limit.js';
-import { createInSteps } from './verbs/create_in_steps.js';
+import { createWithEvents } from './verbs/create_with_events.js';
 import { createSession, invalidSessionId } from './verbs/create_session.js';
 import { deleteSession, deleteUnchangedSession, deleteUser } from './verbs/delete_sessions.js';
 import { describeSession } from './verbs/describe_session.js';
 import type { EngineAddresses } from './rest/engine_address.js';
 import { listSessions, readStates } from './verbs/list_sessions.js';
-import { readEventPage, readSession } from './verbs/read_session.js';
+import { readChanged, readEventPage, readSession } from './verbs/read_session.js';
 import { VERTEX_AI } from './rest/rest_errors.js';
+import { VERTEX_FACTS } from './vertex_facts.js';
 import { type Connection, Rest } from './rest/rest.js';
 import { SeenEvents } from './events/seen_events.js';
 import { type SharedCaches, type SessionAddress, Sessions } from './verbs/sessions.js';
 import { SessionQueue } from './rest/session_queue.js';
 
-export class VertexAdapter implements BuiltInAdapter {
-  readonly kind = 'vertexai';
-  readonly durable = true;
+export class VertexStorage implements Storage {
+  readonly kind = VERTEX_FACTS.kind;
+  readonly durable = VERTEX_FACTS.durable;
+  readonly expires = VERTEX_FACTS.expires;
+  readonly removesNull = VERTEX_FACTS.removesNull;
   readonly readsBack = true;
-  readonly createInSteps = createInSteps;
+  readonly createWithEvents = createWithEvents;
   readonly #connection: Connection;
   readonly #caches: SharedCaches;
   readonly #callTimeoutMs: number;
@@ -79,7 +84,7 @@ export class VertexAdapter implements BuiltInAdapter {
     );
   }
 
-  append(request: BuiltInWriteRequest, decide: Decide): Promise<void> {
+  append(request: StorageWriteRequest, decide: Decide): Promise<void> {
     const notFound = (): void => void decide(NO_ROWS);
     return this.#write(request, notFound, (sessions, address) =>
       appendEvents(sessions, address, request, decide),
@@ -92,7 +97,12 @@ export class VertexAdapter implements BuiltInAdapter {
     return this.#call(request, async (sessions) => {
       if (userId === undefined || sessionId === undefined) return readStates(sessions, key);
       const address = sessions.addressOf({ appName, userId, sessionId });
-      const rows = address && (await readSession(sessions, address, { window }));
+      const { since } = window;
+      const rows =
+        address &&
+        (since === undefined
+          ? await readSession(sessions, address, { window })
+          : await readChanged(sessions, address, since));
       return { ...NO_ROWS, ...rows };
     });
   }
@@ -108,19 +118,18 @@ export class VertexAdapter implements BuiltInAdapter {
     });
   }
 
-  /** Same as `read`: the events arrive in pages, and this package's own events already are JSON text. */
-  readParsed(request: StorageReadRequest): Promise<Rows> {
-    return this.read(request);
-  }
-
-  describe(request: BuiltInDescribeRequest): Promise<boolean> {
+  describe(request: StorageDescribeRequest): Promise<boolean> {
     return this.#write(request, isAbsent, (sessions, address) =>
       describeSession(sessions, address, request),
     );
   }
 
-  list(request: BuiltInListRequest): Promise<Listing> {
+  list(request: StorageListPartRequest): Promise<Listing> {
     return this.#call(request, (sessions) => listSessions(sessions, request));
+  }
+
+  listPart(request: StorageListPartRequest): Promise<Listing> {
+    return this.list(request);
   }
 
   async delete(request: StorageDeleteRequest): Promise<void> {

@@ -1,7 +1,6 @@
 import { SessionError } from '../errors/errors.js';
 import type { Event } from '../model/event/event.js';
-import type { EventRow } from '../storage/rows.js';
-import type { Fragments } from '../storage/session_store.js';
+import type { EventRow } from './rows.js';
 
 /**
  * Characters to parse at once. One long text parses faster than many short ones, up to about this
@@ -9,42 +8,33 @@ import type { Fragments } from '../storage/session_store.js';
  */
 export const BATCH_CHARACTERS = 64 * 1024;
 
+/** Parses texts of one event or of several with commas between them. This package wrote them: none is damaged. */
+export function parseTexts(texts: readonly string[]): Event[] {
+  const parts = texts.map((text) => JSON.parse(`[${text}]`) as Event[]);
+  return parts.length === 1 ? parts[0]! : parts.flat();
+}
+
 /**
- * Parses the events of a read, in order.
+ * Parses the rows of a read, in order.
  *
  * @param skipCorrupt leaves out events that cannot be read
  * @throws SessionError `corrupt_record` naming the first event that cannot be read
  */
-export function parseEvents(
-  fragments: Fragments,
+export function parseRows(
+  rows: readonly EventRow[],
   sessionId: string,
   skipCorrupt: boolean,
 ): Event[] {
-  if (fragments.length === 0) return [];
-  if (areParsed(fragments)) return fragments[0];
-  if (areTexts(fragments)) {
-    // Memory wrote these texts itself, so none can be damaged.
-    const parts = fragments.map((fragment) => JSON.parse(`[${fragment}]`) as Event[]);
-    return parts.length === 1 ? parts[0]! : parts.flat();
-  }
   const events: Event[] = [];
-  for (let position = 0; position < fragments.length;) {
-    const texts = nextTexts(fragments, position);
+  for (let position = 0; position < rows.length;) {
+    const texts = nextTexts(rows, position);
     const end = position + texts.length;
     const parsed =
-      parseBatch(texts) ?? parseRows(fragments.slice(position, end), sessionId, skipCorrupt);
+      parseBatch(texts) ?? parseOneByOne(rows.slice(position, end), sessionId, skipCorrupt);
     for (const event of parsed) events.push(event);
     position = end;
   }
   return events;
-}
-
-function areParsed(fragments: Fragments): fragments is readonly [Event[]] {
-  return Array.isArray(fragments[0]);
-}
-
-function areTexts(fragments: Fragments): fragments is readonly string[] {
-  return typeof fragments[0] === 'string';
 }
 
 /** Returns the texts of the next batch. */
@@ -72,7 +62,11 @@ function parseBatch(texts: readonly string[]): Event[] | undefined {
   }
 }
 
-function parseRows(rows: readonly EventRow[], sessionId: string, skipCorrupt: boolean): Event[] {
+function parseOneByOne(
+  rows: readonly EventRow[],
+  sessionId: string,
+  skipCorrupt: boolean,
+): Event[] {
   const events: Event[] = [];
   for (const row of rows) {
     const event = parseEvent(row, sessionId);

@@ -1,4 +1,4 @@
-import type { StorageOperation } from '../model/diagnostic.js';
+import type { StorageOperation } from '../../model/diagnostic.js';
 import {
   type AppliedOperation,
   KEPT_MS,
@@ -6,7 +6,7 @@ import {
   refuseApplied,
   UNKNOWN,
 } from './applied_operations.js';
-import type { StorageKey } from './rows.js';
+import type { StorageKey } from '../rows.js';
 
 interface TimedOperation extends AppliedOperation {
   readonly time: number;

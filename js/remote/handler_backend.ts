@@ -5,38 +5,31 @@ import { parseLabels } from '../model/description.js';
 import type { StorageCall, StorageOperation } from '../model/diagnostic.js';
 import { cursorText, readPlace } from '../read/cursor.js';
 import { LIST_CURSOR } from '../read/session_lists.js';
-import type { StorageDeleteUnchangedRequest } from '../storage/adapter.js';
+import type { StorageDeleteUnchangedRequest } from '../storage/requests.js';
 import { isRevision } from '../storage/checked_rows.js';
-import type { StorageKey } from '../storage/rows.js';
 import type { StateOwner } from '../storage/scopes.js';
 import type {
+  Appended,
   AppendRequest,
+  ChangesRequest,
   CreatedSession,
   CreateRequest,
   DeleteRequest,
+  Deletion,
   DescribeRequest,
-  EventPageRequest,
   ListedSession,
-  ListPageRequest,
-  ReadEvents,
+  ListRequest,
+  PageRequest,
   ReadList,
+  ReadPage,
+  ReadRequest,
   ReadSession,
-} from '../storage/session_store.js';
+  SharedRevisions,
+  StateRequest,
+  UpdateRequest,
+} from '../storage/backend.js';
 import { pageNumbers } from '../wasm/core.js';
-import {
-  type Appended,
-  type Compute,
-  type SharedRevisions,
-  STALE_POLICIES,
-} from '../wasm/protocol.js';
-import {
-  appendedIn,
-  changesIn,
-  nothingIn,
-  readEventsIn,
-  sessionIn,
-  sessionReader,
-} from './responses.js';
+import { appendedIn, changesIn, nothingIn, pageIn, sessionIn, sessionReader } from './responses.js';
 import type { Query } from '../http/exchange.js';
 import {
   type Connection,
@@ -44,7 +37,7 @@ import {
   type ReadResponse,
   type RemoteRequest,
 } from './connection/connection.js';
-import { absentIfEmpty, bodyOf, createAt, listText, type ServerStore } from './server_store.js';
+import { absentIfEmpty, bodyOf, createAt, listText, type ServerBackend } from './server_backend.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
 
 /** The sessions that are asked for at once, the most that the handler gives. */
@@ -53,29 +46,31 @@ const CHUNK = 1000;
 /** The path of a handle's events, below that of its session. */
 const HANDLE_EVENTS = '/handle/events';
 
-const POLICIES = Object.keys(STALE_POLICIES);
-
-/** Stores through the handler of `adk-session-wasm/server`, which runs the rules. */
-export class HandlerStore implements ServerStore {
+/** Sessions behind the handler of `adk-session-wasm/server`, which runs the rules. */
+export class HandlerBackend implements ServerBackend {
   readonly #connection: Connection;
-  readonly keepsOperations: boolean;
+  readonly #keepsOperations: boolean;
 
   constructor(connection: Connection, keepsOperations: boolean) {
     this.#connection = connection;
-    this.keepsOperations = keepsOperations;
+    this.#keepsOperations = keepsOperations;
+  }
+
+  keepsOperations(): boolean {
+    return this.#keepsOperations;
   }
 
   /** Returns the operation of a call, if the server keeps it. */
   #operationOf({ operation }: StorageCall): StorageOperation | undefined {
-    return this.keepsOperations ? operation : undefined;
+    return this.#keepsOperations ? operation : undefined;
   }
 
-  create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
+  create(request: CreateRequest): Promise<CreatedSession | undefined> {
     const { appName, userId } = request.key;
     const path = pathTo({ appName, userId }, '/sessions');
     const operation = this.#operationOf(request);
     const given = { ...request, operation };
-    return createAt(this.#connection, path, given, ifAbsent, sessionReader(request.key));
+    return createAt(this.#connection, path, given, sessionReader(request.key));
   }
 
   async describe({ key, title, labels, ...call }: DescribeRequest): Promise<boolean> {
@@ -88,50 +83,33 @@ export class HandlerStore implements ServerStore {
     return (await this.#send(request, call)) ?? false;
   }
 
-  get(
-    key: Required<StorageKey>,
-    last: number | undefined,
-    after: number | undefined,
-    call: StorageCall,
-  ): Promise<ReadSession | undefined> {
+  get({ key, last, after, ...call }: ReadRequest): Promise<ReadSession | undefined> {
     const query = { numRecentEvents: last, afterTimestamp: timeText(after) };
     return this.#get(pathTo(key), query, call, sessionReader(key));
   }
 
-  page(
-    key: Required<StorageKey>,
-    { isForward, eventId, limit, withCount }: EventPageRequest,
-    call: StorageCall,
-  ): Promise<ReadEvents | undefined> {
-    const query = { direction: isForward ? 'after' : 'before', eventId, limit, withCount };
-    return this.#get(pathTo(key, HANDLE_EVENTS), query, call, readEventsIn);
+  page(request: PageRequest): Promise<ReadPage | undefined> {
+    const { key, direction, eventId, limit, withCount } = request;
+    const query = { direction, eventId, limit, withCount };
+    return this.#get(pathTo(key, HANDLE_EVENTS), query, request, pageIn);
   }
 
-  readChanges(
-    key: Required<StorageKey>,
-    since: number,
-    created: number | undefined,
-    call: StorageCall,
-  ): Promise<ChangesSince | undefined> {
+  changes({ key, since, created, ...call }: ChangesRequest): Promise<ChangesSince | undefined> {
     return this.#get(pathTo(key, '/changes'), { since, created }, call, changesIn);
   }
 
-  list(
-    appName: string,
-    userId: string | undefined,
-    descending: boolean,
-    { limit, page, withTotal, orderBy, after, description }: ListPageRequest,
-    call: StorageCall,
-  ): Promise<ReadList> {
-    return this.#connection.limited(call, async (call) => {
+  list(request: ListRequest): Promise<ReadList> {
+    const { appName, userId, limit, page, withTotal, orderBy, after, description } = request;
+    const isDescending = request.order === 'desc';
+    return this.#connection.limited(request, async (call) => {
       const wanted = pageNumbers(limit, page);
       // A page of more than a chunk is read from the start of the list.
       const isChunk = wanted.limit !== undefined && wanted.limit <= CHUNK;
       const skipped = isChunk ? 0 : wanted.offset;
       // A session that is updated between two chunks moves to the end. So the whole list is read from its old end: in
       // descending order such a session would be missing.
-      const isReversed = descending && wanted.limit === undefined;
-      const order = descending && !isReversed ? 'desc' : 'asc';
+      const isReversed = isDescending && wanted.limit === undefined;
+      const order = isDescending && !isReversed ? 'desc' : 'asc';
       const { owner, ...query } = listQuery(appName, userId, order, orderBy, description);
       const most = skipped + (wanted.limit ?? Infinity);
       const path = pathTo({ appName }, '/sessions');
@@ -163,18 +141,17 @@ export class HandlerStore implements ServerStore {
       } while (cursor !== undefined && sessions.size < most);
       const listed = [...sessions.values()].slice(skipped);
       if (isReversed) listed.reverse();
-      return [listed, total, shared.states];
+      return { sessions: listed, total, shared: shared.states };
     });
   }
 
   async append(request: AppendRequest): Promise<Appended> {
-    const { key, position, policy, expectedRevision, expectedEvents, events, firstTitle } = request;
+    const { key, position, stale, expectedRevision, expectedEvents, events, firstTitle } = request;
     if (request.compute !== undefined) throw noFunctions();
-    const stale = POLICIES[policy];
     // A position that is not known is NaN, which becomes null.
     const body = bodyOf(
       { events: listText(events) },
-      { ...position, stale, expectedRevision, expectedEvents, firstTitle },
+      { position, stale, expectedRevision, expectedEvents, firstTitle },
     );
     const path = pathTo(key, HANDLE_EVENTS);
     // The ids of the events tell the handler what is stored already.
@@ -183,32 +160,30 @@ export class HandlerStore implements ServerStore {
     return (await this.#connection.request(post, request, appendedIn))!;
   }
 
-  async update(
-    appName: string,
-    userId: string | undefined,
-    delta: string | Compute,
-    call: StorageCall,
-  ): Promise<SharedRevisions> {
+  async update({ appName, userId, delta, ...call }: UpdateRequest): Promise<SharedRevisions> {
     if (typeof delta !== 'string') throw noFunctions();
     const path = pathTo({ appName, userId }, '/state');
     const operation = this.#operationOf(call);
     const body = bodyOf({ stateDelta: delta });
     await this.#send({ method: 'PATCH', path, body, operation }, call);
-    return [0, 0];
+    return { user: 0, app: 0 };
   }
 
-  async sharedState(owner: StateOwner, call: StorageCall): Promise<string> {
-    const request = { method: 'GET', path: pathTo(owner, '/state') } as const;
+  async sharedState({ appName, userId, ...call }: StateRequest): Promise<string> {
+    const request = { method: 'GET', path: pathTo({ appName, userId }, '/state') } as const;
     const state = await this.#connection.request(request, call, (json) =>
       isPlainObject(json) ? json : undefined,
     );
     return JSON.stringify(state);
   }
 
-  async delete({ what, key, created }: DeleteRequest, call: StorageCall): Promise<undefined> {
+  async delete(request: DeleteRequest): Promise<Deletion> {
+    const { what, key } = request;
     const path = pathTo(key, what.endsWith('State') ? '/state' : '');
-    const query = { created: what === 'session' ? created : undefined };
-    await this.#send({ method: 'DELETE', path, query, operation: this.#operationOf(call) }, call);
+    const query = { created: what === 'session' ? request.created : undefined };
+    const operation = this.#operationOf(request);
+    await this.#send({ method: 'DELETE', path, query, operation }, request);
+    return { isDeleted: true };
   }
 
   async deleteUnchanged({
@@ -216,14 +191,14 @@ export class HandlerStore implements ServerStore {
     revision,
     labels,
     ...call
-  }: StorageDeleteUnchangedRequest): Promise<{ readonly floor: undefined } | undefined> {
+  }: StorageDeleteUnchangedRequest): Promise<Deletion> {
     const body = bodyOf({ labels: labels ?? '{}' }, { revision });
     const path = pathTo(key, '/handle');
     const request = { method: 'DELETE', path, body, none: 'not_found' } as const;
     const isDeleted = await this.#connection.request(request, call, (json) =>
       typeof json === 'boolean' ? json : undefined,
     );
-    return isDeleted ? { floor: undefined } : undefined;
+    return { isDeleted: isDeleted ?? false };
   }
 
   run(): never {
@@ -269,8 +244,8 @@ function listQuery(
   appName: string,
   userId: string | undefined,
   order: 'asc' | 'desc',
-  orderBy: ListPageRequest['orderBy'],
-  description: ListPageRequest['description'],
+  orderBy: ListRequest['orderBy'],
+  description: ListRequest['description'],
 ) {
   const title = absentIfEmpty(description?.title);
   const labels = absentIfEmpty(description?.labels);

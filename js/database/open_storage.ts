@@ -1,8 +1,8 @@
-/** Makes the adapter of a database. This module and what it imports need Kysely; {@link DatabaseToOpen} does not. */
+/** Makes the storage of a database. This module and what it imports need Kysely; {@link DatabaseToOpen} does not. */
 import type { Database } from './tables/tables.js';
 import type { Address } from './engines/address.js';
 import { connect, connectKysely, type ConnectOptions } from './connections/connect.js';
-import { DatabaseAdapter } from './database_adapter.js';
+import { DatabaseStorage } from './database_storage.js';
 import type { EngineKind } from './engines/engine.js';
 import { ENGINES } from './engines/engines.js';
 import type { DatabaseParts } from './lazy_database.js';
@@ -15,11 +15,11 @@ export interface DatabaseToOpen extends Omit<DatabaseParts, 'connect' | 'engine'
     | ({ readonly address: Address } & Pick<ConnectOptions, 'durability' | 'driverOptions'>);
 }
 
-/** Connects at the first verb of the adapter. */
-export function adapterOf({ kind, from, ...parts }: DatabaseToOpen): DatabaseAdapter {
+/** Connects at the first verb of the storage. */
+export function storageOf({ kind, from, ...parts }: DatabaseToOpen): DatabaseStorage {
   const engine = ENGINES[kind];
   const { waits } = parts;
-  return new DatabaseAdapter({
+  return new DatabaseStorage({
     ...parts,
     engine,
     connect: (onLost) =>

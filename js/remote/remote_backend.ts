@@ -5,38 +5,34 @@ import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '.
 import { isPlainObject } from '../json/rules.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { ServiceCore } from '../service/service_core.js';
-import type { SessionStore } from '../storage/session_store.js';
+import type { Backend, BackendCall } from '../storage/backend.js';
 import type { Connection } from './connection/connection.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
-import { HandlerStore } from './handler_store.js';
+import { HandlerBackend } from './handler_backend.js';
 import { type RunRequest, takeRun } from './run/run_request.js';
-import type { ServerStore } from './server_store.js';
+import type { ServerBackend } from './server_backend.js';
 
-/** Stores at whatever server there is: asks it once what it is. */
-export class RemoteStore implements SessionStore {
+/** Sessions at whatever server there is: asks it once what it is. */
+export class RemoteBackend implements Backend {
   readonly #connection: Connection;
-  #server: Promise<ServerStore> | undefined;
-  #keepsOperations: boolean | undefined;
+  #server: Promise<ServerBackend> | undefined;
 
   constructor(connection: Connection) {
     this.#connection = connection;
   }
 
-  get keepsOperations(): boolean | undefined {
-    return this.#keepsOperations;
-  }
-
   /** Asks the server what it is, also if an earlier call has asked. */
-  async open(call: StorageCall): Promise<void> {
+  async open(call: BackendCall): Promise<void> {
     await this.#probe(call);
   }
 
+  readonly keepsOperations = this.#verb('keepsOperations');
   readonly create = this.#verb('create');
   readonly describe = this.#verb('describe');
   readonly get = this.#verb('get');
   readonly page = this.#verb('page');
-  readonly readChanges = this.#verb('readChanges');
+  readonly changes = this.#verb('changes');
   readonly list = this.#verb('list');
   readonly append = this.#verb('append');
   readonly update = this.#verb('update');
@@ -58,27 +54,25 @@ export class RemoteStore implements SessionStore {
     // Taken before anything is awaited: the caller may change the request meanwhile.
     const run = takeRun(core, request);
     try {
-      const store = await raceSignal(stopped, this.#store(run.signal));
-      yield* store.run(run, stopped);
+      const server = await raceSignal(stopped, this.#ask(run.signal));
+      yield* server.run(run, stopped);
     } catch (error) {
       if (!stopped.aborted) throw error;
     }
   }
 
-  free(): void {
-    // It holds nothing in the wasm.
-  }
-
-  #verb<Name extends Exclude<keyof ServerStore, 'keepsOperations'>>(name: Name): ServerStore[Name] {
-    const run = async (...parameters: unknown[]): Promise<unknown> => {
-      const store = await this.#store(signalOf(parameters));
-      return Reflect.apply(store[name], store, parameters) as unknown;
+  #verb<Name extends Exclude<keyof ServerBackend, 'run'>>(name: Name) {
+    return async (
+      request: Parameters<ServerBackend[Name]>[0],
+    ): Promise<Awaited<ReturnType<ServerBackend[Name]>>> => {
+      const server = await this.#ask(request.signal);
+      const verb = server[name] as (given: typeof request) => ReturnType<ServerBackend[Name]>;
+      return await verb.call(server, request);
     };
-    return run as ServerStore[Name];
   }
 
   /** The signal ends only the wait of its call, because other calls wait for the same answer. */
-  async #store(signal: HostAbortSignal | undefined): Promise<ServerStore> {
+  async #ask(signal: HostAbortSignal | undefined): Promise<ServerBackend> {
     this.#server ??= this.#probe({}).catch((error: unknown) => {
       this.#server = undefined;
       throw error;
@@ -86,7 +80,7 @@ export class RemoteStore implements SessionStore {
     return untilAborted(signal, this.#server);
   }
 
-  async #probe(call: StorageCall): Promise<ServerStore> {
+  async #probe(call: StorageCall): Promise<ServerBackend> {
     const request = { method: 'GET', path: VERSION_PATH } as const;
     const found = await this.#connection.request(request, call, (json, headers) => {
       const version = headers.get(PROTOCOL_HEADER);
@@ -98,19 +92,12 @@ export class RemoteStore implements SessionStore {
     });
     if (found !== 'api_server') {
       this.#connection.isHandler = true;
-      this.#keepsOperations = found!.keepsOperations;
-      return new HandlerStore(this.#connection, found!.keepsOperations);
+      return new HandlerBackend(this.#connection, found!.keepsOperations);
     }
     // Loaded on demand: most pages never need it.
-    const { ApiServerStore } = await loadPart(() => import('./api_server_store.js'));
-    return new ApiServerStore(this.#connection);
+    const { ApiServerBackend } = await loadPart(() => import('./api_server_backend.js'));
+    return new ApiServerBackend(this.#connection);
   }
-}
-
-/** Returns the signal of a call. A verb gets it in its last parameter, `create` in its first. */
-function signalOf(parameters: readonly unknown[]): HostAbortSignal | undefined {
-  const calls = [parameters.at(-1), parameters[0]].map((given) => Object(given) as StorageCall);
-  return calls.find(({ signal }) => signal !== undefined)?.signal;
 }
 
 function otherVersion(version: string): SessionError {

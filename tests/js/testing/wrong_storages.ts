@@ -1,15 +1,15 @@
 // Adapters that break a rule.
 
-import { mapAdapter } from '../../../examples/map_adapter.js';
-import type { Changes, Found, StorageAdapter } from '../../../js/storage/index.js';
+import { wholeStorage } from '../service/whole_storage.js';
+import type { Changes, Found, Storage } from '../../../js/storage/index.js';
 import { sortList } from '../../../js/storage/list_place.js';
 
 /** Writes states as they are printed after parsing. */
-function reparsing(): StorageAdapter {
-  const adapter = mapAdapter();
+function reparsing(): Storage {
+  const adapter = wholeStorage();
   const reparsed = <Row extends { state: string }>(row: Row | undefined) =>
     row && { ...row, state: JSON.stringify(JSON.parse(row.state)) };
-  const write: StorageAdapter['append'] = (request, decide) =>
+  const write: Storage['append'] = (request, decide) =>
     adapter.append(request, (found) => {
       const changes = decide(found);
       if (changes === undefined) return undefined;
@@ -20,8 +20,8 @@ function reparsing(): StorageAdapter {
 }
 
 /** Shows `decide` other rows than the stored ones. */
-function showing(change: (found: Found) => Partial<Found>, adapter = mapAdapter()): StorageAdapter {
-  const write: StorageAdapter['append'] = (request, decide) =>
+function showing(change: (found: Found) => Partial<Found>, adapter = wholeStorage()): Storage {
+  const write: Storage['append'] = (request, decide) =>
     adapter.append(request, (found) => decide({ ...found, ...change(found) }));
   return { ...adapter, create: write, append: write };
 }
@@ -29,44 +29,40 @@ function showing(change: (found: Found) => Partial<Found>, adapter = mapAdapter(
 /** Lists after a place what is also listed by a wrong condition. */
 function listing(
   isListed: (row: { sessionId: string }, after: { sessionId: string }) => boolean,
-): StorageAdapter {
-  const adapter = mapAdapter();
+): Storage {
+  const adapter = wholeStorage();
   return {
     ...adapter,
-    async listAfter({ limit, ...request }) {
+    async listPart({ limit, ...request }) {
       const all = await adapter.list({ ...request, offset: 0 });
-      const rows = sortList(all.sessions, request).filter((row) => isListed(row, request.after));
+      const rows = sortList(all.sessions, request).filter((row) => isListed(row, request.after!));
       return { ...all, sessions: rows.slice(0, limit) };
     },
   };
 }
 
 /** A floor that leaves out deleted states. */
-function forgetsStates(): StorageAdapter {
-  const adapter = mapAdapter();
+function forgetsStates(): Storage {
+  const adapter = wholeStorage();
   let floor = 0;
   const showingFloor = showing(() => ({ floor }), adapter);
   return {
     ...showingFloor,
     async delete(request) {
       const deleted = await adapter.delete(request);
-      if (request.what === 'session' || request.what === 'user') floor = deleted?.floor ?? 0;
+      if (request.what === 'session' || request.what === 'user')
+        floor = deleted ? deleted.floor : 0;
     },
   };
 }
 
 /** A wrong adapter, a case that finds it, and what the message says. */
-export const WRONG: [
-  name: string,
-  make: () => StorageAdapter,
-  testCase: string,
-  message: RegExp,
-][] = [
+export const WRONG: [name: string, make: () => Storage, testCase: string, message: RegExp][] = [
   [
     'parses states and writes them again',
     reparsing,
     'verbs: a write is stored whole, and texts come back as they were written',
-    /state text is .* but should be .*\n {2}hint: rule 5 in docs\/writing_an_adapter\.md/,
+    /state text is .* but should be .*\n {2}hint: rule 5 in docs\/writing_a_storage\.md/,
   ],
   [
     'has a floor below deleted states',
@@ -88,21 +84,21 @@ export const WRONG: [
   ],
   [
     'has an appendMany that rejects',
-    () => ({ ...mapAdapter(), appendMany: () => Promise.reject(new Error('busy')) }),
+    () => ({ ...wholeStorage(), appendMany: () => Promise.reject(new Error('busy')) }),
     'verbs: appendMany, if there is one, decides and stores appends to several sessions',
     /appendMany failed: Error: busy/,
   ],
   [
     'has an appendMany that decides nothing',
-    () => ({ ...mapAdapter(), appendMany: () => undefined }),
+    () => ({ ...wholeStorage(), appendMany: () => undefined }),
     'verbs: appendMany, if there is one, decides and stores appends to several sessions',
     /appendMany called no decide/,
   ],
   [
     'has an appendMany that stores nothing',
     () => {
-      const adapter = mapAdapter();
-      const appendMany: StorageAdapter['appendMany'] = async (writes) => {
+      const adapter = wholeStorage();
+      const appendMany: Storage['appendMany'] = async (writes) => {
         for (const { request, decide } of writes) {
           await adapter.append(request, (found) => void decide(found));
         }
@@ -115,8 +111,8 @@ export const WRONG: [
   [
     'writes although decide refuses',
     () => {
-      const adapter = mapAdapter();
-      const write: StorageAdapter['append'] = (request, decide) =>
+      const adapter = wholeStorage();
+      const write: Storage['append'] = (request, decide) =>
         adapter.append(request, (found) => {
           const { session } = found;
           const row = session && { ...session, revision: 9 };
@@ -136,8 +132,8 @@ export const WRONG: [
   [
     'returns changes from since on',
     () => {
-      const adapter = mapAdapter();
-      const append: StorageAdapter['append'] = (request, decide) =>
+      const adapter = wholeStorage();
+      const append: Storage['append'] = (request, decide) =>
         adapter.append({ ...request, since: request.since - 1 }, decide);
       return { ...adapter, append };
     },
@@ -156,8 +152,8 @@ export const WRONG: [
   [
     'stores a state only beside a session',
     () => {
-      const adapter = mapAdapter();
-      const append: StorageAdapter['append'] = (request, decide) =>
+      const adapter = wholeStorage();
+      const append: Storage['append'] = (request, decide) =>
         adapter.append(request, (found) => {
           const changes = decide(found);
           return found.session === undefined ? undefined : changes;
@@ -170,7 +166,7 @@ export const WRONG: [
   [
     'lists a user once for each session',
     () => {
-      const adapter = mapAdapter();
+      const adapter = wholeStorage();
       return {
         ...adapter,
         async list(request) {
@@ -188,8 +184,8 @@ export const WRONG: [
   [
     'hides what decide throws',
     () => {
-      const adapter = mapAdapter();
-      const write: StorageAdapter['append'] = (request, decide) => {
+      const adapter = wholeStorage();
+      const write: Storage['append'] = (request, decide) => {
         try {
           return adapter.append(request, decide);
         } catch {
@@ -204,8 +200,8 @@ export const WRONG: [
   [
     'lets other writes in between',
     () => {
-      const adapter = mapAdapter();
-      const append: StorageAdapter['append'] = async (request, decide) => {
+      const adapter = wholeStorage();
+      const append: Storage['append'] = async (request, decide) => {
         let changes: Changes | undefined;
         await adapter.append(request, (found) => void (changes = decide(found)));
         await new Promise(setImmediate);
@@ -219,8 +215,8 @@ export const WRONG: [
   [
     'has a describe that writes a row it read before',
     () => {
-      const adapter = mapAdapter();
-      const rename: StorageAdapter['describe'] = async ({ key, title }) => {
+      const adapter = wholeStorage();
+      const rename: Storage['describe'] = async ({ key, title }) => {
         const { session } = await adapter.read({ key, window: {} });
         await new Promise(setImmediate);
         const request = { key, scopes: [], eventIds: [], since: Number.MAX_SAFE_INTEGER };
@@ -254,20 +250,32 @@ export const WRONG: [
     /the timestamp of event e1 is .* but should be 1700000000000\.25/,
   ],
   [
+    'ignores since in a read',
+    () => {
+      const adapter = wholeStorage();
+      return {
+        ...adapter,
+        read: ({ key, window: { last = Infinity } }) => adapter.read({ key, window: { last } }),
+      };
+    },
+    'verbs: changed holds the new and replaced events since a revision',
+    /a read since 1 is/,
+  ],
+  [
     'ignores a scope of a later version',
     () => {
-      const adapter = mapAdapter();
-      const append: StorageAdapter['append'] = (request, decide) =>
+      const adapter = wholeStorage();
+      const append: Storage['append'] = (request, decide) =>
         adapter.append({ ...request, scopes: ['session', 'user', 'app'] }, decide);
       return { ...adapter, append };
     },
-    'verbs: a scope and a deletion that the adapter does not know are refused',
-    /append ended with success, but should reject and name 'laterName'\n {2}hint: What an adapter gets/,
+    'verbs: a scope and a deletion that the storage does not know are refused',
+    /append ended with success, but should reject and name 'laterName'\n {2}hint: What a storage gets/,
   ],
   [
     'returns a floor below what it deleted',
     () => {
-      const adapter = mapAdapter();
+      const adapter = wholeStorage();
       return {
         ...adapter,
         async delete(request) {
@@ -282,7 +290,7 @@ export const WRONG: [
   [
     'has a describe that raises the revision',
     () => {
-      const adapter = mapAdapter();
+      const adapter = wholeStorage();
       return {
         ...adapter,
         async read(request) {
@@ -299,8 +307,8 @@ export const WRONG: [
   [
     'lists the states of users of other pages',
     () => {
-      const adapter = mapAdapter();
-      const list: StorageAdapter['list'] = async ({ offset, limit = Infinity, ...request }) => {
+      const adapter = wholeStorage();
+      const list: Storage['list'] = async ({ offset, limit = Infinity, ...request }) => {
         const all = await adapter.list({ ...request, offset: 0 });
         return { ...all, sessions: all.sessions.slice(offset, offset + limit) };
       };
@@ -312,7 +320,7 @@ export const WRONG: [
   [
     'lists the sessions of users whose ids differ in case',
     () => {
-      const adapter = mapAdapter();
+      const adapter = wholeStorage();
       return {
         ...adapter,
         async list({ userId, ...request }) {
@@ -328,16 +336,16 @@ export const WRONG: [
     /a user's total and states is \[2,0\], but should be \[1,0\]/,
   ],
   [
-    'compares only times and session ids in listAfter',
+    'compares only times and session ids in listPart',
     () => listing((row, after) => row.sessionId !== after.sessionId),
-    'verbs: listAfter, if there is one, returns the sessions after a place',
-    /but should be \["\uffff of user"\]\n {2}hint: Lists by cursor/,
+    'verbs: listPart, if there is one, returns the sessions after a place',
+    /but should be \["\uffff of user"\]\n {2}hint: Parts of lists/,
   ],
   [
     'has a deleteUnchanged that compares before it locks',
     () => {
-      const adapter = mapAdapter();
-      const deleteUnchanged: StorageAdapter['deleteUnchanged'] = async (request) => {
+      const adapter = wholeStorage();
+      const deleteUnchanged: Storage['deleteUnchanged'] = async (request) => {
         const { session } = await adapter.read({ key: request.key, window: {} });
         await new Promise(setImmediate);
         if (
@@ -355,7 +363,7 @@ export const WRONG: [
   ],
   [
     'returns no events',
-    () => ({ ...mapAdapter(), read: () => ({}) as never }),
+    () => ({ ...wholeStorage(), read: () => ({}) as never }),
     'verbs: a refusal writes nothing',
     /The storage's read gave events that are not an array but undefined\./,
   ],

@@ -1,15 +1,9 @@
-/**
- * The interface of a storage: five verbs and five optional ones. Each is one transaction. A storage holds no
- * rules: `decide` applies them.
- *
- * The rules of an adapter, their numbers and allowed exceptions are in `docs/writing_an_adapter.md`.
- *
- * @module
- */
+/** The requests of a {@link Storage}. */
+import type { Expiry } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { StoredScope } from '../state/scope.js';
-import type { ListPlace } from './list_place.js';
-import type { Changes, Deleted, Found, Listing, PageRows, Rows, StorageKey } from './rows.js';
+import type { ListTime, TimedPlace } from './list_place.js';
+import type { Changes, Found, StorageKey } from './rows.js';
 
 /**
  * The request of a write: the rows that the decision needs.
@@ -31,7 +25,7 @@ export interface StorageWriteRequest extends StorageCall {
   /**
    * The states that the write changes or returns. {@link Found.session} is always returned; without
    * `'session'` here only its `state` is not needed. A later version may ask for another scope: fail
-   * if the adapter does not know it.
+   * if the storage does not know it.
    */
   readonly scopes: readonly StoredScope[];
   /** Ids to look up among the session's stored events. */
@@ -43,15 +37,17 @@ export interface StorageWriteRequest extends StorageCall {
   readonly since: number;
   /**
    * The `lastUpdateTime` that the session gets unless its stored one is later, in milliseconds
-   * since 1970. Most adapters ignore it. A storage whose revisions are times can choose
+   * since 1970. Most storages ignore it. A storage whose revisions are times can choose
    * {@link Found.floor} by it. Absent or 0: not known.
    */
   readonly lastUpdateTime?: number;
   /**
-   * Present if the request only asks what has changed since: `decide` returns `undefined`, so no lock is needed. The
-   * most events of {@link Found.changed} that are needed.
+   * `false`: the `user:` and `app:` keys of the events' deltas change no state. Only for a storage with
+   * `createWithEvents`.
+   *
+   * @internal
    */
-  readonly changedLimit?: number;
+  readonly sharesState?: boolean | undefined;
 }
 
 /**
@@ -72,7 +68,7 @@ export interface StorageWriteRequest extends StorageCall {
 export type Decide = (found: Found) => Changes | undefined;
 
 /**
- * One write of {@link StorageAdapter.appendMany}.
+ * One write of `appendMany`.
  *
  * @example
  * ```ts
@@ -108,10 +104,14 @@ export interface StorageReadRequest extends StorageCall {
   readonly key: StorageKey;
   /** Which of the events to return. */
   readonly window: {
-    /** Only the last so many events of those that pass `after`. Absent: all. */
+    /** Only the last so many events of those that pass the others. Absent: all. */
     readonly last?: number;
     /** Only events whose `timestamp` in milliseconds is this or later. Absent: all. */
     readonly after?: number;
+    /**
+     * Only events whose `revision` is later, as {@link Found.changed} has them. Comes with `last` and without `after`.
+     */
+    readonly since?: number;
   };
 }
 
@@ -168,33 +168,33 @@ export interface StorageListRequest extends StorageCall {
   /** Absent: all sessions from `offset` on. */
   readonly limit?: number;
   /**
-   * `false` if {@link Listing.total} is not needed, so that the adapter need not count. Absent: it
+   * `false` if {@link Listing.total} is not needed, so that the storage need not count. Absent: it
    * is needed.
    */
   readonly withTotal?: false;
 }
 
 /**
- * The request of the sessions that a list has after a place.
+ * The request of any part of a list of sessions.
  *
  * @example
  * ```ts
- * import type { StorageListAfterRequest } from 'adk-session-wasm/storage';
+ * import type { StorageListPartRequest } from 'adk-session-wasm/storage';
  *
  * const after = { lastUpdateTime: 1700000000000, sessionId: 's1', userId: 'ada' };
- * const next: StorageListAfterRequest = { appName: 'shop', order: 'desc', after, limit: 20 };
+ * const next: StorageListPartRequest = { appName: 'shop', order: 'desc', after, offset: 0, limit: 20 };
  * ```
  */
-export interface StorageListAfterRequest extends Omit<StorageListRequest, 'offset' | 'limit'> {
-  /** The place; no session has to be there. */
-  readonly after: ListPlace;
-  /** The most sessions. */
-  readonly limit: number;
+export interface StorageListPartRequest extends StorageListRequest {
+  /** The time that orders the list. Absent: `lastUpdateTime`. */
+  readonly orderBy?: ListTime | undefined;
+  /** Only the sessions that the list has after this place. No session has to be there. */
+  readonly after?: TimedPlace | undefined;
 }
 
 /**
  * The request of a deletion. Deleting something that is not stored is not an error. Fail if
- * the adapter does not know `what`: a later version may delete something else.
+ * the storage does not know `what`: a later version may delete something else.
  *
  * @example
  * ```ts
@@ -209,6 +209,12 @@ export type StorageDeleteRequest = (
       readonly what: 'session';
       /** The key of the session. */
       readonly key: Required<StorageKey>;
+      /**
+       * Deletes only the session that was created at this revision. Only for a storage that `keepsOperations`.
+       *
+       * @internal
+       */
+      readonly created?: number | undefined;
     }
   | {
       /** The user's sessions and state. */
@@ -271,96 +277,6 @@ export interface StorageDescribeRequest extends StorageCall {
   readonly title?: string | undefined;
   /** JSON text of the new labels. */
   readonly labels?: string | undefined;
-}
-
-/**
- * A storage of your own. Its rules are in `docs/writing_an_adapter.md`; the suite in
- * `adk-session-wasm/testing` checks them. A verb may return its result or a promise. The service
- * calls verbs while others run: the adapter locks or queues.
- *
- * A verb may throw. A `SessionError` reaches the caller unchanged, everything else becomes
- * `storage_failed`.
- *
- * @example
- * ```ts
- * import { openSessionService } from 'adk-session-wasm';
- * import type { StorageAdapter } from 'adk-session-wasm/storage';
- *
- * function open(adapter: StorageAdapter) {
- *   return openSessionService({ storage: adapter });
- * }
- * ```
- */
-export interface StorageAdapter {
-  /** The value of `service.storage.kind`; default `'custom'`. */
-  readonly kind?: string;
-  /** The value of `service.storage.durable`; default `true`. */
-  readonly durable?: boolean;
-  /** May be the same function as `append`. It tells that no session is expected. */
-  create(request: StorageWriteRequest, decide: Decide): void | Promise<void>;
-  /** May be called again for the same append, if the decision needs other rows. */
-  append(request: StorageWriteRequest, decide: Decide): void | Promise<void>;
-  /**
-   * Optional: appends to different sessions in one transaction, so that many appends share one commit. The
-   * service calls it for appends that wait at the same time, each to another session. Without it the service
-   * calls `append` for each of them, at the same time.
-   *
-   * The adapter calls the `decide` of each write, one after the other, and writes all changes. The rows for a
-   * later `decide` contain what earlier ones changed: two sessions may share a user or an app.
-   *
-   * A `decide` that returns `undefined` refuses its own write only; it never throws here. If `appendMany` fails,
-   * the service calls `append` for each write. It does the same for a write whose `decide` was not called. So an
-   * adapter that retries the transaction must fail if it leaves out a write that it has decided before.
-   *
-   * @example
-   * ```ts
-   * import type { Decide, StorageWrite, StorageWriteRequest } from 'adk-session-wasm/storage';
-   *
-   * interface Transaction {
-   *   append(request: StorageWriteRequest, decide: Decide): Promise<void>;
-   * }
-   * declare function inTransaction(work: (transaction: Transaction) => Promise<void>): Promise<void>;
-   *
-   * function appendMany(writes: readonly StorageWrite[]): Promise<void> {
-   *   return inTransaction(async (transaction) => {
-   *     for (const { request, decide } of writes) await transaction.append(request, decide);
-   *   });
-   * }
-   * ```
-   */
-  readonly appendMany?: ((writes: readonly StorageWrite[]) => void | Promise<void>) | undefined;
-  /**
-   * Optional: changes the title and the labels of a session, and nothing else. Returns whether the session
-   * exists. An adapter with this verb also stores the title and the labels of the rows that `create` and `append`
-   * write. Without it, sessions have neither: a request with one fails with `unsupported`.
-   */
-  readonly describe?: ((request: StorageDescribeRequest) => boolean | Promise<boolean>) | undefined;
-  /** Returns a session with a window of its events, or the state of a user or an app. */
-  read(request: StorageReadRequest): Rows | Promise<Rows>;
-  /**
-   * Optional: returns a page of a session's events at the cost of what it returns. Without it the service
-   * reads all events of the session for each page.
-   */
-  readPage?(request: StoragePageRequest): PageRows | Promise<PageRows>;
-  /** Returns a page of sessions, without their events. */
-  list(request: StorageListRequest): Listing | Promise<Listing>;
-  /**
-   * Optional: returns the sessions that a list has after a place, at the cost of what it returns. Without
-   * it the service lists all sessions for each page that begins at a cursor.
-   */
-  listAfter?(request: StorageListAfterRequest): Listing | Promise<Listing>;
-  /** Deletes a session, a user, or a state. May return the floor after it. */
-  delete(request: StorageDeleteRequest): Deleted | void | Promise<Deleted | void>;
-  /**
-   * Optional: deletes a session if its revision and labels are those of the request, in one transaction.
-   * Returns `false` if they are others or the session is gone, else `true` or the floor. `deleteSessions`
-   * needs it; without it the call fails with `unsupported`.
-   */
-  readonly deleteUnchanged?:
-    | ((request: StorageDeleteUnchangedRequest) => boolean | Deleted | Promise<boolean | Deleted>)
-    | undefined;
-  /**
-   * Called once, after the last service over this adapter was closed and its calls have settled.
-   */
-  close?(): void | Promise<void>;
+  /** When the session expires. Only for a storage that `expires`. */
+  readonly expiry?: Expiry | undefined;
 }

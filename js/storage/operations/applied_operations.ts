@@ -2,12 +2,17 @@
  * The answers to a write that a storage has applied before: a late request, or one that was sent twice. It changes
  * nothing.
  */
-import { type MaybePromise, after } from '../call/call.js';
-import { isSessionError, SessionError } from '../errors/errors.js';
-import { isPromise } from '../members/is_promise.js';
-import type { StorageOperation } from '../model/diagnostic.js';
-import { type Appended, APPENDED, STALE_POLICIES } from '../wasm/protocol.js';
-import type { AppendRequest, CreatedSession, ReadSession } from './session_store.js';
+import { after, type MaybePromise, recovered } from '../../call/call.js';
+import { isSessionError, SessionError } from '../../errors/errors.js';
+import type { StorageOperation } from '../../model/diagnostic.js';
+import type {
+  Appended,
+  AppendRequest,
+  CreatedSession,
+  Deletion,
+  ReadSession,
+  SharedRevisions,
+} from '../backend.js';
 
 /** The last operation of a client that a storage has applied. */
 export interface AppliedOperation {
@@ -44,20 +49,6 @@ function ownSessionGone(cause?: unknown): SessionError {
   return new SessionError('not_found', message, { operation: 'applied', cause });
 }
 
-/** Calls a function. If it throws or rejects, `answer` makes the result of the error. */
-function recovered<T>(
-  run: () => MaybePromise<T>,
-  answer: (error: unknown) => MaybePromise<T>,
-): MaybePromise<T> {
-  let result: MaybePromise<T>;
-  try {
-    result = run();
-  } catch (error) {
-    return answer(error);
-  }
-  return isPromise(result) ? result.catch(answer) : result;
-}
-
 /** Runs a write. If the storage has applied it before, `answer` makes the result. */
 function unlessApplied<T>(
   write: () => MaybePromise<T>,
@@ -79,10 +70,9 @@ export function appendOnce(
   const { key, position, signal, onRetry } = request;
   const answer = (created: number, error: SessionError): MaybePromise<Appended> => {
     if (created === DELETED) throw error;
-    const policy = STALE_POLICIES.merge;
-    const asked = append({ key, position, policy, events: [], signal, onRetry });
+    const asked = append({ key, position, stale: 'merge', events: [], signal, onRetry });
     return after(asked, (appended) => {
-      if (isOwn(created, appended[APPENDED.createdRevision])) return appended;
+      if (isOwn(created, appended.created)) return appended;
       throw error;
     });
   };
@@ -103,20 +93,20 @@ function sessionOnce<T>(
 ): MaybePromise<T> {
   return unlessApplied(write, (created, error) =>
     after(read(), (session) => {
-      if (session === undefined || !isOwn(created, session[0])) throw error;
+      if (session === undefined || !isOwn(created, session.created)) throw error;
       return answer(session);
     }),
   );
 }
+
+const UNCHANGED: SharedRevisions = { user: 0, app: 0 };
 
 /** Answers a creation that was applied before with the session, if it is still the one that it created. */
 export function createOnce(
   create: () => MaybePromise<CreatedSession | undefined>,
   read: () => MaybePromise<ReadSession | undefined>,
 ): MaybePromise<CreatedSession | undefined> {
-  return sessionOnce(create, read, ([created, revision, lastUpdateTime, state]) => {
-    return [created, revision, lastUpdateTime, state, [], 0, 0];
-  });
+  return sessionOnce(create, read, (session) => ({ ...session, shared: UNCHANGED }));
 }
 
 /** Answers a change of the title or the labels that was applied before. */
@@ -127,9 +117,16 @@ export function describeOnce(
   return sessionOnce(describe, read, () => true);
 }
 
-/** Answers a deletion or a change of a shared state that was applied before. */
-export function writeOnce<T>(write: () => MaybePromise<T>, done: T): MaybePromise<T> {
-  return unlessApplied(write, () => done);
+/** Answers a change of a shared state that was applied before. */
+export function updateOnce(
+  update: () => MaybePromise<SharedRevisions>,
+): MaybePromise<SharedRevisions> {
+  return unlessApplied(update, () => UNCHANGED);
+}
+
+/** Answers a deletion that was applied before. */
+export function deleteOnce(remove: () => MaybePromise<Deletion>): MaybePromise<Deletion> {
+  return unlessApplied(remove, () => ({ isDeleted: false }));
 }
 
 function isOwn(created: number, actual: number): boolean {

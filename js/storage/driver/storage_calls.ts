@@ -1,10 +1,10 @@
-/** Calls of an adapter's verbs: their requests and their errors. */
+/** Calls of a storage's verbs: their requests and their errors. */
 import { messageOf } from '../../errors/describe.js';
 import { requireNotAborted } from '../../call/call.js';
 import type { StorageCall } from '../../model/diagnostic.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
 
-/** Runs a verb of the adapter. Whatever it throws becomes a `SessionError`. */
+/** Runs a verb of the storage. Whatever it throws becomes a `SessionError`. */
 export async function settled<T>(
   verb: string,
   signal: AbortSignal | undefined,
@@ -15,7 +15,7 @@ export async function settled<T>(
     requireNotAborted(signal);
     return await run();
   } catch (cause) {
-    throw adapterError(verb, cause);
+    throw storageError(verb, cause);
   }
 }
 
@@ -34,7 +34,7 @@ export function requestOf<Request extends object>(
 }
 
 /** Returns the error for whatever a verb threw. */
-export function adapterError(verb: string, cause: unknown): SessionError {
+export function storageError(verb: string, cause: unknown): SessionError {
   if (isSessionError(cause)) return cause;
   const reason = messageOf(cause);
   return new SessionError('storage_failed', `The storage's ${verb} failed: ${reason}`, { cause });

@@ -1,23 +1,14 @@
-import type {
-  CreatedSession,
-  CreateRequest,
-  ReadSession,
-  SessionStore,
-} from '../storage/session_store.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
+import type { Backend, CreatedSession, CreateRequest, ReadSession } from '../storage/backend.js';
 import type { Connection, ReadResponse } from './connection/connection.js';
 import type { AgentRun } from './run/run_request.js';
 
-/** Stores at one kind of server. */
-export interface ServerStore extends Required<
-  Omit<
-    SessionStore,
-    'open' | 'free' | 'appendMany' | 'changedSince' | 'keepsOperations'
-  >
+/** What one kind of server does. */
+export interface ServerBackend extends Omit<
+  Backend,
+  'open' | 'free' | 'appendMany' | 'changedSince'
 > {
-  readonly keepsOperations: boolean;
-
   /**
    * Runs an agent and yields its events.
    *
@@ -29,23 +20,21 @@ export interface ServerStore extends Required<
 /**
  * Creates a session by a request to the path of a user's sessions.
  *
- * @param ifAbsent whether an existing session is no error
  * @returns `undefined` if it exists
  */
 export async function createAt(
   connection: Connection,
   path: string,
   request: CreateRequest,
-  ifAbsent: boolean,
   read: ReadResponse<ReadSession>,
 ): Promise<CreatedSession | undefined> {
   const body = createBody(request);
+  const { operation, ifAbsent } = request;
   // If the response is lost, the session is read instead.
   const none = ifAbsent ? 'already_exists' : undefined;
-  const { operation } = request;
   const post = { method: 'POST', path, body, isIdempotent: ifAbsent, none, operation } as const;
   const created = await connection.request(post, request, read);
-  return created && ([...created.slice(0, 5), 0, 0] as CreatedSession);
+  return created && { ...created, shared: { user: 0, app: 0 } };
 }
 
 /** Returns the body of a request to create a session. */

@@ -12,25 +12,24 @@ import type { JsonObject } from '../../json/rules.js';
 import { isShared } from '../../state/scope.js';
 import type { Event } from '../../model/event/event.js';
 import { type EventSnapshot, snapshotEvent } from '../../model/event/snapshot.js';
-import type { CreatedSession, CreateRequest, SessionStore } from '../../storage/session_store.js';
-import { STALE_POLICIES } from '../../wasm/protocol.js';
+import type { Backend, CreatedSession, CreateRequest } from '../../storage/backend.js';
 
-/** See {@link BuiltInAdapter.createInSteps}. A failure deletes the session again. */
-export async function createInSteps(
-  store: SessionStore,
+type Verbs = Pick<Backend, 'create' | 'append' | 'get' | 'delete'>;
+
+/** See `Storage.createWithEvents`. A failure deletes the session again. */
+export async function createWithEvents(
+  backend: Verbs,
   request: CreateRequest,
-  ifAbsent: boolean,
 ): Promise<CreatedSession | undefined> {
   const { key, events, sharesState, signal, onRetry } = request;
-  const created = await store.create({ ...request, events: [], delta: '{}' }, ifAbsent);
+  const created = await backend.create({ ...request, events: [], delta: '{}' });
   if (created === undefined) return undefined;
-  const [atCreation, revision, , , , user, app] = created;
-  const { append: policy } = STALE_POLICIES;
+  const position = { created: created.created, revision: created.revision, lastEventId: undefined };
   const append = (some: readonly EventSnapshot[], sharesState: boolean) =>
-    store.append({
+    backend.append({
       key,
-      position: { created: atCreation, revision, lastEventId: undefined },
-      policy,
+      position,
+      stale: 'append',
       events: some,
       sharesState,
       signal,
@@ -45,21 +44,21 @@ export async function createInSteps(
       await append([carrier], sharesState);
     }
   } catch (error) {
-    throw withAdvice(error, await undo(store, request));
+    throw withAdvice(error, await undo(backend, request));
   }
   try {
     // Without the signal: the session is created.
-    const read = await store.get(key, 0, undefined, { onRetry });
-    return [...(read ?? created.slice(0, 5)), user, app] as CreatedSession;
+    const read = await backend.get({ key, last: 0, onRetry });
+    return { ...(read ?? created), shared: created.shared };
   } catch (error) {
     throw withAdvice(error, 'The session is created with its events; read it with getSession.');
   }
 }
 
 /** Deletes the session. Returns a sentence that says whether it is gone. */
-async function undo(store: SessionStore, { key, onRetry }: CreateRequest): Promise<string> {
+async function undo(backend: Verbs, { key, onRetry }: CreateRequest): Promise<string> {
   try {
-    await store.delete({ what: 'session', key }, { onRetry });
+    await backend.delete({ what: 'session', key, onRetry });
     return 'The session was deleted again, because not all of its events could be stored.';
   } catch {
     const id = JSON.stringify(key.sessionId);

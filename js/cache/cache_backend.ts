@@ -1,18 +1,21 @@
 import { SessionError } from '../errors/errors.js';
-import type { StorageCall } from '../model/diagnostic.js';
 import type { CompositeSessionKey } from '../model/session.js';
-import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from '../storage/adapter.js';
-import { AdapterStore } from '../storage/driver/adapter_store.js';
+import type { StorageDeleteUnchangedRequest } from '../storage/requests.js';
+import { StorageBackend } from '../storage/driver/storage_backend.js';
 import { storageKey } from '../storage/scopes.js';
 import type {
+  Appended,
   AppendRequest,
+  Backend,
+  BackendCall,
   CreatedSession,
   CreateRequest,
+  DeleteRequest,
+  Deletion,
   DescribeRequest,
-  Floor,
-  SessionStore,
-} from '../storage/session_store.js';
-import type { Appended, Compute, SharedRevisions } from '../wasm/protocol.js';
+  SharedRevisions,
+  UpdateRequest,
+} from '../storage/backend.js';
 import { untilAborted } from '../call/time_limit.js';
 import type { Bounds } from './copies/bounds.js';
 import { CopyReads, type ReadParts } from './reads.js';
@@ -20,7 +23,7 @@ import { type CacheKey, isSession } from './records/cache_key.js';
 import { CacheStorage } from './storage/cache_storage.js';
 import type { Sender } from './sending/sender.js';
 
-export interface CacheStoreParts extends ReadParts {
+export interface CacheBackendParts extends ReadParts {
   readonly bounds: Bounds;
   readonly sender: Sender;
   readonly isThrough: boolean;
@@ -28,24 +31,28 @@ export interface CacheStoreParts extends ReadParts {
   readonly erasures: () => number;
 }
 
-/** The local data as a store. A write adds operations to the outbox, which are sent in the background. */
-export class CacheStore extends CopyReads implements SessionStore {
-  readonly #parts: CacheStoreParts;
+/** The local data as a backend. A write adds operations to the outbox, which are sent in the background. */
+export class CacheBackend extends CopyReads implements Backend {
+  readonly #parts: CacheBackendParts;
 
-  constructor(parts: CacheStoreParts) {
+  constructor(parts: CacheBackendParts) {
     super(parts);
     this.#parts = parts;
   }
 
-  async open(call: StorageCall): Promise<void> {
-    await this.store.open(call);
+  async open(call: BackendCall): Promise<void> {
+    await this.backend.open(call);
+  }
+
+  keepsOperations(): boolean {
+    return false;
   }
 
   /** Runs a local write, and waits for the remote if the option says so. */
   async #write<T>(
     key: CacheKey,
-    call: StorageCall,
-    run: (store: AdapterStore, storage: CacheStorage) => T | Promise<T>,
+    call: BackendCall,
+    run: (backend: StorageBackend, storage: CacheStorage) => T | Promise<T>,
     creation?: CreateRequest,
   ): Promise<T> {
     const { bounds, sender, isThrough, erasures } = this.#parts;
@@ -53,7 +60,7 @@ export class CacheStore extends CopyReads implements SessionStore {
     let storage!: CacheStorage;
     const result = await bounds.write(isSession(key) ? key : undefined, () => {
       storage = new CacheStorage(this.#parts, creation);
-      return Promise.resolve(run(new AdapterStore(storage, storage), storage));
+      return Promise.resolve(run(new StorageBackend(storage), storage));
     });
     const { numbers } = storage;
     if (isSession(key)) bounds.markUsed(key);
@@ -63,15 +70,14 @@ export class CacheStore extends CopyReads implements SessionStore {
     return result;
   }
 
-  create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
-    const run = (store: AdapterStore) => store.create(request, ifAbsent);
-    return this.#write(request.key, request, run, request);
+  create(request: CreateRequest): Promise<CreatedSession | undefined> {
+    return this.#write(request.key, request, (backend) => backend.create(request), request);
   }
 
   async describe(request: DescribeRequest): Promise<boolean> {
     const { key } = request;
     await this.#require(key, request);
-    return this.#write(key, request, (store) => store.describe(request));
+    return this.#write(key, request, (backend) => backend.describe(request));
   }
 
   async append(request: AppendRequest): Promise<Appended> {
@@ -79,11 +85,11 @@ export class CacheStore extends CopyReads implements SessionStore {
     // Without a handle the session may be unknown here.
     if (!(position.created >= 0)) await this.#require(key, request);
     if (events.length > 0) await this.#refuseIfReadOnly(key);
-    return this.#write(key, request, (store) => Promise.resolve(store.append(request)));
+    return this.#write(key, request, (backend) => backend.append(request));
   }
 
   /** Fetches a session that was never read, so that it can be changed. */
-  async #require(key: CompositeSessionKey, call: StorageCall): Promise<void> {
+  async #require(key: CompositeSessionKey, call: BackendCall): Promise<void> {
     const { data, fetch } = this.#parts;
     const isThere = await data.read(
       async (transaction) =>
@@ -101,35 +107,25 @@ export class CacheStore extends CopyReads implements SessionStore {
     throw new SessionError('unsupported', message, { storage: 'cache' });
   }
 
-  update(
-    appName: string,
-    userId: string | undefined,
-    delta: string | Compute,
-    call: StorageCall,
-  ): Promise<SharedRevisions> {
-    return this.#write({ appName, userId }, call, (store, storage) => {
+  update(request: UpdateRequest): Promise<SharedRevisions> {
+    const { appName, userId, delta } = request;
+    return this.#write({ appName, userId }, request, (backend, storage) => {
       // What is written is what the caller gave, also if it equals what is there.
       const compute = (state: string): string => {
         const text = typeof delta === 'string' ? delta : delta(state);
         storage.delta = text.split('\0', 1)[0]!;
         return text;
       };
-      return store.update(appName, userId, compute, call);
+      return backend.update({ ...request, delta: compute });
     });
   }
 
-  delete(request: StorageDeleteRequest, call: StorageCall): Promise<Floor> {
+  delete(request: DeleteRequest): Promise<Deletion> {
     const key: CacheKey = storageKey(request.key);
-    return this.#write(key, call, (store) => store.delete(request, call));
+    return this.#write(key, request, (backend) => backend.delete(request));
   }
 
-  deleteUnchanged(
-    request: StorageDeleteUnchangedRequest,
-  ): Promise<{ readonly floor: Floor } | undefined> {
-    return this.#write(request.key, request, (store) => store.deleteUnchanged(request));
-  }
-
-  free(): void {
-    // It holds nothing in the wasm.
+  deleteUnchanged(request: StorageDeleteUnchangedRequest): Promise<Deletion> {
+    return this.#write(request.key, request, (backend) => backend.deleteUnchanged(request));
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The storage adapter over google-adk Python's tables, in either of their layouts (`layout.ts`). The
- * adapter's values are stored as follows:
+ * The storage over google-adk Python's tables, in either of their layouts (`layout.ts`). Its rows are stored as
+ * follows:
  *
- * | of the adapter | in the tables |
+ * | of the rows | in the tables |
  * |---|---|
  * | a session's `revision` | `sessions.update_time`, in microseconds since 1970; see `revisions.ts` for sessions where Python left it or set it back |
  * | `created` | `create_time`, likewise |
@@ -17,7 +17,7 @@
  *
  * | word in this folder | meaning |
  * |---|---|
- * | verb | an operation of the adapter: create, append, read, list, describe, delete |
+ * | verb | an operation of the storage: create, append, read, list, describe, delete |
  * | steps | a verb as a generator: it yields requests, and gets the rows of each |
  * | request | the queries that a verb asks for at once |
  * | query | a statement with the values of one run |
@@ -46,24 +46,26 @@
 
 import type {
   Decide,
+  StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
+  StorageListPartRequest,
   StoragePageRequest,
   StorageReadRequest,
   StorageWrite,
   StorageWriteRequest,
-} from '../storage/adapter.js';
-import type { Deleted, Listing, PageRows, Rows } from '../storage/rows.js';
+} from '../storage/requests.js';
+import {
+  type Deleted,
+  type Listing,
+  NO_ROWS,
+  type PageRows,
+  type ParsedRows,
+  type Rows,
+} from '../storage/rows.js';
+import type { Storage } from '../storage/storage.js';
 import { isPromise } from '../members/is_promise.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import {
-  NO_ROWS,
-  type BuiltInAdapter,
-  type BuiltInDeleteRequest,
-  type BuiltInListRequest,
-  type BuiltInRows,
-  type BuiltInWriteRequest,
-} from '../storage/built_in_adapter.js';
 import { changedSince } from './verbs/changed.js';
 import type { ChangedRequest, ChangedRows } from '../storage/changed_rows.js';
 import { remove, removeUnchanged } from './verbs/delete.js';
@@ -79,15 +81,15 @@ import type { Waits } from './transactions/waits.js';
 import type { VerbContext } from './verbs/verb_context.js';
 import { write } from './verbs/write.js';
 
-/** The storage adapter of a database. Connects and opens the tables at its first verb. */
-export class DatabaseAdapter implements BuiltInAdapter {
+/** The storage of a database. Connects and opens the tables at its first verb. */
+export class DatabaseStorage implements Storage {
   readonly kind: string;
   readonly durable: boolean;
   readonly keepsOperations = true;
-  onConnectionLost: BuiltInAdapter['onConnectionLost'];
   readonly #engine: Engine;
   readonly #waits: Waits;
   readonly #database: LazyDatabase;
+  #tellLost: ((error: unknown) => void) | undefined;
 
   constructor(parts: DatabaseParts) {
     const { engine, durable, waits } = parts;
@@ -95,7 +97,11 @@ export class DatabaseAdapter implements BuiltInAdapter {
     this.durable = durable;
     this.#engine = engine;
     this.#waits = waits;
-    this.#database = new LazyDatabase(parts, (error) => this.onConnectionLost?.(error));
+    this.#database = new LazyDatabase(parts, (error) => this.#tellLost?.(error));
+  }
+
+  onConnectionLost(tell: (error: unknown) => void): void {
+    this.#tellLost = tell;
   }
 
   create(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
@@ -103,14 +109,13 @@ export class DatabaseAdapter implements BuiltInAdapter {
     return this.#database.run('write', verb, request);
   }
 
-  append(request: BuiltInWriteRequest, decide: Decide): void | Promise<void> {
-    const mode = request.changedLimit === undefined ? 'write' : 'read';
+  append(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
     const verb = (context: VerbContext) => write(context, [{ request, decide }], false);
-    return this.#database.run(mode, verb, request);
+    return this.#database.run('write', verb, request);
   }
 
   /** Absent once the server has refused the statements of a group. Each append then runs alone. */
-  appendMany: BuiltInAdapter['appendMany'] = (writes) => {
+  appendMany: Storage['appendMany'] = (writes) => {
     const isCounted = writes.some(({ request }) => request.onRetry !== undefined);
     const onRetry = (): void => writes.forEach(({ request }) => request.onRetry?.());
     const decided = new Set<StorageWrite>();
@@ -129,10 +134,11 @@ export class DatabaseAdapter implements BuiltInAdapter {
     return this.#database.run('read', (context) => read(context, request), request);
   }
 
-  async readParsed(request: StorageReadRequest): Promise<BuiltInRows> {
-    if (!fitsKey(this.#engine, request.key)) return NO_ROWS;
-    const verb = (context: VerbContext) => readParsed(context, request);
-    return (await this.#database.run('read', verb, request)) ?? this.read(request);
+  readParsed(
+    request: StorageReadRequest,
+  ): ParsedRows | undefined | Promise<ParsedRows | undefined> {
+    if (!fitsKey(this.#engine, request.key)) return { ...NO_ROWS, events: [] };
+    return this.#database.run('read', (context) => readParsed(context, request), request);
   }
 
   readPage(request: StoragePageRequest): PageRows | Promise<PageRows> {
@@ -142,11 +148,15 @@ export class DatabaseAdapter implements BuiltInAdapter {
     return this.#database.run('read', (context) => readPage(context, request), request);
   }
 
-  list(request: BuiltInListRequest): Listing | Promise<Listing> {
+  list(request: StorageListPartRequest): Listing | Promise<Listing> {
     if (!fitsKey(this.#engine, request)) {
       return { sessions: [], users: [], app: undefined, total: 0 };
     }
     return this.#database.run('read', (context) => list(context, request), request);
+  }
+
+  listPart(request: StorageListPartRequest): Listing | Promise<Listing> {
+    return this.list(request);
   }
 
   changedSince(request: ChangedRequest): ChangedRows | Promise<ChangedRows> {
@@ -161,7 +171,7 @@ export class DatabaseAdapter implements BuiltInAdapter {
     return this.#database.run('write', (context) => describe(context, request), request);
   }
 
-  delete(request: BuiltInDeleteRequest): Deleted | void | Promise<Deleted | void> {
+  delete(request: StorageDeleteRequest): Deleted | void | false | Promise<Deleted | void | false> {
     if (!fitsKey(this.#engine, request.key)) return;
     return this.#database.run('write', (context) => remove(context, request), request);
   }

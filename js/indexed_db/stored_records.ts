@@ -3,8 +3,13 @@
  * many events whose texts are joined by commas. `src/wasm/indexed_db/` writes the records.
  */
 import type { Event } from '../model/event/event.js';
-import { type EventRecord, MARKS } from '../indexed_db/layout.js';
-import { BATCH_CHARACTERS, corruptRecord, isEvent, parseEventText } from './stored_events.js';
+import {
+  BATCH_CHARACTERS,
+  corruptRecord,
+  isEvent,
+  parseEventText,
+} from '../storage/stored_events.js';
+import { type EventRecord, MARKS } from './layout.js';
 
 /** A record that at least has a text. */
 interface ReadableRecord extends EventRecord {

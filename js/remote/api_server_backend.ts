@@ -1,43 +1,47 @@
 import { SessionError } from '../errors/errors.js';
 import { isPlainObject } from '../json/rules.js';
 import { eventInMilliseconds, timeInMilliseconds } from '../python/time.js';
-import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { REMOVED } from '../state/scope.js';
 import { sortList } from '../storage/list_place.js';
 import type { StorageKey } from '../storage/rows.js';
 import type {
+  Appended,
   AppendRequest,
   CreatedSession,
   CreateRequest,
   DeleteRequest,
-  ListPageRequest,
+  Deletion,
+  ListRequest,
   ReadList,
+  ReadRequest,
   ReadSession,
-} from '../storage/session_store.js';
+} from '../storage/backend.js';
 import { checkWindow, pageNumbers } from '../wasm/core.js';
-import type { Appended } from '../wasm/protocol.js';
 import { nothingIn, readSessionOf, type RemoteSession, sessionIn } from './responses.js';
 import { type Connection, pathOf } from './connection/connection.js';
-import { bodyOf, createAt, type ServerStore } from './server_store.js';
+import { bodyOf, createAt, type ServerBackend } from './server_backend.js';
 import { runAgent } from './run/run.js';
 import type { AgentRun } from './run/run_request.js';
 import { SharedKeys } from './shared_keys.js';
 
 /**
- * Stores through `adk api_server` of google-adk for Python. It has neither appends nor revisions nor pages: reads
+ * Sessions behind `adk api_server` of google-adk for Python. It has neither appends nor revisions nor pages: reads
  * fetch everything, and what it lacks fails with `unsupported`.
  */
-export class ApiServerStore implements ServerStore {
-  readonly keepsOperations = false;
+export class ApiServerBackend implements ServerBackend {
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
     this.#connection = connection;
   }
 
-  async create(request: CreateRequest, ifAbsent: boolean): Promise<CreatedSession | undefined> {
+  keepsOperations(): boolean {
+    return false;
+  }
+
+  async create(request: CreateRequest): Promise<CreatedSession | undefined> {
     const { key, events, delta, description, lastUpdateTime, sharesState } = request;
     const { title, labels } = description;
     const isPlain = events.length === 0 && delta === '{}' && !title && !labels && sharesState;
@@ -45,19 +49,14 @@ export class ApiServerStore implements ServerStore {
       throw unsupported('creates sessions with nothing but an id and a state');
     }
     const given = { ...request, operation: undefined };
-    return createAt(this.#connection, sessionsPath(key), given, ifAbsent, (json) => {
+    return createAt(this.#connection, sessionsPath(key), given, (json) => {
       // Some storages of the server strip white space from the id.
       const session = pythonSession(json, key);
       return session && readSessionOf(session);
     });
   }
 
-  async get(
-    key: Required<StorageKey>,
-    last: number | undefined,
-    after: number | undefined,
-    call: StorageCall,
-  ): Promise<ReadSession | undefined> {
+  async get({ key, last, after, ...call }: ReadRequest): Promise<ReadSession | undefined> {
     checkWindow(last, after);
     const path = sessionPath(key);
     const request = { method: 'GET', path, none: 'not_found' } as const;
@@ -71,28 +70,22 @@ export class ApiServerStore implements ServerStore {
     return readSessionOf({ ...session, events });
   }
 
-  async list(
-    appName: string,
-    userId: string | undefined,
-    descending: boolean,
-    { limit, page, orderBy, after }: ListPageRequest,
-    call: StorageCall,
-  ): Promise<ReadList> {
+  async list(list: ListRequest): Promise<ReadList> {
+    const { appName, userId, order, orderBy, limit, page, after } = list;
     const wanted = pageNumbers(limit, page);
     if (userId === undefined) throw unsupported('lists only the sessions of one user');
     if (orderBy === 'createTime') throw unsupported('does not tell when a session was created');
     const path = sessionsPath({ appName, userId });
     const request = { method: 'GET', path } as const;
-    const all = (await this.#connection.request(request, call, pythonSessions))!;
+    const all = (await this.#connection.request(request, list, pythonSessions))!;
     const places = all.map((session) => ({ ...session, sessionId: session.id }));
-    const order = descending ? 'desc' : 'asc';
     const end = wanted.limit === undefined ? undefined : wanted.offset + wanted.limit;
     const sorted = sortList(places, { order, after }).slice(wanted.offset, end);
     const shared = new SharedKeys();
     const sessions = sorted.map((session) =>
       shared.takeOut({ ...session, created: 0, revision: 0, createTime: undefined }),
     );
-    return [sessions, all.length, shared.states];
+    return { sessions, total: all.length, shared: shared.states };
   }
 
   /** A change of a session's state arrives as an event without a handle. The server makes its own event of it. */
@@ -107,27 +100,29 @@ export class ApiServerStore implements ServerStore {
     const { lastUpdateTime } = (await this.#connection.request(request, call, (json) =>
       pythonSession(json, key),
     ))!;
-    return [0, 0, lastUpdateTime, 0, 0, 0, undefined, undefined, undefined, []];
+    const unknown = { created: 0, revision: 0, since: 0, shared: { user: 0, app: 0 } };
+    return { ...unknown, lastUpdateTime, unchanged: [], missed: [], placed: [] };
   }
 
-  async delete({ what, key, created }: DeleteRequest, call: StorageCall): Promise<undefined> {
-    if (what !== 'session') throw unsupported('deletes only sessions');
-    if (created !== undefined) throw unsupported('has no revisions');
-    const request = { method: 'DELETE', path: sessionPath(key) } as const;
-    await this.#connection.request(request, call, nothingIn);
+  async delete(deletion: DeleteRequest): Promise<Deletion> {
+    if (deletion.what !== 'session') throw unsupported('deletes only sessions');
+    if (deletion.created !== undefined) throw unsupported('has no revisions');
+    const request = { method: 'DELETE', path: sessionPath(deletion.key) } as const;
+    await this.#connection.request(request, deletion, nothingIn);
+    return { isDeleted: true };
   }
 
   run(run: AgentRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined> {
     requireNoRemoval(run.stateDelta);
     const connection = this.#connection;
     const read = (signal: HostAbortSignal): Promise<ReadSession | undefined> =>
-      this.get(run.key, undefined, undefined, { signal });
+      this.get({ key: run.key, signal });
     return runAgent({ connection, read, toEvent: eventInMilliseconds }, run, stopped);
   }
 
   readonly describe = refusal('keeps no titles and no labels');
   readonly page = refusal('has no pages of events; use getSession');
-  readonly readChanges = refusal('has no revisions');
+  readonly changes = refusal('has no revisions');
   readonly update = refusal('changes state only through a session; give a sessionId');
   readonly sharedState = refusal('shows states only through a session');
   readonly deleteUnchanged = refusal('has no revisions');

@@ -1,0 +1,75 @@
+import { invalid, invalidValue } from '../errors/invalid.js';
+import type { StateShape } from '../state/state_shape.js';
+import { StorageBackend } from '../storage/driver/storage_backend.js';
+import type { Storage } from '../storage/storage.js';
+import { feedOfStorage } from '../watch/shared_feeds.js';
+import { ServiceCore } from './service_core.js';
+import type { ServiceParts, SessionServiceOptions } from './service_options.js';
+import { StoredSessionService } from './stored_session_service.js';
+
+const VERBS = ['create', 'append', 'read', 'list', 'delete'] as const;
+
+/** What a service tells of its storage before that is loaded. */
+export type StorageFacts = Pick<Storage, 'kind' | 'durable' | 'expires' | 'removesNull'>;
+
+/**
+ * Makes a service over a caller's storage. Fails with `invalid_argument` if the storage lacks a
+ * verb.
+ */
+export function overStorage<S extends object = StateShape>(
+  storage: Storage,
+  options: SessionServiceOptions<S>,
+): StoredSessionService<S> {
+  requireStorage(storage);
+  const parts = partsOver(storage, storage);
+  const closing = storage.closing && parts.closing;
+  const closeStorage = () => closeLast(storage);
+  const feed = feedOfStorage(storage);
+  const core = new ServiceCore({ ...parts, closing, closeStorage, feed }, options);
+  // Not before the options are accepted: a service that does not exist is never closed.
+  USERS.set(storage, (USERS.get(storage) ?? 0) + 1);
+  return new StoredSessionService<S>(core);
+}
+
+/** By storage of a caller's own, the number of services that use it and are not closed. */
+const USERS = new WeakMap<Storage, number>();
+
+/** Closes a storage when the last service over it closes. */
+function closeLast(storage: Storage): void | Promise<void> {
+  const others = (USERS.get(storage) ?? 1) - 1;
+  USERS.set(storage, others);
+  if (others === 0) return storage.close?.();
+}
+
+/**
+ * Returns the parts of a service over a storage that no other service uses.
+ *
+ * @param storage or a function that loads it at the first call
+ */
+export function partsOver(facts: StorageFacts, storage: Storage | (() => Promise<Storage>)) {
+  const { kind = 'custom', durable = true, expires, removesNull } = facts;
+  let tell: ((error: unknown) => void) | undefined;
+  const backend = new StorageBackend(storage, (error) => tell?.(error));
+  return {
+    storage: { kind, durable },
+    expires,
+    removesNull,
+    openBackend({ onConnectionLost }) {
+      tell = onConnectionLost;
+      return backend;
+    },
+    closing: (timeoutMs) => backend.closing(timeoutMs),
+    closeStorage: () => backend.close(),
+  } satisfies ServiceParts;
+}
+
+function requireStorage(storage: unknown): asserts storage is Storage {
+  if (typeof storage !== 'object' || storage === null) {
+    const names = "'memory', 'indexeddb', 'auto' or a storage of your own";
+    throw invalidValue('storage', `must be ${names}`, storage);
+  }
+  const missing = VERBS.filter((verb) => typeof (storage as Storage)[verb] !== 'function');
+  if (missing.length === 0) return;
+  const verbs = VERBS.join(', ');
+  throw invalid('storage', `lacks ${missing.join(', ')}: it must have the five verbs ${verbs}`);
+}

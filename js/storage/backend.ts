@@ -1,0 +1,270 @@
+/**
+ * The interface between the services and what stores sessions. A backend runs the rules over memory, IndexedDB, a
+ * `Storage`, a server or a cache. Each request and each result is an object. Over HTTP they are the JSON bodies.
+ */
+import type { MaybePromise } from '../call/call.js';
+import type { ChangesSince } from '../model/changes_since.js';
+import type { Description } from '../model/description.js';
+import type { StorageCall } from '../model/diagnostic.js';
+import type { Event } from '../model/event/event.js';
+import type { ReadPolicy } from '../model/read_policy.js';
+import type { CompositeSessionKey } from '../model/session.js';
+import type { SharedScope } from '../state/scope.js';
+import type { Append, NewSession } from '../wasm/appends.js';
+import type { Compute } from '../wasm/protocol.js';
+import type { ChangedRequest, ChangedRows } from './changed_rows.js';
+import type { ListTime, TimedPlace } from './list_place.js';
+import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './requests.js';
+import type { StateOwner } from './scopes.js';
+
+/** What every call of a backend may carry. */
+export interface BackendCall extends StorageCall {
+  /** Where a read looks first. Only a cache has a choice. */
+  readonly reads?: ReadPolicy | undefined;
+}
+
+/** Returns the members of a call. A request that is passed on whole may have others of the same name. */
+export function callOf({ signal, onRetry, operation, reads }: BackendCall): BackendCall {
+  return { signal, onRetry, operation, reads };
+}
+
+/** A session to create, with its events. */
+export interface CreateRequest extends NewSession, BackendCall {
+  /** Whether an existing session of that key is no error. */
+  readonly ifAbsent: boolean;
+}
+
+/** The new revisions of the shared states that a write changed; 0 for a state that did not change. */
+export type SharedRevisions = Readonly<Record<SharedScope, number>>;
+
+/** The members that every answer about one session has. */
+interface SessionHead {
+  /** The revision at which the session was created. NaN: the storage has no revisions. */
+  readonly created: number;
+  readonly revision: number;
+  readonly lastUpdateTime: number;
+}
+
+/** A session as it was created. */
+export interface CreatedSession extends SessionHead {
+  /** The JSON object of the state, with the keys of all scopes. */
+  readonly state: string;
+  readonly shared: SharedRevisions;
+}
+
+/** A session to read, with a window of its events. */
+export interface ReadRequest extends BackendCall {
+  readonly key: CompositeSessionKey;
+  /** Only the last so many events of those that pass `after`. Absent: all. */
+  readonly last?: number | undefined;
+  /** Only events at or after this time, in milliseconds. Absent: all. */
+  readonly after?: number | undefined;
+  /** Whether events that cannot be read are left out. Otherwise the first one fails the read. */
+  readonly skipCorrupt?: boolean | undefined;
+}
+
+/** A session that was read. */
+export interface ReadSession extends SessionHead {
+  /** The JSON object of the state, with the keys of all scopes. */
+  readonly state: string;
+  /** They belong to the caller alone. */
+  readonly events: Event[];
+  readonly title?: string | undefined;
+  /** JSON text. */
+  readonly labels?: string | undefined;
+}
+
+/** The page of events to read. The caller gave `limit`. */
+export interface PageRequest extends BackendCall {
+  readonly key: CompositeSessionKey;
+  /** `'after'`: the first events after `eventId`, or of all. `'before'`: the last ones before it, or of all. */
+  readonly direction: 'before' | 'after';
+  readonly eventId: string | undefined;
+  readonly limit: number | undefined;
+  readonly withCount: boolean;
+  /**
+   * Whether the caller reads on to the end. The page may then have more events than `limit`, if the storage has to
+   * read them in any case.
+   */
+  readonly isToEnd?: boolean | undefined;
+  readonly skipCorrupt?: boolean | undefined;
+}
+
+/** A page of events, and its session. Only `created` if no event has the id that was asked for. */
+export interface ReadPage {
+  readonly created: number;
+  /** They belong to the caller alone. */
+  readonly events?: Event[] | undefined;
+  readonly hasOlder?: boolean | undefined;
+  /** The id of the first event of the page, even if that cannot be read. */
+  readonly firstId?: string | undefined;
+  readonly lastId?: string | undefined;
+  /** The number of all events of the session, if it was asked for. */
+  readonly eventCount?: number | undefined;
+  readonly createTime?: number | undefined;
+  readonly lastUpdateTime?: number | undefined;
+  /** JSON text. */
+  readonly initialState?: string | undefined;
+  readonly title?: string | undefined;
+  /** JSON text. */
+  readonly labels?: string | undefined;
+}
+
+/** What to tell of a session that was known at a revision; see `ListChangesRequest`. */
+export interface ChangesRequest extends BackendCall {
+  readonly key: CompositeSessionKey;
+  readonly since: number;
+  readonly created: number | undefined;
+}
+
+/** A page of a list of sessions, in the numbers that the caller gave. */
+export interface ListRequest extends BackendCall, StateOwner {
+  readonly order: 'asc' | 'desc';
+  readonly orderBy: ListTime;
+  readonly limit: number | undefined;
+  readonly page: number | undefined;
+  readonly withTotal: boolean;
+  /** Only the sessions that the list has after this place. `limit` is then given. */
+  readonly after?: TimedPlace | undefined;
+  /** The title and the labels that the sessions must have. Only a server filters by them itself. */
+  readonly description?: Pick<Description, 'title' | 'labels'> | undefined;
+}
+
+/** A session in a list. Of a damaged one any number may be `NaN`, and the state empty. */
+export interface ListedSession extends SessionHead {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly createTime: number | undefined;
+  /** The JSON object of the session's own state. */
+  readonly state: string;
+  readonly title: string | undefined;
+  /** JSON text. */
+  readonly labels: string | undefined;
+  /** Whether the session cannot be read. A damaged state is found when it is parsed. */
+  readonly isDamaged: boolean;
+}
+
+/** The states of an app and of users, as JSON objects. Their keys have no prefix. */
+export interface SharedStates {
+  readonly app: string | undefined;
+  /** By the id of the user. */
+  readonly users: ReadonlyMap<string, string>;
+}
+
+/** A page of a list of sessions. It may have more than `limit` if it begins after a place. */
+export interface ReadList {
+  readonly sessions: readonly ListedSession[];
+  /** The number of sessions on all pages; any number if it was not requested. */
+  readonly total: number;
+  readonly shared: SharedStates;
+}
+
+/** Events to append to one session, all or none. */
+export interface AppendRequest extends Append, BackendCall {
+  /** Computes the delta of the only event from the stored state, and replaces the event in `events`. */
+  readonly compute?: Compute | undefined;
+  /** `false`: the `user:` and `app:` keys of the events' deltas change no state; see `Storage.createWithEvents`. */
+  readonly sharesState?: boolean | undefined;
+}
+
+/** An event of the append that is stored already, and its revision. */
+export interface UnchangedEvent {
+  /** Its index among the events of the append. */
+  readonly position: number;
+  readonly revision: number;
+}
+
+/** An event that the handle lacks. */
+export interface MissedEvent {
+  readonly seq: number;
+  readonly revision: number;
+  /** JSON text. */
+  readonly text: string;
+}
+
+/** The place of an event: the revisions of its first append and of its last write. */
+export type EventPlace = Omit<MissedEvent, 'text'>;
+
+/** The result of an append. */
+export interface Appended extends SessionHead {
+  /** The revision of the handle before the append. */
+  readonly since: number;
+  readonly shared: SharedRevisions;
+  readonly unchanged: readonly UnchangedEvent[];
+  readonly missed: readonly MissedEvent[];
+  /**
+   * The JSON object of the stored state before the append, with the keys of all scopes. Present if a missed event was
+   * replaced, or if the append was applied before.
+   */
+  readonly state?: string | undefined;
+  /** For each event of the append, its place. Empty if the storage cannot tell. */
+  readonly placed: readonly EventPlace[];
+}
+
+/** A change of the title and the labels of a session. */
+export interface DescribeRequest extends Description, BackendCall {
+  readonly key: CompositeSessionKey;
+}
+
+/** A change of the states of a user and an app. */
+export interface UpdateRequest extends BackendCall, StateOwner {
+  /** A JSON object whose keys have their prefixes, or a function that computes it from the stored state. */
+  readonly delta: string | Compute;
+}
+
+/** The state of a user or an app. */
+export interface StateRequest extends BackendCall, StateOwner {}
+
+/** A deletion. */
+export type DeleteRequest = StorageDeleteRequest;
+
+/** The result of a deletion. */
+export interface Deletion {
+  /** `false`: the session is another one or has changed, or the operation was applied before. */
+  readonly isDeleted: boolean;
+  /** Later revisions are higher. Absent if the storage cannot tell. */
+  readonly floor?: number | undefined;
+}
+
+/**
+ * Sessions, their states and events, in any storage. The service calls it with names that it has checked. Memory
+ * answers without a promise.
+ *
+ * Each method fails with a `SessionError`. If the signal fires before the commit begins, a write fails with
+ * `aborted`, unless a storage ignores the signal.
+ */
+export interface Backend {
+  /** Opens the storage, or asks whether it still answers. */
+  open(call: BackendCall): MaybePromise<void>;
+  /** Whether the storage applies each {@link StorageCall.operation} once. */
+  keepsOperations(call: BackendCall): MaybePromise<boolean>;
+  /** Returns `undefined` if the key is taken. Without `ifAbsent` that fails with `already_exists`. */
+  create(request: CreateRequest): MaybePromise<CreatedSession | undefined>;
+  /** Returns `undefined` if there is no session. */
+  get(request: ReadRequest): MaybePromise<ReadSession | undefined>;
+  /** Returns `undefined` if there is no session. */
+  page(request: PageRequest): MaybePromise<ReadPage | undefined>;
+  /** Reads what has changed in a session. Returns `undefined` if there is no session. */
+  changes(request: ChangesRequest): MaybePromise<ChangesSince | undefined>;
+  /** Lists sessions of a user; without `userId` of all users of the app. */
+  list(request: ListRequest): MaybePromise<ReadList>;
+  /** Returns a shared state as JSON. The keys have no prefix. */
+  sharedState(request: StateRequest): MaybePromise<string>;
+  append(request: AppendRequest): MaybePromise<Appended>;
+  /**
+   * Appends to different sessions in one transaction. Any of the promises may reject although its append alone
+   * would succeed; the caller then appends alone. Absent if the storage has no such transaction.
+   */
+  readonly appendMany?:
+    ((requests: readonly AppendRequest[]) => readonly Promise<Appended>[]) | undefined;
+  update(request: UpdateRequest): MaybePromise<SharedRevisions>;
+  /** Changes the title and the labels of a session. Returns whether the session exists. */
+  describe(request: DescribeRequest): MaybePromise<boolean>;
+  delete(request: DeleteRequest): MaybePromise<Deletion>;
+  /** Deletes a session if it has not changed since it was listed. */
+  deleteUnchanged(request: StorageDeleteUnchangedRequest): MaybePromise<Deletion>;
+  /** Finds what other programs have changed in an app. Returns `undefined` if the storage cannot tell. */
+  changedSince?(request: ChangedRequest): MaybePromise<ChangedRows | undefined>;
+  /** Frees the memory in the wasm. Calls that have begun still finish. */
+  free?(): void;
+}

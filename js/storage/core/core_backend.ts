@@ -1,0 +1,312 @@
+import { isSessionError } from '../../errors/errors.js';
+import { isPromise } from '../../members/is_promise.js';
+import { after, type MaybePromise, recovered, requireNotAborted } from '../../call/call.js';
+import { untilAborted } from '../../call/time_limit.js';
+import type { ChangesSince } from '../../model/changes_since.js';
+import type { StorageCall, StorageOperation } from '../../model/diagnostic.js';
+import type { Event } from '../../model/event/event.js';
+import type { HostAbortSignal } from '../../model/host.js';
+import { packAppends, packCreation } from '../../wasm/appends.js';
+import { callSessionCore, coreError, requireRoom, type SessionCore } from '../../wasm/core.js';
+import {
+  type Appended,
+  type AppendRequest,
+  type Backend,
+  type ChangesRequest,
+  type CreatedSession,
+  type CreateRequest,
+  type DeleteRequest,
+  type Deletion,
+  type DescribeRequest,
+  type ListedSession,
+  type ListRequest,
+  type PageRequest,
+  type ReadList,
+  type ReadPage,
+  type ReadRequest,
+  type ReadSession,
+  type SharedRevisions,
+  type StateRequest,
+  type UpdateRequest,
+} from '../backend.js';
+import { changesOf, hasChanged, withEvents } from '../changes.js';
+import {
+  appendOnce,
+  createOnce,
+  deleteOnce,
+  DELETED,
+  describeOnce,
+  UNKNOWN,
+  updateOnce,
+} from '../operations/applied_operations.js';
+import { deleteCreated } from '../operations/delete_created.js';
+import type { MemoryOperations } from '../operations/memory_operations.js';
+import type { StorageKey } from '../rows.js';
+import { storageKey } from '../scopes.js';
+import type { StorageDeleteUnchangedRequest } from '../requests.js';
+import {
+  type PackedAppend,
+  type PackedCreation,
+  type PackedEvents,
+  type PackedList,
+  type PackedOutcome,
+  type PackedPage,
+  type PackedRevisions,
+  type PackedSession,
+  unpackAppend,
+  unpackCreation,
+  unpackList,
+  unpackPage,
+  unpackRevisions,
+  unpackSession,
+} from './unpack.js';
+
+/** What differs between memory and IndexedDB. */
+export interface CoreStorage {
+  /** Whether the data is in the wasm's memory, and lost if the instance traps. */
+  readonly holdsData: boolean;
+  readonly parse: (events: PackedEvents, sessionId: string, skipCorrupt: boolean) => Event[];
+  /** Checks the stored records of listed sessions. Absent over memory. */
+  readonly toListed?: (records: readonly unknown[]) => ListedSession[];
+  /** Only over memory. */
+  readonly operations?: MemoryOperations;
+}
+
+/** Memory or IndexedDB, both in the wasm. Memory answers at once, so it ignores the signal. */
+export class CoreBackend implements Backend {
+  readonly core: SessionCore;
+  readonly #storage: CoreStorage;
+
+  constructor(core: SessionCore, storage: CoreStorage) {
+    this.core = core;
+    this.#storage = storage;
+  }
+
+  keepsOperations(): boolean {
+    return this.#storage.operations !== undefined;
+  }
+
+  /** Runs a write once, if the storage keeps operations. `createdOf` is that of {@link MemoryOperations}. */
+  #once<T>(
+    key: StorageKey,
+    operation: StorageOperation | undefined,
+    write: () => MaybePromise<T>,
+    createdOf: (result: T) => number | undefined,
+  ): MaybePromise<T> {
+    const { operations } = this.#storage;
+    return operations ? operations.run(key, operation, write as () => T, createdOf) : write();
+  }
+
+  /** Calls the wasm, which answers at once or with a promise. */
+  #call<T>(call: () => unknown): MaybePromise<T> {
+    return callSessionCore<T>(this.#storage.holdsData, call);
+  }
+
+  #read<T>(signal: HostAbortSignal | undefined, read: () => unknown): MaybePromise<T> {
+    return orAborted(signal, this.#call<T>(read));
+  }
+
+  open({ signal }: StorageCall): MaybePromise<void> {
+    return this.#read(signal, () => this.core.open());
+  }
+
+  create(request: CreateRequest): MaybePromise<CreatedSession | undefined> {
+    const { key, state, delta, sharesState, description, ifAbsent, operation } = request;
+    const { title, labels, initialState } = description;
+    requireRoom(state.length + delta.length);
+    const { packed, numbers, texts } = packCreation(request, this.#storage.holdsData);
+    const caller = callerOf(request);
+    const create = (): MaybePromise<CreatedSession | undefined> => {
+      // prettier-ignore
+      const created = this.#call<PackedCreation | undefined>(() => this.core.create(
+        packed, numbers, texts, state, delta, sharesState, title, labels, initialState, ifAbsent, caller,
+      ));
+      return after(created, (created) => created && unpackCreation(created));
+    };
+    return createOnce(
+      () => this.#once(key, operation, create, (session) => session?.created),
+      () => this.get({ key, last: 0 }),
+    );
+  }
+
+  describe(request: DescribeRequest): MaybePromise<boolean> {
+    const { key, title, labels, operation } = request;
+    const { appName, userId, sessionId } = key;
+    const caller = callerOf(request);
+    const describe = (): MaybePromise<boolean> =>
+      this.#call(() => this.core.describe(appName, userId, sessionId, title, labels, caller));
+    return describeOnce(
+      () => this.#once(key, operation, describe, (isThere) => (isThere ? UNKNOWN : undefined)),
+      () => this.get({ key, last: 0 }),
+    );
+  }
+
+  get(request: ReadRequest): MaybePromise<ReadSession | undefined> {
+    const { key, last, after: from, skipCorrupt = false, signal, onRetry } = request;
+    const { appName, userId, sessionId } = key;
+    const parse = (events: PackedEvents) => this.#storage.parse(events, sessionId, skipCorrupt);
+    const read = this.#read<PackedSession | undefined>(signal, () =>
+      this.core.get(appName, userId, sessionId, last, from, onRetry),
+    );
+    return after(read, (session) => session && unpackSession(session, parse));
+  }
+
+  page(request: PageRequest): MaybePromise<ReadPage | undefined> {
+    const { key, direction, eventId, limit, withCount, signal, onRetry } = request;
+    const { appName, userId, sessionId } = key;
+    const isForward = direction === 'after';
+    const parse = (events: PackedEvents) =>
+      this.#storage.parse(events, sessionId, request.skipCorrupt ?? false);
+    const read = this.#read<PackedPage | undefined>(signal, () =>
+      this.core.page(appName, userId, sessionId, isForward, eventId, limit, withCount, onRetry),
+    );
+    return after(read, (page) => page && unpackPage(page, parse));
+  }
+
+  /** The wasm reads changes as it does for an append. This one has no events, so it locks and writes nothing. */
+  changes(request: ChangesRequest): MaybePromise<ChangesSince | undefined> {
+    const { key, since, signal, onRetry } = request;
+    const call = { signal, onRetry };
+    return after(this.get({ key, last: 0, ...call }), (session) => {
+      const changes = session && changesOf(session, request);
+      if (changes === undefined || !hasChanged(changes, since)) return changes;
+      const position = { created: changes.created, revision: since, lastEventId: undefined };
+      const read = () => this.append({ key, position, stale: 'merge', events: [], ...call });
+      return recovered(
+        () =>
+          after(read(), ({ revision, lastUpdateTime, missed, state = '{}' }) =>
+            withEvents({ ...changes, revision, lastUpdateTime }, request, missed, state),
+          ),
+        (error) => {
+          // The session was deleted between the two reads. Another one may have its id.
+          if (isSessionError(error, 'not_found')) return this.changes(request);
+          throw error;
+        },
+      );
+    });
+  }
+
+  list(request: ListRequest): MaybePromise<ReadList> {
+    const { appName, userId, order, orderBy, limit, page, withTotal, signal, onRetry } = request;
+    const { after: last } = request;
+    const place = last && [last[orderBy], last.sessionId, last.userId];
+    const [isByCreation, isDescending] = [orderBy === 'createTime', order === 'desc'];
+    // prettier-ignore
+    const listed = this.#read<PackedList>(signal, () => this.core.list(
+      appName, userId, isByCreation, isDescending, limit, page, withTotal, place, onRetry,
+    ));
+    return after(listed, (list) => unpackList(list, this.#storage.toListed));
+  }
+
+  append(request: AppendRequest): MaybePromise<Appended> {
+    if (request.operation !== undefined) return this.#appendOnce(request);
+    const { holdsData } = this.#storage;
+    // Only memory takes the texts into the wasm.
+    const { packed, numbers, texts } = packAppends([request], holdsData);
+    const caller = callerOf(request);
+    const appended = callSessionCore<PackedAppend>(holdsData, () =>
+      this.core.append(packed, numbers, texts, caller, request.compute),
+    );
+    return after(appended, (appended) => unpackAppend(appended, request.events.length));
+  }
+
+  #appendOnce(request: AppendRequest): MaybePromise<Appended> {
+    return appendOnce(
+      ({ operation, ...rest }) =>
+        this.#once(
+          rest.key,
+          operation,
+          () => this.append(rest),
+          ({ created }) => created,
+        ),
+      request,
+    );
+  }
+
+  get appendMany(): Backend['appendMany'] {
+    // Memory answers each append at once.
+    if (this.#storage.holdsData) return undefined;
+    return (requests) => {
+      const { packed, numbers, texts = [] } = packAppends(requests, false);
+      const callers = requests.map(callerOf);
+      const outcomes = this.#call<PackedOutcome[]>(() =>
+        this.core.append_many(packed, numbers, texts, callers),
+      );
+      return requests.map(async ({ events }, index) => {
+        const [appended, error] = (await outcomes)[index]!;
+        if (appended === undefined) throw coreError(error);
+        return unpackAppend(appended, events.length);
+      });
+    };
+  }
+
+  update(request: UpdateRequest): MaybePromise<SharedRevisions> {
+    const { appName, userId, delta, operation } = request;
+    const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
+    requireRoom(text.length);
+    const caller = callerOf(request);
+    const update = (): MaybePromise<SharedRevisions> =>
+      after(
+        this.#call<PackedRevisions>(() => this.core.update(appName, userId, text, caller, compute)),
+        unpackRevisions,
+      );
+    return updateOnce(() =>
+      this.#once(storageKey({ appName, userId }), operation, update, () => UNKNOWN),
+    );
+  }
+
+  sharedState({ appName, userId, signal, onRetry }: StateRequest): MaybePromise<string> {
+    return this.#read(signal, () => this.core.shared_state(appName, userId, onRetry));
+  }
+
+  delete(request: DeleteRequest): MaybePromise<Deletion> {
+    const { what, key, operation } = request;
+    const created = what === 'session' ? request.created : undefined;
+    const remove = (): MaybePromise<Deletion> =>
+      what === 'session' && created !== undefined
+        ? deleteCreated(this, { ...request, key, created })
+        : this.#delete(key, what === 'user', {}, request);
+    const mark = what === 'session' ? DELETED : UNKNOWN;
+    return deleteOnce(() => this.#once(key, operation, remove, () => mark));
+  }
+
+  deleteUnchanged(request: StorageDeleteUnchangedRequest): MaybePromise<Deletion> {
+    return this.#delete(request.key, false, request, request);
+  }
+
+  #delete(
+    { appName, userId, sessionId }: StorageKey,
+    isUser: boolean,
+    { revision, labels }: { readonly revision?: number; readonly labels?: string | undefined },
+    call: StorageCall,
+  ): MaybePromise<Deletion> {
+    const caller = callerOf(call);
+    const deleted = this.#call<number | undefined>(() =>
+      this.core.delete(appName, userId, sessionId, isUser, revision, labels, caller),
+    );
+    const isConditional = revision !== undefined;
+    return after(deleted, (floor) => ({ isDeleted: !isConditional || floor !== undefined, floor }));
+  }
+
+  free(): void {
+    this.core.free();
+  }
+}
+
+/** Ends a wait for the browser, which writes nothing, when the signal fires. Memory answers at once. */
+function orAborted<T>(
+  signal: HostAbortSignal | undefined,
+  result: MaybePromise<T>,
+): MaybePromise<T> {
+  const isAwaited = signal !== undefined && isPromise(result);
+  return isAwaited ? untilAborted(signal, result) : result;
+}
+
+/**
+ * Returns the function by which the wasm asks about a write's call: it throws `aborted` if the signal has
+ * fired, and counts a retry. See `src/wasm/bindings/js_call.rs`. A read only counts.
+ */
+function callerOf({ signal, onRetry }: StorageCall): ((isRetry: boolean) => void) | undefined {
+  if (signal === undefined && onRetry === undefined) return undefined;
+  return (isRetry) => (isRetry ? onRetry?.() : requireNotAborted(signal));
+}

@@ -1,0 +1,399 @@
+import { type MaybePromise, requireNotAborted } from '../../call/call.js';
+import { untilAborted } from '../../call/time_limit.js';
+import { kindOf } from '../../errors/describe.js';
+import { SessionError } from '../../errors/errors.js';
+import type { ChangesSince } from '../../model/changes_since.js';
+import type { HostAbortSignal } from '../../model/host.js';
+import { packAppends, packCreation } from '../../wasm/appends.js';
+import {
+  AdapterWrite,
+  callCore,
+  checkWindow,
+  mergeStates,
+  pageNumbers,
+  requireRoom,
+} from '../../wasm/core.js';
+import { type Compute, MOST_CHANGED } from '../../wasm/protocol.js';
+import type {
+  Appended,
+  AppendRequest,
+  Backend,
+  BackendCall,
+  ChangesRequest,
+  CreatedSession,
+  CreateRequest,
+  DeleteRequest,
+  Deletion,
+  DescribeRequest,
+  ListRequest,
+  PageRequest,
+  ReadList,
+  ReadPage,
+  ReadRequest,
+  ReadSession,
+  SharedRevisions,
+  StateRequest,
+  UpdateRequest,
+} from '../backend.js';
+import type { ChangedRequest, ChangedRows } from '../changed_rows.js';
+import { changesOf, hasChanged, withEvents } from '../changes.js';
+import { contractViolation, requireCounter } from '../checked_rows.js';
+import {
+  type PackedAppend,
+  type PackedCreation,
+  type PackedRevisions,
+  unpackAppend,
+  unpackCreation,
+  unpackRevisions,
+} from '../core/unpack.js';
+import {
+  appendOnce,
+  createOnce,
+  deleteOnce,
+  describeOnce,
+  updateOnce,
+} from '../operations/applied_operations.js';
+import { deleteCreated } from '../operations/delete_created.js';
+import type { StorageDeleteUnchangedRequest, StorageListPartRequest } from '../requests.js';
+import { scopeOf, storageKey } from '../scopes.js';
+import type { Storage } from '../storage.js';
+import { parseRows } from '../stored_events.js';
+import { appendManyThrough } from './append_many.js';
+import { listThrough } from './list_through.js';
+import { prepareWrite, type PreparedWrite } from './prepared_write.js';
+import { pageThrough, readParsedThrough, readThrough, type StateRows } from './read_through.js';
+import { requestOf, settled } from './storage_calls.js';
+
+/**
+ * Runs the rules over a {@link Storage}. The storage reads and writes rows; the core decides what to write.
+ *
+ * It checks each result of the storage, so that an error names the storage's fault and not a later consequence.
+ * Errors that the storage throws become a `SessionError`. If the storage returns no promise, neither does an append.
+ */
+export class StorageBackend implements Backend {
+  readonly #load: () => Promise<Storage>;
+  readonly #onConnectionLost: ((error: unknown) => void) | undefined;
+  #loading: Promise<Storage> | undefined;
+  #storage: Storage | undefined;
+
+  /**
+   * @param storage or a function that loads it at the first call. So a service can be made at once, and the code of its
+   *   storage is loaded only when it is used
+   */
+  constructor(
+    storage: Storage | (() => Promise<Storage>),
+    onConnectionLost?: (error: unknown) => void,
+  ) {
+    this.#onConnectionLost = onConnectionLost;
+    const isLate = typeof storage === 'function';
+    this.#load = isLate ? storage : () => Promise.resolve(storage);
+    if (!isLate) this.#take(storage);
+  }
+
+  /** Calls the storage. Its first call waits until it is loaded. */
+  #with<T>(
+    signal: HostAbortSignal | undefined,
+    work: (storage: Storage) => MaybePromise<T>,
+  ): MaybePromise<T> {
+    if (this.#storage !== undefined) return work(this.#storage);
+    // A failure is not kept: it may be a network error while a page loads the code.
+    this.#loading ??= this.#load()
+      .then((storage) => this.#take(storage))
+      .finally(() => (this.#loading = undefined));
+    return untilAborted(signal, this.#loading).then(work);
+  }
+
+  #take(storage: Storage): Storage {
+    const tell = this.#onConnectionLost;
+    if (tell !== undefined) storage.onConnectionLost?.(tell);
+    return (this.#storage = storage);
+  }
+
+  /** Called when the service begins to close. A storage that is being loaded gets it too, after the calls that wait. */
+  closing(timeoutMs: number | undefined): void {
+    const tell = (storage: Storage | undefined): void => storage?.closing?.(timeoutMs);
+    if (this.#loading === undefined) tell(this.#storage);
+    else void this.#loading.then(tell).catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    // A storage that could not be loaded needs no closing.
+    await this.#loading?.catch(() => undefined);
+    await this.#storage?.close?.();
+  }
+
+  async open(call: BackendCall): Promise<void> {
+    const { signal } = call;
+    await this.#with<unknown>(signal, (storage) => {
+      if (storage.open === undefined) {
+        return readThrough(storage, { key: { appName: PROBE }, window: { last: 0 } }, call);
+      }
+      const request = requestOf({}, call);
+      return settled('open', signal, () => untilAborted(signal, storage.open!(request)));
+    });
+  }
+
+  keepsOperations({ signal }: BackendCall): MaybePromise<boolean> {
+    return this.#with(signal, ({ keepsOperations = false }) => keepsOperations);
+  }
+
+  create(request: CreateRequest): MaybePromise<CreatedSession | undefined> {
+    return createOnce(
+      async () => this.#with(request.signal, (storage) => this.#create(storage, request)),
+      () => this.get({ key: request.key, last: 0 }),
+    );
+  }
+
+  #create(storage: Storage, request: CreateRequest): MaybePromise<CreatedSession | undefined> {
+    const { key, state, events, delta, sharesState, description, ifAbsent } = request;
+    if (description.title || description.labels) requireDescribe(storage);
+    requireRoom(state.length + delta.length);
+    const { packed, numbers, texts = [] } = packCreation(request, false);
+    const write = callCore(() =>
+      AdapterWrite.create(packed, numbers, texts, state, delta, sharesState, ifAbsent),
+    );
+    if (storage.createWithEvents !== undefined && events.length > 0) {
+      write.free();
+      return storage.createWithEvents(this, request);
+    }
+    const { signal, onRetry, operation } = request;
+    const parts = { key, signal, onRetry, operation, ...NO_EVENTS, events, creation: request };
+    const end = (): CreatedSession | undefined => {
+      const created = write.finish() as PackedCreation | undefined;
+      return created && unpackCreation(created);
+    };
+    return prepareWrite('create', storage, write, parts, end).run();
+  }
+
+  append(request: AppendRequest): MaybePromise<Appended> {
+    const storage = this.#storage;
+    if (storage !== undefined && request.operation === undefined) {
+      return prepareAppend(storage, request).run();
+    }
+    const { signal } = request;
+    const append = (request: AppendRequest): MaybePromise<Appended> =>
+      this.#with(signal, (storage) => prepareAppend(storage, request).run());
+    return appendOnce(append, request);
+  }
+
+  /** Absent until the storage is loaded. */
+  get appendMany(): Backend['appendMany'] {
+    const storage = this.#storage;
+    if (storage?.appendMany === undefined) return undefined;
+    return (requests) => {
+      const writes = requests.map((request) => prepareAppend(storage, request));
+      return appendManyThrough(storage, writes);
+    };
+  }
+
+  async update(request: UpdateRequest): Promise<SharedRevisions> {
+    const { appName, userId, delta, signal, onRetry, operation } = request;
+    const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
+    const key = storageKey({ appName, userId });
+    const parts = { key, signal, onRetry, operation, ...NO_EVENTS };
+    return updateOnce(async () =>
+      this.#with(signal, (storage) => {
+        requireTransactions(storage, compute);
+        requireRoom(text.length);
+        const write = callCore(() => AdapterWrite.update(appName, userId, text, compute));
+        const end = () => unpackRevisions(write.finish() as PackedRevisions);
+        return prepareWrite('append', storage, write, parts, end).run();
+      }),
+    );
+  }
+
+  describe(request: DescribeRequest): MaybePromise<boolean> {
+    const { key, title, labels, expiry, signal } = request;
+    const given = {
+      key: storageKey(key) as DescribeRequest['key'],
+      title,
+      labels,
+      ...(expiry !== undefined && { expiry }),
+    };
+    const describe = async (storage: Storage): Promise<boolean> => {
+      const verb = requireDescribe(storage);
+      const isThere: unknown = await verb.call(storage, requestOf(given, request));
+      if (typeof isThere === 'boolean') return isThere;
+      const violation = `gave ${kindOf(isThere)}, not whether the session exists`;
+      throw contractViolation('describe', violation);
+    };
+    return describeOnce(
+      async () =>
+        this.#with(signal, (storage) => settled('describe', signal, () => describe(storage))),
+      () => this.get({ key, last: 0 }),
+    );
+  }
+
+  async get(request: ReadRequest): Promise<ReadSession | undefined> {
+    const { key, last, after, skipCorrupt = false } = request;
+    checkWindow(last, after);
+    const window = {
+      ...(last !== undefined && { last }),
+      ...(after !== undefined && { after }),
+    };
+    const read = { key, window };
+    return this.#with(request.signal, async (storage) => {
+      const parsed = await readParsedThrough(storage, read, request);
+      if (parsed !== undefined) return sessionOf(key, parsed, parsed.events);
+      const { events, ...rows } = await readThrough(storage, read, request);
+      return rows.session && sessionOf(key, rows, parseRows(events, key.sessionId, skipCorrupt));
+    });
+  }
+
+  async page(request: PageRequest): Promise<ReadPage | undefined> {
+    return this.#with(request.signal, (storage) => pageThrough(storage, request));
+  }
+
+  async changes(request: ChangesRequest): Promise<ChangesSince | undefined> {
+    const { key, since, signal, onRetry } = request;
+    const read = { key, window: { since, last: MOST_CHANGED } };
+    return this.#with(signal, async (storage) => {
+      const rows = await readThrough(storage, read, { signal, onRetry });
+      const { session, events } = rows;
+      if (session === undefined) return undefined;
+      const changes = changesOf(session, request);
+      if (!hasChanged(changes, since)) return changes;
+      return withEvents(changes, request, events, mergedState(key, session, rows));
+    });
+  }
+
+  async sharedState(request: StateRequest): Promise<string> {
+    const read = { key: storageKey(request), window: { last: 0 } };
+    const scope = scopeOf(request);
+    return this.#with(request.signal, async (storage) => {
+      const rows = await readThrough(storage, read, request);
+      return mergeStates(`${scope} state`, rows[scope]?.state ?? '{}');
+    });
+  }
+
+  async list(request: ListRequest): Promise<ReadList> {
+    const { appName, userId, order, orderBy, withTotal, after } = request;
+    const { offset, limit } = pageNumbers(request.limit, request.page);
+    const part: StorageListPartRequest = {
+      appName,
+      ...(userId !== undefined && { userId }),
+      order,
+      offset,
+      ...(limit !== undefined && { limit }),
+      ...(!withTotal && { withTotal }),
+      ...(orderBy === 'createTime' && { orderBy }),
+      ...(after !== undefined && { after }),
+    };
+    return this.#with(request.signal, (storage) => listThrough(storage, part, request));
+  }
+
+  async changedSince(request: ChangedRequest): Promise<ChangedRows | undefined> {
+    const { signal } = request;
+    return this.#with(signal, (storage) => {
+      if (storage.changedSince === undefined) return undefined;
+      return settled('changedSince', signal, async () => storage.changedSince!(request));
+    });
+  }
+
+  async delete(request: DeleteRequest): Promise<Deletion> {
+    const { what, key, signal } = request;
+    const created = what === 'session' ? request.created : undefined;
+    return this.#with(signal, (storage) => {
+      if (what === 'session' && created !== undefined && storage.keepsOperations !== true) {
+        return deleteCreated(this, { ...request, key, created });
+      }
+      const given = { what, key, ...(created !== undefined && { created }) } as DeleteRequest;
+      const remove = async (): Promise<Deletion> => {
+        // A storage may return whatever its database returned.
+        const deleted: unknown = await storage.delete(requestOf(given, request));
+        if (created !== undefined && deleted === false) return { isDeleted: false };
+        return { isDeleted: true, floor: floorOf('delete', deleted) };
+      };
+      return deleteOnce(() => settled('delete', signal, remove));
+    });
+  }
+
+  async deleteUnchanged(request: StorageDeleteUnchangedRequest): Promise<Deletion> {
+    const { signal, onRetry, ...given } = request;
+    return this.#with(signal, (storage) => {
+      const verb = storage.deleteUnchanged;
+      if (verb === undefined) {
+        const message =
+          'The storage cannot delete a session only if it is unchanged: it has no verb deleteUnchanged.';
+        throw new SessionError('unsupported', message);
+      }
+      return settled('deleteUnchanged', signal, async () => {
+        const deleted: unknown = await verb.call(storage, requestOf(given, { signal, onRetry }));
+        if (typeof deleted === 'boolean') return { isDeleted: deleted };
+        const floor = floorOf('deleteUnchanged', deleted);
+        if (floor !== undefined) return { isDeleted: true, floor };
+        const violation = `gave ${kindOf(deleted)}, not whether it deleted the session`;
+        throw contractViolation('deleteUnchanged', violation);
+      });
+    });
+  }
+}
+
+function prepareAppend(storage: Storage, request: AppendRequest): PreparedWrite<Appended> {
+  const { key, position, events, firstTitle, compute, sharesState } = request;
+  const { signal, onRetry, operation } = request;
+  requireNotAborted(signal);
+  requireTransactions(storage, compute);
+  if (firstTitle !== undefined) requireDescribe(storage);
+  const { packed, numbers, texts = [] } = packAppends([request], false);
+  const write = callCore(() => AdapterWrite.append(packed, numbers, texts, compute));
+  const lastEventId = Number.isNaN(position.created) ? position.lastEventId : undefined;
+  const rows = { key, events, creation: undefined, firstTitle, lastEventId, sharesState };
+  const parts = { ...rows, signal, onRetry, operation };
+  const end = () => unpackAppend(write.finish() as PackedAppend, events.length);
+  return prepareWrite('append', storage, write, parts, end);
+}
+
+function requireDescribe({ describe }: Storage): NonNullable<Storage['describe']> {
+  if (describe !== undefined) return describe;
+  const message = 'The storage keeps no titles and no labels: it has no verb describe.';
+  throw new SessionError('unsupported', message);
+}
+
+/** Another program may write between the read and the write of a storage without transactions. */
+function requireTransactions(storage: Storage, compute: Compute | undefined): void {
+  if (compute === undefined || storage.createWithEvents === undefined) return;
+  const message = 'The storage has no transactions, so stateDelta must not be a function here.';
+  throw new SessionError('unsupported', message, { key: 'stateDelta' });
+}
+
+function sessionOf(
+  key: ReadRequest['key'],
+  rows: StateRows,
+  events: ReadSession['events'],
+): ReadSession | undefined {
+  const { session } = rows;
+  if (session === undefined) return undefined;
+  const { created, revision, lastUpdateTime, title, labels } = session;
+  const state = mergedState(key, session, rows);
+  return { created, revision, lastUpdateTime, state, events, title, labels };
+}
+
+/** Merges the state of a session with those of its user and its app. */
+function mergedState(
+  { sessionId }: ReadRequest['key'],
+  { state }: { readonly state: string },
+  { user, app }: StateRows,
+): string {
+  const shared = { user: user?.state, app: app?.state };
+  return mergeStates(`state of session "${sessionId}"`, state, shared);
+}
+
+/** Returns the floor that a deletion gave, if it gave one. */
+function floorOf(verb: string, deleted: unknown): number | undefined {
+  if (typeof deleted !== 'object' || deleted === null) return undefined;
+  const floor = (deleted as { readonly floor?: unknown }).floor;
+  return floor === undefined ? undefined : requireCounter(verb, '', 'floor', floor);
+}
+
+/** The parts of a write that appends nothing. */
+const NO_EVENTS = {
+  events: [],
+  creation: undefined,
+  firstTitle: undefined,
+  lastEventId: undefined,
+  sharesState: undefined,
+} as const;
+
+/** The app whose state is read to learn whether a storage answers. */
+const PROBE = 'adk-session-wasm';

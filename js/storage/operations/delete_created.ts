@@ -1,0 +1,29 @@
+import { after, type MaybePromise } from '../../call/call.js';
+import type { StorageCall } from '../../model/diagnostic.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import type { Backend, Deletion } from '../backend.js';
+
+/** How often a session is read again that has changed before it was deleted. */
+const MAX_ATTEMPTS = 100;
+
+/** A session that is deleted only if it was created at a revision. */
+interface DeleteCreatedRequest extends StorageCall {
+  readonly key: CompositeSessionKey;
+  readonly created: number;
+}
+
+/** Deletes a session if it is the one that was created at a revision: reads it, and deletes it if it has not changed. */
+export function deleteCreated(
+  backend: Pick<Backend, 'get' | 'deleteUnchanged'>,
+  request: DeleteCreatedRequest,
+  attempts = MAX_ATTEMPTS,
+): MaybePromise<Deletion> {
+  const { key, created, signal, onRetry } = request;
+  return after(backend.get({ key, last: 0, signal, onRetry }), (session) => {
+    if (session?.created !== created || attempts === 0) return { isDeleted: false };
+    const { revision, labels } = session;
+    return after(backend.deleteUnchanged({ key, revision, labels, signal, onRetry }), (deletion) =>
+      deletion.isDeleted ? deletion : deleteCreated(backend, request, attempts - 1),
+    );
+  });
+}

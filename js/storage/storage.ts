@@ -1,0 +1,170 @@
+/**
+ * The interface of a storage: five verbs, and what only some storages can do. A storage holds no rules: `decide`
+ * applies them.
+ *
+ * The rules of a storage, their numbers and allowed exceptions are in `docs/writing_a_storage.md`.
+ *
+ * @module
+ */
+import type { StorageCall } from '../model/diagnostic.js';
+import type { Backend, CreatedSession, CreateRequest } from './backend.js';
+import type { ChangedRequest, ChangedRows } from './changed_rows.js';
+import type {
+  Decide,
+  StorageDeleteRequest,
+  StorageDeleteUnchangedRequest,
+  StorageDescribeRequest,
+  StorageListPartRequest,
+  StorageListRequest,
+  StoragePageRequest,
+  StorageReadRequest,
+  StorageWrite,
+  StorageWriteRequest,
+} from './requests.js';
+import type { Deleted, Listing, PageRows, ParsedRows, Rows } from './rows.js';
+
+/**
+ * Keeps the rows of sessions. Each verb is one transaction. A verb may return its result or a promise. The service
+ * calls verbs while others run: the storage locks or queues.
+ *
+ * A verb may throw. A `SessionError` reaches the caller unchanged, everything else becomes `storage_failed`.
+ *
+ * The optional members, the storages of this package that have them, and what happens without them:
+ *
+ * | member | SQL | Vertex AI | without it |
+ * | --- | --- | --- | --- |
+ * | `appendMany` | yes | | Each append is a transaction of its own. |
+ * | `changedSince` | yes | | A feed does not tell what other programs change. |
+ * | `closing` | yes | yes | `close` waits for all calls, at most 30 s or `timeoutMs`. |
+ * | `createWithEvents` | | yes | `create` stores a session and its events in one transaction. |
+ * | `deleteUnchanged` | yes | yes | `deleteSessions` fails with `unsupported`. |
+ * | `describe` | yes | yes | Titles and labels fail with `unsupported`. |
+ * | `expires` | | yes | `ttl` and `expireTime` fail with `unsupported`. |
+ * | `keepsOperations` | yes | | A write that is sent twice is told by its events. |
+ * | `listPart` | yes | yes | The service lists all sessions, and cuts the part from them. |
+ * | `onConnectionLost` | yes | | No diagnostic tells of a connection that was lost while idle. |
+ * | `open` | yes | yes | `ping` reads the state of an app. |
+ * | `readPage` | yes | yes | The service reads all events of the session for each page. |
+ * | `readParsed` | yes | | The service parses the texts of `read`. |
+ * | `readsBack` | | yes | A walk through events reads page by page. |
+ * | `removesNull` | | yes | A key whose value is `null` stays in the state. |
+ *
+ * @example
+ * ```ts
+ * import { openSessionService } from 'adk-session-wasm';
+ * import type { Storage } from 'adk-session-wasm/storage';
+ *
+ * function open(storage: Storage) {
+ *   return openSessionService({ storage });
+ * }
+ * ```
+ */
+export interface Storage {
+  /** The value of `service.storage.kind`; default `'custom'`. */
+  readonly kind?: string;
+  /** The value of `service.storage.durable`; default `true`. */
+  readonly durable?: boolean;
+  /** May be the same function as `append`. It tells that no session is expected. */
+  create(request: StorageWriteRequest, decide: Decide): void | Promise<void>;
+  /** May be called again for the same append, if the decision needs other rows. */
+  append(request: StorageWriteRequest, decide: Decide): void | Promise<void>;
+  /** Returns a session with a window of its events, or the state of a user or an app. */
+  read(request: StorageReadRequest): Rows | Promise<Rows>;
+  /** Returns a page of sessions, without their events. */
+  list(request: StorageListRequest): Listing | Promise<Listing>;
+  /**
+   * Deletes a session, a user, or a state. May return the floor after it. Returns `false` only for a session that was
+   * not created at the request's `created`.
+   */
+  delete(request: StorageDeleteRequest): Deleted | void | false | Promise<Deleted | void | false>;
+  /** Called once, after the last service over this storage was closed and its calls have settled. */
+  close?(): void | Promise<void>;
+  /**
+   * Appends to different sessions in one transaction, so that many appends share one commit. The service calls it for
+   * appends that wait at the same time, each to another session.
+   *
+   * The storage calls the `decide` of each write, one after the other, and writes all changes. The rows for a later
+   * `decide` contain what earlier ones changed: two sessions may share a user or an app.
+   *
+   * A `decide` that returns `undefined` refuses its own write only; it never throws here. If `appendMany` fails, the
+   * service calls `append` for each write. It does the same for a write whose `decide` was not called. So a storage
+   * that retries the transaction must fail if it leaves out a write that it has decided before.
+   *
+   * @example
+   * ```ts
+   * import type { Decide, StorageWrite, StorageWriteRequest } from 'adk-session-wasm/storage';
+   *
+   * interface Transaction {
+   *   append(request: StorageWriteRequest, decide: Decide): Promise<void>;
+   * }
+   * declare function inTransaction(work: (transaction: Transaction) => Promise<void>): Promise<void>;
+   *
+   * function appendMany(writes: readonly StorageWrite[]): Promise<void> {
+   *   return inTransaction(async (transaction) => {
+   *     for (const { request, decide } of writes) await transaction.append(request, decide);
+   *   });
+   * }
+   * ```
+   */
+  readonly appendMany?: ((writes: readonly StorageWrite[]) => void | Promise<void>) | undefined;
+  /** Finds what was changed in an app, by whatever program. */
+  readonly changedSince?:
+    ((request: ChangedRequest) => ChangedRows | Promise<ChangedRows>) | undefined;
+  /**
+   * Called when the service begins to close. Requests that a server leaves unanswered should end soon. `close` follows
+   * when all calls have settled, or after `timeoutMs`.
+   */
+  closing?(timeoutMs?: number): void;
+  /**
+   * Creates a session that begins with events, in a storage without transactions. If the process ends in between, a
+   * session with the first events may remain.
+   *
+   * @internal
+   */
+  readonly createWithEvents?:
+    | ((
+        backend: Pick<Backend, 'create' | 'append' | 'get' | 'delete'>,
+        request: CreateRequest,
+      ) => Promise<CreatedSession | undefined>)
+    | undefined;
+  /**
+   * Deletes a session if its revision and labels are those of the request, in one transaction. Returns `false` if they
+   * are others or the session is gone, else `true` or the floor.
+   */
+  readonly deleteUnchanged?:
+    | ((request: StorageDeleteUnchangedRequest) => boolean | Deleted | Promise<boolean | Deleted>)
+    | undefined;
+  /**
+   * Changes the title and the labels of a session, and nothing else. Returns whether the session exists. A storage with
+   * this verb also stores the title and the labels of the rows that `create` and `append` write.
+   */
+  readonly describe?: ((request: StorageDescribeRequest) => boolean | Promise<boolean>) | undefined;
+  /** Whether sessions can expire. */
+  readonly expires?: boolean;
+  /**
+   * Whether each write applies its {@link StorageCall.operation} once: it fails with `refuseApplied` if it was applied
+   * before.
+   *
+   * @internal
+   */
+  readonly keepsOperations?: boolean;
+  /** Lists any part of a list: in the order of `createTime`, or after a place. */
+  readonly listPart?: ((request: StorageListPartRequest) => Listing | Promise<Listing>) | undefined;
+  /** Called once, before the first verb: `tell` reports a connection that is lost while no call uses it. */
+  onConnectionLost?(tell: (error: unknown) => void): void;
+  /** Opens the storage, or asks whether it still answers. Otherwise the first verb opens it. */
+  open?(call: StorageCall): Promise<void>;
+  /** Returns a page of a session's events at the cost of what it returns. */
+  readPage?(request: StoragePageRequest): PageRows | Promise<PageRows>;
+  /** Like `read`, with parsed events. Returns `undefined` if one cannot be parsed; `read` follows and tells why. */
+  readParsed?(
+    request: StorageReadRequest,
+  ): ParsedRows | undefined | Promise<ParsedRows | undefined>;
+  /**
+   * Whether `readPage` reads all events after the place of the page, or after the page. A walk through them then asks
+   * for all at once, by an infinite `limit`.
+   */
+  readonly readsBack?: boolean;
+  /** Whether the storage removes a key of a state whose value is `null`. */
+  readonly removesNull?: boolean;
+}
