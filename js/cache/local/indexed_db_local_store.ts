@@ -50,7 +50,8 @@ export class IndexedDbLocalStore implements LocalStore {
       }
       throw transaction.error ?? error;
     }
-    if (mode === 'readwrite') transaction.commit();
+    if (mode === 'readonly') return result;
+    transaction.commit();
     await transaction.done;
     return result;
   }
@@ -116,37 +117,32 @@ class IndexedDbTransaction implements LocalTransaction {
     return this.#transaction.objectStore(store).get([...key]);
   }
 
-  async put(store: CacheStoreName, key: LocalKey, value: unknown): Promise<void> {
-    await this.#transaction.objectStore(store).put!(value, [...key]);
+  /** Later requests see the value. If it cannot be put, the transaction fails, so nobody has to wait. */
+  put(store: CacheStoreName, key: LocalKey, value: unknown): Promise<void> {
+    this.#transaction.objectStore(store).put!(value, [...key]).catch(() => undefined);
+    return Promise.resolve();
   }
 
-  async delete(store: CacheStoreName, from: LocalKey, to?: LocalKey): Promise<void> {
+  delete(store: CacheStoreName, from: LocalKey, to?: LocalKey): Promise<void> {
     const range = to === undefined ? [...from] : rangeOf(from, to);
-    if (range !== undefined) await this.#transaction.objectStore(store).delete!(range);
+    if (range !== undefined) {
+      this.#transaction.objectStore(store).delete!(range).catch(() => undefined);
+    }
+    return Promise.resolve();
   }
 
   async list(
     store: CacheStoreName,
-    { from, to, limit, isReversed = false }: LocalRange,
+    { from, to, limit }: LocalRange,
   ): Promise<readonly LocalEntry[]> {
     const range = rangeOf(from, to);
     if (range === undefined || limit === 0) return [];
     const objects = this.#transaction.objectStore(store);
-    if (!isReversed) {
-      const [keys, values] = await Promise.all([
-        objects.getAllKeys(range, limit),
-        objects.getAll(range, limit),
-      ]);
-      return keys.map((key, index) => ({ key, value: values[index] }));
-    }
-    const entries: LocalEntry[] = [];
-    let cursor = await objects.openCursor(range, 'prev');
-    while (cursor !== null) {
-      entries.push({ key: cursor.key, value: cursor.value });
-      if (entries.length === limit) break;
-      cursor = await cursor.continue();
-    }
-    return entries;
+    const [keys, values] = await Promise.all([
+      objects.getAllKeys(range, limit),
+      objects.getAll(range, limit),
+    ]);
+    return keys.map((key, index) => ({ key, value: values[index] }));
   }
 }
 

@@ -39,7 +39,7 @@ export type LocalKey = readonly (string | number)[];
  * ```ts
  * import type { LocalRange } from 'adk-session-wasm/cache';
  *
- * const newest: LocalRange = { from: ['ada', 0], to: ['ada', 100], limit: 1, isReversed: true };
+ * const first: LocalRange = { from: ['ada', 0], to: ['ada', 100], limit: 1 };
  * ```
  */
 export interface LocalRange {
@@ -49,8 +49,6 @@ export interface LocalRange {
   readonly to: LocalKey;
   /** The most entries. Absent: all. */
   readonly limit?: number | undefined;
-  /** Whether the last entries come first. */
-  readonly isReversed?: boolean | undefined;
 }
 
 /**

@@ -148,9 +148,8 @@ class SortedEntries {
     return isThere ? this.#entries.splice(start, 1) : [];
   }
 
-  list({ from, to, limit = Infinity, isReversed = false }: LocalRange): LocalEntry[] {
+  list({ from, to, limit = Infinity }: LocalRange): LocalEntry[] {
     const [start, end] = [this.#indexOf(from), this.#indexOf(to)];
-    if (isReversed) return this.#entries.slice(Math.max(start, end - limit), end).reverse();
     return this.#entries.slice(start, Math.min(end, start + limit));
   }
 

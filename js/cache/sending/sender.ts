@@ -101,8 +101,11 @@ export class Sender {
     const { pending } = this.#parts;
     const rest = new Set(names);
     const isDone = (): boolean => {
-      for (const name of rest) if (pending.next(name) === undefined) rest.delete(name);
-      return rest.size === 0;
+      for (const name of rest) {
+        if (pending.next(name) !== undefined) return false;
+        rest.delete(name);
+      }
+      return true;
     };
     if (isDone()) return;
     this.wake();

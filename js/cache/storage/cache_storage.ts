@@ -232,11 +232,12 @@ export class CacheStorage implements Storage {
 
   read({ key, window }: StorageReadRequest): Promise<Rows> {
     return this.#parts.data.read(async (transaction) => {
-      const view = isSessionKey(key) ? await this.#view(transaction, key) : undefined;
       const { appName, userId } = key;
-      const user =
-        userId === undefined ? undefined : await transaction.shownState({ appName, userId });
-      const app = await transaction.shownState({ appName });
+      const [view, user, app] = await Promise.all([
+        isSessionKey(key) ? this.#view(transaction, key) : undefined,
+        userId === undefined ? undefined : transaction.shownState({ appName, userId }),
+        transaction.shownState({ appName }),
+      ]);
       if (view === undefined || !isSessionKey(key)) return { user, app, events: [] };
       const { since, last = Infinity } = window;
       const events =

@@ -64,17 +64,14 @@ async function copiedEvents(
   last?: number,
 ): Promise<EventRow[]> {
   if (copy === undefined || last === 0 || from >= to) return [];
-  const range = eventRange(transaction.keyOf(key), from, to);
-  const isLast = last !== undefined && last < Infinity;
-  const entries = await transaction.local.list('events', {
-    ...range,
-    ...(isLast && { limit: last, isReversed: true }),
-  });
-  const rows = entries.map(({ value }) => {
+  // Positions have no gaps.
+  const first = Math.max(from, to - (last ?? Infinity));
+  const range = eventRange(transaction.keyOf(key), first, to);
+  const entries = await transaction.local.list('events', range);
+  return entries.map(({ value }) => {
     const stored = value as EventRecord;
     return overlayEvent(stored, overlay.events.get(stored.id));
   });
-  return isLast ? rows.reverse() : rows;
 }
 
 /** Returns the last events of those at or after a time. */
