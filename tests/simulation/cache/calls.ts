@@ -200,6 +200,7 @@ export async function settleRefusal(
     journal.end(begun);
   } else {
     giveUp();
+    journal.dropped.add(`${device.number} ${session}`);
     await outbox.drop(key, error!.eventId);
   }
   return true;

@@ -44,6 +44,8 @@ const SHARED = /^(user|app):/;
 export class Journal {
   readonly writes: Write[] = [];
   readonly #deletions: Deletion[] = [];
+  /** The devices and sessions of which something was dropped, perhaps the creation. */
+  readonly dropped = new Set<string>();
   /** The values of each register in the order in which the server has accepted them. */
   readonly #accepted = new Map<string, string[]>();
   #time = 0;
@@ -125,13 +127,6 @@ export class Journal {
     );
   }
 
-  /** Whether a device has dropped something of a session, perhaps its creation. */
-  hasDropped(session: string, device: number): boolean {
-    return this.writes.some(
-      (write) => write.session === session && write.device === device && write.isGivenUp,
-    );
-  }
-
   /** Whether somebody may have deleted what the write has changed, so that it need not arrive. */
   isDeleted(write: Write): boolean {
     const { register, session, device: writer, owner, began, mayBeRefused } = write;
@@ -173,8 +168,10 @@ export class Journal {
     const values = this.#accepted.get(write.register) ?? [];
     const place = values.indexOf(write.value);
     if (place < 0) return undefined;
+    // After a device has forgotten, it is another client.
     const late = this.#rivalsOf(write).find(
-      ({ ended, value }) => ended < write.began && values.lastIndexOf(value) > place,
+      ({ ended, value, isForgotten }) =>
+        ended < write.began && !isForgotten && values.lastIndexOf(value) > place,
     );
     return late && `${late.value} of ${write.register} came after ${write.value}, which was written later: ${values.join()}`; // prettier-ignore
   }
@@ -215,7 +212,7 @@ export class Journal {
       const made = this.writes.find(
         (write) => write.isNew === true && write.session === session && write.eventId === id,
       );
-      if (made === undefined) continue;
+      if (made === undefined || made.isForgotten) continue;
       const writer = `${made.device} ${made.owner}`;
       const earlier = last.get(writer);
       if (earlier !== undefined && earlier.ended < made.began) {

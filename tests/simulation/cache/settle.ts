@@ -201,7 +201,7 @@ async function probeHandles(play: Play, tabs: readonly Tab[]): Promise<void> {
         const { device } = tab;
         const isGone =
           play.journal.hasDeletion(name) ||
-          play.journal.hasDropped(name, device.number) ||
+          play.journal.dropped.has(`${device.number} ${name}`) ||
           play.hasForgotten(tab) ||
           device.isLossy;
         if (isGone || (await tab.service.getSession(key)) === undefined) return undefined;
