@@ -7,7 +7,7 @@
 //! [`Found::floor`](crate::core::storage::Found::floor) is right, and others. `verbs.rs` tests them on
 //! the verbs themselves, and `js/testing/verb_cases.ts` does so in JavaScript. A case may have a
 //! `hint`: the usual fault of a storage that fails it. Its rule numbers are those of
-//! `docs/writing_an_adapter.md`.
+//! `docs/writing_a_storage.md`.
 //!
 //! ```
 //! use adk_session_wasm::memory::MemoryStorage;

@@ -5,7 +5,7 @@
 //! decided above this interface, so two storages cannot disagree.
 //!
 //! The rules of a storage, their numbers and allowed exceptions are in
-//! `docs/writing_an_adapter.md`, as is what differs between TypeScript and Rust.
+//! `docs/writing_a_storage.md`, as is what differs between TypeScript and Rust.
 //! [`conformance`](crate::conformance) tests them.
 //!
 //! A storage gets the changed keys of a state: [`ScopedState::apply`](crate::core::state::ScopedState)

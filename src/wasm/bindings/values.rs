@@ -24,7 +24,7 @@ pub fn same_json(one: &str, other: &str) -> bool {
 const PIECE: usize = 256 << 10;
 
 /// Events on their way to JavaScript: JSON texts, each of one event or of several with commas between
-/// them, or records of IndexedDB. See `js/storage/session_store.ts`.
+/// them, or records of IndexedDB. See `js/storage/core/unpack.ts`.
 pub(super) type Fragments = Array;
 
 pub(super) fn fragments(texts: Vec<EventText>) -> Fragments {
