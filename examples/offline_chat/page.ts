@@ -1,6 +1,7 @@
 /** The page of the offline chat. It works without a connection, and after a reload without one. */
-import type { Event, Session } from 'adk-session-wasm';
+import type { Event } from 'adk-session-wasm';
 import { CachedSessionService } from 'adk-session-wasm/cache';
+import { liveSession } from 'adk-session-wasm/live';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
 
 interface Registration extends ServiceWorkerRegistration {
@@ -8,9 +9,9 @@ interface Registration extends ServiceWorkerRegistration {
 }
 
 const userId = new URLSearchParams(location.search).get('user') ?? 'guest';
-const key = { appName: 'chat', userId, sessionId: 'first' };
 const remote = new RemoteSessionService({ url: '/api', headers: { 'x-user': userId } });
 const cache = new CachedSessionService({ remote, owner: userId });
+const chat = liveSession(cache, { appName: 'chat', userId, sessionId: 'first' });
 
 const list = document.createElement('ol');
 const state = document.createElement('p');
@@ -20,25 +21,16 @@ input.name = 'text';
 form.append(input);
 document.body.append(list, form, state);
 
-function textOf({ author, content }: Event): string {
-  return `${author}: ${(content?.parts ?? []).map(({ text }) => text ?? '').join('')}`;
-}
-
-function show({ events }: Session): void {
-  const lines = events.map((event) => {
-    const line = document.createElement('li');
-    line.textContent = textOf(event);
-    return line;
-  });
-  list.replaceChildren(...lines);
+function lineOf({ author, content }: Event): HTMLElement {
+  const line = document.createElement('li');
+  line.textContent = `${author}: ${(content?.parts ?? []).map(({ text }) => text ?? '').join('')}`;
+  return line;
 }
 
 async function send(text: string): Promise<void> {
-  const session = await cache.getOrCreateSession(key);
   const content = { role: 'user', parts: [{ text }] };
-  const event = { author: 'user', invocationId: crypto.randomUUID(), content };
   // Resolves when the message is stored on this device. It is sent when there is a connection.
-  await cache.appendEvent({ session, event });
+  await chat.send({ author: 'user', invocationId: crypto.randomUUID(), content });
   // The service worker sends it if the page is closed before. Only Chromium has this.
   const { sync } = (await navigator.serviceWorker.ready) as Registration;
   await sync?.register(userId).catch(() => undefined);
@@ -50,19 +42,12 @@ form.addEventListener('submit', (event) => {
   input.value = '';
 });
 
+// Called after each change of the session, from whichever tab or device.
+chat.subscribe(({ events }) => list.replaceChildren(...events.map(lineOf)));
+
 cache.watchStatus(({ isOnline, pending }) => {
   const waiting = pending.reduce((sum, { events }) => sum + events, 0);
   state.textContent = `${isOnline ? 'online' : 'offline'}, ${waiting} waiting`;
 });
 
-/** Shows the session after each change of the copy, from whichever tab or device. */
-async function follow(): Promise<void> {
-  const notices = cache.watch(key);
-  show(await cache.getOrCreateSession(key));
-  for await (const { type } of notices) {
-    const session = await cache.getSession({ ...key, config: { reads: 'cache-only' } });
-    if (type !== 'deleted' && session !== undefined) show(session);
-  }
-}
-
-await Promise.all([navigator.serviceWorker.register('/service_worker.js'), follow()]);
+await navigator.serviceWorker.register('/service_worker.js');

@@ -18,7 +18,7 @@ import type {
 } from '../storage/backend.js';
 import { untilAborted } from '../call/time_limit.js';
 import type { Bounds } from './copies/bounds.js';
-import { CopyReads, type ReadParts } from './reads.js';
+import { CopyReads, type ReadParts } from './copy_reads.js';
 import { type CacheKey, isSession } from './records/cache_key.js';
 import { CacheStorage } from './storage/cache_storage.js';
 import type { Sender } from './sending/sender.js';
@@ -31,7 +31,7 @@ export interface CacheBackendParts extends ReadParts {
   readonly erasures: () => number;
 }
 
-/** The local data as a backend. A write adds operations to the outbox, which are sent in the background. */
+/** The local data as a backend. {@link CopyReads} has its reads. A write adds operations to the outbox, which are sent later. */
 export class CacheBackend extends CopyReads implements Backend {
   readonly #parts: CacheBackendParts;
 

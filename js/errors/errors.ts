@@ -77,9 +77,9 @@ export const SESSION_ERROR_CODES = [
 export type SessionErrorCode = (typeof SESSION_ERROR_CODES)[number];
 
 /**
- * Why an append is refused with `stale_session`: the session has another revision than the append requires; someone
- * else changed the session since the handle was read; or others follow the last event of a handle whose revision is
- * not known.
+ * Why an append is refused with `stale_session`. `other_revision`: the session has another revision than the append
+ * requires. `handle_behind`: the session was changed since the handle was read, other than through this handle.
+ * `later_events`: events follow the last event of a handle whose revision is not known.
  */
 export type StaleReason = 'other_revision' | 'handle_behind' | 'later_events';
 
@@ -175,11 +175,11 @@ export class SessionError extends Error {
   declare readonly key?: string;
   /** `missing_variable`: all missing names, in the template's order. */
   declare readonly missing?: readonly MissingVariable[];
-  /** `stale_session`, except with `actualEvents`: why the append is refused. */
+  /** `stale_session` of a handle's append: why it is refused. Absent with `actualEvents`, and from `adk api_server`. */
   declare readonly staleReason?: StaleReason;
-  /** `stale_session`: the revision that the caller knows. */
+  /** `stale_session` with a `staleReason`: the revision that the caller knows. */
   declare readonly expectedRevision?: number;
-  /** `stale_session`: the stored revision. */
+  /** `stale_session` with a `staleReason`: the stored revision. */
   declare readonly actualRevision?: number;
   /**
    * `stale_session` of an append with `expectedEvents`: the stored revisions of the events that were expected

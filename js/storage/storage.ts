@@ -73,8 +73,8 @@ export interface Storage {
   /** Returns a page of sessions, without their events. */
   list(request: StorageListRequest): Listing | Promise<Listing>;
   /**
-   * Deletes a session, a user, or a state. May return the floor after it. Returns `false` only for a session that was
-   * not created at the request's `created`.
+   * Deletes a session, a user, or a state. May return the floor after it. Returns `false` only if the request has a
+   * `created` and the session has another one.
    */
   delete(request: StorageDeleteRequest): Deleted | void | false | Promise<Deleted | void | false>;
   /** Called once, after the last service over this storage was closed and its calls have settled. */

@@ -17,7 +17,7 @@ mod stored_session_service;
 #[cfg(feature = "testing")]
 pub mod text_service;
 #[cfg(not(feature = "testing"))]
-mod text_service;
+pub(crate) mod text_service;
 mod to_text;
 
 pub use changes::{ChangedEvent, SessionChanges};

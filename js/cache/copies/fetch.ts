@@ -118,6 +118,7 @@ export class Fetch {
     if (canAskChanges && hasEnough) {
       return this.#take(key, start, await remote.changes(key, copy));
     }
+    // A session that was created here and has no copy may have events of others: a handle of it needs all of them.
     const isWhole =
       need === Infinity || (need === 0 && copy === undefined) || copy?.hasOlder === false;
     const last = isWhole ? undefined : Math.max(need, size, SMALLEST_WINDOW);

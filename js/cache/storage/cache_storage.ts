@@ -47,7 +47,7 @@ export interface CacheStorageParts {
 
 /**
  * The local data as a storage. It reads what the remote has said with the operations over it, and a write adds
- * operations to the outbox. One instance runs one write, because it keeps the numbers of its operations.
+ * operations to the outbox. One instance runs one write, or one read of a session, because it keeps what it has found.
  */
 export class CacheStorage implements Storage {
   readonly kind = 'cache';
@@ -59,8 +59,8 @@ export class CacheStorage implements Storage {
   /** The numbers of the operations that the write has added, or that hold the events which it wrote. */
   numbers: readonly number[] = [];
 
-  /** How many of a session's newest events the last read found at least; `Infinity`: all. */
-  size = 0;
+  /** How many of a session's newest events the copy had at the last read, without the unsent; `Infinity`: all. */
+  copiedCount = 0;
   /** Whether the last read found a session whose deletion waits. */
   isDeleted = false;
 
@@ -256,9 +256,9 @@ export class CacheStorage implements Storage {
     const view = await transaction.view(key);
     this.isDeleted = view === undefined && (await transaction.session(key)) !== undefined;
     const { copy } = view ?? {};
-    if (copy === undefined) this.size = view === undefined ? 0 : Infinity;
-    else if (copy.isStale) this.size = 0;
-    else this.size = copy.hasOlder ? copy.next - copy.first : Infinity;
+    if (copy === undefined) this.copiedCount = view === undefined ? 0 : Infinity;
+    else if (copy.isStale) this.copiedCount = 0;
+    else this.copiedCount = copy.hasOlder ? copy.next - copy.first : Infinity;
     return view;
   }
 

@@ -55,7 +55,7 @@ export async function addedEvents(
 }
 
 /** Returns events of the copy, with what operations have made of them. */
-async function copiedEvents(
+async function eventsOfCopy(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   { copy, overlay }: SessionView,
@@ -87,9 +87,9 @@ export async function lastEvents(
   if (after === undefined) {
     const ends = last === Infinity ? added : added.slice(Math.max(0, added.length - last));
     const rest = last - ends.length;
-    return [...(await copiedEvents(transaction, key, view, first, next, rest)), ...ends];
+    return [...(await eventsOfCopy(transaction, key, view, first, next, rest)), ...ends];
   }
-  const all = [...(await copiedEvents(transaction, key, view, first, next)), ...added];
+  const all = [...(await eventsOfCopy(transaction, key, view, first, next)), ...added];
   const later = all.filter(({ timestamp }) => timestamp >= after);
   return later.slice(Math.max(0, later.length - last));
 }
@@ -113,14 +113,14 @@ export async function pageOfEvents(
   if (isForward) {
     const from = isOfCopy ? position + 1 : index >= 0 ? next : first;
     const end = limit === Infinity ? next : Math.min(next, from + limit);
-    const copied = await copiedEvents(transaction, key, view, from, end);
+    const copied = await eventsOfCopy(transaction, key, view, from, end);
     return [...copied, ...added.slice(index + 1, index + 1 + limit - copied.length)];
   }
   const before = isOfCopy ? [] : index >= 0 ? added.slice(0, index) : added;
   const ends = limit === Infinity ? before : before.slice(Math.max(0, before.length - limit));
   const to = isOfCopy ? position : next;
   const rest = limit - ends.length;
-  return [...(await copiedEvents(transaction, key, view, first, to, rest)), ...ends];
+  return [...(await eventsOfCopy(transaction, key, view, first, to, rest)), ...ends];
 }
 
 /** Returns the events with these ids. */

@@ -114,7 +114,8 @@ export interface IndexParts {
 
 /**
  * The differences between the engines. All other SQL is the same. What stands elsewhere by `kind` is a switch or a record
- * over all kinds, so `tsc` names it for a new engine.
+ * over all kinds, so `tsc` names it for a new engine. The rules of its options stand in `address.ts`, because they are
+ * checked without Kysely.
  */
 export interface Engine {
   readonly kind: EngineKind;
@@ -122,7 +123,7 @@ export interface Engine {
   readonly name: string;
   /** The package of the driver, which users install. */
   readonly driver: string;
-  /** Kysely's parts for this dialect of SQL. */
+  /** Kysely's parts that write this dialect of SQL. Its driver is not used: connections are those of `connections/`. */
   readonly dialect: Pick<Dialect, 'createAdapter' | 'createIntrospector' | 'createQueryCompiler'>;
   /** The types of the columns. On MySQL and MariaDB the ids get `collation`, which compares them exactly. */
   readonly columnTypes: (collation: string) => ColumnTypes;
@@ -149,7 +150,7 @@ export interface Engine {
   readonly refusesNul: boolean;
   /** Whether the keys between tables are enforced on every connection. If not, rows of a deleted session may be left. */
   readonly enforcesKeys: boolean;
-  /** Whether `insert` has `on conflict do nothing`. If not, it has `on duplicate key update`. */
+  /** Whether `insert` has `on conflict do nothing`. If not, Kysely writes `on duplicate key update`. */
   readonly hasOnConflict: boolean;
   /**
    * Whether one statement finds or changes the rows of many keys, which come as a JSON array: by `json_to_recordset`,
@@ -183,7 +184,7 @@ export interface Engine {
   readonly insertIfAbsent: (into: RawBuilder<unknown>) => RawBuilder<unknown>;
   /** What reads the tables of `@google/adk`'s own service, whose columns have other types. */
   readonly ofAdk: Partial<Pick<Engine, 'time' | 'json' | 'eventOrder'>>;
-  /** The collations that compare ids exactly. Absent if the default one does. */
+  /** The collations that compare ids exactly. Absent if the types of the columns say all that is needed. */
   readonly exactCollations: { readonly mysql: string; readonly mariadb: string } | undefined;
   /** Whether the connection has a character set and a mode that may change texts on their way. */
   readonly hasTextModes: boolean;

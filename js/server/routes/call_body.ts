@@ -23,7 +23,7 @@ export function stateIn(call: RouteCall, value: unknown, member: string): JsonOb
   if (!isPlainObject(value)) throw invalidValue(member, 'must be an object', value);
   for (const key of Object.keys(value)) {
     const scope = storedScopeOf(key);
-    if (scope === 'user' || scope === 'app') requireRightTo(call, scope);
+    if (scope !== 'session') requireRightTo(call, scope);
   }
   return value;
 }

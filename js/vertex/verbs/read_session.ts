@@ -55,11 +55,8 @@ export async function readChanged(
   since: number,
 ): Promise<SessionRows | undefined> {
   const recent = new RecentEvents(sessions.events, address.url);
-  const found = await findWith(
-    sessions,
-    address,
-    recent.read(since <= LAST_REVISION ? since : undefined),
-  );
+  const isRead = recent.read(since <= LAST_REVISION ? since : undefined).then(() => true);
+  const found = await findWith(sessions, address, isRead);
   if (found === undefined) return undefined;
   const [resource] = found;
   const { created } = sessionRow(address.appName, resource, undefined);

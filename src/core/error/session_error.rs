@@ -109,9 +109,10 @@ pub enum Error {
 pub enum StaleReason {
     /// The append requires another revision of the session.
     OtherRevision,
-    /// Someone else changed the session since the handle was read, and the policy is to refuse then.
+    /// The session was changed since the handle was read, other than through this handle, and the
+    /// policy is to refuse then.
     HandleBehind,
-    /// The same, for a handle that is known by its last event only: others follow that event.
+    /// The same, for a handle that is known by its last event only: events follow that event.
     LaterEvents,
 }
 

@@ -203,7 +203,8 @@ impl Append {
         let head = written.head;
         // An event that is stored already is no conflict, so a retry is safe under every policy.
         let is_written = head.revision != before.revision;
-        if is_written && let Some((reason, expected)) = self.conflict(position, before, &found) {
+        if is_written && let Some((reason, expected)) = self.stale_reason(position, before, &found)
+        {
             let (session_id, actual) = (self.session_id(), before.revision);
             return Err(Error::StaleSession { session_id, reason, expected, actual });
         }
@@ -255,7 +256,7 @@ impl Append {
     }
 
     /// Returns why the session is not as the caller expects, and the revision that the caller knows.
-    fn conflict(
+    fn stale_reason(
         &self,
         position: ResolvedPosition,
         before: SessionHead,

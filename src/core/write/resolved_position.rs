@@ -43,7 +43,7 @@ impl ResolvedPosition {
         self.created.is_some_and(|created| head.created != created)
     }
 
-    /// Whether someone else changed the session. Without a revision only new events count: such a
+    /// Whether the session was changed other than through this handle. Without a revision only new events count: such a
     /// handle cannot know whether earlier events were replaced.
     pub(super) fn is_stale(self, found: &Found, head: SessionHead) -> bool {
         let since = self.since;

@@ -1,5 +1,5 @@
 import { mapStorage } from '../../../examples/map_storage.js';
-import type { Storage } from '../../../js/storage/index.js';
+import type { Deleted, Storage } from '../../../js/storage/index.js';
 
 /** The storage over maps of the examples, with titles, labels and conditional deletions. */
 export function wholeStorage(): Storage {
@@ -26,8 +26,7 @@ export function wholeStorage(): Storage {
         return undefined;
       });
       if (!isSame) return false;
-      void storage.delete({ what: 'session', key });
-      return true;
+      return storage.delete({ what: 'session', key }) as Deleted;
     },
   };
 }

@@ -29,6 +29,7 @@ impl Group<'_> {
         let is_found = found.session.is_some();
         match write.decide(found) {
             Decision::Done(Some(changes)) => self.apply(changes, indexes, write.plan(), *token),
+            // A refusal too is decided again with all ids: its events may be stored already.
             Decision::Done(None) => {
                 let is_unchecked = write.plan().ids_are_new && !self.checks.ids;
                 self.must_look_up |= is_found && is_unchecked;

@@ -38,7 +38,7 @@ export interface ReadParts {
   readonly reads: ReadPolicy;
   readonly readTimeoutMs: number;
   readonly report: (error: unknown) => void;
-  /** Called with what is read, so that the leading tab follows it. */
+  /** Called with what is read, so that the leading tab follows it. The first call may make this tab the leader, which then sends. */
   readonly follow: (key: CacheKey) => void;
 }
 
@@ -51,8 +51,8 @@ type ReadVerbs = Pick<Backend, 'get' | 'page' | 'list' | 'sharedState'>;
 interface EventNeed<T> {
   /** The newest events that the copy should have. */
   readonly need: number;
-  /** @param size how many of the newest events the copy has at least; `Infinity`: all */
-  readonly isEnough: (read: T, size: number) => boolean;
+  /** @param copiedCount how many of the newest events the copy has, without the unsent; `Infinity`: all */
+  readonly isEnough: (read: T, copiedCount: number) => boolean;
 }
 
 /** How a list or a state is fetched. */
@@ -78,7 +78,7 @@ export class CopyReads {
   get(request: ReadRequest): Promise<ReadSession | undefined> {
     const { key, last, after } = request;
     const need = after === undefined ? (last ?? Infinity) : Infinity;
-    const isEnough = (_: ReadSession, size: number): boolean => need <= size;
+    const isEnough = (_: ReadSession, copiedCount: number): boolean => need <= copiedCount;
     return this.#readSession(key, { need, isEnough }, request, (backend, call) =>
       backend.get({ ...request, ...call }),
     );
@@ -90,8 +90,8 @@ export class CopyReads {
     // One more than the newest page has tells whether there are older ones.
     const newest = eventId === undefined ? limit + 1 : 0;
     const need = isFirst || withCount || limit === Infinity ? Infinity : newest;
-    const isEnough = ({ hasOlder }: ReadPage, size: number): boolean =>
-      size === Infinity || (need < Infinity && hasOlder === true);
+    const isEnough = ({ hasOlder }: ReadPage, copiedCount: number): boolean =>
+      copiedCount === Infinity || (need < Infinity && hasOlder === true);
     return this.#readSession(key, { need, isEnough }, request, (backend, call) =>
       backend.page({ ...request, ...call }),
     );
@@ -116,29 +116,29 @@ export class CopyReads {
     if (policy !== 'cache-only') follow(key);
     // One instance for each read, because it records how much is here.
     const storage = new CacheStorage(this.#parts);
-    return this.#read(call, read, new StorageBackend(storage), async (readLocal) => {
+    return this.#orFromRemote(call, read, new StorageBackend(storage), async (readLocal) => {
       const readCopy = () =>
         readLocal().catch((error: unknown) => {
           if (isSessionError(error, 'corrupt_record')) this.#fetchDamaged(key);
           throw error;
         });
       if (policy === 'network-first') await this.#inTime(fetch.copy(key, need), call);
-      for (let lastSize = -1; ;) {
+      for (let lastCount = -1; ;) {
         const copy = await readCopy();
         if (policy === 'cache-only') return copy;
-        const { size, isDeleted } = storage;
-        if (copy !== undefined && isEnough(copy, size)) {
+        const { copiedCount, isDeleted } = storage;
+        if (copy !== undefined && isEnough(copy, copiedCount)) {
           bounds.markUsed(key);
-          const isFetched = policy === 'network-first' || lastSize >= 0;
+          const isFetched = policy === 'network-first' || lastCount >= 0;
           if (!isFetched) fetch.copy(key).catch(report);
           return copy;
         }
         // If a deleted session has a copy, it was created again.
-        if (size <= lastSize || isDeleted) return copy;
-        lastSize = size;
+        if (copiedCount <= lastCount || isDeleted) return copy;
+        lastCount = copiedCount;
         if (erasure.aborted) throw erasedError();
         try {
-          await untilAborted(call.signal, fetch.require(key, Math.max(need, 2 * size)));
+          await untilAborted(call.signal, fetch.require(key, Math.max(need, 2 * copiedCount)));
         } catch (error) {
           // Offline, the newest events are better than none.
           const isOffline = !isRefusal(error) && call.signal?.aborted !== true;
@@ -155,7 +155,7 @@ export class CopyReads {
     const owner = { appName, userId };
     if (this.policyOf(request) !== 'cache-only') follow(owner);
     const list: Read<ReadList> = (backend, call) => backend.list({ ...request, ...call });
-    return this.#read(request, list, this.backend, async (readCopies) => {
+    return this.#orFromRemote(request, list, this.backend, async (readCopies) => {
       await this.#receive(request, {
         fetch: () => lists.fetch(owner),
         isThere: () => lists.hasList(owner),
@@ -173,7 +173,7 @@ export class CopyReads {
     // The feed of a user tells of the app's state too. That of the app has the sessions of all users.
     if (userId !== undefined && this.policyOf(request) !== 'cache-only') follow(owner);
     const read: Read<string> = (backend, call) => backend.sharedState({ ...request, ...call });
-    return this.#read(request, read, this.backend, async (readCopy) => {
+    return this.#orFromRemote(request, read, this.backend, async (readCopy) => {
       await this.#receive(request, {
         fetch: () => lists.fetchState(owner),
         isThere: () => lists.hasState(owner),
@@ -202,7 +202,7 @@ export class CopyReads {
    *
    * @param work calls the given function to read the local storage
    */
-  async #read<T>(
+  async #orFromRemote<T>(
     call: BackendCall,
     read: Read<T>,
     local: ReadVerbs,
