@@ -5,20 +5,23 @@ import { join } from 'node:path';
 import { root } from '../toolchain/environment.mjs';
 import type { Routes } from './server.js';
 
-/** The folders from which such a page loads the package. */
+/** The folders from which such a page loads the package and its dependency. */
 export const PACKAGE_ROUTES: Routes = {
   '/package/js/dist/': join(root, 'js/dist'),
   '/package/pkg/': join(root, 'pkg'),
+  '/idb/': join(root, 'node_modules/idb/build'),
 };
 
-const INTERNAL = {
+/** What the modules of the package import by name. */
+const IMPORTED = {
   '#glue': '/package/pkg/adk_session_wasm.js',
   '#wasm-source': '/package/js/dist/wasm/loader/inline.js',
+  idb: '/idb/index.js',
 };
 
-/** Returns the HTML of a page that runs a module. @param imports what the page imports, beside internal modules */
+/** Returns the HTML of a page that runs a module. @param imports what the page itself imports by name */
 export function packagePage(module: string, imports: Readonly<Record<string, string>>): string {
   return `<!doctype html><meta charset="utf-8"><body>
-<script type="importmap">${JSON.stringify({ imports: { ...imports, ...INTERNAL } })}</script>
+<script type="importmap">${JSON.stringify({ imports: { ...imports, ...IMPORTED } })}</script>
 <script type="module" src="${module}"></script>`;
 }
