@@ -11,7 +11,8 @@ interface Registration extends ServiceWorkerRegistration {
 const userId = new URLSearchParams(location.search).get('user') ?? 'guest';
 const remote = new RemoteSessionService({ url: '/api', headers: { 'x-user': userId } });
 const cache = new CachedSessionService({ remote, owner: userId });
-const chat = liveSession(cache, { appName: 'chat', userId, sessionId: 'first' });
+const key = { appName: 'chat', userId, sessionId: 'first' };
+const chat = liveSession(cache, key);
 
 const list = document.createElement('ol');
 const state = document.createElement('p');
@@ -51,3 +52,5 @@ cache.watchStatus(({ isOnline, pending }) => {
 });
 
 await navigator.serviceWorker.register('/service_worker.js');
+// While there is a connection: a session that this device has never seen cannot be opened without one.
+await cache.getOrCreateSession(key);
