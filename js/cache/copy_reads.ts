@@ -119,7 +119,7 @@ export class CopyReads {
     return this.#orFromRemote(call, read, new StorageBackend(storage), async (readLocal) => {
       const readCopy = () =>
         readLocal().catch((error: unknown) => {
-          if (isSessionError(error, 'corrupt_record')) this.#fetchDamaged(key);
+          if (isDamagedEvent(error)) this.#fetchDamaged(key);
           throw error;
         });
       if (policy === 'network-first') await this.#inTime(fetch.copy(key, need), call);
@@ -253,5 +253,10 @@ export class CopyReads {
 const UNREADABLE = ['corrupt_record', 'storage_newer', 'storage_failed', 'storage_unavailable'];
 
 function isUnreadable(error: unknown): boolean {
-  return isSessionError(error) && UNREADABLE.includes(error.code);
+  return isSessionError(error) && UNREADABLE.includes(error.code) && !isDamagedEvent(error);
+}
+
+/** Whether a single event is damaged. The remote cannot stand in: it lacks the unsent events of the session. */
+function isDamagedEvent(error: unknown): boolean {
+  return isSessionError(error, 'corrupt_record') && error.record?.startsWith('event ') === true;
 }

@@ -23,6 +23,24 @@ type Mode = 'readonly' | 'readwrite';
 export class IndexedDbLocalStore implements LocalStore {
   #database: Promise<IDBPDatabase<Stores>> | undefined;
   #isClosed = false;
+  /** Resolves when the page is no longer frozen. Absent if it is not frozen. */
+  #resumed: Promise<void> | undefined;
+  #resume: (() => void) | undefined;
+
+  constructor() {
+    const { document } = globalThis as { readonly document?: EventTarget };
+    document?.addEventListener('freeze', this.#onFreeze);
+    document?.addEventListener('resume', this.#onResume);
+  }
+
+  readonly #onFreeze = (): void => {
+    this.#resumed ??= new Promise((resolve) => (this.#resume = resolve));
+  };
+
+  readonly #onResume = (): void => {
+    this.#resume?.();
+    this.#resumed = undefined;
+  };
 
   async transaction<T>(
     mode: Mode,
@@ -57,8 +75,13 @@ export class IndexedDbLocalStore implements LocalStore {
   }
 
   async #begin(mode: Mode): Promise<IDBPTransaction<Stores, CacheStoreName[], Mode>> {
-    const begin = async () =>
-      (await this.#open()).transaction([...CACHE_STORES], mode, { durability: 'relaxed' });
+    const begin = async () => {
+      const database = await this.#open();
+      // A frozen page still gets messages, but no results of IndexedDB. Its transaction would block the writes of
+      // other tabs until the browser aborts it, in Chromium after a minute.
+      await this.#resumed;
+      return database.transaction([...CACHE_STORES], mode, { durability: 'relaxed' });
+    };
     try {
       return await begin();
     } catch (error) {
@@ -101,6 +124,10 @@ export class IndexedDbLocalStore implements LocalStore {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    const { document } = globalThis as { readonly document?: EventTarget };
+    document?.removeEventListener('freeze', this.#onFreeze);
+    document?.removeEventListener('resume', this.#onResume);
+    this.#onResume();
     const database = await this.#database?.catch(() => undefined);
     database?.close();
   }

@@ -151,3 +151,26 @@ it('more than a thousand changes of the remote replace the copy', async () => {
   assert.equal((await cache.getSession(KEY))?.events.length, 1102);
   await cache.close();
 });
+
+it('a damaged event fails a read once, online and offline; then the copy is fetched again', async () => {
+  for (const isOffline of [false, true]) {
+    const server = new Server();
+    await stored(server, 2);
+    const { cache, local } = openCache(server);
+    const session = (await cache.getSession(KEY))!;
+    server.isOffline = true;
+    await cache.appendEvent({ session, event: event('unsent') });
+    await local.transaction('readwrite', async (transaction) => {
+      const entries = await transaction.list('events', { from: ['ada'], to: ['ada\0'] });
+      const { key, value } = entries.find(({ value }) => Object(value).id === 'e1')!;
+      const record = value as { readonly text: string };
+      await transaction.put('events', key, { ...record, text: record.text.slice(1) });
+    });
+    server.isOffline = isOffline;
+    await assert.rejects(cache.getSession(KEY), hasCode('corrupt_record'));
+    server.isOffline = false;
+    await cache.sync();
+    assert.deepEqual(idsOf(await cache.getSession(KEY)), ['e0', 'e1', 'unsent']);
+    await cache.close();
+  }
+});
