@@ -38,8 +38,8 @@ chat.subscribe(({ events, drafts, state }) => {
   document.title = `${Number(state['user:cups'] ?? 0)} cups of tea`;
 });
 
-cache.watchStatus(({ online, lastError }) => {
-  status.textContent = online ? '' : `Showing the copy: ${lastError?.message ?? 'no connection'}`;
+cache.watchStatus(({ isOnline, lastError }) => {
+  status.textContent = isOnline ? '' : `Showing the copy: ${lastError?.message ?? 'no connection'}`;
 });
 
 form.addEventListener('submit', (event) => {
