@@ -5,9 +5,13 @@ import type { TimedPlace } from '../../storage/list_place.js';
 import type { ListedSession, ReadList } from '../../storage/backend.js';
 import type { Notice } from '../../model/notice.js';
 import { stateNotice } from '../../watch/state_notice.js';
+import { SHARED_SCOPES } from '../../state/scope.js';
 import { nameOf } from '../records/cache_key.js';
 import { erasedError, isRefusal } from '../records/failures.js';
+import { stateOwnerOf } from '../records/records.js';
 import { Turns } from '../records/turns.js';
+import type { JsonState } from '../view/json_state.js';
+import { splitByScope } from '../view/shared_overlay.js';
 import { type Beginning, removeGone, takeListed, takeState } from './copy_writer.js';
 import type { Fetch, FetchParts } from './fetch.js';
 
@@ -165,6 +169,7 @@ export class Lists {
           if (userId === undefined || user === userId)
             states.push([{ appName, userId: user }, state]);
         }
+        states.push(...shownStates(appName, sessions));
         for (const [owner, state] of states) {
           // Without a session the list tells nothing, and some servers list sessions without states.
           if (state === undefined || (!hasStates && state === '{}') || sessions.length === 0)
@@ -219,4 +224,20 @@ export class Lists {
     );
     if (isChanged) publish([stateNotice(owner.appName, owner.userId, [scopeOf(owner)])]);
   }
+}
+
+/** The states that some servers show in sessions only. The newest session, which is the first, has the last values. */
+function shownStates(appName: string, sessions: readonly ListedSession[]): [StateOwner, string][] {
+  const shown = new Map<string, [StateOwner, string]>();
+  for (const { userId, state, isDamaged } of sessions) {
+    if (isDamaged) continue;
+    const byScope = splitByScope(JSON.parse(state) as JsonState);
+    for (const scope of SHARED_SCOPES) {
+      const owner = stateOwnerOf({ appName, userId }, scope);
+      const name = nameOf(owner);
+      if (Object.keys(byScope[scope]).length === 0 || shown.has(name)) continue;
+      shown.set(name, [owner, JSON.stringify(byScope[scope])]);
+    }
+  }
+  return [...shown.values()];
 }

@@ -201,6 +201,7 @@ export async function settleRefusal(
   } else {
     giveUp();
     journal.dropped.add(`${device.number} ${session}`);
+    for (const dropped of ids) if (dropped !== undefined) journal.droppedEvents.add(dropped);
     await outbox.drop(key, error!.eventId);
   }
   return true;

@@ -46,6 +46,8 @@ export class Journal {
   readonly #deletions: Deletion[] = [];
   /** The devices and sessions of which something was dropped, perhaps the creation. */
   readonly dropped = new Set<string>();
+  /** The ids of the events that were dropped, those of `updateState` too. */
+  readonly droppedEvents = new Set<string>();
   /** The values of each register in the order in which the server has accepted them. */
   readonly #accepted = new Map<string, string[]>();
   #time = 0;
@@ -119,8 +121,9 @@ export class Journal {
     this.giveUp(isConcerned);
   }
 
-  /** Whether an event was refused and dropped. The journal does not know the ids of events of `updateState`. */
+  /** Whether an event was refused and dropped. The writes of `updateState` do not have the ids of its events. */
   isDropped(session: string, id: string): boolean {
+    if (this.droppedEvents.has(id)) return true;
     const eventId = /^(e|probe)\d/.test(id) ? id : undefined;
     return this.writes.some(
       (write) => write.session === session && write.eventId === eventId && write.isGivenUp,
