@@ -11,7 +11,15 @@ import type { SessionService } from '../model/session_service.js';
 import { isFilled } from './marks.js';
 
 /** A place in a history: an event, or an invocation. */
-export type HistoryPlace = { readonly eventId: string } | { readonly invocationId: string };
+export type HistoryPlace =
+  | {
+      /** The id of a stored event. */
+      readonly eventId: string;
+    }
+  | {
+      /** The id of an invocation that has events. */
+      readonly invocationId: string;
+    };
 
 /**
  * Reads a session with all its events, also if the service has the option `history`.

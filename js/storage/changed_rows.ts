@@ -6,6 +6,7 @@ import type { StorageCall } from '../model/diagnostic.js';
 
 /** Which changes of an app to find, by whomever they were made. */
 export interface ChangedRequest extends StorageCall {
+  /** The app. */
   readonly appName: string;
   /** In milliseconds; the sessions that were changed then or later. Absent: no sessions. */
   readonly since: number | undefined;
@@ -18,8 +19,11 @@ export interface ChangedRows {
   /** In any order; `undefined` if there are too many. */
   readonly sessions:
     | readonly {
+        /** The user of the session. */
         readonly userId: string;
+        /** The id of the session. */
         readonly sessionId: string;
+        /** The revision of the session. */
         readonly revision: number;
         /** Whether the session was created since. */
         readonly isNew: boolean;
@@ -33,6 +37,7 @@ export interface ChangedRows {
 
 /** The revision of a shared state. */
 export interface StateRevision {
+  /** Grows with each change of the state. */
   readonly revision: number;
   /** Whether the state has no keys. Creations store such states, which is no change. */
   readonly isEmpty: boolean;

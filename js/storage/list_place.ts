@@ -24,6 +24,10 @@ export type ListTime = 'lastUpdateTime' | 'createTime';
  * ```
  */
 export interface TimedPlace extends Readonly<Partial<Record<ListTime, number | undefined>>> {
+  /** When the session was last updated, in milliseconds since 1970. Given if the list is ordered by it. */
+  readonly lastUpdateTime?: number | undefined;
+  /** When the session was created, in milliseconds since 1970. Given if the list is ordered by it. */
+  readonly createTime?: number | undefined;
   /** The id of the session. */
   readonly sessionId: string;
   /** The user of the session. */

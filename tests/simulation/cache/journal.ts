@@ -44,6 +44,8 @@ const SHARED = /^(user|app):/;
 export class Journal {
   readonly writes: Write[] = [];
   readonly #deletions: Deletion[] = [];
+  /** Whether an answer may refuse any write, so that a deletion of its session drops the write. */
+  refusesAny = false;
   /** The devices and sessions of which something was dropped, perhaps the creation. */
   readonly dropped = new Set<string>();
   /** The ids of the events that were dropped, those of `updateState` too. */
@@ -138,7 +140,8 @@ export class Journal {
       const isLater = device !== writer || ended >= began;
       if (what === `user:* of ${owner}`) return isLater && register.startsWith('user:');
       // The writer's deletion of a session keeps the values of shared keys.
-      const isKept = SHARED.test(register) && device === writer && mayBeRefused !== true;
+      const isKept =
+        SHARED.test(register) && device === writer && mayBeRefused !== true && !this.refusesAny;
       return what === session && isLater && !isKept;
     });
   }

@@ -58,6 +58,11 @@ export class Play {
     const { world, journal } = this;
     this.#script = script;
     this.devices = [0, 1].map((number) => new Device(number, world, script.isBounded));
+    // The handler refuses a body that was cut.
+    journal.refusesAny = script.steps.some(
+      ({ fate, status = 0, isHandler }) =>
+        fate === 'body cut' || (fate === 'status' && isHandler === true && status < 500),
+    );
     this.server = new Server(script.isSqlite, journal);
     this.network = new Network(world, this.server, (tab) => {
       this.forget(tab);
