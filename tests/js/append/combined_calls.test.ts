@@ -102,15 +102,16 @@ describe('Appends that are called together', () => {
 
   it('through a copy by spread with another id go to that session', async () => {
     const clock = (): number => 1_700_000_000_000;
+    const atOnce = (text: string) => ({ ...named(text), timestamp: clock() });
     const { service, session } = await recorded({ stale: 'append', clock });
     await service.createSession({ ...USER, sessionId: 'other' });
     const copy = { ...session };
     const moved = { ...session, id: 'other', events: [] };
     await Promise.all([
-      service.appendEvent({ session, event: named('one') }),
-      service.appendEvent({ session: copy, event: named('two') }),
-      service.appendEvent({ session: moved, event: named('three') }),
-      service.appendEvent({ session, event: named('four') }),
+      service.appendEvent({ session, event: atOnce('one') }),
+      service.appendEvent({ session: copy, event: atOnce('two') }),
+      service.appendEvent({ session: moved, event: atOnce('three') }),
+      service.appendEvent({ session, event: atOnce('four') }),
     ]);
     assert.deepEqual(texts(await stored(service, { ...USER, sessionId: 'other' })), ['three']);
     assert.deepEqual(texts(session), ['one', 'two', 'four']);
