@@ -75,10 +75,13 @@ describe('The example of an offline chat', { timeout: 180_000 }, () => {
     const origin = `http://127.0.0.1:${port}`;
     const tab = await browser.openTab(`${origin}/?user=eva`);
     await tab.evaluate('navigator.serviceWorker.ready.then(() => undefined)');
-    await shows(tab, LINES, ['online, 0 waiting']);
-    await stop();
     await say(tab, 'Hello');
-    await shows(tab, LINES, ['user: Hello', 'offline, 1 waiting']);
+    // The answer shows that the session is on the device: it cannot be opened offline before.
+    const answered = ['user: Hello', 'agent: You said: Hello'];
+    await shows(tab, LINES, [...answered, 'online, 0 waiting']);
+    await stop();
+    await say(tab, 'Are you there?');
+    await shows(tab, LINES, [...answered, 'user: Are you there?', 'offline, 1 waiting']);
     await tab.close();
     await start();
     await browser.debug('ServiceWorker.enable');
@@ -86,7 +89,7 @@ describe('The example of an offline chat', { timeout: 180_000 }, () => {
     await browser.debug('ServiceWorker.dispatchSyncEvent', event);
     const path = '/api/apps/chat/users/eva/sessions/first';
     const headers = { 'x-user': 'eva' };
-    for (let texts: string[] = []; !texts.includes('Hello');) {
+    for (let texts: string[] = []; !texts.includes('Are you there?');) {
       await new Promise((resolve) => setTimeout(resolve, 50));
       const response = await fetch(`${origin}${path}`, { headers });
       if (!response.ok) continue;
