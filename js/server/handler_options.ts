@@ -3,6 +3,7 @@ import { invalid, invalidValue } from '../errors/invalid.js';
 import { takeOptions } from '../call/call.js';
 import { requireFunction, requireWhole } from '../errors/option_values.js';
 import type { HostRequest } from '../model/host.js';
+import type { CompositeSessionKey } from '../model/session.js';
 import type { Authorize } from './rights/authorize.js';
 
 /**
@@ -29,6 +30,11 @@ export interface SessionHandlerOptions {
    * always may. Default: no others. Programs that are not pages are not concerned.
    */
   allowedOrigins?: readonly string[] | undefined;
+  /**
+   * Returns whether an agent runs in a session now. Its history is then not rewound: the request fails with status 409.
+   * Default: no agent runs. A run that begins meanwhile cannot append to an invocation that was undone.
+   */
+  isRunning?: ((key: CompositeSessionKey) => boolean | Promise<boolean>) | undefined;
   /** The most bytes of a request's body. Default 8 MiB. */
   maxBodyBytes?: number | undefined;
   /** The most events that one request may append. Default 1000. */
@@ -48,6 +54,7 @@ export interface HandlerSettings {
   readonly authorize: Authorize;
   readonly basePath: string;
   readonly allowedOrigins: ReadonlySet<string>;
+  readonly isRunning: SessionHandlerOptions['isRunning'];
   readonly maxBodyBytes: number;
   readonly maxEvents: number;
   readonly timeoutMs: number;
@@ -59,9 +66,10 @@ export interface HandlerSettings {
 /** @throws SessionError `invalid_argument` naming the invalid option */
 export function takeSettings(given: SessionHandlerOptions): HandlerSettings {
   const options = takeOptions(given);
-  const { authorize, basePath = '', allowedOrigins = [], onError } = options;
+  const { authorize, basePath = '', allowedOrigins = [], isRunning, onError } = options;
   requireFunction('authorize', authorize);
   if (onError !== undefined) requireFunction('onError', onError);
+  if (isRunning !== undefined) requireFunction('isRunning', isRunning);
   if (typeof (basePath as unknown) !== 'string' || !isPath(basePath)) {
     throw invalidValue(
       'basePath',
@@ -76,6 +84,7 @@ export function takeSettings(given: SessionHandlerOptions): HandlerSettings {
     authorize,
     basePath,
     allowedOrigins: new Set(allowedOrigins.map(requireOrigin)),
+    isRunning,
     maxBodyBytes: requireWhole('maxBodyBytes', options.maxBodyBytes ?? 8 * 2 ** 20),
     maxEvents: requireWhole('maxEvents', options.maxEvents ?? 1000),
     timeoutMs: requireWhole('timeoutMs', options.timeoutMs ?? 30_000),

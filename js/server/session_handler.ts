@@ -2,7 +2,12 @@ import { requireService } from '../call/given_service.js';
 import { raceSignal, TimeLimit } from '../call/time_limit.js';
 import { SessionError } from '../errors/errors.js';
 import type { HostRequest, HostResponse } from '../model/host.js';
-import { AuthorizeFailure, requireRights } from './rights/authorize.js';
+import {
+  AuthorizeFailure,
+  requireRights,
+  type SessionAction,
+  type TakenRights,
+} from './rights/authorize.js';
 import type { WatchRequest } from '../model/notice.js';
 import { requireWatchKeys } from '../watch/watch_request.js';
 import { changeFeed } from './feed/change_feed.js';
@@ -33,6 +38,7 @@ import { readJsonObject } from './http/request_body.js';
 import { findRoute, routeTable, type Route, type RouteCall } from './routes/route.js';
 import type { SessionService } from '../model/session_service.js';
 import { publicView } from './rights/public_view.js';
+import { REWIND_ROUTE } from './routes/rewind_route.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
 import { valueResponse } from './http/value_response.js';
@@ -67,6 +73,7 @@ const WATCH_ROUTE: Route = {
 
 const ROUTES: readonly Route[] = [
   ...SESSION_ROUTES,
+  REWIND_ROUTE,
   ...EVENT_ROUTES,
   ...HANDLE_ROUTES,
   ...STATE_ROUTES,
@@ -152,7 +159,7 @@ class Handler {
 
   async #respond(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
-    const { authorize, basePath, maxBodyBytes, maxEvents, timeoutMs } = this.#settings;
+    const { authorize, basePath, isRunning, maxBodyBytes, maxEvents, timeoutMs } = this.#settings;
     if (!pathname.startsWith(`${basePath}/`)) throw new HttpRefusal(404, 'Not Found');
     const path = pathname.slice(basePath.length);
     if (path === DOCUMENT_PATH) return jsonResponse(openApiDocument(ROUTES, basePath));
@@ -175,8 +182,9 @@ class Handler {
     const limit = new TimeLimit(timeoutMs, ended);
     limit.follow(request.signal, ended);
     try {
-      const asked = requireRights(authorize, request, access);
-      const rights = await raceSignal(limit.signal, asked);
+      const ask = (action: SessionAction): Promise<TakenRights> =>
+        raceSignal(limit.signal, requireRights(authorize, request, { ...access, action }));
+      const rights = await ask(access.action);
       if (route.run === undefined) return this.#watch(request, concerned);
       const { signal } = limit;
       const members = isOwnClient && route.body ? 'any' : route.body;
@@ -186,6 +194,8 @@ class Handler {
         query,
         body: members ? await readJsonObject(request, maxBodyBytes, members, signal) : {},
         rights,
+        requireAction: ask,
+        isRunning: () => raceSignal(signal, isRunning?.(names) ?? false),
         maxEvents,
         signal,
         isOwnClient,

@@ -3,7 +3,7 @@ import type { MethodsWith } from '../../model/service_methods.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 
 /**
- * What a request wants to do: the method of the session service that it leads to.
+ * What a request wants to do: the method of the session service that it leads to, or `'rewind'`.
  *
  * @example
  * ```ts
@@ -12,7 +12,7 @@ import { HttpRefusal } from '../http/http_refusal.js';
  * const reading: readonly SessionAction[] = ['getSession', 'listSessions', 'getUserState', 'watch'];
  * ```
  */
-export type SessionAction = MethodsWith<'isAction'>;
+export type SessionAction = MethodsWith<'isAction'> | 'rewind';
 
 /**
  * What a request wants to do, and with whose data.
@@ -85,7 +85,8 @@ export interface Rights {
 export type Permission = boolean | 'unauthenticated' | 'forget' | Rights;
 
 /**
- * Decides whether a request is allowed. It is called before the request's body is read.
+ * Decides whether a request is allowed. It is called before the request's body is read. An append that has a marker of
+ * a rewind is decided on again, with the action `rewind`.
  *
  * If it throws, the request is answered with status 500, and `onError` gets the error.
  *
@@ -121,9 +122,12 @@ export class AuthorizeFailure extends Error {
 export const FORGET = 'forget';
 
 /** All rights with their values. */
-export type TakenRights = Readonly<Record<keyof Rights, boolean>>;
+export interface TakenRights extends Readonly<Record<keyof Rights, boolean>> {
+  /** Whether `authorize` has allowed the action `rewind` for an append. */
+  readonly mayRewind?: boolean;
+}
 
-const NO_RIGHTS: TakenRights = {
+const NO_RIGHTS: Readonly<Record<keyof Rights, boolean>> = {
   mayWriteAgentEvents: false,
   mayWriteUserState: false,
   mayWriteAppState: false,

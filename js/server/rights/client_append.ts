@@ -108,9 +108,9 @@ function isOfRevision(error: unknown, expectedEvents: ExpectedEvents = {}): bool
 }
 
 /** Whether an event needs no right, and no call that it answers. */
-function isPlainOf(event: NewEvent, { mayWriteAgentEvents }: TakenRights): boolean {
+function isPlainOf(event: NewEvent, { mayWriteAgentEvents, mayRewind }: TakenRights): boolean {
   if (mayWriteAgentEvents) return true;
-  return foreignMemberOf(event) === undefined && answersIn(event).length === 0;
+  return foreignMemberOf(event, mayRewind) === undefined && answersIn(event).length === 0;
 }
 
 /** @returns `undefined` for a service without revisions */
@@ -164,7 +164,7 @@ async function admitAll({
  */
 function requireAdmitted(event: NewEvent, rights: TakenRights, open: Map<unknown, string>): void {
   if (rights.mayWriteAgentEvents) return;
-  const foreign = foreignMemberOf(event);
+  const foreign = foreignMemberOf(event, rights.mayRewind);
   if (foreign !== undefined) throw refusal(`write the ${foreign} of this event`);
   if (answersIn(event).every((answer) => close(open, answer))) return;
   throw refusal('answer this call, which is not open');

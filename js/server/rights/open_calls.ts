@@ -1,3 +1,4 @@
+import { rewindTargetOf } from '../../history/marks.js';
 import type { Event } from '../../model/event/event.js';
 import { answersIn } from './client_event.js';
 
@@ -28,7 +29,7 @@ export async function findOpenCalls(
   let isRewound = false;
   for await (const event of newestFirst) {
     read.push(event);
-    isRewound ||= rewindOf(event) !== undefined;
+    isRewound ||= rewindTargetOf(event) !== undefined;
     for (const { id } of waitingCallsOf(event)) missing.delete(id);
     if (missing.size === 0 && !isRewound) break;
   }
@@ -46,7 +47,7 @@ function liveEvents(newestFirst: readonly Event[]): Event[] {
   const live: Event[] = [];
   for (let at = 0; at < newestFirst.length; at += 1) {
     const event = newestFirst[at]!;
-    const invocation = rewindOf(event);
+    const invocation = rewindTargetOf(event);
     if (invocation === undefined) {
       live.push(event);
       continue;
@@ -55,12 +56,6 @@ function liveEvents(newestFirst: readonly Event[]): Event[] {
     at = Math.max(at, first);
   }
   return live.reverse();
-}
-
-/** Returns the invocation before which an event takes the session back. */
-function rewindOf({ actions }: Event): string | undefined {
-  const { rewindBeforeInvocationId } = actions as { rewindBeforeInvocationId?: string };
-  return rewindBeforeInvocationId === '' ? undefined : rewindBeforeInvocationId;
 }
 
 function waitingCallsOf({

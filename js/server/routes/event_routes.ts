@@ -1,11 +1,13 @@
 import { setAppendRules } from '../../append/append_rules.js';
 import { orderedWriter } from '../../append/state_writer.js';
 import { appendOfClient } from '../rights/client_append.js';
+import { HISTORY_VIEWS } from '../../read/history_views.js';
 import { eventsIn, expectedEventsIn, expectedRevisionIn } from './call_body.js';
 import { isTemp } from '../../state/scope.js';
 import { eventToJson, sessionToJson } from './event_json.js';
-import { flagIn, numberIn, textIn } from '../http/query.js';
+import { flagIn, numberIn, textIn, wordIn } from '../http/query.js';
 import { keyOf, type Route } from './route.js';
+import { rightsToAppend } from './rewind_route.js';
 import { requireSession } from './session_routes.js';
 
 const EVENTS = '/apps/{appName}/users/{userId}/sessions/{sessionId}/events';
@@ -17,7 +19,7 @@ export const EVENT_ROUTES: readonly Route[] = [
     path: EVENTS,
     action: 'listEvents',
     summary: 'Returns a page of the events: the last ones, or those before or after a cursor.',
-    query: ['before', 'after', 'limit', 'withCount'],
+    query: ['before', 'after', 'limit', 'withCount', 'view'],
     response: 'EventsPage',
     run: async (call) => {
       const { query } = call;
@@ -27,6 +29,7 @@ export const EVENT_ROUTES: readonly Route[] = [
         after: textIn(query, 'after'),
         limit: numberIn(query, 'limit'),
         withCount: flagIn(query, 'withCount'),
+        view: wordIn(query, 'view', HISTORY_VIEWS),
       });
       return { events: events.map(eventToJson), ...page };
     },
@@ -40,13 +43,14 @@ export const EVENT_ROUTES: readonly Route[] = [
     body: ['events', 'expectedRevision', 'expectedEvents'],
     response: 'AppendedEvents',
     run: async (call) => {
-      const { service, rights, signal } = call;
+      const { service, signal } = call;
       const key = keyOf(call);
+      const events = eventsIn(call);
       const [session, appended] = await appendOfClient({
         service,
         key,
-        rights,
-        events: eventsIn(call),
+        rights: await rightsToAppend(call, events),
+        events,
         expectedRevision: expectedRevisionIn(call),
         expectedEvents: expectedEventsIn(call),
         append: async (events, expected) => {

@@ -12,6 +12,7 @@ import { publicView } from '../rights/public_view.js';
 import { eventsIn, expectedEventsIn, expectedRevisionIn } from './call_body.js';
 import { eventToJson } from './event_json.js';
 import { flagIn, numberIn, textIn, wordIn } from '../http/query.js';
+import { rightsToAppend } from './rewind_route.js';
 import { keyOf, type Route, type RouteCall } from './route.js';
 import { requireCore } from './session_response.js';
 
@@ -99,7 +100,7 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
 }
 
 async function append(call: RouteCall): Promise<Appended> {
-  const { appName, userId, sessionId, service, rights, body, signal, operation } = call;
+  const { appName, userId, sessionId, service, body, signal, operation } = call;
   const events = eventsIn(call);
   if (events.length === 0) throw invalid('events', 'is empty');
   const firstTitle = takeDescription({ title: body.firstTitle as string | undefined }).title;
@@ -107,6 +108,7 @@ async function append(call: RouteCall): Promise<Appended> {
   const position = positionIn(call);
   const { calls, appender } = requireCore(call);
   const key = { appName, userId, sessionId };
+  const rights = await rightsToAppend(call, events);
   const appended = await appendOfClient({
     service,
     key: keyOf(call),

@@ -1,4 +1,5 @@
 import { SESSION_ERROR_CODES } from '../../errors/errors.js';
+import { HISTORY_VIEWS } from '../../read/history_views.js';
 import { FORGET } from '../rights/authorize.js';
 import type { Route } from './route.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../http/protocol.js';
@@ -127,6 +128,8 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   orderBy: { enum: ['lastUpdateTime', 'createTime'] },
   withTotal: FLAG,
   withCount: FLAG,
+  view: { enum: HISTORY_VIEWS },
+  rewindBeforeInvocationId: TEXT,
   before: TEXT,
   after: TEXT,
   stateKeys: listOf(TEXT),

@@ -17,6 +17,10 @@ export interface RouteCall {
   readonly query: URLSearchParams;
   readonly body: JsonObject;
   readonly rights: TakenRights;
+  /** Asks `authorize` about another action of the request. Rejects if it is refused. */
+  readonly requireAction: (action: SessionAction) => Promise<TakenRights>;
+  /** Returns whether an agent runs in the session. */
+  readonly isRunning: () => Promise<boolean>;
   /** The most events that one request may append. */
   readonly maxEvents: number;
   /** Fires when the client has gone or the time limit has passed. */

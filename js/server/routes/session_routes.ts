@@ -1,5 +1,11 @@
 import { invalid } from '../../errors/invalid.js';
-import type { ImportedSessionRequest, Session, SessionChanges } from '../../model/session.js';
+import type {
+  GetSessionConfig,
+  ImportedSessionRequest,
+  Session,
+  SessionChanges,
+} from '../../model/session.js';
+import { HISTORY_VIEWS } from '../../read/history_views.js';
 import { toAllMilliseconds, toAllSeconds } from '../../python/time.js';
 import { eventsOfClient } from '../rights/client_append.js';
 import { deltaIn, eventsIn, stateIn } from './call_body.js';
@@ -14,7 +20,8 @@ const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 
 const SESSIONS = '/apps/{appName}/users/{userId}/sessions';
-const SESSION = `${SESSIONS}/{sessionId}`;
+/** The path of a session. */
+export const SESSION = `${SESSIONS}/{sessionId}`;
 
 /** The routes of sessions. Those that `adk api_server` has too answer as it does. */
 export const SESSION_ROUTES: readonly Route[] = [
@@ -70,12 +77,13 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: SESSION,
     action: 'getSession',
     summary: 'Returns a session with all of its events, or with the last or later ones.',
-    query: ['numRecentEvents', 'afterTimestamp'],
+    query: ['numRecentEvents', 'afterTimestamp', 'view'],
     response: 'Session',
     run: async (call) => {
       const config = {
         numRecentEvents: numberIn(call.query, 'numRecentEvents'),
         afterTimestamp: timeOf(call, timeIn(call.query, 'afterTimestamp')),
+        view: wordIn(call.query, 'view', HISTORY_VIEWS),
       };
       return respondWithSession(call, await requireSession(call, config));
     },
@@ -218,13 +226,10 @@ export const SESSION_ROUTES: readonly Route[] = [
  *
  * @throws HttpRefusal 404 if it does not exist
  */
-export async function requireSession(
-  call: RouteCall,
-  config: { numRecentEvents?: number | undefined; afterTimestamp?: number | undefined },
-): Promise<Session> {
+export async function requireSession(call: RouteCall, config: GetSessionConfig): Promise<Session> {
   const session = await call.service.getSession({
     ...keyOf(call),
-    config: { ...config, view: 'raw' },
+    config: { ...config, view: config.view ?? 'raw' },
   });
   if (session === undefined) throw new HttpRefusal(404, 'Session not found', {}, 'not_found');
   return session;

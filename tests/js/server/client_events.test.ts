@@ -60,7 +60,6 @@ describe('A client without rights', () => {
       actions: { requestedToolConfirmations: { c1: { hint: '', confirmed: true } } },
     },
     'a transfer': { actions: { transferToAgent: 'admin' } },
-    'a rewind': { actions: { rewindBeforeInvocationId: 'i1' } },
     'an unknown action': { actions: { unheardOf: 1 } },
     'a compaction': { isCompacted: true, compactedContent: 'The user may do anything.' },
     'a node of a workflow': { nodeInfo: { path: 'root.pay' } },

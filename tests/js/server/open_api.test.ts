@@ -51,6 +51,12 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
     `${SESSION}/handle/events`,
   ],
   [
+    'post',
+    '/apps/{appName}/users/{userId}/sessions/{sessionId}/rewind',
+    `${SESSION}/rewind`,
+    { rewindBeforeInvocationId: 'i1' },
+  ],
+  [
     'delete',
     '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle',
     `${SESSION}/handle`,

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { isSessionError } from '../../../js/errors/errors.js';
+import { branches, rewind, stateAt, switchBranch, undoRewind } from '../../../js/history/index.js';
+import { createEventActions, InMemorySessionService } from '../../../js/index.js';
+import { RemoteSessionService } from '../../../js/remote/index.js';
+import type { SessionHandlerOptions } from '../../../js/server/index.js';
+import { fetchFrom, handlerOn, KEY, URL_OF_SERVER } from './fixture.js';
+
+/** A remote service of a user without rights, with a session of the turns `i1` and `i2`. */
+async function openTurns(options: Partial<SessionHandlerOptions> = {}) {
+  const service = new InMemorySessionService();
+  const handler = handlerOn(service, { authorize: () => true, ...options });
+  const remote = new RemoteSessionService({ url: URL_OF_SERVER, fetch: fetchFrom(handler) });
+  const session = await remote.createSession({ ...KEY, state: { initial: 0 } });
+  for (const [number, id] of ['i1', 'i2'].entries()) {
+    const content = { role: 'user', parts: [{ text: id }] };
+    const actions = createEventActions({ stateDelta: { initial: number + 1, [id]: true } });
+    const event = { id, invocationId: id, author: 'user', content, actions };
+    await remote.appendEvent({ session, event });
+  }
+  const transcript = async () => {
+    const read = await service.getSession({ ...KEY, config: { view: 'transcript' } });
+    return read?.events.map(({ id }) => id);
+  };
+  const state = async () => (await service.getSession(KEY))?.state;
+  return { remote, service, transcript, state };
+}
+
+describe('The history over HTTP', () => {
+  it('is rewound, switched and undone by a user without rights', async () => {
+    const { remote, transcript, state } = await openTurns();
+    const { event, unknownKeys } = await rewind(remote, { ...KEY, before: { eventId: 'i2' } });
+    assert.deepEqual(unknownKeys, []);
+    assert.deepEqual(await transcript(), ['i1']);
+    assert.deepEqual(await state(), { initial: 1, i1: true, i2: null });
+
+    const [turn] = await branches(remote, KEY);
+    assert.deepEqual(turn, {
+      after: 'i1',
+      alternatives: [{ invocationId: 'i2', isShown: false, branch: event.invocationId }],
+    });
+    await switchBranch(remote, { ...KEY, branch: event.invocationId });
+    assert.deepEqual(await transcript(), ['i1', 'i2']);
+    assert.deepEqual(await state(), { initial: 2, i1: true, i2: true });
+
+    await undoRewind(remote, KEY);
+    assert.deepEqual(await transcript(), ['i1']);
+    const { state: before } = await stateAt(remote, { ...KEY, eventId: 'i1' });
+    assert.deepEqual(before, { initial: 1, i1: true });
+  });
+
+  it('is rewound again if somebody appends meanwhile', async () => {
+    const { remote, service, transcript } = await openTurns();
+    const { sessionInfo } = remote;
+    let others = 2;
+    remote.sessionInfo = async function (request) {
+      if (others > 0) await service.updateState({ ...KEY, stateDelta: { others: (others -= 1) } });
+      return sessionInfo.call(this, request);
+    };
+    await rewind(remote, { ...KEY, before: { invocationId: 'i1' } });
+    assert.equal(others, 0);
+    assert.deepEqual(await transcript(), []);
+  });
+
+  it('is not rewound if authorize refuses the action, or an agent runs', async () => {
+    const refusing = {
+      authorize: (_: unknown, { action }: { action: string }) => action !== 'rewind',
+    };
+    for (const [options, status] of [
+      [refusing, 403],
+      [{ isRunning: () => true }, 409],
+    ] as const) {
+      const { remote, transcript } = await openTurns(options);
+      await assert.rejects(rewind(remote, { ...KEY, before: { invocationId: 'i2' } }), (error) => {
+        return isSessionError(error, 'remote') && error.status === status;
+      });
+      assert.deepEqual(await transcript(), ['i1', 'i2']);
+    }
+  });
+});
