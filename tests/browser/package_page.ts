@@ -19,9 +19,15 @@ const IMPORTED = {
   idb: '/idb/index.js',
 };
 
+/** Keeps why a module did not load: a page has no other sign of it. See `START` in tab.ts. */
+const KEEP_LOAD_ERROR = `addEventListener('error', ({ message, target }) => {
+  globalThis.loadError ??= message ?? 'cannot load ' + target.src;
+}, true);`;
+
 /** Returns the HTML of a page that runs a module. @param imports what the page itself imports by name */
 export function packagePage(module: string, imports: Readonly<Record<string, string>>): string {
   return `<!doctype html><meta charset="utf-8"><body>
+<script>${KEEP_LOAD_ERROR}</script>
 <script type="importmap">${JSON.stringify({ imports: { ...imports, ...IMPORTED } })}</script>
 <script type="module" src="${module}"></script>`;
 }

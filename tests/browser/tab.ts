@@ -1,5 +1,6 @@
 // One of several windows of a browser, and what a test lets its page do.
 
+import assert from 'node:assert/strict';
 import type { WebDriver } from 'selenium-webdriver';
 import { evaluation, type Report, valueOf, WAIT_FOR_REPORT } from './report.js';
 
@@ -13,9 +14,9 @@ export type Scenarios = Record<string, (...values: never[]) => unknown>;
 const START = `
   const [name, values, done] = arguments;
   const start = () => {
-    if (window.startScenario === undefined) return setTimeout(start, 20);
-    window.startScenario(name, values);
-    done();
+    if (window.startScenario !== undefined) done(window.startScenario(name, values));
+    else if (window.loadError !== undefined) done(window.loadError);
+    else setTimeout(start, 20);
   };
   start();`;
 
@@ -73,7 +74,9 @@ export class Tab<S extends Scenarios> {
   /** Calls a scenario and lets it run; the next one that is started takes its report's place. */
   async start<N extends keyof S & string>(name: N, ...values: Parameters<S[N]>): Promise<void> {
     await this.#turn();
-    await this.#session.executeAsyncScript(START, name, JSON.stringify(values));
+    const text = JSON.stringify(values);
+    const loadError = await this.#session.executeAsyncScript<unknown>(START, name, text);
+    assert.equal(loadError, null, `the page's module did not load: ${String(loadError)}`);
   }
 
   /** The result of the scenario that was started last. */
