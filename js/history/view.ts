@@ -12,6 +12,14 @@ export interface ViewedEvents {
   readonly summarised: ReadonlySet<string>;
 }
 
+/** The events that {@link viewOf} last named in `summarised`: nothing is added to the events themselves. */
+const summarisedEvents = new WeakSet<Event>();
+
+/** Returns whether a summary stands for an event, in the transcript that it was read for. */
+export function isSummarised(event: Event): boolean {
+  return summarisedEvents.has(event);
+}
+
 /** All agents share the reading: compactions of one branch or scope do not count. */
 const FOR_ALL: Reading = {
   counts: countsForAll,
@@ -29,7 +37,11 @@ export function viewOf(events: Event[], view: 'transcript' | 'model'): ViewedEve
   if (!events.some(isMarker)) return { events, summarised };
   const reader = view === 'model' ? 'framework' : view;
   const viewed = historyItems(marksOf(events, FOR_ALL), reader);
-  for (const at of viewed.summarised) summarised.add(events[at]!.id);
+  for (const event of events) summarisedEvents.delete(event);
+  for (const at of viewed.summarised) {
+    summarised.add(events[at]!.id);
+    summarisedEvents.add(events[at]!);
+  }
   return { events: itemsOf(viewed, events, frameworkSummary), summarised };
 }
 

@@ -1,5 +1,5 @@
 import type { Event, NewEvent } from '../model/event/event.js';
-import type { CompositeSessionKey } from '../model/session.js';
+import type { CompositeSessionKey, HistoryView } from '../model/session.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
 import type { LiveStore } from './live_store.js';
 import type { ScopedState } from './snapshot/scoped_state.js';
@@ -20,6 +20,11 @@ export interface LiveSessionOptions<S extends object = StateShape> {
   window?: number | undefined;
   /** The state of the session, if the store creates it: by its first message, for example. Default: none. */
   initialState?: Partial<S> | undefined;
+  /**
+   * Which events count after rewinds and compactions. Default `'transcript'`: undone turns are not shown, and those that
+   * a compaction sums up are named in `summarised`.
+   */
+  view?: HistoryView | undefined;
 }
 
 /**
@@ -49,6 +54,8 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
    * 100,000 events takes milliseconds to make, so it is made only when it is read.
    */
   readonly pages: readonly (readonly Event[])[];
+  /** The ids of those events that agents read as a summary. Empty with another view than `'transcript'`. */
+  readonly summarised: ReadonlySet<string>;
   /** Whether there are events before the first one. */
   readonly hasOlder: boolean;
   /** Whether `loadOlder` is reading. */

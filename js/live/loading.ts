@@ -7,6 +7,7 @@ export const LOADING: LiveSessionSnapshot = {
   error: undefined,
   events: [],
   pages: [],
+  summarised: new Set(),
   hasOlder: false,
   isLoadingOlder: false,
   drafts: [],

@@ -1,5 +1,5 @@
 import { SessionError } from '../errors/errors.js';
-import type { CompositeSessionKey } from '../model/session.js';
+import type { CompositeSessionKey, HistoryView } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { LiveSession } from './live_session.js';
@@ -29,6 +29,8 @@ export interface ProvidedSessions<S extends object = StateShape> {
   readonly sessionId?: string | undefined;
   /** See `LiveSessionOptions`. */
   readonly window?: number | undefined;
+  /** See `LiveSessionOptions`. */
+  readonly view?: HistoryView | undefined;
   /** The state of a session that its first message creates, unless a component has an `initialState` of its own. */
   readonly initialState?: Partial<S> | undefined;
 }
@@ -53,8 +55,8 @@ export function providedSession<S extends object>(
     const message = `sessionId is missing; give it to ${places}.`;
     throw new SessionError('invalid_argument', message, { key: 'sessionId' });
   }
-  const { service, window } = provided;
-  const store = sharedSession(service, { appName, userId, sessionId }, window);
+  const { service, window, view } = provided;
+  const store = sharedSession(service, { appName, userId, sessionId }, { window, view });
   if (options.initialState !== undefined) ownStates.set(store, options.initialState);
   store.initialState = ownStates.get(store) ?? provided.initialState;
   return store;

@@ -84,11 +84,11 @@ const storesOfServices = new WeakMap<object, Map<string, SharedStore>>();
 export function sharedSession<S extends object>(
   service: SessionService<S> | Promise<SessionService<S>>,
   key: CompositeSessionKey,
-  window?: number,
+  options: Pick<LiveSessionOptions, 'window' | 'view'> = {},
 ): WatchedSession<S> {
   const { appName, userId, sessionId } = key;
-  const name = JSON.stringify([appName, userId, sessionId, window]);
-  return shared(service, name, () => new WatchedSession(service, key, { window }));
+  const name = JSON.stringify([appName, userId, sessionId, options.window, options.view]);
+  return shared(service, name, () => new WatchedSession(service, key, options));
 }
 
 /** Returns the store of a list that all components share. */

@@ -1,13 +1,15 @@
 import { callQueue } from '../call/call_queue.js';
 import { type MaybePromise, takeOptions, takeRequest } from '../call/call.js';
 import { isSessionError } from '../errors/errors.js';
-import { requireWhole } from '../errors/option_values.js';
+import { requireOneOf, requireWhole } from '../errors/option_values.js';
+import { isMarker } from '../history/marks.js';
 import { keepEqual } from '../json/keep_equal.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { requireKey } from '../model/values/ids.js';
-import type { CompositeSessionKey, Session } from '../model/session.js';
+import type { CompositeSessionKey, HistoryView, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
+import { HISTORY_VIEWS } from '../read/history_views.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
 import type { ListenOptions, Notice } from '../model/notice.js';
 import { AppendHandle } from './append_handle.js';
@@ -44,9 +46,12 @@ export class WatchedSession<S extends object>
 {
   readonly key: CompositeSessionKey;
   readonly #window: number;
+  readonly #view: HistoryView;
   #status: LiveSessionSnapshot['status'] = 'loading';
   #list = new EventList();
   #hasOlder = false;
+  /** The handle that the window was read with: `loadOlder` continues its view. */
+  #windowHandle: Session<S> | undefined;
   #loadingOlder: Promise<boolean> | undefined;
   #drafts = NO_DRAFTS;
   readonly #unsent = new UnsentEvents();
@@ -65,12 +70,13 @@ export class WatchedSession<S extends object>
     options: LiveSessionOptions<S>,
   ) {
     super(service);
-    const { window = 50, initialState } = takeOptions(options);
+    const { window = 50, view = 'transcript', initialState } = takeOptions(options);
     requireWhole('window', window, 1, LARGEST_WINDOW);
     const { appName, userId, sessionId } = takeRequest(key);
     this.key = { appName, userId, sessionId };
     requireKey(this.key);
     this.#window = window;
+    this.#view = requireOneOf('view', view, HISTORY_VIEWS);
     this.#handle = new AppendHandle(this.key);
     this.initialState = initialState;
   }
@@ -197,6 +203,7 @@ export class WatchedSession<S extends object>
     for (const event of events) this.#endDrafts(event);
     this.#list = this.#list.withEvents(events.slice(-limit));
     this.#hasOlder = events.length > limit;
+    this.#windowHandle = { ...session, events: [] };
     // A handle that is kept otherwise may be of a session that was deleted since.
     if (this.isActive || this.#handle.opening !== undefined) {
       this.#handle.replace({ ...session, events: [] });
@@ -243,13 +250,14 @@ export class WatchedSession<S extends object>
   ): Promise<Session<S> | undefined> {
     return service.getSession({
       ...this.key,
-      config: { numRecentEvents, view: 'raw' },
+      config: { numRecentEvents, view: this.#view },
       signal,
     });
   }
 
-  /** Puts a changed event in its place. Returns `false` if its place is not known. */
+  /** Puts a changed event in its place. Returns `false` if its place is not known, or if others may come or go. */
   #put(event: Event, isAppended: boolean): boolean {
+    if (this.#changesView(event)) return false;
     const isKnown = this.#list.get(event.id) !== undefined;
     // A cache may append an event again, after others. A clock may be behind, so that an event comes late.
     if (isKnown === isAppended && this.#list.last?.id !== event.id) return false;
@@ -257,6 +265,11 @@ export class WatchedSession<S extends object>
     if (isKnown) this.#list.replace(event);
     else this.#list.append(event);
     return true;
+  }
+
+  /** Whether an event may change which others are shown. An answer brings a hidden call back to agents. */
+  #changesView(event: Event): boolean {
+    return this.#view === 'model' || (this.#view === 'transcript' && isMarker(event));
   }
 
   #setHead(
@@ -295,13 +308,13 @@ export class WatchedSession<S extends object>
     if (this.#status === 'loading') throw this.error;
     const service = await this.service();
     while (this.#hasOlder) {
-      const session = await this.#handle.open(service);
+      const session = this.#windowHandle;
       const list = this.#list;
       const { first } = list;
       if (session === undefined || first === undefined) return false;
       const events = [first];
       const older = service.loadOlder({ ...session, events }, limit);
-      const hasOlder = await this.#handle.unlessGone(older).catch((error: unknown) => {
+      const hasOlder = await older.catch((error: unknown) => {
         if (this.#list === list) throw error;
       });
       // If the window was read again meanwhile, these events may not stand directly before its first one.
@@ -347,7 +360,8 @@ export class WatchedSession<S extends object>
       // Without subscribers, or after an error, the event was not read. The next read puts it in its place.
       const wasRead = this.isActive && this.error === undefined;
       if (!wasRead && this.#status !== 'deleted' && !this.#list.get(shown.id)) {
-        this.#list.append(shown);
+        if (this.#changesView(shown)) this.noteAll();
+        else this.#list.append(shown);
       }
       this.#unsent.endSend(sent);
       return event;
@@ -389,6 +403,7 @@ export class WatchedSession<S extends object>
       status: this.#status === 'loading' && this.error !== undefined ? 'failed' : this.#status,
       error: this.error,
       pages: shown.pages,
+      summarised: this.#list.summarised,
       hasOlder: this.#hasOlder,
       isLoadingOlder: this.#loadingOlder !== undefined,
       drafts: this.#drafts,

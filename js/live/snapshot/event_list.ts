@@ -1,3 +1,4 @@
+import { isSummarised } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
 import { keepEqual } from '../../json/keep_equal.js';
 import { keepElements } from './keep_elements.js';
@@ -16,9 +17,16 @@ export class EventList {
   #pages: Pages;
   /** The events by id. Absent until one is looked for: many lists are shown once. */
   #byId: Map<string, Event> | undefined;
+  #summarised: ReadonlySet<string>;
 
-  constructor(events: readonly Event[] = []) {
+  constructor(events: readonly Event[] = [], summarised: ReadonlySet<string> = new Set()) {
     this.#pages = pagesOf(events);
+    this.#summarised = summarised;
+  }
+
+  /** The ids of the events that a summary stands for. Never changed, but replaced. */
+  get summarised(): ReadonlySet<string> {
+    return this.#summarised;
   }
 
   get length(): number {
@@ -74,14 +82,23 @@ export class EventList {
     const added = older.filter(({ id }) => this.get(id) === undefined);
     this.#pages = [...pagesOf(added), ...this.#pages];
     for (const event of added) this.#byId?.set(event.id, event);
+    const ids = summarisedIn(added);
+    if (ids.size > 0) this.#summarised = new Set([...ids, ...this.#summarised]);
   }
 
   /** Returns a list of these events, with the same objects for those that have not changed; itself if none has. */
   withEvents(events: readonly Event[]): EventList {
     const shown = this.#pages.flat();
     const kept = keepElements(shown, events, idOf);
-    return kept === shown ? this : new EventList(kept);
+    const read = summarisedIn(events);
+    const isSame = [...read].join() === [...this.#summarised].join();
+    if (kept === shown && isSame) return this;
+    return new EventList(kept, isSame ? this.#summarised : read);
   }
+}
+
+function summarisedIn(events: readonly Event[]): ReadonlySet<string> {
+  return new Set(events.filter(isSummarised).map(idOf));
 }
 
 export function idOf({ id }: Event): string {
