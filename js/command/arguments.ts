@@ -1,12 +1,19 @@
 import { invalid } from '../errors/invalid.js';
 import { parseArgs } from 'node:util';
-import { isDurable, parseAddress, SCHEMES } from '../database/engines/address.js';
-import type { EngineKind } from '../database/engines/engine.js';
 import {
-  type NameOptions,
-  requireTableNames,
-  type TableNames,
-} from '../database/tables/table_names.js';
+  alternatives,
+  FORMS,
+  isDurable,
+  kindOfScheme,
+  parseAddress,
+  splitUri,
+} from '../database/engine/address.js';
+import type { TableNames } from '../database/engine/columns.js';
+import type { EngineKind } from '../database/engine/engine.js';
+import { type NameOptions, requireTableNames } from '../database/tables/table_names.js';
+
+/** The engines of `schema`: what stands before the colon of a database's URL. */
+const SCHEMAS = alternatives(FORMS.map((form) => splitUri(form).scheme));
 
 export const USAGE = `Usage: adk-session-wasm copy FROM TO [options]
        adk-session-wasm schema ENGINE [--schema NAME] [--table-prefix PREFIX]
@@ -16,7 +23,7 @@ has already is skipped. A different one with its id is named and stays. So it is
 same command again, also after an interruption.
 
 FROM, TO:
-  sqlite:PATH   postgresql://…   mysql://…   mariadb://…
+  ${FORMS.join('   ')}
   PATH          FROM: a session file of any ADK, or JSON Lines; TO: a new file of JSON Lines
   -             standard input, standard output
 
@@ -28,7 +35,7 @@ Options:
                       the same of TO
 
 schema prints the SQL that creates the tables of DatabaseSessionService, for its option
-createTables: false. ENGINE: sqlite, postgresql, mysql or mariadb.
+createTables: false. ENGINE: ${SCHEMAS}.
 
   --help, --version   print this text, or the version of the package
 
@@ -58,7 +65,8 @@ export type Command =
   | {
       readonly kind: 'schema';
       readonly engine: EngineKind;
-      readonly isMariadb: boolean;
+      /** The scheme of its product's URLs, such as `mariadb`. */
+      readonly scheme: string;
       readonly names: TableNames;
     };
 
@@ -77,12 +85,11 @@ export function parseCommand(args: readonly string[]): Command {
     if (count > 1) throw invalid('schema', `takes one ENGINE; there are ${count} arguments`);
     refuseOtherOptions(values, SCHEMA_OPTIONS);
     const { schema, 'table-prefix': tablePrefix } = values;
-    const engine = SCHEMES.get(from ?? '');
-    if (engine === undefined) {
-      throw invalid('ENGINE', 'must be sqlite, postgresql, mysql or mariadb');
-    }
+    const scheme = from ?? '';
+    const engine = kindOfScheme(scheme);
+    if (engine === undefined) throw invalid('ENGINE', `must be ${SCHEMAS}`);
     const names = requireTableNames(engine, { schema, tablePrefix });
-    return { kind: 'schema', engine, isMariadb: from === 'mariadb', names };
+    return { kind: 'schema', engine, scheme, names };
   }
   if (command !== 'copy') throw invalid('The command', 'must be copy or schema');
   if (from === undefined || to === undefined || count > 2) {
@@ -141,19 +148,19 @@ function parsePlace(
 ): Place {
   const argument = side.toUpperCase();
   if (text === '') throw invalid(argument, 'must not be empty');
-  // A single letter before the colon is a Windows drive.
-  const scheme = /^([a-z]{2,})(?:\+[a-z0-9_]+)?:/i.exec(text)?.[1]?.toLowerCase();
-  if (scheme !== undefined && SCHEMES.has(scheme)) {
+  const { scheme } = splitUri(text);
+  if (kindOfScheme(scheme) !== undefined) {
     const address = parseAddress(text);
     if (!isDurable(address)) throw invalid(argument, 'must not be a database in memory');
     const names = { schema, tablePrefix };
     requireTableNames(address.kind, names);
     return { kind: 'database', engine: address.kind, url: text, names };
   }
-  if (scheme !== undefined) {
+  // A single letter before the colon is a Windows drive.
+  if (scheme.length > 1) {
     throw invalid(
       argument,
-      'must be a file, - or a SQL database: sqlite:PATH, postgresql://…, mysql://… or mariadb://…; ' +
+      `must be a file, - or a SQL database: ${alternatives(FORMS)}; ` +
         'copy from and to other storages by exportSessions and importSessions of adk-session-wasm/files',
     );
   }

@@ -61,11 +61,11 @@ export async function run(args: readonly string[], { out, err }: Outputs): Promi
 
 async function sqlOf({
   engine,
-  isMariadb,
+  scheme,
   names,
 }: Extract<Command, { kind: 'schema' }>): Promise<string> {
   const { schemaSql } = await loadWithKysely(engine, () => import('./schema_sql.js'));
-  return schemaSql(engine, isMariadb, names);
+  return schemaSql(engine, scheme, names);
 }
 
 async function copy(

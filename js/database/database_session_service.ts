@@ -15,14 +15,14 @@ import { checkedClock } from '../service/sources.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
-import { ENGINE_KINDS, isDurable, OPTION_RULES, parseAddress } from './engines/address.js';
+import { ADDRESS_RULES, ENGINE_KINDS, isDurable, parseAddress } from './engine/address.js';
 import type { DatabaseStorage } from './database_storage.js';
-import type { EngineKind } from './engines/engine.js';
+import type { EngineKind } from './engine/engine.js';
 import { loadWithKysely } from './kysely.js';
 import type { DatabaseToOpen } from './open_storage.js';
 import type { TableOptions } from './table_options.js';
 import { requireTableNames } from './tables/table_names.js';
-import { DEFAULT_TIMEOUT_MS, Waits } from './transactions/waits.js';
+import { DEFAULT_TIMEOUT_MS, Waits } from './engine/waits.js';
 import type { Database } from './tables/tables.js';
 
 /**
@@ -249,7 +249,7 @@ function isKysely(value: unknown): value is Database {
 function requireDriverOptions(options: object, kind: EngineKind): void {
   requireObject('The options', options);
   const { ssl } = options as { ssl?: unknown };
-  if (typeof ssl === 'string' && !OPTION_RULES[kind].takesSslText) {
+  if (typeof ssl === 'string' && !ADDRESS_RULES[kind].takesSslText) {
     throw invalid(
       'driverOptions.ssl',
       'must be true, false or an object of options for TLS; it is a string',
@@ -259,8 +259,8 @@ function requireDriverOptions(options: object, kind: EngineKind): void {
 
 function requireDurability(durability: unknown, kind: EngineKind): void {
   requireOneOf('durability', durability, ['strict', 'relaxed']);
-  if (durability === 'relaxed' && !OPTION_RULES[kind].setsDurability) {
-    const what = `is the server's on MySQL or MariaDB: set innodb_flush_log_at_trx_commit there`;
-    throw invalid('durability', what);
+  const { durabilityOfServer } = ADDRESS_RULES[kind];
+  if (durability === 'relaxed' && durabilityOfServer !== undefined) {
+    throw invalid('durability', durabilityOfServer);
   }
 }

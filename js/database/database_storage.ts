@@ -70,14 +70,14 @@ import { changedSince } from './verbs/changed.js';
 import type { ChangedRequest, ChangedRows } from '../storage/changed_rows.js';
 import { remove, removeUnchanged } from './verbs/delete.js';
 import { describe } from './verbs/describe.js';
-import type { Engine } from './engines/engine.js';
-import { failureKind } from './engines/failure.js';
+import type { Engine } from './engine/engine.js';
+import { failureKind } from './engine/failure.js';
 import { checkIds, fitsKey } from './tables/limits.js';
 import { list } from './verbs/list.js';
 import { type DatabaseParts, LazyDatabase } from './lazy_database.js';
 import { read, readPage, readParsed } from './verbs/read.js';
-import type { Steps } from './transactions/prepared.js';
-import type { Waits } from './transactions/waits.js';
+import type { Steps } from './engine/prepared.js';
+import type { Waits } from './engine/waits.js';
 import type { VerbContext } from './verbs/verb_context.js';
 import { write } from './verbs/write.js';
 

@@ -10,4 +10,4 @@ export type {
   DatabaseUrlOptions,
 } from './database_session_service.js';
 export type { TableOptions } from './table_options.js';
-export type { EngineKind } from './engines/engine.js';
+export type { EngineKind } from './engine/engine.js';

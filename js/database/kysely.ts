@@ -1,7 +1,7 @@
 /** Kysely is an optional peer: a module that needs it is loaded at its first use. */
 import { SessionError } from '../errors/errors.js';
 import { isMissingPackage } from '../wasm/loader/optional_package.js';
-import type { EngineKind } from './engines/engine.js';
+import type { EngineKind } from './engine/engine.js';
 
 /**
  * Loads a module that needs Kysely.

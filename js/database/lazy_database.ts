@@ -3,20 +3,22 @@ import { isSessionError, type SessionError } from '../errors/errors.js';
 import { requireNotAborted } from '../call/call.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import type { ConnectedDatabase } from './connections/connect.js';
-import { databaseError, OwnFailure } from './engines/failure.js';
+import type { Connection, Mode, Runner } from './engine/connection.js';
+import { databaseError, OwnFailure } from './engine/failure.js';
 import { openTables, type TablesToOpen } from './tables/opening.js';
 import { Revisions } from './tables/revisions.js';
-import { plainQuery, type Steps, together } from './transactions/prepared.js';
-import type { Waits } from './transactions/waits.js';
-import type { Mode, Runner } from './transactions/transaction.js';
+import type { Database } from './tables/tables.js';
+import { plainQuery, type Steps, together } from './engine/prepared.js';
+import type { Waits } from './engine/waits.js';
 import { statementsOver, type VerbContext } from './verbs/verb_context.js';
 
 /** The parts that a database is opened with. */
 export interface DatabaseParts extends TablesToOpen {
   readonly durable: boolean;
+  /** Builds queries. */
+  readonly database: Database;
   /** Connects, or makes the pool that will connect. Called again after a failure. */
-  readonly connect: (onLost: (error: unknown) => void) => Promise<ConnectedDatabase>;
+  readonly connect: (onLost: (error: unknown) => void) => Promise<Connection>;
   readonly clock: () => number;
   readonly waits: Waits;
 }
@@ -29,7 +31,7 @@ export class LazyDatabase {
   readonly revisions = new Revisions();
   readonly #parts: DatabaseParts;
   readonly #onLost: (error: unknown) => void;
-  #connected: Promise<ConnectedDatabase> | undefined;
+  #connected: Promise<Connection> | undefined;
   /** Pending while the database is opened. */
   #opening: Promise<void> | undefined;
   #building: Promise<void> | undefined;
@@ -112,12 +114,12 @@ export class LazyDatabase {
   }
 
   async #open(): Promise<void> {
-    const { connect, engine, clock } = this.#parts;
+    const { connect, database: unnamed, engine, clock } = this.#parts;
     this.#connected ??= connect(this.#onLost).catch((error: unknown) => {
       this.#connected = undefined;
       throw error;
     });
-    const { database: unnamed, run, useWriteAheadLog } = await this.#connected;
+    const { run, useWriteAheadLog } = await this.#connected;
     const tables = await openTables(run, unnamed, this.#parts);
     const { database, layout, refusal, buildIndices } = tables;
     if (refusal === undefined) await useWriteAheadLog?.();

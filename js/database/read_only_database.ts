@@ -3,14 +3,14 @@ import { partsOver } from '../service/over_storage.js';
 import { ServiceCore } from '../service/service_core.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StorageKey } from '../storage/rows.js';
-import { connect } from './connections/connect.js';
 import { DatabaseStorage } from './database_storage.js';
-import { parseAddress } from './engines/address.js';
+import { parseAddress } from './engine/address.js';
 import { ENGINES } from './engines/engines.js';
 import { type NameOptions, requireTableNames } from './tables/table_names.js';
-import type { Database } from './tables/tables.js';
-import { runOnce } from './transactions/prepared.js';
-import { Waits } from './transactions/waits.js';
+import { queryBuilder } from './tables/tables.js';
+import { runOnce } from './engine/prepared.js';
+import { Waits } from './engine/waits.js';
+import type { VerbContext } from './verbs/verb_context.js';
 
 /** The number of names that are read at once. */
 const PAGE = 1000;
@@ -36,7 +36,9 @@ export class ReadOnlyDatabase extends StoredSessionService {
       names: requireTableNames(address.kind, options),
       access: 'read',
       durable: true,
-      connect: () => connect(address, { durability: 'strict', driverOptions, waits }),
+      database: queryBuilder(engine),
+      connect: () =>
+        engine.connect(address.location, { durability: 'strict', driverOptions, waits }),
       clock: Date.now,
       waits,
     });
@@ -51,7 +53,7 @@ export class ReadOnlyDatabase extends StoredSessionService {
 
   /** Returns all apps that have sessions or a state. */
   async apps(): Promise<string[]> {
-    const rows = await this.#query((database) =>
+    const rows = await this.#query(({ database }) =>
       database
         .selectFrom('sessions')
         .select('app_name')
@@ -70,14 +72,14 @@ export class ReadOnlyDatabase extends StoredSessionService {
   async *sessionKeys(appName: string): AsyncGenerator<Required<StorageKey>, void> {
     for await (const userId of this.#users('sessions', appName)) {
       const ids = paged((last) =>
-        this.#query((database) => {
+        this.#query(({ database, engine }) => {
           const query = database
             .selectFrom('sessions')
             .select('id as name')
             .where('app_name', '=', appName)
             .where('user_id', '=', userId);
           const rest = last === undefined ? query : query.where('id', '>', last);
-          return rest.orderBy('id').limit(PAGE);
+          return engine.limit(rest.orderBy('id'), PAGE);
         }),
       );
       for await (const sessionId of ids) yield { appName, userId, sessionId };
@@ -86,20 +88,20 @@ export class ReadOnlyDatabase extends StoredSessionService {
 
   #users(table: 'user_states' | 'sessions', app: string): AsyncGenerator<string, void> {
     return paged((last) =>
-      this.#query((database) => {
+      this.#query(({ database, engine }) => {
         const query = database
           .selectFrom(table)
           .select('user_id as name')
           .distinct()
           .where('app_name', '=', app);
         const rest = last === undefined ? query : query.where('user_id', '>', last);
-        return rest.orderBy('user_id').limit(PAGE);
+        return engine.limit(rest.orderBy('user_id'), PAGE);
       }),
     );
   }
 
-  async #query<Row>(build: (database: Database) => Compilable<Row>): Promise<readonly Row[]> {
-    return this.#storage.query(({ database }) => runOnce(database, build(database)));
+  async #query<Row>(build: (context: VerbContext) => Compilable<Row>): Promise<readonly Row[]> {
+    return this.#storage.query((context) => runOnce(context.database, build(context)));
   }
 }
 

@@ -6,6 +6,7 @@ import {
 } from '../service/indexed_db_session_service.js';
 import { takeOptions } from '../call/call.js';
 import { partsOver } from '../service/over_storage.js';
+import { isDurable } from '../database/engine/address.js';
 import type { TableOptions } from '../database/table_options.js';
 import { requireTableNames } from '../database/tables/table_names.js';
 import type { SessionService } from '../model/session_service.js';
@@ -84,9 +85,10 @@ export function getSessionServiceFromUri<S extends object = StateShape>(
       refuseTableNames(options);
       return new IndexedDbSessionService<S>({ ...options, name: serviceUri.name });
     case 'database': {
-      const { engine: kind, durable, url } = serviceUri;
+      const { address, url } = serviceUri;
+      const { kind } = address;
       requireTableNames(kind, options);
-      const parts = partsOver({ kind, durable }, async () => {
+      const parts = partsOver({ kind, durable: isDurable(address) }, async () => {
         const { openStorage } = await import('#database');
         return openStorage({ ...options, url });
       });

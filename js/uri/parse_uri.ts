@@ -3,7 +3,13 @@
  * password.
  */
 import { invalid, invalidValue } from '../errors/invalid.js';
-import { isDurable, parseAddress, SCHEMES } from '../database/engines/address.js';
+import {
+  type Address,
+  FORMS,
+  kindOfScheme,
+  parseAddress,
+  splitUri,
+} from '../database/engine/address.js';
 import { requireId } from '../model/values/ids.js';
 import { isEngineName } from '../vertex/rest/engine_address.js';
 
@@ -12,17 +18,11 @@ export type ServiceUri =
   | { readonly kind: 'memory' }
   /** `name` is `undefined` for the default database. */
   | { readonly kind: 'indexeddb'; readonly name: string | undefined }
-  | {
-      readonly kind: 'database';
-      readonly engine: ReturnType<typeof parseAddress>['kind'];
-      readonly durable: boolean;
-      readonly url: string;
-    }
+  | { readonly kind: 'database'; readonly address: Address; readonly url: string }
   /** `agentEngineId` is `undefined` if each app name is an engine's number or name. */
   | { readonly kind: 'vertexai'; readonly agentEngineId: string | undefined };
 
-const VALID_FORMS =
-  'memory://, sqlite:PATH, postgresql://…, mysql://…, mariadb://…, indexeddb:NAME or agentengine://ENGINE';
+const VALID_FORMS = `memory://, ${FORMS.join(', ')}, indexeddb:NAME or agentengine://ENGINE`;
 
 /**
  * Parses the URI.
@@ -32,13 +32,11 @@ const VALID_FORMS =
  */
 export function parseUri(uri: unknown, argument = 'uri'): ServiceUri {
   if (typeof uri !== 'string') throw invalidValue(argument, 'must be a string', uri);
-  const [, scheme = '', rest = ''] = /^([a-z]+)(?:\+[a-z0-9_]+)?:(.*)$/is.exec(uri) ?? [];
-  const name = scheme.toLowerCase();
-  if (SCHEMES.has(name)) {
-    const address = parseAddress(uri);
-    return { kind: 'database', engine: address.kind, durable: isDurable(address), url: uri };
+  const { scheme, rest } = splitUri(uri);
+  if (kindOfScheme(scheme) !== undefined) {
+    return { kind: 'database', address: parseAddress(uri), url: uri };
   }
-  switch (name) {
+  switch (scheme) {
     case 'memory':
       if (rest === '' || rest === '//') return { kind: 'memory' };
       throw invalid(argument, 'must end after memory://; a SQLite file is sqlite:PATH');

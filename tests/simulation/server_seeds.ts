@@ -1,19 +1,17 @@
 // Seeds over a real server, through proxies that cut, delay and freeze connections.
 
 import { after, before, describe } from 'node:test';
-import { type Server, startMariadb, startPostgres } from '../js/database/servers.js';
+import { type Server, type ServerName, SERVERS } from '../js/database/servers.js';
 import { type DatabaseBoundary, databaseServerBoundary } from './boundaries/database_server.js';
 import { simulateTogether } from './run/seeds.js';
 
-const STARTS = { postgresql: startPostgres, mariadb: startMariadb };
-
 /** @param first the first seed */
-export function simulateOnServer(kind: keyof typeof STARTS, seeds: number, first = 0): void {
+export function simulateOnServer(kind: ServerName, seeds: number, first = 0): void {
   describe(`A server of ${kind} whose requests fail`, () => {
     let server: Server;
     let boundary: DatabaseBoundary;
     before(async () => {
-      server = await STARTS[kind]();
+      server = await SERVERS[kind].start();
       boundary = await databaseServerBoundary(kind, server);
     });
     after(async () => {

@@ -1,9 +1,9 @@
 /** Connections of a Kysely that the user made, with a driver that is unknown here. */
-import type { Engine } from '../engines/engine.js';
-import { failureKind } from '../engines/failure.js';
+import type { Engine } from '../engine/engine.js';
+import { failureKind } from '../engine/failure.js';
 import type { Database } from '../tables/tables.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
-import type { Query } from '../transactions/prepared.js';
+import type { Query } from '../engine/prepared.js';
 import { ROLLBACK } from '../transactions/transaction.js';
 
 /** Returns a pool whose connections are those of a user's Kysely. */

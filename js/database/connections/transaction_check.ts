@@ -1,15 +1,13 @@
 /** Checks that the Kysely of a user can hold a transaction. */
 import { isSessionError, SessionError } from '../../errors/errors.js';
-import type { Engine } from '../engines/engine.js';
+import type { Engine } from '../engine/engine.js';
 import type { Database } from '../tables/tables.js';
 import type { ServerPool } from '../transactions/lease.js';
-import { plainQuery, type Steps, together } from '../transactions/prepared.js';
+import { type Steps, together } from '../engine/prepared.js';
 import { serverRunner } from '../transactions/server_runner.js';
-import type { Waits } from '../transactions/waits.js';
+import type { Waits } from '../engine/waits.js';
 
 const NAME = 'adk_session_wasm_check';
-const SET = plainQuery(`savepoint ${NAME}`);
-const RELEASE = plainQuery(`release savepoint ${NAME}`);
 
 /**
  * Sets a savepoint in a transaction and releases it. A driver that gives each statement another connection
@@ -28,14 +26,19 @@ export async function requireTransactions(
   engine: Engine,
   waits: Waits,
 ): Promise<void> {
+  const { set, release } = engine.savepoint(NAME);
+  const setAndRelease = function* (): Steps<void> {
+    yield* together([set]);
+    yield* together([release]);
+  };
   const connect: ServerPool['connect'] = async (onQueue) => {
     const connection = await pool.connect(onQueue);
     return {
       ...connection,
       async query(query) {
-        if (query === RELEASE) {
+        if (query === release) {
           // A pool of one connection runs it after this transaction. So it must not be awaited here.
-          database.executeQuery(RELEASE.statement.query).catch(() => undefined);
+          database.executeQuery(release.statement.query).catch(() => undefined);
           await untilSent();
         }
         return connection.query(query);
@@ -53,11 +56,6 @@ export async function requireTransactions(
       { storage: engine.kind, cause: error },
     );
   }
-}
-
-function* setAndRelease(): Steps<void> {
-  yield* together([SET]);
-  yield* together([RELEASE]);
 }
 
 /** Waits one turn of the event loop, after which the other statement has been sent. */

@@ -20,12 +20,12 @@
 import { sql } from 'kysely';
 import { toSeconds } from '../../python/time.js';
 import { microsToTimeText, millisecondsToTimeText } from '../../python/micros.js';
-import type { Engine, StoredTime } from '../engines/engine.js';
+import type { Engine, StoredTime, TableMaker } from '../engine/engine.js';
 
 /** The differences between the layouts. */
 export interface Layout {
-  /** The service that the tables belong to: one of Python's, or that of `@google/adk`. */
-  readonly service: 'DatabaseSessionService' | 'SqliteSessionService' | '@google/adk';
+  /** The service that the tables belong to. */
+  readonly service: TableMaker;
   /** The table for metadata of the whole database. */
   readonly metadata: 'adk_internal_metadata' | 'adk_session_wasm_metadata';
   /** Converts microseconds since 1970 to the value of a time column. */
@@ -75,4 +75,11 @@ export const ADK_LAYOUT: Layout = {
   ...DATABASE_LAYOUT,
   service: '@google/adk',
   engineOf: (engine) => ({ ...engine, ...engine.ofAdk }),
+};
+
+/** The layouts, by the service that made the tables. */
+export const LAYOUTS: Readonly<Record<TableMaker, Layout>> = {
+  DatabaseSessionService: DATABASE_LAYOUT,
+  SqliteSessionService: SQLITE_LAYOUT,
+  '@google/adk': ADK_LAYOUT,
 };

@@ -7,7 +7,7 @@ import { formatPath, type PathSegment } from '../../json/path.js';
 import { STORED_PREFIXES } from '../../state/scope.js';
 import type { StorageWriteRequest } from '../../storage/requests.js';
 import type { Changes, Found, StorageKey } from '../../storage/rows.js';
-import type { Engine } from '../engines/engine.js';
+import type { Engine } from '../engine/engine.js';
 
 const MAX_ID = 128;
 const MAX_INVOCATION_ID = 256;
@@ -42,15 +42,15 @@ export function checkIds(
 export function checkEvent(engine: Engine, invocationId: string, text: string): void {
   if (engine.limitsIds)
     requireFitting(engine, 'event.invocationId', invocationId, MAX_INVOCATION_ID);
-  if (engine.refusesNul) requireNoNul(text);
+  if (engine.refusesNul) requireNoNul(engine, text);
 }
 
 /** @throws SessionError `unserializable` if a state contains U+0000 and the engine cannot hold it */
-export function checkStates({ refusesNul }: Engine, changes: Changes): void {
-  if (!refusesNul) return;
+export function checkStates(engine: Engine, changes: Changes): void {
+  if (!engine.refusesNul) return;
   for (const [scope, prefix] of STORED_PREFIXES) {
     const { state } = changes[scope] ?? {};
-    if (state !== undefined) requireNoNul(state, prefix);
+    if (state !== undefined) requireNoNul(engine, state, prefix);
   }
 }
 
@@ -86,13 +86,13 @@ function requireFitting({ name: engine }: Engine, name: string, id: string, most
 }
 
 /** @param prefix the prefix of the state's keys */
-function requireNoNul(text: string, prefix = ''): void {
+function requireNoNul({ name }: Engine, text: string, prefix = ''): void {
   if (!text.includes('\\u0000')) return;
   const path = pathToNul(JSON.parse(text));
   if (path === undefined) return;
   const [first = '', ...rest] = path;
   const whole = prefix === '' ? path : [`${prefix}${first}`, ...rest];
-  throw holdsNul(whole, "which PostgreSQL's JSONB cannot hold");
+  throw holdsNul(whole, `which ${name} cannot hold in JSON`);
 }
 
 function holdsNul(path: readonly PathSegment[], why: string): SessionError {

@@ -3,16 +3,16 @@
  */
 import { sql } from 'kysely';
 import { isSessionError, type SessionError, type SessionErrorCode } from '../../errors/errors.js';
-import type { Engine, TableColumn } from '../engines/engine.js';
-import { OwnFailure, refused } from '../engines/failure.js';
-import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, SQLITE_LAYOUT } from './layout.js';
-import { checkColumns, isText, isTime, requireExactTexts } from './exactness.js';
+import type { TableColumn } from '../engine/columns.js';
+import type { Runner } from '../engine/connection.js';
+import type { Engine } from '../engine/engine.js';
+import { OwnFailure, refused } from '../engine/failure.js';
+import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, LAYOUTS, SQLITE_LAYOUT } from './layout.js';
 import { buildOnline, missingIndices } from './online_indices.js';
 import { createTables, type Index, SCHEMA_VERSION } from './schema.js';
 import { withTableNames } from './renaming.js';
 import { OUR_COLUMNS, OUR_TABLES } from './table_names.js';
-import { runOnce, type Steps } from '../transactions/prepared.js';
-import type { Runner } from '../transactions/transaction.js';
+import { runOnce, type Steps } from '../engine/prepared.js';
 import { type Database, METADATA, type NamedTables, readMetadata } from './tables.js';
 
 /** The tables that both layouts have. The types of their time columns tell the layout. */
@@ -131,7 +131,7 @@ function* checkToRead(named: NamedTables): Steps<ReadableTables> {
   }
   const layout = layoutOf(columns, engine);
   const use = layout === ADK_LAYOUT ? 'readOfAdk' : 'read';
-  yield* checkColumns(named, columns.filter(isOfPython), use);
+  yield* engine.checkColumns(named, columns.filter(isOfPython), use);
   return { layout, tables };
 }
 
@@ -161,7 +161,7 @@ function* check(named: NamedTables, isAlone: boolean): Steps<TableCheck> {
   requireLayout(existing, engine);
   const layout = layoutOf(columns, engine);
   if (layout === ADK_LAYOUT) throw ofAdk(engine);
-  yield* checkColumns(named, columns.filter(isOfPython), 'write');
+  yield* engine.checkColumns(named, columns.filter(isOfPython), 'write');
   const isComplete =
     [...PYTHON_TABLES, layout.metadata, ...OUR_TABLES].every((table) => tables.has(table)) &&
     (yield* readMetadata(database, layout.metadata, METADATA.floor)) !== undefined;
@@ -184,7 +184,8 @@ interface ExistingTables {
 }
 
 function* readTables(named: NamedTables): Steps<ExistingTables> {
-  yield* requireExactTexts(named);
+  const { checkTexts } = named.engine;
+  if (checkTexts !== undefined) yield* checkTexts(named.database);
   const columns = yield* readColumns(named);
   if (columns.length === 0) yield* requireSchema(named);
   const tables = new Set(columns.map(({ table }) => table));
@@ -259,22 +260,9 @@ function layoutOf(columns: readonly TableColumn[], engine: Engine): Layout {
 }
 
 /** Returns the layout that the type of the column tells; `undefined` if it tells none. */
-function layoutOfColumn(
-  { table, name, type: written }: TableColumn,
-  { kind }: Engine,
-): Layout | undefined {
-  if (!PYTHON_TABLES.includes(table)) return undefined;
-  const type = written.toLowerCase();
-  switch (kind) {
-    case 'sqlite':
-      if (isText(name) && type === 'json') return ADK_LAYOUT;
-      if (!isTime(name)) return undefined;
-      return type === 'real' ? SQLITE_LAYOUT : DATABASE_LAYOUT;
-    case 'postgresql':
-      return isTime(name) && type === 'timestamp with time zone' ? ADK_LAYOUT : undefined;
-    case 'mysql':
-      return name === 'app_name' && type === 'varchar(191)' ? ADK_LAYOUT : undefined;
-  }
+function layoutOfColumn(column: TableColumn, engine: Engine): Layout | undefined {
+  const maker = PYTHON_TABLES.includes(column.table) ? engine.makerOf(column) : undefined;
+  return maker && LAYOUTS[maker];
 }
 
 function ofAdk(engine: Engine): SessionError {

@@ -12,7 +12,8 @@ import {
   sql,
   TableNode,
 } from 'kysely';
-import { DETAILS, SIDE_TABLE, type TableNames } from './table_names.js';
+import type { TableNames } from '../engine/columns.js';
+import { DETAILS, SIDE_TABLE } from './table_names.js';
 import type { Database, Tables } from './tables.js';
 
 const ALL: Readonly<Record<keyof Tables, true>> = {

@@ -17,7 +17,7 @@
  *
  * @module
  */
-import type { StoredTime } from '../engines/engine.js';
+import type { StoredTime } from '../engine/engine.js';
 import type { SessionRow, StorageKey } from '../../storage/rows.js';
 import { putLast } from '../../members/bounded_map.js';
 import { parseTime } from '../../python/micros.js';

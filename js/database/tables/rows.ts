@@ -4,7 +4,7 @@
  * This file and the verbs write out every object that is made per row or append. Spreading one object into a
  * longer one takes as long as a query.
  */
-import type { StoredTime } from '../engines/engine.js';
+import type { StoredTime } from '../engine/engine.js';
 import type { EventRow, SessionRow, SharedRow, StorageKey } from '../../storage/rows.js';
 import { SessionError } from '../../errors/errors.js';
 import { fromAdkEventData, fromEventData } from './event_data.js';

@@ -1,14 +1,12 @@
 /** Creates the missing tables, those of Python as google-adk would have made them. */
 import { type Compilable, type CreateTableBuilder, sql } from 'kysely';
-import type { ColumnType, ColumnTypes } from '../engines/engine.js';
-import { runOnce, type Steps } from '../transactions/prepared.js';
-import { readCollation } from './exactness.js';
+import type { ColumnType, ColumnTypes, IndexParts } from '../engine/engine.js';
+import { runOnce, type Steps } from '../engine/prepared.js';
+import { readProduct } from '../engine/product.js';
+import { INDEX_FACTOR } from '../engine/waits.js';
 import type { Layout } from './layout.js';
 import { DETAILS, OPERATIONS, SIDE_TABLE } from './table_names.js';
 import { floorText, METADATA, type NamedTables, readMetadata, type Tables } from './tables.js';
-
-/** Multiplies the time limit of a statement that builds an index: on a large table it takes long. */
-export const INDEX_FACTOR = 20;
 
 /** The only schema version of `DatabaseSessionService` that is written. */
 export const SCHEMA_VERSION = 1;
@@ -51,7 +49,9 @@ export function tableStatements(
     columns: Readonly<Record<string, ColumnType>>,
     key: readonly string[],
   ): CreateTableBuilder<string, string> => {
-    let made: CreateTableBuilder<string, string> = database.schema.createTable(name).ifNotExists();
+    let made: CreateTableBuilder<string, string> = engine.createUnlessThere(
+      database.schema.createTable(name),
+    );
     for (const [column, type] of Object.entries(columns)) {
       made = made.addColumn(column, type, (definition) =>
         nullable.includes(column) ? definition : definition.notNull(),
@@ -136,7 +136,7 @@ export function* createTables(
   missing: readonly Index[],
 ): Steps<Index[]> {
   const { database, engine, layout } = schema;
-  const collation = yield* readCollation(schema);
+  const { collation } = yield* readProduct(engine, database);
   const tables = tableStatements(schema, collation);
   for (const table of tables.slice(0, -1)) yield* runOnce(database, table);
   const isEmpty = ({ table }: Index) => !engine.locksRows || !existing.has(table);
@@ -153,10 +153,8 @@ export function* createTables(
 }
 
 /** An index of a table. */
-export interface Index {
-  readonly name: string;
+export interface Index extends IndexParts {
   readonly table: keyof Tables;
-  readonly columns: readonly string[];
 }
 
 /**

@@ -1,24 +1,13 @@
 /** The names of the tables: their schema and their prefix. */
 import { invalid, invalidValue } from '../../errors/invalid.js';
-import { OPTION_RULES } from '../engines/address.js';
-import type { EngineKind } from '../engines/engine.js';
-
-/** The schema of the tables, and the prefix of their names. */
-export interface TableNames {
-  readonly schema: string | undefined;
-  readonly prefix: string;
-}
+import { ADDRESS_RULES } from '../engine/address.js';
+import type { TableNames } from '../engine/columns.js';
+import type { EngineKind } from '../engine/engine.js';
 
 /** The names as the options give them. */
 export interface NameOptions {
   readonly schema?: string | undefined;
   readonly tablePrefix?: string | undefined;
-}
-
-/** Returns a table's full name for statements that are shown to people. */
-export function fullName({ schema, prefix }: TableNames, table: string, quote: '"' | '`'): string {
-  const name = `${quote}${prefix}${table}${quote}`;
-  return schema === undefined ? name : `${quote}${schema}${quote}.${name}`;
 }
 
 /** Our side table: it holds what Python's tables have no column for. */
@@ -63,7 +52,7 @@ export function requireTableNames(
     );
   }
   if (schema === undefined) return { schema, prefix: tablePrefix };
-  const name = OPTION_RULES[kind].withoutSchemas;
+  const name = ADDRESS_RULES[kind].withoutSchemas;
   if (name !== undefined) throw invalid('schema', `is not for ${name}; give a tablePrefix`);
   if (isName(schema, MAX_SCHEMA)) return { schema, prefix: tablePrefix };
   throw invalidValue('schema', `must be of letters, digits and _, at most ${MAX_SCHEMA}`, schema);

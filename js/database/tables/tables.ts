@@ -1,8 +1,7 @@
 import { DummyDriver, Kysely } from 'kysely';
-import type { Engine, StoredTime } from '../engines/engine.js';
-import { runOnce, type Steps } from '../transactions/prepared.js';
+import type { Engine, EngineTables, StoredTime } from '../engine/engine.js';
+import { runOnce, type Steps } from '../engine/prepared.js';
 import type { Layout } from './layout.js';
-import type { TableNames } from './table_names.js';
 
 /** The columns that begin the key of every row of a user. */
 interface UserKeyColumns {
@@ -86,11 +85,9 @@ export function queryBuilder({ dialect }: Engine): Database {
 }
 
 /** The tables of an engine under their full names. */
-export interface NamedTables {
-  /** Puts the names into every query that is built with it. */
+export interface NamedTables extends EngineTables {
   readonly database: Database;
   readonly engine: Engine;
-  readonly names: TableNames;
 }
 
 /** The keys of the rows of metadata. */

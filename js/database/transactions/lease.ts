@@ -3,12 +3,12 @@
  * again.
  */
 import { isSessionError } from '../../errors/errors.js';
-import type { Engine, Failure } from '../engines/engine.js';
-import { failureKind, isRefusal, OwnFailure, reasonOf } from '../engines/failure.js';
+import type { Engine, Failure } from '../engine/engine.js';
+import { failureKind, isRefusal, OwnFailure, reasonOf } from '../engine/failure.js';
 import { requireNotAborted } from '../../call/call.js';
-import type { Query, QueryResults, Request } from './prepared.js';
+import type { Query, QueryResults, Request } from '../engine/prepared.js';
 import { COMMIT, ROLLBACK } from './transaction.js';
-import type { Waits } from './waits.js';
+import type { Waits } from '../engine/waits.js';
 
 /** A driver's connection. */
 export interface ServerConnection {

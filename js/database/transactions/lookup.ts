@@ -1,7 +1,7 @@
 /** Reads one row for each of several keys, in as few queries as the engine allows. */
 import { type Compilable, type Expression, type QueryExecutorProvider, sql } from 'kysely';
-import type { Engine } from '../engines/engine.js';
-import { Prepared, type QueryResults, type Query, type Steps } from './prepared.js';
+import type { Engine } from '../engine/engine.js';
+import { Prepared, type QueryResults, type Query, type Steps } from '../engine/prepared.js';
 
 /** Queries, and the function that reads their results. */
 export interface Read<Result> {

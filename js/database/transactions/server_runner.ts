@@ -1,11 +1,37 @@
 /** Runs verbs on a server, each in one transaction on a connection of its own. */
 import type { StorageCall } from '../../model/diagnostic.js';
-import type { Begin, Engine } from '../engines/engine.js';
-import { commitFailure } from '../engines/failure.js';
+import type {
+  Begin,
+  Connection,
+  ConnectOptions,
+  Mode,
+  Retries,
+  Runner,
+} from '../engine/connection.js';
+import type { Engine } from '../engine/engine.js';
+import { commitFailure, databaseError } from '../engine/failure.js';
+import type { Steps } from '../engine/prepared.js';
+import type { Waits } from '../engine/waits.js';
 import { Lease, type ServerPool } from './lease.js';
-import type { Steps } from './prepared.js';
-import { Attempts, beginQueries, inTransaction, type Mode, type Runner } from './transaction.js';
-import type { Waits } from './waits.js';
+import { Attempts, beginQueries, inTransaction } from './transaction.js';
+
+/** Returns the connection over a pool. @param begins the statements that begin a transaction on it */
+export function serverConnection(
+  pool: ServerPool,
+  engine: Engine,
+  waits: Waits,
+  begins?: Begin,
+): Connection {
+  return { run: serverRunner(pool, engine, waits, begins), close: () => pool.end() };
+}
+
+/** Returns the listener for lost connections of a pool. */
+export function lossReporter(
+  engine: Engine,
+  onLost: ConnectOptions['onLost'],
+): (error: unknown) => void {
+  return (error) => onLost?.(databaseError(engine, error));
+}
 
 /** Returns the runner of a pool. */
 export function serverRunner(
@@ -19,7 +45,7 @@ export function serverRunner(
     mode: Mode,
     work: () => Steps<T>,
     call: StorageCall,
-    attempts: Pick<Attempts, 'pause'> = new Attempts(engine, waits, call),
+    attempts: Retries = new Attempts(engine, waits, call),
   ): Promise<T> {
     const { signal, onRetry } = call;
     let lease: Lease | undefined;

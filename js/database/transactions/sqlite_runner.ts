@@ -1,11 +1,12 @@
 /** Runs verbs on SQLite, each in one transaction. */
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import { isSessionError } from '../../errors/errors.js';
-import type { Engine } from '../engines/engine.js';
-import { failureKind } from '../engines/failure.js';
-import type { Query, Statement } from './prepared.js';
-import { Attempts, beginQueries, inTransaction, ROLLBACK, type Runner } from './transaction.js';
-import type { Waits } from './waits.js';
+import type { Runner } from '../engine/connection.js';
+import type { Engine } from '../engine/engine.js';
+import { failureKind } from '../engine/failure.js';
+import type { Query, Statement } from '../engine/prepared.js';
+import type { Waits } from '../engine/waits.js';
+import { Attempts, beginQueries, inTransaction, ROLLBACK } from './transaction.js';
 
 /**
  * Runs verbs on a SQLite connection that nobody else uses. Each transaction runs synchronously from begin to

@@ -2,24 +2,17 @@ import { isSessionError } from '../../errors/errors.js';
 import { backoff } from '../../call/backoff.js';
 import { requireNotAborted } from '../../call/call.js';
 import type { StorageCall } from '../../model/diagnostic.js';
-import type { Begin, Engine } from '../engines/engine.js';
-import { databaseError, failureKind } from '../engines/failure.js';
-import { plainQuery, type Query, type Steps } from './prepared.js';
-import type { Waits } from './waits.js';
+import type { Begin, Mode, Retries } from '../engine/connection.js';
+import type { Engine } from '../engine/engine.js';
+import { databaseError, failureKind } from '../engine/failure.js';
+import { plainQuery, type Query, type Steps } from '../engine/prepared.js';
+import type { Waits } from '../engine/waits.js';
 
 /** The most retries after a duplicate key: no row was found, and yet inserting it failed. */
 const MAX_DUPLICATES = 100;
 /** The pauses between attempts, in milliseconds. */
 const FIRST_PAUSE = 1;
 const LONGEST_PAUSE = 50;
-
-/** The kinds of transactions. They differ in how they begin. */
-export type Mode =
-  | keyof Begin
-  /** A transaction that creates tables. The server's own limits and durability hold for it. */
-  | 'createTables'
-  /** No transaction: each statement is committed by itself. */
-  | 'autocommit';
 
 /** Ends every transaction. A `Lease` recognises it by identity, to tell that the commit was sent. */
 export const COMMIT = plainQuery('commit');
@@ -58,29 +51,13 @@ export function* inTransaction<T>(begin: readonly Query[], steps: Steps<T>): Ste
 }
 
 /**
- * Runs steps in one transaction, and retries them as {@link Attempts} says. Returns no promise if the connection is
- * synchronous and the first attempt succeeds.
- *
- * There are two runners of the same steps. SQLite answers at once, and a promise for each of its statements would cost
- * more than the statement. A server answers later, and its runner takes a connection from a pool and gives it back.
- *
- * @throws SessionError what `work` threw, or what the driver's error means
- */
-export type Runner = <T>(
-  mode: Mode,
-  work: () => Steps<T>,
-  call: StorageCall,
-  attempts?: Pick<Attempts, 'pause'>,
-) => T | Promise<T>;
-
-/**
  * The attempts of one transaction. It is retried with backoff while others are in its way: SQLite is busy, a
  * server reports a deadlock or a serialization failure, or the row to insert exists by now.
  *
  * The pauses leave the thread and the connection to others. SQLite's own waiting would block both. Another
  * service in this program that holds the lock could then never release it.
  */
-export class Attempts {
+export class Attempts implements Retries {
   readonly #engine: Engine;
   readonly #waits: Waits;
   readonly #call: StorageCall;
@@ -97,11 +74,6 @@ export class Attempts {
     this.#call = call;
   }
 
-  /**
-   * Waits after a failed attempt until the next one may begin.
-   *
-   * @throws SessionError (as a rejection) what the error means, if another attempt would fail too
-   */
   async pause(error: unknown): Promise<void> {
     const { signal, onRetry } = this.#call;
     const failure = isSessionError(error) ? 'other' : failureKind(this.#engine, error);
@@ -120,6 +92,6 @@ export class Attempts {
 }
 
 /** Returns the attempts of work that is not retried. */
-export function oneAttempt(engine: Engine): Pick<Attempts, 'pause'> {
+export function oneAttempt(engine: Engine): Retries {
   return { pause: (error) => Promise.reject(databaseError(engine, error)) };
 }

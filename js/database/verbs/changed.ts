@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import type { ChangedRequest, ChangedRows, StateRevision } from '../../storage/changed_rows.js';
 import { millisecondsToMicros, parseTime } from '../../python/micros.js';
-import type { Engine, StoredTime } from '../engines/engine.js';
+import type { Engine, StoredTime } from '../engine/engine.js';
 import type { RevisionColumns } from '../tables/revisions.js';
 import type { Database } from '../tables/tables.js';
-import { Prepared, type Steps, together } from '../transactions/prepared.js';
+import { Prepared, type Steps, together } from '../engine/prepared.js';
 import { JOINS_SIDE_TABLE, revisionColumns } from './session_statements.js';
 import { cached, filledChunks } from './statement_sizes.js';
 import type { VerbContext } from './verb_context.js';
@@ -41,20 +41,22 @@ export function changedStatements(database: Database, engine: Engine) {
   return {
     /** Uses the index of lists by time. One query, because a second one for the revisions would take longer. */
     sessions: new Prepared<{ app: string; since: StoredTime }, ChangedColumns>((value) =>
-      database
-        .selectFrom('sessions as session')
-        .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(JOINS_SIDE_TABLE))
-        .select(['session.user_id', 'session.id'])
-        .select((of) => [
-          time(of.ref('session.create_time')).as('create_time'),
-          time(of.ref('session.update_time')).as('update_time'),
-          time(of.ref('side.update_time')).as('side_time'),
-          time(of.ref('side.replaced_at')).as('replaced_at'),
-        ])
-        .select(revisionColumns(engine))
-        .where('session.app_name', '=', value('app'))
-        .where('session.update_time', '>=', value('since'))
-        .limit(sql.lit(MAX_SESSIONS + 1)),
+      engine.limit(
+        database
+          .selectFrom('sessions as session')
+          .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(JOINS_SIDE_TABLE))
+          .select(['session.user_id', 'session.id'])
+          .select((of) => [
+            time(of.ref('session.create_time')).as('create_time'),
+            time(of.ref('session.update_time')).as('update_time'),
+            time(of.ref('side.update_time')).as('side_time'),
+            time(of.ref('side.replaced_at')).as('replaced_at'),
+          ])
+          .select(revisionColumns(engine))
+          .where('session.app_name', '=', value('app'))
+          .where('session.update_time', '>=', value('since')),
+        sql.lit(MAX_SESSIONS + 1),
+      ),
     ),
     app: new Prepared<{ app: string }, StateColumns>((value) =>
       database.selectFrom('app_states').select(stateColumns).where('app_name', '=', value('app')),

@@ -16,9 +16,9 @@ import {
 
 import { filledChunks } from './statement_sizes.js';
 import { type CurrentColumns, currentRowsStatements } from './current_rows_statements.js';
-import type { Engine, StoredTime } from '../engines/engine.js';
+import type { Engine, StoredTime } from '../engine/engine.js';
 import { lookUp, type Read, readTogether } from '../transactions/lookup.js';
-import type { QueryResults, Steps } from '../transactions/prepared.js';
+import type { QueryResults, Steps } from '../engine/prepared.js';
 import {
   type EventColumns,
   eventRow,

@@ -2,10 +2,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { SharedScope } from '../../state/scope.js';
 import { cached } from './statement_sizes.js';
-import type { Engine, StoredTime } from '../engines/engine.js';
+import type { Engine, StoredTime } from '../engine/engine.js';
 import { findByKey } from '../transactions/lookup.js';
 import type { Layout } from '../tables/layout.js';
-import { Prepared } from '../transactions/prepared.js';
+import { Prepared } from '../engine/prepared.js';
 import type { RevisionColumns } from '../tables/revisions.js';
 import type { EventColumns } from '../tables/rows.js';
 import {
@@ -56,7 +56,7 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
         return replacedToo ? where.or([isNew, where(data, 'like', '%"adk_session_wasm"%')]) : isNew;
       });
       const ordered = inOrder(engine, query, 'asc');
-      return isLimited ? ordered.limit(value('limit')) : ordered;
+      return isLimited ? engine.limit(ordered, value('limit')) : ordered;
     });
   const changedEvents = (replacedToo: boolean) => ({
     all: ofEvents(replacedToo, false),
@@ -64,12 +64,8 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
   });
   const lockSession = (skipsLocked: boolean) =>
     findByKey<Key, { locked: number }>(database, engine, ['app', 'user', 'session'], (value) => {
-      const query = database
-        .selectFrom('sessions')
-        .select(LOCKED)
-        .where(isSession(value))
-        .forUpdate();
-      return skipsLocked ? query.skipLocked() : query;
+      const query = database.selectFrom('sessions').select(LOCKED).where(isSession(value));
+      return engine.lock(query, skipsLocked);
     });
   return {
     /** Select a session with the states of these scopes. */
@@ -88,16 +84,14 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
       freeSession: lockSession(true),
       app: {
         one: new Prepared<Key, { locked: number }>((value) =>
-          database
-            .selectFrom('app_states')
-            .select(LOCKED)
-            .where('app_name', '=', value('app'))
-            .forUpdate(),
+          engine.lock(
+            database.selectFrom('app_states').select(LOCKED).where('app_name', '=', value('app')),
+          ),
         ),
       },
       user: {
         one: new Prepared<Key, { locked: number }>((value) =>
-          database.selectFrom('user_states').select(LOCKED).where(isUser(value)).forUpdate(),
+          engine.lock(database.selectFrom('user_states').select(LOCKED).where(isUser(value))),
         ),
       },
     },

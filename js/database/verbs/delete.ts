@@ -5,9 +5,9 @@ import type {
 } from '../../storage/requests.js';
 import { DELETED } from '../../storage/operations/applied_operations.js';
 import type { Deleted } from '../../storage/rows.js';
-import type { Engine, StoredTime } from '../engines/engine.js';
+import type { Engine, StoredTime } from '../engine/engine.js';
 import type { Layout } from '../tables/layout.js';
-import { Prepared, type Steps, together } from '../transactions/prepared.js';
+import { Prepared, type Steps, together } from '../engine/prepared.js';
 import { readCurrentRows } from './current_rows.js';
 import { describeStatements } from './describe.js';
 import { lockOperation } from './operations.js';
@@ -61,7 +61,7 @@ function selectTimes(database: Database, engine: Engine, isOne: boolean) {
       .where('session.app_name', '=', value('app'))
       .where('session.user_id', '=', value('user'));
     const query = isOne ? ofUser.where('session.id', '=', value('session')) : ofUser;
-    return engine.locksRows ? query.forUpdate() : query;
+    return engine.lock(query);
   });
 }
 

@@ -1,6 +1,6 @@
 import type { StorageDescribeRequest } from '../../storage/requests.js';
-import type { Engine } from '../engines/engine.js';
-import { Prepared, type Steps, together } from '../transactions/prepared.js';
+import type { Engine } from '../engine/engine.js';
+import { Prepared, type Steps, together } from '../engine/prepared.js';
 import type { Database } from '../tables/tables.js';
 import { currentRowsStatements } from './current_rows_statements.js';
 import { detailsColumns, JOINS_DETAILS, type Key, keyOf, isSession } from './session_statements.js';

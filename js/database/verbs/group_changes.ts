@@ -5,7 +5,7 @@ import type { CurrentRows } from './current_rows.js';
 import { toEventData } from '../tables/event_data.js';
 import { checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
 import { lookUp } from '../transactions/lookup.js';
-import type { Query } from '../transactions/prepared.js';
+import type { Query } from '../engine/prepared.js';
 import { type Key, ownerName } from './session_statements.js';
 import type { VerbContext } from './verb_context.js';
 import {

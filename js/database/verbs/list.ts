@@ -4,8 +4,8 @@ import type { StorageListPartRequest } from '../../storage/requests.js';
 import type { Listing, SessionRow } from '../../storage/rows.js';
 import { parseMilliseconds } from '../../python/micros.js';
 import { cached, filledChunks, nextPowerOfTwo } from './statement_sizes.js';
-import type { Engine, StoredTime } from '../engines/engine.js';
-import { Prepared, type Steps, together } from '../transactions/prepared.js';
+import type { Engine, StoredTime } from '../engine/engine.js';
+import { Prepared, type Steps, together } from '../engine/prepared.js';
 import { sharedRow, type SessionColumns, sessionRow } from '../tables/rows.js';
 import {
   detailsColumns,
@@ -131,10 +131,8 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
               // The limit is a part of the statement. PostgreSQL estimates an unknown limit at a tenth of all rows.
               // A generic plan then looks dearer than one for the given values, so PostgreSQL would plan each page
               // again.
-              const all = fromTimes(value)
-                .select(time(at).as('time'))
-                .orderBy(at, order)
-                .limit(sql.lit(most));
+              const ordered = fromTimes(value).select(time(at).as('time')).orderBy(at, order);
+              const all = engine.limit(ordered, sql.lit(most));
               const query = isAfter ? all.where(at, AFTER[order], value('place')) : all;
               return isBounded ? query.where(at, UP_TO[order], value('bound')) : query;
             },

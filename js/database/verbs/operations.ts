@@ -6,10 +6,10 @@ import {
   refuseApplied,
   UNKNOWN,
 } from '../../storage/operations/applied_operations.js';
-import type { Engine } from '../engines/engine.js';
+import type { Engine } from '../engine/engine.js';
 import { OPERATIONS } from '../tables/table_names.js';
 import type { Database } from '../tables/tables.js';
-import { Prepared, type Query, type Steps } from '../transactions/prepared.js';
+import { Prepared, type Query, type Steps } from '../engine/prepared.js';
 import { isOfSession, type Key } from './session_statements.js';
 import type { VerbContext } from './verb_context.js';
 
@@ -25,7 +25,7 @@ interface OperationColumns {
 }
 
 /** Makes the statements of operations. */
-export function operationStatements(database: Database, { hasOnConflict, locksRows }: Engine) {
+export function operationStatements(database: Database, { hasOnConflict, lock }: Engine) {
   const insert = new Prepared<OperationKey & { time: number }, never>((value) => {
     const row = database.insertInto(OPERATIONS).values({
       app_name: value('app'),
@@ -48,7 +48,7 @@ export function operationStatements(database: Database, { hasOnConflict, locksRo
         .select(['last_number', 'created'])
         .where(isOfSession(value))
         .where('client', '=', value('client'));
-      return locksRows ? row.forUpdate() : row;
+      return lock(row);
     }),
     update: new Prepared<OperationKey & { number: number; created: number; time: number }, never>(
       (value) =>

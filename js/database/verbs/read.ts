@@ -9,10 +9,10 @@ import {
   type Rows,
   type StorageKey,
 } from '../../storage/rows.js';
-import type { Engine } from '../engines/engine.js';
+import type { Engine } from '../engine/engine.js';
 import { parsedEvent } from '../tables/event_data.js';
 import type { Layout } from '../tables/layout.js';
-import { Prepared, type Query, type Steps, together } from '../transactions/prepared.js';
+import { Prepared, type Query, type Steps, together } from '../engine/prepared.js';
 import type { Revisions } from '../tables/revisions.js';
 import {
   adkEventRow,
@@ -50,7 +50,9 @@ export function readStatements(database: Database, engine: Engine, { service }: 
       inOrder(engine, select(value), 'asc'),
   ): WindowStatements<Columns> => ({
     all: new Prepared(all),
-    last: new Prepared((value) => inOrder(engine, select(value), 'desc').limit(value('last'))),
+    last: new Prepared((value) =>
+      engine.limit(inOrder(engine, select(value), 'desc'), value('last')),
+    ),
     since: new Prepared((value) =>
       inOrder(engine, select(value), 'asc').where((of) =>
         engine.mayBeSince(of.ref('event_data'), of.val(value('seconds'))),
@@ -67,7 +69,7 @@ export function readStatements(database: Database, engine: Engine, { service }: 
         ? inIndexOrder(selectEvents(database, engine, isRangeOfSession(value)), order)
         : selectRows(value);
       const page = isAtEvent ? rows.where(isBeyond(engine, direction, value)) : rows;
-      return inOrder(engine, page, order).limit(value('limit'));
+      return engine.limit(inOrder(engine, page, order), value('limit'));
     });
   const pages = (isAtEvent: boolean) => ({
     before: page('before', isAtEvent),

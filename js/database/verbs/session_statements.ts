@@ -2,9 +2,9 @@
 import { type Compilable, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { SharedScope } from '../../state/scope.js';
 import type { StorageKey } from '../../storage/rows.js';
-import type { Engine, StoredTime } from '../engines/engine.js';
+import type { Engine, StoredTime } from '../engine/engine.js';
 import type { Layout } from '../tables/layout.js';
-import { Prepared } from '../transactions/prepared.js';
+import { Prepared } from '../engine/prepared.js';
 import type { RevisionColumns } from '../tables/revisions.js';
 import type { SessionColumns } from '../tables/rows.js';
 import { type Database, METADATA } from '../tables/tables.js';
@@ -217,7 +217,7 @@ export function sessionStatements(database: Database, engine: Engine) {
         .selectFrom('app_states')
         .select(stateColumns(engine))
         .where('app_name', '=', value('app'));
-      return locks ? query.forUpdate() : query;
+      return locks ? engine.lock(query) : query;
     });
   const ofUser = (locks: boolean) =>
     new Prepared<Pick<Key, 'app' | 'user'>, StateColumns>((value) => {
@@ -225,7 +225,7 @@ export function sessionStatements(database: Database, engine: Engine) {
         .selectFrom('user_states')
         .select(stateColumns(engine))
         .where(isUser(value));
-      return locks ? query.forUpdate() : query;
+      return locks ? engine.lock(query) : query;
     });
   return {
     /** Selects a session with the states of its user and its app. */
@@ -256,8 +256,8 @@ export function sessionStatements(database: Database, engine: Engine) {
     user: ofUser(false),
     /** The same statements; on servers they lock the row, which the verb will change. */
     lockedState: {
-      app: ofApp(engine.locksRows),
-      user: ofUser(engine.locksRows),
+      app: ofApp(true),
+      user: ofUser(true),
     } satisfies Record<SharedScope, unknown>,
   };
 }

@@ -1,4 +1,4 @@
-import type { Engine } from '../engines/engine.js';
+import type { Engine } from '../engine/engine.js';
 import type { Layout } from '../tables/layout.js';
 import type { Revisions } from '../tables/revisions.js';
 import type { Database } from '../tables/tables.js';

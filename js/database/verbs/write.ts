@@ -5,7 +5,7 @@ import { type Changes, type Found, NO_ROWS } from '../../storage/rows.js';
 import { readCurrentRows } from './current_rows.js';
 import { GroupChanges } from './group_changes.js';
 import { checkIds } from '../tables/limits.js';
-import type { Query, Steps } from '../transactions/prepared.js';
+import type { Query, Steps } from '../engine/prepared.js';
 import { lockOperation, type LockedOperation } from './operations.js';
 import { keyOf } from './session_statements.js';
 import type { VerbContext } from './verb_context.js';

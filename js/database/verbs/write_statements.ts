@@ -2,9 +2,9 @@
 import { sql } from 'kysely';
 import { cached } from './statement_sizes.js';
 import type { SharedScope } from '../../state/scope.js';
-import type { Engine, StoredTime } from '../engines/engine.js';
+import type { Engine, StoredTime } from '../engine/engine.js';
 import { jsonRows, type JsonRows, type KeyedStatement } from '../transactions/lookup.js';
-import { Prepared, type Query } from '../transactions/prepared.js';
+import { Prepared, type Query } from '../engine/prepared.js';
 import {
   JOINS_DETAILS,
   isAlsoOfSession,

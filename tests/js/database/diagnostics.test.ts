@@ -12,17 +12,14 @@ import pg from 'pg';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import type { Diagnostic } from '../../../js/index.js';
 import { eventOf } from './cases/concurrency.js';
-import { emptied, type Server, startMariadb, startPostgres } from './servers.js';
+import { emptied, type Server, type ServerName, SERVERS } from './servers.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 
-const ENGINES = { postgresql: startPostgres, mariadb: startMariadb } as const;
-
-for (const [name, start] of Object.entries(ENGINES)) {
-  const engine = name as keyof typeof ENGINES;
+for (const engine of Object.keys(SERVERS) as ServerName[]) {
   describe(`A service over ${engine}`, () => {
     let server: Server;
-    before(async () => (server = await start()));
+    before(async () => (server = await SERVERS[engine].start()));
     after(() => server.remove());
 
     /** A service, and the list of what it reports. */
@@ -55,7 +52,7 @@ for (const [name, start] of Object.entries(ENGINES)) {
       const { seen, service } = await opened();
       await service.ping();
       const { isOk, storage } = await service.health();
-      assert.deepEqual([isOk, storage], [true, engine === 'mariadb' ? 'mysql' : engine]);
+      assert.deepEqual([isOk, storage], [true, SERVERS[engine].engine]);
       await server.kill();
       for (let tries = 0; !seen.some(({ kind }) => kind === 'connection'); tries += 1) {
         assert.ok(tries < 3000, JSON.stringify(seen));
@@ -91,7 +88,7 @@ function callsOf(seen: readonly Diagnostic[]) {
 
 describe('The retries of PostgreSQL', () => {
   it('are counted for each append that shares the transaction', async () => {
-    const server = await startPostgres();
+    const server = await SERVERS.postgresql.start();
     const seen: Diagnostic[] = [];
     const url = await emptied('postgresql', server);
     const service = new DatabaseSessionService(url, { onDiagnostic: (one) => seen.push(one) });

@@ -12,12 +12,12 @@ import { inspect } from 'node:util';
 import Sqlite from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 
-import { POSTGRESQL } from '../../../js/database/engines/postgresql.js';
+import { POSTGRESQL } from '../../../js/database/engines/postgresql/postgresql.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import type { Query } from '../../../js/database/transactions/prepared.js';
+import type { Query } from '../../../js/database/engine/prepared.js';
 import { serverRunner } from '../../../js/database/transactions/server_runner.js';
 import { COMMIT, ROLLBACK } from '../../../js/database/transactions/transaction.js';
-import { Waits } from '../../../js/database/transactions/waits.js';
+import { Waits } from '../../../js/database/engine/waits.js';
 import { isSessionError, type SessionErrorCode } from '../../../js/index.js';
 import { LOADER } from '../loader.js';
 import { eventOf } from './cases/concurrency.js';

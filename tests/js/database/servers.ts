@@ -8,6 +8,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import type { EngineKind } from '../../../js/database/index.js';
 import { hostEnv } from '../../toolchain/environment.mjs';
 import { clearing } from './kysely/clearing.mjs';
 
@@ -267,22 +268,76 @@ export function startMariadb({ tls = false }: ServerOptions = {}): Promise<Serve
   });
 }
 
+/** What differs between the servers. */
+interface ServerKind {
+  readonly engine: EngineKind;
+  readonly start: (options?: ServerOptions) => Promise<Server>;
+  /** The driver's option for the most connections of a pool. */
+  readonly poolSize: string;
+  /** The schema of the tables that no option names. */
+  readonly schema: string;
+  /** Drops all tables. */
+  readonly empty: (url: string) => Promise<void>;
+  /** Deletes all rows of a schema. */
+  readonly clear: (url: string, schema: string) => Promise<void>;
+}
+
+/** The servers, by the schemes of their URLs. */
+export const SERVERS = {
+  postgresql: {
+    engine: 'postgresql',
+    start: startPostgres,
+    poolSize: 'max',
+    schema: 'public',
+    empty: (url) => onPostgres(url, 'drop schema public cascade; create schema public'),
+    clear: (url, schema) => onPostgres(url, clearing(schema)),
+  },
+  mariadb: {
+    engine: 'mysql',
+    start: startMariadb,
+    poolSize: 'connectionLimit',
+    schema: 'adk',
+    async empty(url) {
+      const connection = await mariadbConnection(url, '');
+      await connection.query('drop database adk');
+      await connection.query('create database adk');
+      await connection.end();
+    },
+    async clear(url, schema) {
+      const connection = await mariadbConnection(url, schema);
+      // The rows with the version of the tables stay.
+      const [rows] = await connection.query(
+        `select table_name as name from information_schema.tables
+         where table_schema = '${schema}' and table_name not like '%adk_internal_metadata'`,
+      );
+      await connection.query('set foreign_key_checks = 0');
+      for (const { name } of rows as { name: string }[]) {
+        await connection.query(`delete from \`${name}\``);
+      }
+      await connection.end();
+    },
+  },
+} as const satisfies Readonly<Record<string, ServerKind>>;
+
+export type ServerName = keyof typeof SERVERS;
+
+async function onPostgres(connectionString: string, statements: string): Promise<void> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  await client.query(statements);
+  await client.end();
+}
+
+async function mariadbConnection(url: string, database: string) {
+  const { createConnection } = await import('mysql2/promise');
+  return createConnection({ host: '127.0.0.1', port: Number(new URL(url).port), user: 'adk', database }); // prettier-ignore
+}
+
 /** Drops all tables, and returns the URL of the server's database. */
-export async function emptied(kind: 'postgresql' | 'mariadb', { port }: Server): Promise<string> {
-  const url = `${kind}://adk@127.0.0.1:${port}/adk`;
-  if (kind === 'postgresql') {
-    const { default: pg } = await import('pg');
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    await client.query('drop schema public cascade; create schema public');
-    await client.end();
-  } else {
-    const { createConnection } = await import('mysql2/promise');
-    const connection = await createConnection({ host: '127.0.0.1', port, user: 'adk' });
-    await connection.query('drop database adk');
-    await connection.query('create database adk');
-    await connection.end();
-  }
+export async function emptied(name: ServerName, { port }: Server): Promise<string> {
+  const url = `${name}://adk@127.0.0.1:${port}/adk`;
+  await SERVERS[name].empty(url);
   return url;
 }
 
@@ -291,32 +346,12 @@ export async function emptied(kind: 'postgresql' | 'mariadb', { port }: Server):
  * longer than most cases of the conformance suite.
  */
 export async function cleared(
-  kind: 'postgresql' | 'mariadb',
+  name: ServerName,
   { port }: Server,
-  schema = kind === 'postgresql' ? 'public' : 'adk',
+  schema: string = SERVERS[name].schema,
 ): Promise<string> {
-  const url = `${kind}://adk@127.0.0.1:${port}/adk`;
-  if (kind === 'postgresql') {
-    const { default: pg } = await import('pg');
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    await client.query(clearing(schema));
-    await client.end();
-  } else {
-    const { createConnection } = await import('mysql2/promise');
-    const server = { host: '127.0.0.1', port, user: 'adk', database: schema };
-    const connection = await createConnection(server);
-    // The rows with the version of the tables stay.
-    const [rows] = await connection.query(
-      `select table_name as name from information_schema.tables
-       where table_schema = '${schema}' and table_name not like '%adk_internal_metadata'`,
-    );
-    await connection.query('set foreign_key_checks = 0');
-    for (const { name } of rows as { name: string }[]) {
-      await connection.query(`delete from \`${name}\``);
-    }
-    await connection.end();
-  }
+  const url = `${name}://adk@127.0.0.1:${port}/adk`;
+  await SERVERS[name].clear(url, schema);
   return url;
 }
 

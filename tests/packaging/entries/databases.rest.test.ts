@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { emptied, startMariadb, startPostgres } from '../../js/database/servers.js';
+import { emptied, type ServerName, SERVERS } from '../../js/database/servers.js';
 import { newSqliteServiceFile } from '../../js/database/tables/sqlite_service_tables.js';
 import { runInBun, runInDeno } from '../host_tools.js';
 import { install, linkPackage, NAME, write } from '../installed.js';
@@ -147,12 +147,9 @@ for (const { name, run, prepare } of RUNTIMES) {
       }
     });
 
-    for (const [kind, start] of [
-      ['postgresql', startPostgres],
-      ['mariadb', startMariadb],
-    ] as const) {
+    for (const kind of Object.keys(SERVERS) as ServerName[]) {
       it(`stores sessions on ${kind}`, async () => {
-        const server = await start();
+        const server = await SERVERS[kind].start();
         try {
           assert.deepEqual(printed(kind, program(await emptied(kind, server))), kept);
         } finally {

@@ -2,7 +2,7 @@
 
 import { type DatabaseOptions, DatabaseSessionService } from '../../../js/database/index.js';
 import type { SessionService, SessionServiceOptions } from '../../../js/index.js';
-import { emptied, type Server } from '../../js/database/servers.js';
+import { emptied, type Server, type ServerName, SERVERS } from '../../js/database/servers.js';
 import type { SessionName } from '../operation.js';
 import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';
@@ -19,14 +19,12 @@ const OBSERVER_CONNECTIONS = 10;
 const ALL = Object.keys(SERVER_FAULTS) as ServerFault[];
 const WITHOUT_FREEZING = ALL.filter((fault) => fault !== 'freezes');
 
-type DatabaseKind = 'postgresql' | 'mariadb';
-
 /** The boundary of a server, which all seeds share. */
 export type DatabaseBoundary = Boundary & { end(): Promise<void> };
 
 /** Makes the boundary of a server. All seeds share the server, and each has its own apps. */
 export async function databaseServerBoundary(
-  kind: DatabaseKind,
+  kind: ServerName,
   server: Server,
 ): Promise<DatabaseBoundary> {
   await emptied(kind, server);
@@ -49,14 +47,14 @@ class DatabaseServer implements SimulatedStorage {
   readonly faults: Faults<ServerFault>;
   readonly names: readonly SessionName[];
   onCrash?: (client: number) => void;
-  readonly #kind: DatabaseKind;
+  readonly #kind: ServerName;
   readonly #observer: DatabaseSessionService;
   readonly #port: number;
   /** Whether a connection may still freeze. It takes long, so it happens at most once, and only in some seeds. */
   #mayFreeze: boolean;
   readonly #proxies: FaultyProxy[] = [];
 
-  constructor(seed: number, kind: DatabaseKind, port: number, observer: DatabaseSessionService) {
+  constructor(seed: number, kind: ServerName, port: number, observer: DatabaseSessionService) {
     this.#observer = observer;
     this.names = namesOf(`seed ${seed} ${Math.random()} `);
     this.#kind = kind;
@@ -124,15 +122,14 @@ class DatabaseServer implements SimulatedStorage {
 }
 
 function serviceAt(
-  kind: DatabaseKind,
+  kind: ServerName,
   port: number,
   connections: number,
   options: DatabaseOptions,
 ): DatabaseSessionService {
-  const size = kind === 'postgresql' ? 'max' : 'connectionLimit';
   return new DatabaseSessionService(`${kind}://adk@127.0.0.1:${port}/adk`, {
     timeoutMs: NEVER_MS,
     ...options,
-    driverOptions: { [size]: connections },
+    driverOptions: { [SERVERS[kind].poolSize]: connections },
   });
 }

@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
 import { isSessionError } from '../../../../js/index.js';
-import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
+import { emptied, type Server, type ServerName, SERVERS } from '../servers.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 /** What the option must hold. */
@@ -29,34 +29,40 @@ async function works(url: string, options: object): Promise<void> {
   await service.close();
 }
 
-const SERVERS = {
+/** How a URL or the options ask for TLS, with and without a check of the certificate. */
+const TLS: Readonly<Record<ServerName, { verified: Asked; unverified: Asked }>> = {
   postgresql: {
-    start: startPostgres,
-    verified: '?sslmode=verify-full',
-    unverified: '?ssl=require',
+    verified: { search: '?sslmode=verify-full', options: {} },
+    unverified: { search: '?ssl=require', options: {} },
   },
-  mariadb: { start: startMariadb, verified: '', unverified: '' },
-} as const;
+  mariadb: {
+    verified: { search: '', options: withTls({}) },
+    unverified: { search: '', options: withTls({ rejectUnauthorized: false }) },
+  },
+};
 
-for (const kind of ['postgresql', 'mariadb'] as const) {
-  const { start, verified, unverified } = SERVERS[kind];
+interface Asked {
+  readonly search: string;
+  readonly options: object;
+}
+
+function withTls(ssl: object) {
+  return { driverOptions: { ssl } };
+}
+
+for (const kind of Object.keys(TLS) as ServerName[]) {
+  const { verified, unverified } = TLS[kind];
   describe(`A TLS connection to ${kind}`, () => {
     let server: Server;
     let url: string;
     before(async () => {
-      server = await start({ tls: true });
+      server = await SERVERS[kind].start({ tls: true });
       url = await emptied(kind, server);
     });
     after(() => server.remove());
 
-    const withTls = (ssl: object) => ({ driverOptions: { ssl } });
-
     it('is refused if no known authority signed the certificate', async () => {
-      await refuses(
-        url + verified,
-        kind === 'mariadb' ? withTls({}) : {},
-        /self-signed certificate/,
-      );
+      await refuses(url + verified.search, verified.options, /self-signed certificate/);
     });
 
     it('is refused if the certificate belongs to another host', async () => {
@@ -70,10 +76,7 @@ for (const kind of ['postgresql', 'mariadb'] as const) {
     });
 
     it('is accepted with any certificate if the options disable verification', async () => {
-      await works(
-        url + unverified,
-        kind === 'mariadb' ? withTls({ rejectUnauthorized: false }) : {},
-      );
+      await works(url + unverified.search, unverified.options);
     });
   });
 }

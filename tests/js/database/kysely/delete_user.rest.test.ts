@@ -8,9 +8,9 @@ import { createPool } from 'mysql2';
 import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../../js/database/index.js';
-import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
+import { emptied, type Server, type ServerName, SERVERS } from '../servers.js';
 
-const dialects = {
+const dialects: Readonly<Record<ServerName, (url: string) => Dialect>> = {
   postgresql: (url: string) =>
     new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1 }) }),
   mariadb: (url: string) =>
@@ -68,10 +68,8 @@ class Placeholder {
   }
 }
 
-for (const [kind, start, engine] of [
-  ['postgresql', startPostgres, 'postgresql'],
-  ['mariadb', startMariadb, 'mysql'],
-] as const) {
+for (const kind of Object.keys(SERVERS) as ServerName[]) {
+  const { engine, start } = SERVERS[kind];
   describe(`deleteUser on ${kind}`, () => {
     let server: Server;
     before(async () => (server = await start()));

@@ -7,7 +7,7 @@ import { type Dialect, Kysely, MysqlDialect, PostgresDialect, sql, SqliteDialect
 import { createPool } from 'mysql2';
 import pg from 'pg';
 
-import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { DatabaseSessionService, type EngineKind } from '../../../../js/database/index.js';
 import { createEvent } from '../../../../js/index.js';
 import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
 
@@ -17,7 +17,7 @@ const KEY = { ...USER, sessionId: 's1' };
 
 interface Place {
   readonly title: string;
-  readonly engine: 'sqlite' | 'postgresql' | 'mysql';
+  readonly engine: EngineKind;
   readonly dialect: () => Promise<Dialect>;
 }
 

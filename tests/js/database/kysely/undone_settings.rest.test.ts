@@ -6,10 +6,10 @@ import { type DatabaseConnection, Kysely, MysqlDialect, sql } from 'kysely';
 import { createPool } from 'mysql2';
 import { createConnection } from 'mysql2/promise';
 
-import { connect } from '../../../../js/database/connections/connect.js';
+import { MYSQL } from '../../../../js/database/engines/mysql/mysql.js';
 import { DatabaseSessionService } from '../../../../js/database/index.js';
-import { plainQuery, type Steps } from '../../../../js/database/transactions/prepared.js';
-import { Waits } from '../../../../js/database/transactions/waits.js';
+import { plainQuery, type Steps } from '../../../../js/database/engine/prepared.js';
+import { Waits } from '../../../../js/database/engine/waits.js';
 import { emptied, type Server, startMariadb } from '../servers.js';
 
 let server: Server;
@@ -96,10 +96,11 @@ describe('The connection of a Kysely over MariaDB whose driver answers too late'
 it('a signal between two requests leaves no setting on a connection of the own pool', async () => {
   const url = await emptied('mariadb', server);
   const waits = new Waits();
-  const { run, close } = await connect(
-    { kind: 'mysql', url: url.replace('mariadb:', 'mysql:') },
-    { durability: 'strict', driverOptions: { connectionLimit: 1 }, waits },
-  );
+  const { run, close } = await MYSQL.connect(url.replace('mariadb:', 'mysql:'), {
+    durability: 'strict',
+    driverOptions: { connectionLimit: 1 },
+    waits,
+  });
   const controller = new AbortController();
   const set = plainQuery('set session lock_wait_timeout = 1');
   const undo = plainQuery('set session lock_wait_timeout = default');

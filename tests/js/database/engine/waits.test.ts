@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { Waits } from '../../../../js/database/transactions/waits.js';
+import { Waits } from '../../../../js/database/engine/waits.js';
 import { MAX_TIMEOUT_MS } from '../../../../js/errors/option_values.js';
 
 it('a wait whose multiplied limit is longer than any timer still waits', async () => {

@@ -1,11 +1,40 @@
 import { sql, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
-import type { Engine, StoredTime, TableColumn } from './engine.js';
-import { failures } from './failure.js';
+import { isText, isTime, type TableColumn } from '../../engine/columns.js';
+import { COMMON_SQL } from '../../engine/common_sql.js';
+import type { Engine, Product, StoredTime } from '../../engine/engine.js';
+import { failures, textCode } from '../../engine/failure.js';
+import { requireNoCollation } from './columns.js';
+import { connectSqlite } from './connect.js';
+
+/** The names of SQLite's own error numbers, for a driver that reports only the number. */
+const NAMES: Readonly<Record<number, string>> = {
+  3: 'SQLITE_PERM',
+  5: 'SQLITE_BUSY',
+  6: 'SQLITE_LOCKED',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  13: 'SQLITE_FULL',
+  14: 'SQLITE_CANTOPEN',
+  19: 'SQLITE_CONSTRAINT',
+  26: 'SQLITE_NOTADB',
+  1555: 'SQLITE_CONSTRAINT_PRIMARYKEY',
+  2067: 'SQLITE_CONSTRAINT_UNIQUE',
+};
+
+const PRODUCT: Product = {
+  collation: '',
+  buildIndex: ({ table, name, columns }) =>
+    sql`create index if not exists ${sql.ref(name)} on ${sql.table(table)} (${sql.raw(columns.join(', '))})`,
+  indexAdvice: '',
+};
 
 export const SQLITE: Engine = {
+  ...COMMON_SQL,
   kind: 'sqlite',
   name: 'SQLite',
   driver: 'better-sqlite3',
+  isFile: true,
+  connect: (path, options) => connectSqlite(SQLITE, path, options),
   dialect: {
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (database) => new SqliteIntrospector(database),
@@ -20,6 +49,7 @@ export const SQLITE: Engine = {
   }),
   begin: { write: ['begin immediate'], read: ['begin'] },
   locksRows: false,
+  lock: (query) => query,
   eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
   // A tool may have stored the text as a blob.
   json: (column) => sql<string>`cast(${column} as text)`,
@@ -27,6 +57,11 @@ export const SQLITE: Engine = {
   mayBeSince: (json, seconds) =>
     sql<boolean>`case when json_valid(${json}) and json_type(${json}, '$.timestamp') in ('integer', 'real')
       then json_extract(${json}, '$.timestamp') not between 0 and ${seconds} else 1 end`,
+  codeOf(error) {
+    const { errcode } = Object(error) as { errcode?: unknown };
+    if (typeof errcode !== 'number') return textCode(error);
+    return NAMES[errcode] ?? NAMES[errcode & 0xff] ?? `SQLITE_${errcode}`;
+  },
   failureOfCode: failures({
     conflict: 'SQLITE_BUSY SQLITE_LOCKED',
     duplicate: 'SQLITE_CONSTRAINT_PRIMARYKEY SQLITE_CONSTRAINT_UNIQUE',
@@ -52,17 +87,25 @@ export const SQLITE: Engine = {
     indexNames: () =>
       sql<{ known: string }>`select name as known from sqlite_master where type = 'index'`,
   },
-  buildIndex: ({ table, name, columns }) =>
-    sql`create index if not exists ${name} on ${table} (${columns})`,
-  indexAdvice: '',
+  productOf: () => PRODUCT,
+  version: undefined,
+  buildOnline: undefined,
   insertIfAbsent: (into) => sql`insert or ignore ${into}`,
   ofAdk: {
     time: (column) => sql`${column} / 1000.0`,
     eventOrder: [sql`events.timestamp`, sql`rowid`],
   },
-  exactCollations: undefined,
-  hasTextModes: false,
+  makerOf({ name, type: written }) {
+    const type = written.toLowerCase();
+    if (isText(name) && type === 'json') return '@google/adk';
+    if (!isTime(name)) return undefined;
+    return type === 'real' ? 'SqliteSessionService' : 'DatabaseSessionService';
+  },
+  checkColumns: (tables, columns) => requireNoCollation(SQLITE, tables, columns),
+  checkTexts: undefined,
   creationLock: undefined,
   readOnlyOptions: { readonly: true },
   refusalCode: /^SQLITE_/,
+  crashCode: undefined,
+  closesConnection: () => false,
 };

@@ -1,4 +1,4 @@
-import type { Socket } from './sockets.js';
+import type { Socket } from '../../connections/sockets.js';
 
 /** The part of a pool of `mysql2` that is used. */
 export interface MysqlPromisePool {

@@ -1,17 +1,40 @@
 import { MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, sql } from 'kysely';
-import type { Engine, TableColumn } from './engine.js';
-import { LOST, failures, UNREACHABLE, UNTRUSTED } from './failure.js';
+import type { TableColumn } from '../../engine/columns.js';
+import { COMMON_SQL, LOCKED_ROWS } from '../../engine/common_sql.js';
+import type { Engine, Product } from '../../engine/engine.js';
+import { failures, LOST, textCode, UNREACHABLE, UNTRUSTED } from '../../engine/failure.js';
+import {
+  requireDistinctIds,
+  requireExactColumns,
+  requireExactIds,
+  requireExactTexts,
+} from './columns.js';
+import { connectMysql } from './connect.js';
+import { TOO_LARGE } from './mysql_pool.js';
+import { buildInPlace, indexStatement } from './online_index.js';
 
-/** The collations that compare text by its bytes, trailing blanks included. The default collation does not. */
-export const MYSQL_COLLATIONS = { mysql: 'utf8mb4_0900_bin', mariadb: 'utf8mb4_nopad_bin' };
-
-/** The code for a statement that is longer than `max_allowed_packet`. */
-export const TOO_LARGE = 'ER_NET_PACKET_TOO_LARGE';
+// The collations compare text by its bytes, trailing blanks included. The default collation does not.
+const PRODUCTS: Readonly<Record<'mysql' | 'mariadb', Product>> = {
+  mysql: {
+    collation: 'utf8mb4_0900_bin',
+    buildIndex: (index) => indexStatement(index, ''),
+    indexAdvice: '-- An index that exists already fails with error 1061: go on (mysql --force).\n',
+  },
+  mariadb: {
+    collation: 'utf8mb4_nopad_bin',
+    buildIndex: (index) => indexStatement(index, 'if not exists '),
+    indexAdvice: '',
+  },
+};
 
 export const MYSQL: Engine = {
+  ...COMMON_SQL,
+  ...LOCKED_ROWS,
   kind: 'mysql',
   name: 'MySQL or MariaDB',
   driver: 'mysql2',
+  isFile: false,
+  connect: (url, options) => connectMysql(MYSQL, url, options),
   dialect: {
     createAdapter: () => new MysqlAdapter(),
     createIntrospector: (database) => new MysqlIntrospector(database),
@@ -34,13 +57,13 @@ export const MYSQL: Engine = {
       'start transaction with consistent snapshot, read only',
     ],
   },
-  locksRows: true,
   eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
   json: (column) => sql<string>`${column}`,
   time: (column) => sql<string>`cast(${column} as char)`,
   mayBeSince: (json, seconds) =>
     sql<boolean>`case when json_valid(${json}) and json_type(json_extract(${json}, '$.timestamp')) in ('INTEGER', 'DOUBLE', 'DECIMAL')
       then json_extract(${json}, '$.timestamp') + 0 not between 0 and ${seconds} else true end`,
+  codeOf: textCode,
   failureOfCode: failures({
     conflict: 'ER_LOCK_DEADLOCK ER_LOCK_WAIT_TIMEOUT ER_CHECKREAD ER_TABLE_DEF_CHANGED',
     duplicate: 'ER_DUP_ENTRY ER_DUP_KEYNAME ER_TABLE_EXISTS_ERROR',
@@ -77,21 +100,34 @@ export const MYSQL: Engine = {
       select index_name as known from information_schema.statistics
       where table_schema = ${schema ?? sql`database()`}`,
   },
-  buildIndex: ({ table, name, columns, isMariadb }) =>
-    sql`alter table ${table} add index ${sql.raw(isMariadb ? 'if not exists ' : '')}${name} (${columns}), algorithm=inplace, lock=none`,
-  indexAdvice: '-- An index that exists already fails with error 1061: go on (mysql --force).\n',
+  productOf: (schemeOrVersion) => PRODUCTS[/mariadb/i.test(schemeOrVersion) ? 'mariadb' : 'mysql'],
+  version: sql<{ version: string }>`select version() as version`,
+  buildOnline: buildInPlace,
   insertIfAbsent: (into) => sql`insert ignore ${into}`,
   ofAdk: {
     // A column of the type JSON would be parsed by the driver.
     json: (column) => sql`concat(${column}, '')`,
     eventOrder: [sql`cast(json_value(event_data, '$.timestamp') as decimal(20, 3))`, sql`id`],
   },
-  exactCollations: MYSQL_COLLATIONS,
-  hasTextModes: true,
+  makerOf: ({ name, type }) =>
+    name === 'app_name' && type.toLowerCase() === 'varchar(191)' ? '@google/adk' : undefined,
+  checkColumns(tables, columns, use) {
+    switch (use) {
+      case 'read':
+        return requireExactIds(MYSQL, tables, columns);
+      case 'readOfAdk':
+        return requireDistinctIds(MYSQL, tables, columns);
+      case 'write':
+        return requireExactColumns(MYSQL, tables, columns);
+    }
+  },
+  checkTexts: (database) => requireExactTexts(MYSQL, database),
   creationLock: {
     acquire: sql`select get_lock('adk_session_wasm', 1) as locked`,
     release: sql`select release_lock('adk_session_wasm')`,
   },
   readOnlyOptions: {},
   refusalCode: /^ER_/,
+  crashCode: undefined,
+  closesConnection: () => false,
 };

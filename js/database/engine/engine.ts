@@ -1,10 +1,15 @@
-import type { ColumnDataType, Dialect, Expression, RawBuilder } from 'kysely';
-
-/** The engines whose database is a file. */
-export type FileKind = 'sqlite';
-
-/** The engines whose database is on a server. */
-export type ServerKind = 'postgresql' | 'mysql';
+import type {
+  ColumnDataType,
+  CreateTableBuilder,
+  Dialect,
+  Expression,
+  QueryExecutorProvider,
+  RawBuilder,
+  SelectQueryBuilder,
+} from 'kysely';
+import type { TableColumn, TableNames } from './columns.js';
+import type { Begin, Connection, ConnectOptions } from './connection.js';
+import type { Query, Steps } from './prepared.js';
 
 /**
  * The engines, by their names in `service.storage.kind`.
@@ -18,7 +23,7 @@ export type ServerKind = 'postgresql' | 'mysql';
  * await service.close();
  * ```
  */
-export type EngineKind = FileKind | ServerKind;
+export type EngineKind = 'sqlite' | 'postgresql' | 'mysql';
 
 /** A time as a column stores it. */
 export type StoredTime = string | number;
@@ -66,31 +71,11 @@ export interface ColumnTypes {
   readonly word: ColumnType;
 }
 
-/** The statements that begin a transaction. */
-export interface Begin {
-  /**
-   * On servers the isolation level is read committed. A read after a lock then sees what the row's last writer
-   * left. MySQL also locks no gaps, which would cause deadlocks.
-   */
-  readonly write: readonly string[];
-  /** All reads see one snapshot. */
-  readonly read: readonly string[];
-}
-
 /** The statements that keep others from creating tables meanwhile. */
 export interface CreationLock {
   /** Returns one row, whose `locked` is 1 if the lock was taken. */
   readonly acquire: RawBuilder<{ locked: unknown }>;
   readonly release: RawBuilder<unknown>;
-}
-
-/** A column of the database. */
-export interface TableColumn {
-  readonly table: string;
-  readonly name: string;
-  readonly type: string;
-  /** The collation, if the engine reports one. SQLite reports none. */
-  readonly collation: string | null;
 }
 
 /** The queries of the tables that a database has. */
@@ -103,19 +88,41 @@ export interface Catalog {
   readonly indexNames: (schema: string | undefined) => RawBuilder<{ known: string }>;
 }
 
-/** The parts of an index, in SQL. */
+/** The parts of an index. Its table has no prefix yet, its name has. */
 export interface IndexParts {
-  readonly table: RawBuilder<unknown>;
-  readonly name: RawBuilder<unknown>;
-  readonly columns: RawBuilder<unknown>;
-  /** Whether a server of the kind `mysql` is MariaDB. */
-  readonly isMariadb: boolean;
+  readonly table: string;
+  readonly name: string;
+  readonly columns: readonly string[];
 }
 
 /**
- * The differences between the engines. All other SQL is the same. What stands elsewhere by `kind` is a switch or a record
- * over all kinds, so `tsc` names it for a new engine. The rules of its options stand in `address.ts`, because they are
- * checked without Kysely.
+ * One of the products that an engine stands for: MySQL and MariaDB have the same driver, but not the same collations.
+ */
+export interface Product {
+  /** The collation that compares ids exactly. Empty if the types of the columns say all that is needed. */
+  readonly collation: string;
+  /** Builds an index while others write to the table. Must not run within a transaction. */
+  readonly buildIndex: (index: IndexParts) => RawBuilder<unknown>;
+  /** A comment for operators who run the statements of `buildIndex` again; empty if they may. */
+  readonly indexAdvice: string;
+}
+
+/** The service that made the tables: one of Python's, or that of `@google/adk`. */
+export type TableMaker = 'DatabaseSessionService' | 'SqliteSessionService' | '@google/adk';
+
+/** The tables that an engine checks or indexes. */
+export interface EngineTables {
+  /** Puts the tables' names into every query that is built with it. */
+  readonly database: QueryExecutorProvider;
+  readonly names: TableNames;
+}
+
+/** A query that selects rows. */
+type Select<DB, Table extends keyof DB, Row> = SelectQueryBuilder<DB, Table, Row>;
+
+/**
+ * The differences between the engines. All other SQL is the same, and no code outside of `engines/` asks which engine it
+ * has. Only the forms of addresses and the rules of options stand in `address.ts`: they are checked without Kysely.
  */
 export interface Engine {
   readonly kind: EngineKind;
@@ -123,14 +130,34 @@ export interface Engine {
   readonly name: string;
   /** The package of the driver, which users install. */
   readonly driver: string;
+  /** Whether the database is a file. The messages of errors then speak of the disk. */
+  readonly isFile: boolean;
+  /** Opens the file, or makes the pool that will connect. @param location the path or the URL of an `Address` */
+  readonly connect: (location: string, options: ConnectOptions) => Promise<Connection>;
   /** Kysely's parts that write this dialect of SQL. Its driver is not used: connections are those of `connections/`. */
   readonly dialect: Pick<Dialect, 'createAdapter' | 'createIntrospector' | 'createQueryCompiler'>;
-  /** The types of the columns. On MySQL and MariaDB the ids get `collation`, which compares them exactly. */
+  /** The types of the columns. @param collation that of the {@link Product} */
   readonly columnTypes: (collation: string) => ColumnTypes;
   /** The statements that begin a transaction. */
   readonly begin: Begin;
-  /** Whether `FOR UPDATE` locks rows. If not, the begin locks the whole database: there is one writer. */
+  /** Whether {@link Engine.lock} locks rows. If not, the begin locks the whole database: there is one writer. */
   readonly locksRows: boolean;
+  /** Locks the rows of a query until the transaction ends. @param skipsLocked leaves out rows that others have locked */
+  readonly lock: <DB, Table extends keyof DB, Row>(
+    query: Select<DB, Table, Row>,
+    skipsLocked?: boolean,
+  ) => Select<DB, Table, Row>;
+  /** Limits the number of a query's rows. */
+  readonly limit: <DB, Table extends keyof DB, Row>(
+    query: Select<DB, Table, Row>,
+    count: number | RawBuilder<number>,
+  ) => Select<DB, Table, Row>;
+  /** A point in a transaction. Its release fails outside of that transaction. */
+  readonly savepoint: (name: string) => { readonly set: Query; readonly release: Query };
+  /** Makes the statement create the table only if it is missing. */
+  readonly createUnlessThere: <Table extends string>(
+    table: CreateTableBuilder<Table>,
+  ) => CreateTableBuilder<Table>;
   /** The columns that order events: the time, and the column that orders events of one time. */
   readonly eventOrder: readonly [time: ColumnExpression, tie: ColumnExpression];
   /** Converts a JSON column to text. */
@@ -142,6 +169,8 @@ export interface Engine {
    * true if the JSON has no such timestamp in Python's form; the reader then decides.
    */
   readonly mayBeSince: (json: ColumnExpression, seconds: ColumnExpression) => RawBuilder<boolean>;
+  /** Returns the code in a driver's error. Failures on this side of the connection have none. */
+  readonly codeOf: (error: unknown) => string | undefined;
   /** Returns the failure that a driver's error code means. */
   readonly failureOfCode: (code: string) => Failure;
   /** Whether the columns limit the length of ids, and hold no NUL in them. */
@@ -176,22 +205,45 @@ export interface Engine {
    */
   readonly locksSessionsAlone: boolean;
   readonly catalog: Catalog;
-  /** Builds an index while others write to the table. Must not run within a transaction. */
-  readonly buildIndex: (parts: IndexParts) => RawBuilder<unknown>;
-  /** A comment for operators who run the statements of `buildIndex` again; empty if they may. MariaDB's may. */
-  readonly indexAdvice: string;
+  /** The product that a scheme of an address names, or a version of the database. */
+  readonly productOf: (schemeOrVersion: string) => Product;
+  /** Asks for the version of the database; `undefined` if there is only one product. */
+  readonly version: RawBuilder<{ version: string }> | undefined;
+  /** Builds a missing index while others write; `undefined` if that would lock the whole database. */
+  readonly buildOnline: ((tables: EngineTables, index: IndexParts) => Steps<void>) | undefined;
   /** Inserts a row unless its key is there. @param into the rest of the statement, from `into` on */
   readonly insertIfAbsent: (into: RawBuilder<unknown>) => RawBuilder<unknown>;
   /** What reads the tables of `@google/adk`'s own service, whose columns have other types. */
   readonly ofAdk: Partial<Pick<Engine, 'time' | 'json' | 'eventOrder'>>;
-  /** The collations that compare ids exactly. Absent if the types of the columns say all that is needed. */
-  readonly exactCollations: { readonly mysql: string; readonly mariadb: string } | undefined;
-  /** Whether the connection has a character set and a mode that may change texts on their way. */
-  readonly hasTextModes: boolean;
+  /** Tells by the type of a column of Python's tables who made it; `undefined` if it does not tell. */
+  readonly makerOf: (column: TableColumn) => TableMaker | undefined;
+  /**
+   * Checks that the columns of the ids compare them exactly, and for writing that no column loses data. Other programs
+   * may have made the tables with another collation: `ada` would then read and delete the sessions of `ADA`.
+   *
+   * @param columns the columns of Python's tables
+   * @param use `readOfAdk` is for the tables of `@google/adk`, whose columns have other types
+   * @throws SessionError `storage_unavailable`, with the statements that correct the tables if there are any
+   */
+  readonly checkColumns: (
+    tables: EngineTables,
+    columns: readonly TableColumn[],
+    use: 'read' | 'readOfAdk' | 'write',
+  ) => Steps<void>;
+  /**
+   * Requires that texts arrive as they are written. Absent if the connection has no mode that changes them.
+   *
+   * @throws SessionError `storage_unavailable`
+   */
+  readonly checkTexts: ((database: QueryExecutorProvider) => Steps<void>) | undefined;
   /** Absent if a statement that creates a table is part of the transaction. */
   readonly creationLock: CreationLock | undefined;
   /** The driver's options for a database that is only read. */
   readonly readOnlyOptions: object;
   /** The codes of the engine's own refusals. All other codes come from this side of the connection. */
   readonly refusalCode: RegExp;
+  /** The codes of the engine's own errors after which the server may have stopped; `undefined` if it has none. */
+  readonly crashCode: RegExp | undefined;
+  /** Whether the server closes the connection after this error of an unknown code. */
+  readonly closesConnection: (error: unknown) => boolean;
 }

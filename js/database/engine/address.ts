@@ -1,73 +1,105 @@
 /**
- * Parses the URL of a database. Accepts Python's spelling too (`postgresql+asyncpg://`,
+ * Parses the URL of a database. Has what differs between engines before Kysely is loaded. Accepts Python's spelling too (`postgresql+asyncpg://`,
  * `sqlite+aiosqlite:///`), so that both sides can use the same URL.
  *
  * No error shows the URL or the message of `new URL`: most invalid URLs hold a password with a stray
  * character.
  */
 import { invalid, invalidValue } from '../../errors/invalid.js';
-import type { EngineKind, FileKind, ServerKind } from './engine.js';
+import type { EngineKind } from './engine.js';
 
-/** The location of a database: a file or a server. */
-export type Address =
-  | { readonly kind: FileKind; readonly path: string }
-  | { readonly kind: ServerKind; readonly url: string };
+/** The location of a database. */
+export interface Address {
+  readonly kind: EngineKind;
+  /** The path of a file, or the URL of a server. */
+  readonly location: string;
+}
 
 /** The path of a database in memory. */
 export const IN_MEMORY = ':memory:';
 
 /** Whether the database outlives its connection. */
-export function isDurable(address: Address): boolean {
-  return !('path' in address) || address.path !== IN_MEMORY;
+export function isDurable({ location }: Address): boolean {
+  return location !== IN_MEMORY;
 }
 
-/** The schemes of each engine. */
-const ENGINE_SCHEMES: Readonly<Record<EngineKind, readonly string[]>> = {
-  sqlite: ['sqlite'],
-  postgresql: ['postgresql', 'postgres'],
-  mysql: ['mysql', 'mariadb'],
-};
-
-/** What the options of an engine may be. Not a part of `Engine`: options are checked without Kysely. */
-interface OptionRules {
+/** The forms of an engine's addresses, and the rules of its options. Not a part of `Engine`, which needs Kysely. */
+interface AddressRules {
+  /** The schemes of its URLs. */
+  readonly schemes: readonly string[];
+  /** The forms of its URLs, for messages. */
+  readonly forms: readonly string[];
+  /** Returns the path or the URL that the driver takes. @param rest the URL after `scheme:` */
+  readonly locationOf: (rest: string) => string;
   /** The name in the message that refuses the option `schema`; `undefined` if the engine has schemas. */
   readonly withoutSchemas: string | undefined;
-  /** Whether a connection sets its durability. If not, only the server can. */
-  readonly setsDurability: boolean;
+  /** Who sets the durability if not the connection, as the end of a message; `undefined` if the connection does. */
+  readonly durabilityOfServer: string | undefined;
   /** Whether the driver's option `ssl` may be a text. The one of `pg` may not: it would fail outside of any call. */
   readonly takesSslText: boolean;
 }
 
-export const OPTION_RULES: Readonly<Record<EngineKind, OptionRules>> = {
-  sqlite: { withoutSchemas: 'SQLite', setsDurability: true, takesSslText: true },
-  postgresql: { withoutSchemas: undefined, setsDurability: true, takesSslText: false },
-  mysql: { withoutSchemas: undefined, setsDurability: false, takesSslText: true },
+export const ADDRESS_RULES: Readonly<Record<EngineKind, AddressRules>> = {
+  sqlite: {
+    schemes: ['sqlite'],
+    forms: ['sqlite:PATH'],
+    locationOf: pathOf,
+    withoutSchemas: 'SQLite',
+    durabilityOfServer: undefined,
+    takesSslText: true,
+  },
+  postgresql: {
+    schemes: ['postgresql', 'postgres'],
+    forms: ['postgresql://…'],
+    locationOf: (rest) => serverUrl('postgresql', rest, postgresParameter),
+    withoutSchemas: undefined,
+    durabilityOfServer: undefined,
+    takesSslText: false,
+  },
+  mysql: {
+    schemes: ['mysql', 'mariadb'],
+    forms: ['mysql://…', 'mariadb://…'],
+    locationOf: (rest) => serverUrl('mysql', rest, mysqlParameter),
+    withoutSchemas: undefined,
+    durabilityOfServer:
+      "is the server's on MySQL or MariaDB: set innodb_flush_log_at_trx_commit there",
+    takesSslText: true,
+  },
 };
 
-export const ENGINE_KINDS = Object.keys(ENGINE_SCHEMES) as readonly EngineKind[];
+export const ENGINE_KINDS = Object.keys(ADDRESS_RULES) as readonly EngineKind[];
+
+/** The forms of all URLs, for messages. */
+export const FORMS = ENGINE_KINDS.flatMap((kind) => ADDRESS_RULES[kind].forms);
 
 /** The engine of each scheme. */
-export const SCHEMES: ReadonlyMap<string, EngineKind> = new Map(
-  ENGINE_KINDS.flatMap((kind) => ENGINE_SCHEMES[kind].map((scheme) => [scheme, kind])),
+const SCHEMES: ReadonlyMap<string, EngineKind> = new Map(
+  ENGINE_KINDS.flatMap((kind) => ADDRESS_RULES[kind].schemes.map((scheme) => [scheme, kind])),
 );
 
-const KNOWN = 'sqlite:, postgresql://, mysql:// or mariadb://';
+/** Returns the engine of a scheme, if it has one. */
+export function kindOfScheme(scheme: string): EngineKind | undefined {
+  return SCHEMES.get(scheme);
+}
+
+/** Splits a URI behind its scheme. Leaves out the driver that Python's spelling names. */
+export function splitUri(uri: string): { readonly scheme: string; readonly rest: string } {
+  const [, scheme = '', rest = ''] = /^([a-z]+)(?:\+[a-z0-9_]+)?:(.*)$/is.exec(uri) ?? [];
+  return { scheme: scheme.toLowerCase(), rest };
+}
 
 /** @throws SessionError `invalid_argument`, without the URL */
 export function parseAddress(url: unknown): Address {
   if (typeof url !== 'string') throw invalidValue('url', 'must be a string', url);
-  const match = /^([a-z]+)(?:\+[a-z0-9_]+)?:(.*)$/is.exec(url);
-  const [, scheme = '', rest = ''] = match ?? [];
-  const kind = SCHEMES.get(scheme.toLowerCase());
-  switch (kind) {
-    case 'sqlite':
-      return { kind, path: pathOf(rest) };
-    case 'postgresql':
-    case 'mysql':
-      return { kind, url: serverUrl(kind, rest) };
-    case undefined:
-      throw invalid('url', `must begin with ${KNOWN}`);
-  }
+  const { scheme, rest } = splitUri(url);
+  const kind = kindOfScheme(scheme);
+  if (kind === undefined) throw invalid('url', `must be ${alternatives(FORMS)}`);
+  return { kind, location: ADDRESS_RULES[kind].locationOf(rest) };
+}
+
+/** Lists texts: "A, B or C". */
+export function alternatives(texts: readonly string[]): string {
+  return `${texts.slice(0, -1).join(', ')} or ${texts.at(-1)}`;
 }
 
 /**
@@ -120,23 +152,29 @@ const SSL_PARAMETERS: Readonly<Record<string, string>> = {
  * Converts a server's URL to the form that its driver reads. Python's parameters are translated: `pg` and
  * `mysql2` ignore a parameter that they do not know, or fail on it outside of any call.
  *
- * @param rest the URL after `scheme:`
+ * @param scheme the one that the driver knows
+ * @param rest the URL after its own scheme and `:`
+ * @param translated translates a parameter
  */
-function serverUrl(kind: ServerKind, rest: string): string {
+function serverUrl(
+  scheme: string,
+  rest: string,
+  translated: (parameter: string) => string,
+): string {
   const [, authority = '', path = '', query = ''] =
     /^\/\/([^/?#]*)([^?#]*)\??(.*)$/s.exec(rest) ?? [];
   const parameters = query
     .split('&')
     .filter((parameter) => parameter !== '')
-    .map((parameter) => translated(kind, parameter));
+    .map(translated);
   const isSocket = parameters.some((parameter) => /^(?:host|socketPath)=./.test(parameter));
   const isHostless = isSocket && /^(?:[^@]*@)?$/.test(authority);
   const search = parameters.length > 0 ? `?${parameters.join('&')}` : '';
-  const text = `${kind}://${authority}${isHostless ? NO_HOST : ''}${path}${search}`;
+  const text = `${scheme}://${authority}${isHostless ? NO_HOST : ''}${path}${search}`;
   if (rest.includes('#') || !isComplete(text)) {
     throw invalid(
       'url',
-      `must be ${kind}://HOST:PORT/DATABASE with USER:PASSWORD@ before HOST, ` +
+      `must be ${scheme}://HOST:PORT/DATABASE with USER:PASSWORD@ before HOST, ` +
         'special characters in it percent-encoded',
     );
   }
@@ -153,22 +191,22 @@ function isComplete(text: string): boolean {
   }
 }
 
-/** Translates a parameter, by the engine whose driver reads it. */
-const TRANSLATIONS: Readonly<
-  Record<ServerKind, (name: string, value: string, parameter: string) => string>
-> = {
-  postgresql(name, value, parameter) {
-    if (name === 'ssl') return sslParameter(value.toLowerCase());
-    // `pg8000` names the socket itself, `pg` the folder that contains it.
-    if (name === 'unix_sock') return `host=${value.replace(/(?:\/|%2F)\.s\.PGSQL\.\d+$/i, '')}`;
-    return parameter;
-  },
-  mysql: (name, value, parameter) => (name === 'unix_socket' ? `socketPath=${value}` : parameter),
-};
-
-function translated(kind: ServerKind, parameter: string): string {
+function splitParameter(parameter: string): { readonly name: string; readonly value: string } {
   const [, name = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(parameter) ?? [];
-  return TRANSLATIONS[kind](name, value, parameter);
+  return { name, value };
+}
+
+function postgresParameter(parameter: string): string {
+  const { name, value } = splitParameter(parameter);
+  if (name === 'ssl') return sslParameter(value.toLowerCase());
+  // `pg8000` names the socket itself, `pg` the folder that contains it.
+  if (name === 'unix_sock') return `host=${value.replace(/(?:\/|%2F)\.s\.PGSQL\.\d+$/i, '')}`;
+  return parameter;
+}
+
+function mysqlParameter(parameter: string): string {
+  const { name, value } = splitParameter(parameter);
+  return name === 'unix_socket' ? `socketPath=${value}` : parameter;
 }
 
 function sslParameter(mode: string): string {

@@ -2,13 +2,15 @@
  * Runs queries on MySQL and MariaDB through `mysql2` itself. Through Kysely the server would parse and plan
  * a query each time it runs.
  */
-import { TOO_LARGE } from '../engines/mysql.js';
-import { utf8Length } from '../../json/text.js';
-import { Prepared } from '../transactions/prepared.js';
-import type { ServerConnection, ServerPool } from '../transactions/lease.js';
-import type { MysqlPromisePool } from './mysql_types.js';
+import { utf8Length } from '../../../json/text.js';
+import { Sockets } from '../../connections/sockets.js';
+import { Prepared } from '../../engine/prepared.js';
+import type { ServerConnection, ServerPool } from '../../transactions/lease.js';
 import { sendKill, SERVER_QUERY } from './mysql_kill.js';
-import { Sockets } from './sockets.js';
+import type { MysqlPromisePool } from './mysql_types.js';
+
+/** The code for a statement that is longer than `max_allowed_packet`. */
+export const TOO_LARGE = 'ER_NET_PACKET_TOO_LARGE';
 
 /**
  * The codes that say that statements cannot be prepared. A proxy may not support them, the server may have

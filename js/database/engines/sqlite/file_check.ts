@@ -1,8 +1,8 @@
-import { loadOptional } from '../../wasm/loader/optional_package.js';
-import { ENGINES } from '../engines/engines.js';
-import { refused } from '../engines/failure.js';
-import { plainQuery, type Steps, together } from '../transactions/prepared.js';
-import type { Runner } from '../transactions/transaction.js';
+import { loadOptional } from '../../../wasm/loader/optional_package.js';
+import type { Runner } from '../../engine/connection.js';
+import type { Engine } from '../../engine/engine.js';
+import { refused } from '../../engine/failure.js';
+import { plainQuery, type Steps, together } from '../../engine/prepared.js';
 
 /** The part of `node:fs` that is used. It is synchronous, as the driver is: opening waits for nothing else. */
 interface FileSystem {
@@ -19,7 +19,7 @@ const FILE = plainQuery("select file from pragma_database_list where name = 'mai
  * @returns a function that throws `storage_unavailable` if the path leads to no file or to another one;
  *   `undefined` if this host cannot tell
  */
-export async function fileCheck(run: Runner): Promise<(() => void) | undefined> {
+export async function fileCheck(engine: Engine, run: Runner): Promise<(() => void) | undefined> {
   const files = await loadOptional<FileSystem>('node:fs');
   const [row] = await run(
     'autocommit',
@@ -44,7 +44,7 @@ export async function fileCheck(run: Runner): Promise<(() => void) | undefined> 
   return () => {
     if (identity() === opened) return;
     throw refused(
-      ENGINES.sqlite,
+      engine,
       `is no longer at ${file}: its file was deleted or replaced while it was open, so what is written now is lost; make a new service`,
     );
   };

@@ -7,6 +7,9 @@ import { onAbort } from '../../call/on_abort.js';
 /** The default of `timeoutMs`. */
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
+/** Multiplies the time limit of a statement that builds an index: on a large table it takes long. */
+export const INDEX_FACTOR = 20;
+
 /**
  * Added to the limit that servers get for a statement. Only a frozen server has not reported its own timeout
  * by then.

@@ -62,21 +62,6 @@ export class OwnFailure extends Error {
   }
 }
 
-/** The names of SQLite's own error numbers, for a driver that reports only the number. */
-const SQLITE_NAMES: Readonly<Record<number, string>> = {
-  3: 'SQLITE_PERM',
-  5: 'SQLITE_BUSY',
-  6: 'SQLITE_LOCKED',
-  8: 'SQLITE_READONLY',
-  10: 'SQLITE_IOERR',
-  13: 'SQLITE_FULL',
-  14: 'SQLITE_CANTOPEN',
-  19: 'SQLITE_CONSTRAINT',
-  26: 'SQLITE_NOTADB',
-  1555: 'SQLITE_CONSTRAINT_PRIMARYKEY',
-  2067: 'SQLITE_CONSTRAINT_UNIQUE',
-};
-
 /** Maps codes to failures by the codes' first characters. The longest matching entry decides. */
 export function failures(table: Readonly<Partial<Record<Failure, string>>>) {
   const known = Object.entries(table).flatMap(([failure, codes]) =>
@@ -98,21 +83,12 @@ export const UNTRUSTED =
 /** Returns the kind of failure that a driver's error means. */
 export function failureKind(engine: Engine, error: unknown): Failure {
   if (error instanceof OwnFailure) return error.failure;
-  const { code, errcode, message, severity } = Object(error) as {
-    code?: unknown;
-    errcode?: unknown;
-    message?: unknown;
-    severity?: unknown;
-  };
-  if (typeof errcode === 'number') {
-    const name = SQLITE_NAMES[errcode] ?? SQLITE_NAMES[errcode & 0xff] ?? '';
-    return engine.failureOfCode(name);
-  }
-  if (typeof code === 'string') {
+  const code = engine.codeOf(error);
+  if (code !== undefined) {
     const failure = engine.failureOfCode(code);
-    // PostgreSQL, or a pooler before it, closes the connection after such an error.
-    return failure === 'other' && /^(?:FATAL|PANIC)$/.test(String(severity)) ? 'lost' : failure;
+    return failure === 'other' && engine.closesConnection(error) ? 'lost' : failure;
   }
+  const { message } = Object(error) as { message?: unknown };
   // Drivers give no code to failures on this side of the connection.
   const text = typeof message === 'string' ? message : '';
   if (/does not support SSL/i.test(text)) return 'noTls';
@@ -133,22 +109,17 @@ export function failureKind(engine: Engine, error: unknown): Failure {
  */
 export function isRefusal(engine: Engine, error: unknown): boolean {
   if (isSessionError(error) || failureKind(engine, error) === 'lost') return false;
-  const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown };
-  return typeof errcode === 'number' || engine.refusalCode.test(String(code));
+  return engine.refusalCode.test(String(engine.codeOf(error)));
 }
-
-/** PostgreSQL's codes of errors after which the server may stop: no resources, a failed disk, an internal error. */
-const MAY_CRASH = /^(?:53|58|XX)/;
 
 /**
  * Returns the failure of a write whose commit was sent. The write may be stored unless the engine refused it.
  *
- * @param isBroken whether the connection was broken after the error. PostgreSQL may have crashed with it, and
+ * @param isBroken whether the connection was broken after the error. The server may have crashed with it, and
  *   written the commit before. The error alone does not tell: a server may translate its severity.
  */
 export function commitFailure(engine: Engine, error: unknown, isBroken: boolean): unknown {
-  const { code } = Object(error) as { code?: unknown };
-  const mayBeCrash = isBroken && MAY_CRASH.test(String(code));
+  const mayBeCrash = isBroken && engine.crashCode?.test(String(engine.codeOf(error))) === true;
   if (isRefusal(engine, error) && !mayBeCrash) return error;
   return new OwnFailure(reasonOf(error), 'commitLost', error);
 }
@@ -158,10 +129,10 @@ export function databaseError(engine: Engine, error: unknown): SessionError {
   if (isSessionError(error)) return error;
   const failure = failureKind(engine, error);
   const [code, ofServer, ofFile = ofServer] = CODES[failure];
-  const whatToDo = engine.kind === 'sqlite' ? ofFile : ofServer;
+  const whatToDo = engine.isFile ? ofFile : ofServer;
   const message = `The ${engine.name} database failed: ${reasonOf(error)}. ${whatToDo}`;
   const made = new SessionError(code, message, { storage: engine.kind, cause: error });
-  if (failure === 'lost' && engine.kind !== 'sqlite') markUnwritten(made);
+  if (failure === 'lost' && !engine.isFile) markUnwritten(made);
   return made;
 }
 
@@ -187,4 +158,10 @@ export function refused(
   code: SessionErrorCode = 'storage_unavailable',
 ): SessionError {
   return new SessionError(code, `The ${name} database ${what}.`, { storage: kind });
+}
+
+/** The code in the error of a driver that calls it so. */
+export function textCode(error: unknown): string | undefined {
+  const { code } = Object(error) as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
 }

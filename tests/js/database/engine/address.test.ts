@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 
-import { parseAddress } from '../../../../js/database/engines/address.js';
+import { parseAddress } from '../../../../js/database/engine/address.js';
 import { DatabaseSessionService } from '../../../../js/database/index.js';
 import { isSessionError } from '../../../../js/index.js';
 import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
@@ -37,7 +37,7 @@ describe('The URL of a SQLite file', () => {
   };
   for (const [url, path] of Object.entries(paths)) {
     it(`${url} names ${path}`, () => {
-      assert.deepEqual(parseAddress(url), { kind: 'sqlite', path });
+      assert.deepEqual(parseAddress(url), { kind: 'sqlite', location: path });
     });
   }
 
@@ -79,8 +79,7 @@ describe('The URL of a server', () => {
   };
   for (const [url, expected] of Object.entries(urls)) {
     it(`${url} is passed to its driver as ${expected}`, () => {
-      const address = parseAddress(url);
-      assert.equal(address.kind === 'sqlite' ? '' : address.url, expected);
+      assert.equal(parseAddress(url).location, expected);
     });
   }
 

@@ -6,8 +6,13 @@ import {
   type RawBuilder,
   sql,
 } from 'kysely';
-import type { Engine, TableColumn } from './engine.js';
-import { LOST, failures, UNREACHABLE, UNTRUSTED } from './failure.js';
+import { isTime, type TableColumn } from '../../engine/columns.js';
+import { COMMON_SQL, LOCKED_ROWS } from '../../engine/common_sql.js';
+import type { Engine, Product } from '../../engine/engine.js';
+import { failures, LOST, textCode, UNREACHABLE, UNTRUSTED } from '../../engine/failure.js';
+import { requireDeterministic } from './columns.js';
+import { connectPostgres } from './connect.js';
+import { buildConcurrently, indexStatement } from './online_index.js';
 
 /** Converts a time column to text, since the driver would read it as local time in milliseconds. */
 function timeText(column: Expression<unknown>): RawBuilder<string> {
@@ -15,10 +20,16 @@ function timeText(column: Expression<unknown>): RawBuilder<string> {
   return sql<string>`coalesce(to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US'), cast(${column} as text))`;
 }
 
+const PRODUCT: Product = { collation: '', buildIndex: indexStatement, indexAdvice: '' };
+
 export const POSTGRESQL: Engine = {
+  ...COMMON_SQL,
+  ...LOCKED_ROWS,
   kind: 'postgresql',
   name: 'PostgreSQL',
   driver: 'pg',
+  isFile: false,
+  connect: (url, options) => connectPostgres(POSTGRESQL, url, options),
   dialect: {
     createAdapter: () => new PostgresAdapter(),
     createIntrospector: (database) => new PostgresIntrospector(database),
@@ -35,13 +46,13 @@ export const POSTGRESQL: Engine = {
     write: ['begin isolation level read committed'],
     read: ['begin isolation level repeatable read, read only'],
   },
-  locksRows: true,
   eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
   json: (column) => sql<string>`cast(${column} as text)`,
   time: timeText,
   mayBeSince: (json, seconds) =>
     sql<boolean>`case when jsonb_typeof(${json} -> 'timestamp') = 'number'
       then (${json} ->> 'timestamp')::numeric not between 0 and cast(${seconds} as numeric) else true end`,
+  codeOf: textCode,
   failureOfCode: failures({
     conflict: '40001 40P01 CR000 55P03',
     // 42710: of two connections that create a table at once, one finds the type of its rows.
@@ -80,18 +91,27 @@ export const POSTGRESQL: Engine = {
         join pg_namespace on pg_namespace.oid = relnamespace
       where indisvalid and nspname = ${schema ?? sql`current_schema()`}`,
   },
-  buildIndex: ({ table, name, columns }) =>
-    sql`create index concurrently if not exists ${name} on ${table} (${columns})`,
-  indexAdvice: '',
+  productOf: () => PRODUCT,
+  version: undefined,
+  buildOnline: buildConcurrently,
   insertIfAbsent: (into) => sql`insert ${into} on conflict do nothing`,
   ofAdk: {
     time: (column) => timeText(sql`(${column} at time zone 'UTC')`),
     // Orders events of one millisecond by their place in the table, which is the order of their appends.
     eventOrder: [sql`events.timestamp`, sql`ctid`],
   },
-  exactCollations: undefined,
-  hasTextModes: false,
+  makerOf: ({ name, type }) =>
+    isTime(name) && type.toLowerCase() === 'timestamp with time zone' ? '@google/adk' : undefined,
+  checkColumns: (tables, columns) => requireDeterministic(POSTGRESQL, tables, columns),
+  checkTexts: undefined,
   creationLock: undefined,
   readOnlyOptions: {},
   refusalCode: /^(?!E)[0-9A-Z]{5}$/,
+  // No resources, a failed disk, an internal error.
+  crashCode: /^(?:53|58|XX)/,
+  // The server does so, or a pooler before it.
+  closesConnection(error) {
+    const { severity } = Object(error) as { severity?: unknown };
+    return /^(?:FATAL|PANIC)$/.test(String(severity));
+  },
 };

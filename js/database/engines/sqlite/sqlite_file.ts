@@ -1,7 +1,8 @@
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
-import { SessionError } from '../../errors/errors.js';
-import { loadOptional } from '../../wasm/loader/optional_package.js';
-import { missingDriver } from '../engines/engines.js';
+import { SessionError } from '../../../errors/errors.js';
+import { loadOptional } from '../../../wasm/loader/optional_package.js';
+import { missingDriver } from '../../engine/driver.js';
+import type { Engine } from '../../engine/engine.js';
 
 /** The part of `better-sqlite3` that is used. */
 interface BetterSqlite {
@@ -37,19 +38,23 @@ interface NodeStatement {
  * @param options passed to the driver; with `readonly: true` a missing file is not created
  * @throws SessionError `storage_unavailable` if neither driver is there
  */
-export async function openSqlite(path: string, options: object): Promise<SqliteDatabase> {
+export async function openSqlite(
+  engine: Engine,
+  path: string,
+  options: object,
+): Promise<SqliteDatabase> {
   // Bun imports better-sqlite3, but refuses to open a database with it.
   const better =
     'Bun' in globalThis ? undefined : await loadOptional<BetterSqlite>('better-sqlite3');
   const readonly = 'readonly' in options && options.readonly === true;
-  let missing = missingDriver('sqlite');
+  let missing = missingDriver(engine);
   if (better !== undefined) {
     try {
       return new better.default(path, { ...options, timeout: 0, readonly });
     } catch (error) {
       if (!isWithoutBinary(error)) throw error;
       missing = new SessionError('storage_unavailable', NO_BINARY, {
-        storage: 'sqlite',
+        storage: engine.kind,
         cause: error,
       });
     }

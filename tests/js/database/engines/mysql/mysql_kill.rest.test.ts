@@ -3,8 +3,8 @@ import { EventEmitter } from 'node:events';
 import { it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { mysqlPool } from '../../../../js/database/connections/mysql_pool.js';
-import type { MysqlPromisePool } from '../../../../js/database/connections/mysql_types.js';
+import { mysqlPool } from '../../../../../js/database/engines/mysql/mysql_pool.js';
+import type { MysqlPromisePool } from '../../../../../js/database/engines/mysql/mysql_types.js';
 
 /** Returns a pool of one connection to a server, which notes the queries that reach it. */
 function poolTo(hostname: string | undefined, threadId: number, queries: string[]) {
