@@ -21,6 +21,7 @@
 //! uses `service`.
 
 #[cfg(any(test, feature = "testing"))]
+#[path = "../tests/conformance/rust/mod.rs"]
 pub mod conformance;
 mod core;
 pub mod invocation;

@@ -89,4 +89,4 @@ export function testsOf(file) {
 
 /** What has other tests than those of a room: js/build makes the package, and its tests are the packed package. */
 export const LEFT_OUT =
-  /\.d\.[cm]?ts$|^js\/(build|dist|examples|playground)\/|^js\/inspector\/styles\.ts$|^src\/conformance\//;
+  /\.d\.[cm]?ts$|^js\/(build|dist|examples|playground)\/|^js\/inspector\/styles\.ts$/;

@@ -33,9 +33,7 @@ export function sourceHash() {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length))
       .map((file) => file.replaceAll('\\', '/'));
-  // The conformance suite is built into tests alone, never into the wasm.
-  const sources = filesIn('src').filter((file) => !file.includes('conformance'));
-  const files = [...sources, ...SCRIPTS, 'Cargo.toml', 'Cargo.lock'];
+  const files = [...filesIn('src'), ...SCRIPTS, 'Cargo.toml', 'Cargo.lock'];
   const hash = createHash('sha256');
   for (const file of files.sort()) {
     hash

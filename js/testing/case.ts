@@ -2,7 +2,7 @@ import type { JsonObject } from '../json/rules.js';
 
 /**
  * A test case: a sentence and the steps that show it, as in `tests/conformance/cases.json`. The docs of
- * `src/conformance/mod.rs` explain the format.
+ * `tests/conformance/rust/mod.rs` explain the format.
  */
 export interface Case {
   readonly name: string;

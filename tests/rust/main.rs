@@ -11,10 +11,14 @@ extern crate adk_session_wasm as adk_session;
 
 mod adk_rust_documents;
 mod artifacts;
+#[cfg(feature = "testing")]
+mod conformance;
 mod history;
 mod invocation;
 mod same_json;
 mod session_service;
+mod storage_failures;
 mod template_vectors;
+mod third_party;
 mod threads;
 mod writes;

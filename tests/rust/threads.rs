@@ -4,53 +4,11 @@ use std::sync::Arc;
 
 use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::service::StoredSessionService;
-use adk_session_wasm::storage::{
-    Call, Decide, Deletion, ListRequest, Listing, Rows, Storage, StorageFuture, Target, Window,
-};
 use adk_session_wasm::{
     CreateRequest, Error, Event, GetRequest, InMemorySessionService, SessionService,
 };
 
-/// A storage of another crate, which waits in each verb.
-#[derive(Default)]
-struct Remote(MemoryStorage);
-
-impl Storage for Remote {
-    fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()> {
-        Box::pin(async move {
-            tokio::task::yield_now().await;
-            self.0.write(write, call).await
-        })
-    }
-
-    fn read<'a>(
-        &'a self,
-        target: &'a Target,
-        window: &'a Window,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Rows> {
-        Box::pin(async move {
-            tokio::task::yield_now().await;
-            self.0.read(target, window, call).await
-        })
-    }
-
-    fn list<'a>(
-        &'a self,
-        request: &'a ListRequest,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Listing> {
-        self.0.list(request, call)
-    }
-
-    fn delete<'a>(
-        &'a self,
-        deletion: &'a Deletion,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Option<u64>> {
-        self.0.delete(deletion, call)
-    }
-}
+use crate::third_party::ThirdParty;
 
 /// Appends to one session from many tasks, by code that knows only the interface.
 async fn append_from_many_tasks<S: SessionService + 'static>(service: S) -> Result<(), Error> {
@@ -85,6 +43,6 @@ async fn memory_takes_appends_from_many_threads() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_storage_that_waits_takes_appends_from_many_threads() {
-    let service = StoredSessionService::over(Remote::default());
+    let service = StoredSessionService::over(ThirdParty(MemoryStorage::new()));
     append_from_many_tasks(service).await.unwrap();
 }

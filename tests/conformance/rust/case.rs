@@ -9,7 +9,7 @@ use crate::conformance::expand::{expand, expand_steps};
 use crate::core::session::Timestamp;
 use crate::core::write::StalePolicy;
 
-const CASES: &str = include_str!("../../tests/conformance/cases.json");
+const CASES: &str = include_str!("../cases.json");
 
 /// A sentence, and the steps that test it.
 pub(super) struct Case {

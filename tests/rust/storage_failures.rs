@@ -1,18 +1,15 @@
 //! A storage of another crate with its own error type becomes a session service.
-#![cfg(not(target_arch = "wasm32"))]
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use adk_session_wasm::error::StorageProblem;
 use adk_session_wasm::memory::MemoryStorage;
-use adk_session_wasm::read::Window;
-use adk_session_wasm::read::{ListRequest, Listing, Rows};
 use adk_session_wasm::service::StoredSessionService;
 use adk_session_wasm::session::{Description, SessionHead};
-use adk_session_wasm::storage::{
-    Call, Decide, Decision, Deletion, Found, Storage, StorageFuture, Target,
-};
+use adk_session_wasm::storage::{Call, Decide, Decision, Found, Storage, StorageFuture};
 use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionKey, SessionService};
+
+use crate::third_party::{ThirdParty, Write};
 
 /// Keeps nothing while its disk is full.
 #[derive(Default)]
@@ -36,43 +33,26 @@ impl Disk {
     }
 }
 
-impl Storage for Disk {
-    fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()> {
+impl Write for Disk {
+    fn memory(&self) -> &MemoryStorage {
+        &self.contents
+    }
+
+    fn write_memory<'a>(
+        &'a self,
+        write: &'a mut dyn Decide,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, ()> {
         Box::pin(async move {
             self.check()?;
             self.contents.write(write, call).await
         })
     }
-
-    fn read<'a>(
-        &'a self,
-        target: &'a Target,
-        window: &'a Window,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Rows> {
-        self.contents.read(target, window, call)
-    }
-
-    fn list<'a>(
-        &'a self,
-        request: &'a ListRequest,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Listing> {
-        self.contents.list(request, call)
-    }
-
-    fn delete<'a>(
-        &'a self,
-        deletion: &'a Deletion,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Option<u64>> {
-        self.contents.delete(deletion, call)
-    }
 }
 
 #[tokio::test]
 async fn a_storage_with_its_own_error_type_is_a_session_service() -> Result<(), Error> {
-    let service = StoredSessionService::over(Disk::default());
+    let service = StoredSessionService::over(ThirdParty(Disk::default()));
     let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
     let create = CreateRequest {
         app_name: app_name.clone(),
@@ -82,7 +62,7 @@ async fn a_storage_with_its_own_error_type_is_a_session_service() -> Result<(), 
     let session = service.create(create).await?;
     service.append_event_to(session.key(), Event::new("first")).await?;
 
-    service.storage().is_full.store(true, Ordering::Relaxed);
+    service.storage().0.is_full.store(true, Ordering::Relaxed);
     let refused = service.append_event_to(session.key(), Event::new("second")).await;
     assert_eq!(refused.map_err(|error| error.code()), Err("quota_exceeded"));
 
@@ -95,40 +75,19 @@ async fn a_storage_with_its_own_error_type_is_a_session_service() -> Result<(), 
 /// Answers writes without asking what to write.
 struct Undecided(MemoryStorage);
 
-impl Storage for Undecided {
-    fn write<'a>(&'a self, _: &'a mut dyn Decide, _: &'a dyn Call) -> StorageFuture<'a, ()> {
+impl Write for Undecided {
+    fn memory(&self) -> &MemoryStorage {
+        &self.0
+    }
+
+    fn write_memory<'a>(&'a self, _: &'a mut dyn Decide, _: &'a dyn Call) -> StorageFuture<'a, ()> {
         Box::pin(async move { Ok(()) })
-    }
-
-    fn read<'a>(
-        &'a self,
-        target: &'a Target,
-        window: &'a Window,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Rows> {
-        self.0.read(target, window, call)
-    }
-
-    fn list<'a>(
-        &'a self,
-        request: &'a ListRequest,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Listing> {
-        self.0.list(request, call)
-    }
-
-    fn delete<'a>(
-        &'a self,
-        deletion: &'a Deletion,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Option<u64>> {
-        self.0.delete(deletion, call)
     }
 }
 
 #[tokio::test]
 async fn a_storage_that_never_calls_decide_is_told_so() -> Result<(), Error> {
-    let service = StoredSessionService::over(Undecided(MemoryStorage::new()));
+    let service = StoredSessionService::over(ThirdParty(Undecided(MemoryStorage::new())));
     let key = SessionKey::new("shop", "ada", "s1")?;
     let create = CreateRequest {
         app_name: "shop".into(),
@@ -151,8 +110,16 @@ async fn a_storage_that_never_calls_decide_is_told_so() -> Result<(), Error> {
 /// Has the highest revisions that Rust can hold.
 struct Exhausted(MemoryStorage);
 
-impl Storage for Exhausted {
-    fn write<'a>(&'a self, write: &'a mut dyn Decide, _: &'a dyn Call) -> StorageFuture<'a, ()> {
+impl Write for Exhausted {
+    fn memory(&self) -> &MemoryStorage {
+        &self.0
+    }
+
+    fn write_memory<'a>(
+        &'a self,
+        write: &'a mut dyn Decide,
+        _: &'a dyn Call,
+    ) -> StorageFuture<'a, ()> {
         Box::pin(async move {
             let head = SessionHead { revision: u64::MAX, ..SessionHead::default() };
             let session = Some(head).filter(|_| !write.plan().creates);
@@ -161,36 +128,11 @@ impl Storage for Exhausted {
             Ok(())
         })
     }
-
-    fn read<'a>(
-        &'a self,
-        target: &'a Target,
-        window: &'a Window,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Rows> {
-        self.0.read(target, window, call)
-    }
-
-    fn list<'a>(
-        &'a self,
-        request: &'a ListRequest,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Listing> {
-        self.0.list(request, call)
-    }
-
-    fn delete<'a>(
-        &'a self,
-        deletion: &'a Deletion,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Option<u64>> {
-        self.0.delete(deletion, call)
-    }
 }
 
 #[tokio::test]
 async fn a_storage_whose_revisions_have_no_next_one_is_told_so() -> Result<(), Error> {
-    let service = StoredSessionService::over(Exhausted(MemoryStorage::new()));
+    let service = StoredSessionService::over(ThirdParty(Exhausted(MemoryStorage::new())));
     let key = SessionKey::new("shop", "ada", "s1")?;
     let create = CreateRequest {
         app_name: "shop".into(),
@@ -217,49 +159,32 @@ struct Lagging {
     is_gone: AtomicBool,
 }
 
-impl Storage for Lagging {
-    fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()> {
+impl Write for Lagging {
+    fn memory(&self) -> &MemoryStorage {
+        &self.replica
+    }
+
+    fn write_memory<'a>(
+        &'a self,
+        write: &'a mut dyn Decide,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, ()> {
         Box::pin(async move {
             let empty = MemoryStorage::new();
             let storage = if self.is_gone.load(Ordering::Relaxed) { &empty } else { &self.replica };
             storage.write(write, call).await
         })
     }
-
-    fn read<'a>(
-        &'a self,
-        target: &'a Target,
-        window: &'a Window,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Rows> {
-        self.replica.read(target, window, call)
-    }
-
-    fn list<'a>(
-        &'a self,
-        request: &'a ListRequest,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Listing> {
-        self.replica.list(request, call)
-    }
-
-    fn delete<'a>(
-        &'a self,
-        deletion: &'a Deletion,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Option<u64>> {
-        self.replica.delete(deletion, call)
-    }
 }
 
 #[tokio::test]
 async fn the_changes_of_a_session_that_is_gone_for_writes_have_to_be_read_as_a_whole()
 -> Result<(), Error> {
-    let service = StoredSessionService::over(Lagging::default());
+    let service = StoredSessionService::over(ThirdParty(Lagging::default()));
     let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
     let create = CreateRequest { app_name, user_id, ..CreateRequest::default() };
     let session = service.create(create).await?;
-    service.storage().is_gone.store(true, Ordering::Relaxed);
+    service.storage().0.is_gone.store(true, Ordering::Relaxed);
     let listed = service.list_changes(session.key(), session.revision()).await?;
     assert!(listed.changes.is_none());
     Ok(())
