@@ -94,7 +94,8 @@ export class SessionCore {
      */
     describe(app_name: string, user_id: string, session_id: string, title?: string | null, labels?: string | null, caller?: Function | null): any;
     /**
-     * Returns a session, as `session_to_javascript` lays it out, or `undefined`.
+     * Returns a session, as `session_to_javascript` lays it out, or `undefined`. TypeScript has checked the
+     * numbers, here and in other verbs.
      */
     get(app_name: string, user_id: string, session_id: string, num_recent_events?: number | null, after_timestamp?: number | null, caller?: Function | null): any;
     /**
@@ -106,7 +107,7 @@ export class SessionCore {
      * Returns a page of sessions, as `listing_to_javascript` lays it out. `after` is the place that
      * the page follows: `[time, sessionId, userId]`.
      */
-    list(app_name: string, user_id: string | null | undefined, by_creation: boolean, descending: boolean, limit: number | null | undefined, page: number | null | undefined, with_total: boolean, after?: Array<any> | null, caller?: Function | null): any;
+    list(app_name: string, user_id: string | null | undefined, by_creation: boolean, descending: boolean, offset: number, limit: number | null | undefined, with_total: boolean, after?: Array<any> | null, caller?: Function | null): any;
     /**
      * Makes a memory of its own.
      */
@@ -120,7 +121,7 @@ export class SessionCore {
      * after the event with that id (`forward`), or the last ones before it. Without an id, the
      * first or last ones of all.
      */
-    page(app_name: string, user_id: string, session_id: string, forward: boolean, event_id: string | null | undefined, limit: number | null | undefined, with_count: boolean, caller?: Function | null): any;
+    page(app_name: string, user_id: string, session_id: string, forward: boolean, event_id: string | null | undefined, limit: number, with_count: boolean, caller?: Function | null): any;
     /**
      * Aborts transactions and upgrades before the browser freezes the page, or lets calls try again.
      * In between they wait.
@@ -143,12 +144,6 @@ export class SessionCore {
 export function artifact_message(text: string, position: number, failed: boolean): string;
 
 /**
- * # Errors
- * Fails with `invalid_argument` if the numbers are no valid window of a session's events.
- */
-export function check_window(last?: number | null, after?: number | null): void;
-
-/**
  * Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `timeout`
  * milliseconds for other connections.
  */
@@ -159,14 +154,6 @@ export function delete_database(name: string, timeout: number): any;
  * offset, suggestions}]}`. `keys` are the keys that have a value.
  */
 export function describe_missing(text: string, positions: Uint32Array | number[], keys: Array<any>): any;
-
-/**
- * Returns the number of events on a page.
- *
- * # Errors
- * Fails with `invalid_argument` if the number is out of range.
- */
-export function event_limit(limit?: number | null): number;
 
 /**
  * Whether so many bytes can be allocated, with some to spare.
@@ -190,11 +177,6 @@ export function history_view(marks: Float64Array | number[], calls: Uint32Array 
  * The optional texts come first: TypeScript then requires each of them.
  */
 export function merge_states(user: string | null | undefined, app: string | null | undefined, state: string, record: string): string;
-
-/**
- * Converts the numbers of a page request to `[offset, limit]`. `limit` is NaN if there is none.
- */
-export function page_numbers(limit?: number | null, page?: number | null): Float64Array;
 
 /**
  * Whether two JSON texts are equal as JSON values.

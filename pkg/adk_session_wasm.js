@@ -419,7 +419,8 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Returns a session, as `session_to_javascript` lays it out, or `undefined`.
+     * Returns a session, as `session_to_javascript` lays it out, or `undefined`. TypeScript has checked the
+     * numbers, here and in other verbs.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
@@ -475,18 +476,18 @@ export class SessionCore {
      * @param {string | null | undefined} user_id
      * @param {boolean} by_creation
      * @param {boolean} descending
+     * @param {number} offset
      * @param {number | null | undefined} limit
-     * @param {number | null | undefined} page
      * @param {boolean} with_total
      * @param {Array<any> | null} [after]
      * @param {Function | null} [caller]
      * @returns {any}
      */
-    list(app_name, user_id, by_creation, descending, limit, page, with_total, after, caller) {
+    list(app_name, user_id, by_creation, descending, offset, limit, with_total, after, caller) {
         const val3 = +by_creation;
         const val4 = +descending;
-        const val5 = +(isLikeNone(limit) ? 0 : limit);
-        const val6 = +(isLikeNone(page) ? 0 : page);
+        const val5 = +offset;
+        const val6 = +(isLikeNone(limit) ? 0 : limit);
         const val7 = +with_total;
         let ptr0, len0, ptr1, len1;
         try {
@@ -499,7 +500,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, val4, !isLikeNone(limit), val5, !isLikeNone(page), val6, val7, isLikeNone(after) ? 0 : addToExternrefTable0(after), isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, val4, val5, !isLikeNone(limit), val6, val7, isLikeNone(after) ? 0 : addToExternrefTable0(after), isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -533,14 +534,14 @@ export class SessionCore {
      * @param {string} session_id
      * @param {boolean} forward
      * @param {string | null | undefined} event_id
-     * @param {number | null | undefined} limit
+     * @param {number} limit
      * @param {boolean} with_count
      * @param {Function | null} [caller]
      * @returns {any}
      */
     page(app_name, user_id, session_id, forward, event_id, limit, with_count, caller) {
         const val5 = +forward;
-        const val6 = +(isLikeNone(limit) ? 0 : limit);
+        const val6 = +limit;
         const val7 = +with_count;
         let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
         try {
@@ -559,7 +560,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_page(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, ptr3, len3, !isLikeNone(limit), val6, val7, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        const ret = wasm.sessioncore_page(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, ptr3, len3, val6, val7, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -657,19 +658,6 @@ export function artifact_message(text, position, failed) {
 }
 
 /**
- * # Errors
- * Fails with `invalid_argument` if the numbers are no valid window of a session's events.
- * @param {number | null} [last]
- * @param {number | null} [after]
- */
-export function check_window(last, after) {
-    const ret = wasm.check_window(!isLikeNone(last), isLikeNone(last) ? 0 : last, !isLikeNone(after), isLikeNone(after) ? 0 : after);
-    if (ret[1]) {
-        throw takeFromExternrefTable0(ret[0]);
-    }
-}
-
-/**
  * Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `timeout`
  * milliseconds for other connections.
  * @param {string} name
@@ -709,22 +697,6 @@ export function describe_missing(text, positions, keys) {
     }
     const ret = wasm.describe_missing(ptr0, len0, ptr1, len1, keys);
     return ret;
-}
-
-/**
- * Returns the number of events on a page.
- *
- * # Errors
- * Fails with `invalid_argument` if the number is out of range.
- * @param {number | null} [limit]
- * @returns {number}
- */
-export function event_limit(limit) {
-    const ret = wasm.event_limit(!isLikeNone(limit), isLikeNone(limit) ? 0 : limit);
-    if (ret[2]) {
-        throw takeFromExternrefTable0(ret[1]);
-    }
-    return ret[0];
 }
 
 /**
@@ -817,22 +789,6 @@ export function merge_states(user, app, state, record) {
     } finally {
         wasm.__wbindgen_free(deferred6_0, deferred6_1, 1);
     }
-}
-
-/**
- * Converts the numbers of a page request to `[offset, limit]`. `limit` is NaN if there is none.
- * @param {number | null} [limit]
- * @param {number | null} [page]
- * @returns {Float64Array}
- */
-export function page_numbers(limit, page) {
-    const ret = wasm.page_numbers(!isLikeNone(limit), isLikeNone(limit) ? 0 : limit, !isLikeNone(page), isLikeNone(page) ? 0 : page);
-    if (ret[3]) {
-        throw takeFromExternrefTable0(ret[2]);
-    }
-    var v1 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
-    wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
-    return v1;
 }
 
 /**
@@ -1270,7 +1226,7 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 15, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 16, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h7d778da3cd159e4f);
             return ret;
         },

@@ -85,11 +85,11 @@ export class CopyReads {
   }
 
   page(request: PageRequest): Promise<ReadPage | undefined> {
-    const { key, direction, eventId, limit = Infinity, withCount } = request;
+    const { key, direction, eventId, limit, withCount } = request;
     const isFirst = direction === 'after' && eventId === undefined;
     // One more than the newest page has tells whether there are older ones.
     const newest = eventId === undefined ? limit + 1 : 0;
-    const need = isFirst || withCount || limit === Infinity ? Infinity : newest;
+    const need = isFirst || withCount ? Infinity : newest;
     const isEnough = ({ hasOlder }: ReadPage, copiedCount: number): boolean =>
       copiedCount === Infinity || (need < Infinity && hasOlder === true);
     return this.#readSession(key, { need, isEnough }, request, (backend, call) =>

@@ -75,7 +75,7 @@ export function requireMilliseconds(
   throw invalidValue(key, `must be milliseconds from ${least} to ${most}`, value);
 }
 
-/** Returns a number, or `undefined` if it is absent or null. Rust checks its range. */
+/** Returns a number, or `undefined` if it is absent or null. NaN is refused. */
 export function optionalNumber(key: string, value: unknown): number | undefined {
   return optionalValue(key, value, isNumber, 'must be a number');
 }
@@ -86,8 +86,9 @@ export function optionalBoolean(key: string, value: unknown): boolean | undefine
 }
 
 /** Returns a count or a revision, or `undefined` if it is absent or null. */
-export function optionalCount(key: string, value: unknown): number | undefined {
-  return optionalValue(key, value, isCount, 'must be a whole number from 0');
+export function optionalCount(key: string, value: unknown, least = 0): number | undefined {
+  const isValid = (value: unknown): value is number => isCount(value) && value >= least;
+  return optionalValue(key, value, isValid, `must be a whole number from ${least}`);
 }
 
 /** Returns the value, which must be as the rule has it, or `undefined` if it is absent or null. */
@@ -103,7 +104,7 @@ export function optionalValue<T>(
 }
 
 function isNumber(value: unknown): value is number {
-  return typeof value === 'number';
+  return typeof value === 'number' && !Number.isNaN(value);
 }
 
 function isBoolean(value: unknown): value is boolean {

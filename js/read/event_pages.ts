@@ -1,10 +1,5 @@
 import { after, type MaybePromise, requireNotAborted, takeOptions } from '../call/call.js';
-import {
-  optionalBoolean,
-  optionalCount,
-  optionalNumber,
-  requireOneOf,
-} from '../errors/option_values.js';
+import { optionalBoolean, optionalCount, requireOneOf } from '../errors/option_values.js';
 import { invalid } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
@@ -17,7 +12,6 @@ import { requireId, requireKey, requireUser } from '../model/values/ids.js';
 import type { Abortable, HistoryView, Session } from '../model/session.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import { callOf, type PageRequest, type ReadPage, type ReadSession } from '../storage/backend.js';
-import { eventLimit } from '../wasm/core.js';
 import { cursorText, foreignCursor, readPlace } from './cursor.js';
 import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
 import type { ReaderParts } from './session_reader.js';
@@ -27,6 +21,15 @@ import { ViewPages } from './view_pages.js';
 
 /** The most events of a page. */
 const MAX_PAGE = 1000;
+/** The number of events of a page, if the request does not say. */
+const DEFAULT_LIMIT = 50;
+
+/** Returns the number of events of a page, which must be from 1 to 1,000; the default one if it is absent or null. */
+export function takeEventLimit(value: unknown): number {
+  const limit = optionalCount('limit', value, 1) ?? DEFAULT_LIMIT;
+  if (limit <= MAX_PAGE) return limit;
+  throw invalid('limit', `must not be greater than ${MAX_PAGE}; it is ${limit}`);
+}
 
 /** Reads pages of a session's events. */
 export class EventPages {
@@ -46,7 +49,7 @@ export class EventPages {
     if (before !== undefined && newer !== undefined) {
       throw invalid('after', 'must not be given together with before');
     }
-    const limit = optionalNumber('limit', request.limit);
+    const limit = takeEventLimit(request.limit);
     const isAtCursor = before !== undefined || newer !== undefined;
     const withCount = optionalBoolean('withCount', request.withCount) ?? !isAtCursor;
     const skipCorrupt = optionalBoolean('skipCorrupt', request.skipCorrupt) ?? false;
@@ -87,10 +90,9 @@ export class EventPages {
     );
     return after(read, (read) => {
       if (read === undefined) throw sessionNotFound(key.sessionId);
-      const most = eventLimit(limit);
       const pages = new ViewPages(read.events, view);
       const found =
-        direction === 'after' ? pages.after(eventId, most) : pages.before(eventId, most);
+        direction === 'after' ? pages.after(eventId, limit) : pages.before(eventId, limit);
       return { created: read.created, ...found };
     });
   }
@@ -132,7 +134,7 @@ export class EventPages {
       key,
       direction: 'before',
       eventId,
-      limit: optionalNumber('limit', limit),
+      limit: takeEventLimit(limit),
       withCount: false,
     } as const;
     const { handles } = this.#parts;

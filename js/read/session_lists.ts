@@ -1,11 +1,6 @@
 import { isTime } from '../model/values/time.js';
 import { after as whenRead, type MaybePromise } from '../call/call.js';
-import {
-  optionalBoolean,
-  optionalCount,
-  optionalNumber,
-  requireOneOf,
-} from '../errors/option_values.js';
+import { optionalBoolean, optionalCount, requireOneOf } from '../errors/option_values.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { isWellFormed } from '../json/text.js';
 import { requireOwner } from '../model/values/ids.js';
@@ -56,9 +51,9 @@ interface SessionList extends Pick<SessionFilter, 'labels' | 'title'> {
 type Boundary = readonly [page: number, time: number, sessionId: string, userId: string];
 
 /** The page of a request. */
-interface RequestedPage extends Pick<ListRequest, 'limit' | 'page' | 'withTotal'> {
-  /** The number of the page that ends at the cursor; 0 without one. */
-  readonly lastPage: number;
+interface RequestedPage extends Pick<ListRequest, 'offset' | 'limit' | 'withTotal'> {
+  /** Counts from 1. */
+  readonly number: number;
   readonly after: TimedPlace | undefined;
 }
 
@@ -88,7 +83,7 @@ export class SessionLists {
     return whenRead(read, ({ sessions: records, total: totalItems, shared }) => {
       const listed = isWalk ? records : records.slice(0, limit);
       const sessions = makeHandles<S>(listed, appName, shared, this.#parts.handles, stateKeys);
-      const number = limit ? (page.page ?? page.lastPage + 1) : 1;
+      const number = limit ? page.number : 1;
       const size = limit ?? (withTotal ? totalItems : sessions.length);
       const totalPages = size && Math.ceil(totalItems / size);
       // If a walk gets more sessions than its limit without a filter, it got all that the list has after a place.
@@ -106,11 +101,11 @@ export class SessionLists {
 
   #read(
     { appName, userId, order, orderBy }: SessionList,
-    page: Pick<ListRequest, 'limit' | 'page' | 'withTotal' | 'after' | 'description'>,
+    page: Pick<ListRequest, 'offset' | 'limit' | 'withTotal' | 'after' | 'description'>,
     call: BackendCall,
   ): MaybePromise<ReadList> {
-    const { limit, page: number, withTotal, after, description } = page;
-    const list = { appName, userId, order, orderBy, limit, page: number };
+    const { offset, limit, withTotal, after, description } = page;
+    const list = { appName, userId, order, orderBy, offset, limit };
     return this.#parts.call(call.signal, (backend) =>
       backend.list({ ...list, withTotal, after, description, ...callOf(call) }),
     );
@@ -128,8 +123,8 @@ export class SessionLists {
     const { admits, title, labels } = filter;
     const chunk = size && Math.min(size, CHUNK);
     const page = {
+      offset: 0,
       limit: chunk,
-      page: undefined,
       withTotal: false,
       after,
       description: { title, labels },
@@ -222,18 +217,25 @@ function takePage(
 ): RequestedPage {
   const { cursor } = request;
   const limit = optionalCount('limit', request.limit);
-  const page = optionalNumber('page', request.page);
+  const page = optionalCount('page', request.page, 1);
   const withTotal = optionalBoolean('withTotal', request.withTotal) ?? !isFiltered;
   const isLater = cursor !== undefined || isFiltered;
   const barred =
     (isLater && page !== undefined && 'page') || (isFiltered && withTotal && 'withTotal');
   if (barred) throw invalid(barred, 'cannot be given with this cursor or filter');
-  const numbers = { limit, page, withTotal };
-  if (cursor === undefined) return { ...numbers, lastPage: 0, after: undefined };
-  if (limit === undefined) throw invalid('cursor', 'needs a limit');
+  const needing = (page !== undefined && 'page') || (cursor !== undefined && 'cursor');
+  if (limit === undefined && needing) {
+    throw invalid(needing, 'needs a limit: the number of items on a page');
+  }
+  if (cursor === undefined) {
+    const number = page ?? 1;
+    const offset = Math.min((number - 1) * (limit ?? 0), Number.MAX_SAFE_INTEGER);
+    return { offset, limit, withTotal, number, after: undefined };
+  }
   const place = readPlace('cursor', LIST_CURSOR, cursorOwner(list), cursor);
   const [lastPage, time, sessionId, userId] = place as Boundary;
-  return { ...numbers, lastPage, after: { [list.orderBy]: time, sessionId, userId } };
+  const boundary = { [list.orderBy]: time, sessionId, userId };
+  return { offset: 0, limit, withTotal, number: lastPage + 1, after: boundary };
 }
 
 /** @throws SessionError `corrupt_record` if the time of the session is damaged */

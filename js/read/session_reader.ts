@@ -1,4 +1,9 @@
-import { optionalBoolean, optionalNumber, requireOneOf } from '../errors/option_values.js';
+import {
+  optionalBoolean,
+  optionalCount,
+  optionalNumber,
+  requireOneOf,
+} from '../errors/option_values.js';
 import { type Description, setDescription } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
@@ -51,7 +56,7 @@ export class SessionReader {
     const { appName, userId, sessionId } = request;
     const config = request.config && takeOptions(request.config, 'config.');
     requireUser(request);
-    const last = optionalNumber('config.numRecentEvents', config?.numRecentEvents);
+    const last = optionalCount('config.numRecentEvents', config?.numRecentEvents);
     const from = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
     const skipCorrupt = optionalBoolean('config.skipCorrupt', config?.skipCorrupt) ?? false;
     const view = requireOneOf('config.view', config?.view ?? 'raw', HISTORY_VIEWS);

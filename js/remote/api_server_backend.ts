@@ -18,7 +18,6 @@ import type {
   ReadRequest,
   ReadSession,
 } from '../storage/backend.js';
-import { checkWindow, pageNumbers } from '../wasm/core.js';
 import { nothingIn, readSessionOf, type RemoteSession, sessionIn } from './responses.js';
 import { type Connection, pathOf } from './connection/connection.js';
 import { bodyOf, createAt, type ServerBackend } from './server_backend.js';
@@ -57,7 +56,6 @@ export class ApiServerBackend implements ServerBackend {
   }
 
   async get({ key, last, after, ...call }: ReadRequest): Promise<ReadSession | undefined> {
-    checkWindow(last, after);
     const path = sessionPath(key);
     const request = { method: 'GET', path, none: 'not_found' } as const;
     const session = await this.#connection.request(request, call, (json) =>
@@ -71,16 +69,15 @@ export class ApiServerBackend implements ServerBackend {
   }
 
   async list(list: ListRequest): Promise<ReadList> {
-    const { appName, userId, order, orderBy, limit, page, after } = list;
-    const wanted = pageNumbers(limit, page);
+    const { appName, userId, order, orderBy, offset, limit, after } = list;
     if (userId === undefined) throw unsupported('lists only the sessions of one user');
     if (orderBy === 'createTime') throw unsupported('does not tell when a session was created');
     const path = sessionsPath({ appName, userId });
     const request = { method: 'GET', path } as const;
     const all = (await this.#connection.request(request, list, pythonSessions))!;
     const places = all.map((session) => ({ ...session, sessionId: session.id }));
-    const end = wanted.limit === undefined ? undefined : wanted.offset + wanted.limit;
-    const sorted = sortList(places, { order, after }).slice(wanted.offset, end);
+    const end = limit === undefined ? undefined : offset + limit;
+    const sorted = sortList(places, { order, after }).slice(offset, end);
     const shared = new SharedKeys();
     const sessions = sorted.map((session) =>
       shared.takeOut({ ...session, created: 0, revision: 0, createTime: undefined }),

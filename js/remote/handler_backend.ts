@@ -28,7 +28,6 @@ import type {
   StateRequest,
   UpdateRequest,
 } from '../storage/backend.js';
-import { pageNumbers } from '../wasm/core.js';
 import { appendedIn, changesIn, nothingIn, pageIn, sessionIn, sessionReader } from './responses.js';
 import type { Query } from '../http/exchange.js';
 import {
@@ -99,19 +98,19 @@ export class HandlerBackend implements ServerBackend {
   }
 
   list(request: ListRequest): Promise<ReadList> {
-    const { appName, userId, limit, page, withTotal, orderBy, after, description } = request;
+    const { appName, userId, offset, limit, withTotal, orderBy, after, description } = request;
     const isDescending = request.order === 'desc';
     return this.#connection.limited(request, async (call) => {
-      const wanted = pageNumbers(limit, page);
       // A page of more than a chunk is read from the start of the list.
-      const isChunk = wanted.limit !== undefined && wanted.limit <= CHUNK;
-      const skipped = isChunk ? 0 : wanted.offset;
+      const isChunk = limit !== undefined && limit <= CHUNK;
+      const page = isChunk && offset > 0 ? Math.floor(offset / limit) + 1 : undefined;
+      const skipped = isChunk ? 0 : offset;
       // A session that is updated between two chunks moves to the end. So the whole list is read from its old end: in
       // descending order such a session would be missing.
-      const isReversed = isDescending && wanted.limit === undefined;
+      const isReversed = isDescending && limit === undefined;
       const order = isDescending && !isReversed ? 'desc' : 'asc';
       const { owner, ...query } = listQuery(appName, userId, order, orderBy, description);
-      const most = skipped + (wanted.limit ?? Infinity);
+      const most = skipped + (limit ?? Infinity);
       const path = pathTo({ appName }, '/sessions');
       const sessions = new Map<string, ListedSession>();
       const shared = new SharedKeys();
@@ -122,7 +121,7 @@ export class HandlerBackend implements ServerBackend {
         const part = {
           limit: Math.min(CHUNK, most - sessions.size),
           withTotal: withTotal && total === undefined,
-          page: isChunk && cursor === undefined ? page : undefined,
+          page: cursor === undefined ? page : undefined,
           cursor,
         };
         const request = { method: 'GET', path, query: { ...query, ...part } } as const;

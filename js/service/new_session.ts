@@ -1,4 +1,4 @@
-import { optionalTime } from '../model/values/time.js';
+import { optionalTime, requireTime } from '../model/values/time.js';
 import { invalidValue } from '../errors/invalid.js';
 import { requireOneOf } from '../errors/option_values.js';
 import { firstTitleOf } from '../model/auto_title.js';
@@ -70,7 +70,7 @@ export function takeNewSession<S extends object>(
       expiry: takeExpiry(request, expires),
     },
     lastUpdateTime: optionalTime('lastUpdateTime', lastUpdateTime),
-    now: clock(),
+    now: requireTime('the clock', clock()),
     sharesState: requireOneOf('sharedState', sharedState, ['apply', 'keep']) === 'apply',
     ifAbsent,
     signal,

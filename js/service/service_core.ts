@@ -194,7 +194,7 @@ export class ServiceCore {
     list: ({ appName, userId }, { limit, after: place }, call) => {
       const orderBy = 'lastUpdateTime' as const;
       const list = { appName, userId, order: 'asc', orderBy, after: place } as const;
-      const numbers = { limit, page: undefined, withTotal: false };
+      const numbers = { offset: 0, limit, withTotal: false };
       const read = this.callBackend<ReadList>(call.signal, (backend) =>
         backend.list({ ...list, ...numbers, ...callOf(call) }),
       );

@@ -74,13 +74,13 @@ export interface ReadSession extends SessionHead {
   readonly labels?: string | undefined;
 }
 
-/** The page of events to read. The caller gave `limit`. */
+/** The page of events to read. */
 export interface PageRequest extends BackendCall {
   readonly key: CompositeSessionKey;
   /** `'after'`: the first events after `eventId`, or of all. `'before'`: the last ones before it, or of all. */
   readonly direction: 'before' | 'after';
   readonly eventId: string | undefined;
-  readonly limit: number | undefined;
+  readonly limit: number;
   readonly withCount: boolean;
   /**
    * Whether the caller reads on to the end. The page may then have more events than `limit`, if the storage has to
@@ -117,12 +117,13 @@ export interface ChangesRequest extends BackendCall {
   readonly created: number | undefined;
 }
 
-/** A page of a list of sessions, in the numbers that the caller gave. */
+/** The part of a list of sessions to read. */
 export interface ListRequest extends BackendCall, StateOwner {
   readonly order: 'asc' | 'desc';
   readonly orderBy: ListTime;
+  /** A multiple of `limit`; 0 without one. */
+  readonly offset: number;
   readonly limit: number | undefined;
-  readonly page: number | undefined;
   readonly withTotal: boolean;
   /** Only the sessions that the list has after this place. `limit` is then given. */
   readonly after?: TimedPlace | undefined;

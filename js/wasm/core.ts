@@ -2,14 +2,11 @@
 import {
   AdapterWrite,
   artifact_message,
-  check_window,
   delete_database,
   describe_missing,
-  event_limit,
   has_room,
   history_view,
   merge_states,
-  page_numbers,
   same_json,
   scan_template,
   SessionCore,
@@ -260,34 +257,6 @@ export function mergeStates(
 ): string {
   requireRoom(state.length + (user?.length ?? 0) + (app?.length ?? 0));
   return callCore(() => merge_states(user, app, state, record));
-}
-
-/**
- * @throws SessionError `invalid_argument` if the numbers describe no window of a session's events
- */
-export function checkWindow(last: number | undefined, after: number | undefined): void {
-  callCore(() => check_window(last, after));
-}
-
-/**
- * Returns the number of events of a page, the default one if `limit` is absent.
- *
- * @throws SessionError `invalid_argument` if it is out of range
- */
-export function eventLimit(limit: number | undefined): number {
-  return callCore(() => event_limit(limit));
-}
-
-/** The part of a list that a page holds. */
-interface PageNumbers {
-  readonly offset: number;
-  readonly limit: number | undefined;
-}
-
-/** @throws SessionError `invalid_argument` if the numbers of a request describe no page */
-export function pageNumbers(limit: number | undefined, page: number | undefined): PageNumbers {
-  const [from = 0, most = NaN] = callCore(() => page_numbers(limit, page));
-  return { offset: from, limit: Number.isNaN(most) ? undefined : most };
 }
 
 /** The database of the browser, and how it is written. */

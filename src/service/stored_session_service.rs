@@ -2,7 +2,7 @@
 
 use crate::core::error::Error;
 use crate::core::event::Event;
-use crate::core::read::{ListOrder, ListPage, ListPlace, Window, check_event_limit};
+use crate::core::read::{ListOrder, ListPage, ListPlace, Window};
 use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_id, check_owner};
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Append, Describe, HandlePosition, NewSession, StalePolicy};
@@ -258,7 +258,6 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
         let ListEventsRequest { app_name, user_id, session_id, end, limit, with_count } = request;
         let missing = || Error::NotFound { session_id: session_id.clone() };
         let key = key_of(app_name, user_id, &session_id)?;
-        let limit = check_event_limit(limit.map(|limit| limit as f64))?;
         let key = key.ok_or_else(missing)?;
         let stored = self.texts.get_events(key, end, limit, with_count).await?;
         let ReadEvents { events, before, after, event_count } = stored;

@@ -137,7 +137,7 @@ export class Lists {
 
   #page({ appName, userId }: StateOwner, limit: number, after?: TimedPlace): Promise<ReadList> {
     const list = { appName, userId, order: 'desc', orderBy: 'lastUpdateTime' } as const;
-    const page = { limit, page: undefined, after, withTotal: after === undefined };
+    const page = { offset: 0, limit, after, withTotal: after === undefined };
     return this.#parts.remote.ask((backend, call) => backend.list({ ...list, ...page, ...call }));
   }
 

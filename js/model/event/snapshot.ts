@@ -6,12 +6,12 @@
  * setting a missing `id` and `timestamp`. {@link applySnapshot} does the rest after the commit.
  */
 import { kindOf } from '../../errors/describe.js';
-import { invalid, invalidValue } from '../../errors/invalid.js';
+import { invalid } from '../../errors/invalid.js';
 import { requireObject } from '../../errors/option_values.js';
 import { createEventActions } from './create_event.js';
 import type { Event, EventActions } from './event.js';
 import { requireId } from '../values/ids.js';
-import { isTime, TIME_RULE } from '../values/time.js';
+import { requireTime } from '../values/time.js';
 import { unreadable } from '../../json/unreadable.js';
 import { checkEvent } from '../../json/check.js';
 import { snapshotDelta } from '../../state/delta.js';
@@ -83,7 +83,10 @@ export function snapshotEvent(
 function makeEventSnapshot(event: Event, clock: () => number, newId: () => string): EventSnapshot {
   const { id: givenId, timestamp: givenTime } = event as { id?: unknown; timestamp?: unknown };
   const id = requireId('event.id', givenId === undefined || givenId === '' ? newId() : givenId);
-  const timestamp = requireTimestamp(givenTime === undefined ? Math.floor(clock()) : givenTime);
+  const timestamp = requireTime(
+    'event.timestamp',
+    givenTime === undefined ? Math.floor(clock()) : givenTime,
+  );
 
   const givenActions = event.actions as EventActions | undefined;
   const deltaSnapshot = snapshotDelta(givenActions?.stateDelta, 'event.actions.stateDelta');
@@ -223,12 +226,6 @@ function requireSettable(target: object, key: string, owner: string): void {
     'cannot be set: the object is frozen or the member read-only. ' +
       'Append a copy: {...event, actions: {...event.actions}}',
   );
-}
-
-function requireTimestamp(timestamp: unknown): number {
-  if (!isTime(timestamp)) throw invalidValue('event.timestamp', TIME_RULE, timestamp);
-  // Adding 0 turns −0 into 0, as in JSON.
-  return timestamp + 0;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { invalidValue } from '../../errors/invalid.js';
 import { optionalValue } from '../../errors/option_values.js';
 
 /** The latest time: the last millisecond of the year 9999, where the dates of databases end. */
@@ -9,6 +10,12 @@ export const TIME_RULE = `must be milliseconds since 1970, 0 to ${MAX_TIMESTAMP}
 /** Returns whether `value` is a time: milliseconds since 1970, 0 to {@link MAX_TIMESTAMP}. */
 export function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= MAX_TIMESTAMP;
+}
+
+/** Returns a time, in which −0 is 0, as in JSON. */
+export function requireTime(argument: string, value: unknown): number {
+  if (!isTime(value)) throw invalidValue(argument, TIME_RULE, value);
+  return value + 0;
 }
 
 /** Returns a time, or `undefined` if it is absent or null. */

@@ -7,6 +7,7 @@ import type { Appended } from '../../storage/backend.js';
 import { isRevision } from '../../storage/checked_rows.js';
 import type { HandlePosition } from '../../wasm/appends.js';
 import { toAllSeconds } from '../../python/time.js';
+import { takeEventLimit } from '../../read/event_pages.js';
 import { appendOfClient } from '../rights/client_append.js';
 import { publicView } from '../rights/public_view.js';
 import { eventsIn, expectedEventsIn, expectedRevisionIn } from './call_body.js';
@@ -48,7 +49,7 @@ export const HANDLE_ROUTES: readonly Route[] = [
         key: { appName, userId, sessionId },
         direction: wordIn(query, 'direction', ['before', 'after']) ?? 'before',
         eventId,
-        limit: numberIn(query, 'limit'),
+        limit: takeEventLimit(numberIn(query, 'limit')),
         withCount: flagIn(query, 'withCount') ?? eventId === undefined,
         signal: call.signal,
       });

@@ -187,13 +187,13 @@ export class CoreBackend implements Backend {
   }
 
   list(request: ListRequest): MaybePromise<ReadList> {
-    const { appName, userId, order, orderBy, limit, page, withTotal, signal, onRetry } = request;
+    const { appName, userId, order, orderBy, offset, limit, withTotal, signal, onRetry } = request;
     const { after: last } = request;
     const place = last && [last[orderBy], last.sessionId, last.userId];
     const [isByCreation, isDescending] = [orderBy === 'createTime', order === 'desc'];
     // prettier-ignore
     const listed = this.#read<PackedList>(signal, () => this.core.list(
-      appName, userId, isByCreation, isDescending, limit, page, withTotal, place, onRetry,
+      appName, userId, isByCreation, isDescending, offset, limit, withTotal, place, onRetry,
     ));
     return after(listed, (list) => unpackList(list, this.#storage.toListed));
   }

@@ -1,7 +1,6 @@
 /** Reads sessions and pages of events through a storage, and checks its results. */
 import { untilAborted } from '../../call/time_limit.js';
 import type { StorageCall } from '../../model/diagnostic.js';
-import { eventLimit } from '../../wasm/core.js';
 import type { PageRequest, ReadPage } from '../backend.js';
 import {
   eventTuple,
@@ -66,8 +65,7 @@ export async function pageThrough(
   const isForward = direction === 'after';
   const hasVerb = storage.readPage !== undefined;
   const isWhole = page.isToEnd === true && (!hasVerb || storage.readsBack === true);
-  const most = eventLimit(limit);
-  const wanted = isWhole ? Infinity : most;
+  const wanted = isWhole ? Infinity : limit;
   const given: StoragePageRequest = {
     key,
     direction,

@@ -5,14 +5,7 @@ import { SessionError } from '../../errors/errors.js';
 import type { ChangesSince } from '../../model/changes_since.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import { packAppends, packCreation } from '../../wasm/appends.js';
-import {
-  AdapterWrite,
-  callCore,
-  checkWindow,
-  mergeStates,
-  pageNumbers,
-  requireRoom,
-} from '../../wasm/core.js';
+import { AdapterWrite, callCore, mergeStates, requireRoom } from '../../wasm/core.js';
 import { type Compute, MOST_CHANGED } from '../../wasm/protocol.js';
 import type {
   Appended,
@@ -226,7 +219,6 @@ export class StorageBackend implements Backend {
 
   async get(request: ReadRequest): Promise<ReadSession | undefined> {
     const { key, last, after, skipCorrupt = false } = request;
-    checkWindow(last, after);
     const window = {
       ...(last !== undefined && { last }),
       ...(after !== undefined && { after }),
@@ -267,8 +259,7 @@ export class StorageBackend implements Backend {
   }
 
   async list(request: ListRequest): Promise<ReadList> {
-    const { appName, userId, order, orderBy, withTotal, after } = request;
-    const { offset, limit } = pageNumbers(request.limit, request.page);
+    const { appName, userId, order, orderBy, offset, limit, withTotal, after } = request;
     const part: StorageListPartRequest = {
       appName,
       ...(userId !== undefined && { userId }),

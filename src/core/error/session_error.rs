@@ -134,20 +134,6 @@ impl Error {
         Self::InvalidArgument { argument, rule: rule.into() }
     }
 
-    /// Returns an [`Error::InvalidArgument`] for a number, and says what it is.
-    pub(crate) fn invalid_number(argument: &'static str, rule: &str, number: f64) -> Self {
-        // No message prints a float: the code that prints floats takes more wasm than all rules about
-        // sessions.
-        let given = if number < 0.0 {
-            "negative".to_owned()
-        } else if number.fract() == 0.0 && number < 1e16 {
-            (number as u64).to_string()
-        } else {
-            "a fraction, NaN or too large".to_owned()
-        };
-        Self::invalid(argument, format!("{rule}; it is {given}"))
-    }
-
     /// Returns the stable code of this kind of error.
     pub fn code(&self) -> &'static str {
         match self {

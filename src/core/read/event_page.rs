@@ -2,29 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::core::error::Error;
-use crate::core::read::count::check_count;
-
-/// The number of events on a page, if the request does not say.
-const DEFAULT_LIMIT: usize = 50;
-/// The most events of a page.
-const MAX_LIMIT: usize = 1000;
-
-/// Checks the number of events that a caller wants on a page.
-///
-/// # Errors
-/// Fails with `invalid_argument` unless it is an integer from 1 to 1,000.
-pub fn check_event_limit(limit: Option<f64>) -> Result<usize, Error> {
-    let limit = limit.map(|limit| check_count("limit", limit, 1)).transpose()?;
-    match limit.unwrap_or(DEFAULT_LIMIT) {
-        limit if limit > MAX_LIMIT => {
-            let rule = format!("must not be greater than {MAX_LIMIT}; it is {limit}");
-            Err(Error::invalid("limit", rule))
-        }
-        limit => Ok(limit),
-    }
-}
-
 /// A page of events: its end, and whether the session's events are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventPage {

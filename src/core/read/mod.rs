@@ -5,14 +5,12 @@
 //! and decides nothing. Its caller converts these rows: `service` to values of Rust, `wasm::bindings`
 //! to values of JavaScript.
 
-mod count;
 mod event_page;
 mod list_page;
 mod list_place;
 mod window;
 
-pub use count::check_count;
-pub use event_page::{EventPage, PageEdges, PageEnd, check_event_limit};
+pub use event_page::{EventPage, PageEdges, PageEnd};
 pub use list_page::ListPage;
 pub use list_place::{ListOrder, ListPlace};
 pub use window::Window;

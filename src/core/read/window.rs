@@ -1,7 +1,5 @@
 //! The part of a session's events that a read returns.
 
-use crate::core::error::Error;
-use crate::core::read::count::check_count;
 use crate::core::read::event_page::{EventPage, PageEnd};
 use crate::core::session::Timestamp;
 
@@ -22,23 +20,6 @@ impl Window {
     pub const ALL: Self = Self { limit: None, after: None, page: None };
     /// No event at all.
     pub const NONE: Self = Self { limit: Some(0), after: None, page: None };
-
-    /// Checks numbers from a caller. Each number but NaN is a valid time here: no event is earlier than
-    /// 1970, or later than the year 9999.
-    ///
-    /// # Errors
-    /// Fails with `invalid_argument` if a count is negative or fractional, or if a time is NaN.
-    pub fn from_numbers(last: Option<f64>, after: Option<f64>) -> Result<Self, Error> {
-        let last = last.map(|n| check_count("numRecentEvents", n, 0)).transpose()?;
-        if after.is_some_and(f64::is_nan) {
-            return Err(Error::invalid("afterTimestamp", "must be a number; it is NaN"));
-        }
-        let Some(after) = after else {
-            return Ok(Self { limit: last, ..Self::ALL });
-        };
-        let after = Timestamp::valid(after.max(0.0));
-        Ok(after.map_or(Self::NONE, |after| Self { limit: last, after: Some(after), page: None }))
-    }
 
     /// The window of a page of at most `limit` events.
     pub fn page(end: PageEnd, limit: usize, with_count: bool) -> Self {
@@ -80,32 +61,5 @@ impl Window {
             positions.reverse();
         }
         Some(positions)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::core::read::count::MAX_SAFE_INTEGER;
-
-    #[test]
-    fn a_window_refuses_invalid_counts_and_times() {
-        let bad = [
-            (-1.0, "negative"),
-            (1.5, "a fraction, NaN or too large"),
-            (f64::NAN, "a fraction, NaN or too large"),
-            (f64::INFINITY, "a fraction, NaN or too large"),
-            (MAX_SAFE_INTEGER + 1.0, "9007199254740992"),
-        ];
-        for (bad, given) in bad {
-            let error = Window::from_numbers(Some(bad), None).unwrap_err().to_string();
-            let rule = "numRecentEvents must be a whole number from 0 up";
-            assert_eq!(error, format!("{rule}; it is {given}"));
-        }
-        assert!(Window::from_numbers(None, Some(f64::NAN)).is_err());
-        let all = Window { after: Some(Timestamp::MIN), ..Window::ALL };
-        assert_eq!(Window::from_numbers(None, Some(f64::NEG_INFINITY)).unwrap(), all);
-        assert_eq!(Window::from_numbers(None, Some(f64::INFINITY)).unwrap(), Window::NONE);
-        assert_eq!(Window::from_numbers(Some(0.0), None).unwrap(), Window::NONE);
     }
 }

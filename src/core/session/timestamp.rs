@@ -39,13 +39,8 @@ impl Timestamp {
     /// # Errors
     /// Fails with `invalid_argument` for NaN, infinities, and times before 1970 or after 9999.
     pub fn from_millis(milliseconds: f64) -> Result<Self, Error> {
-        Self::checked("timestamp", milliseconds)
-    }
-
-    /// The same; the error names `argument`.
-    pub(crate) fn checked(argument: &'static str, milliseconds: f64) -> Result<Self, Error> {
         let rule = "must be a number of milliseconds since 1970, from 0 to 253402300799999 (the year 9999)";
-        Self::valid(milliseconds).ok_or_else(|| Error::invalid_number(argument, rule, milliseconds))
+        Self::valid(milliseconds).ok_or_else(|| Error::invalid("timestamp", rule))
     }
 
     /// The same; `None` if the number is not valid.

@@ -56,14 +56,14 @@ impl Update {
         let Delta { session, user, app: _ } = &self.delta;
         if let Some((name, _)) = session.first() {
             return Err(Error::invalid(
-                "stateDelta",
-                format!("holds \"{name}\", a session's key; name the sessionId as well"),
+                "state_delta",
+                format!("holds \"{name}\", a session's key; name the session as well"),
             ));
         }
         if let (None, Some((name, _))) = (&self.plan.target.user_id, user.first()) {
             return Err(Error::invalid(
-                "stateDelta",
-                format!("holds \"user:{name}\", a user's key; name the userId as well"),
+                "state_delta",
+                format!("holds \"user:{name}\", a user's key; name the user as well"),
             ));
         }
         Ok(())

@@ -31,13 +31,18 @@ pub struct ReadEvents {
     pub event_count: Option<usize>,
 }
 
+/// The number of events on a page, if the request does not say.
+const DEFAULT_LIMIT: usize = 50;
+/// The most events of a page.
+const MAX_LIMIT: usize = 1000;
+
 impl<S: Storage> TextService<S> {
-    /// Reads a page of a session's events.
+    /// Reads a page of a session's events: 1 to 1,000, or 50 without a limit.
     pub async fn get_events(
         &self,
         key: SessionKey,
         end: PageEnd<EventCursor>,
-        limit: usize,
+        limit: Option<usize>,
         with_count: bool,
     ) -> Result<ReadEvents, Error> {
         let foreign = || Error::invalid("end", "must have a cursor of this session");
@@ -46,6 +51,11 @@ impl<S: Storage> TextService<S> {
             return Err(foreign());
         }
         let is_forward = end.is_forward();
+        let limit = limit.unwrap_or(DEFAULT_LIMIT);
+        if limit == 0 || limit > MAX_LIMIT {
+            let rule = format!("must be a number from 1 to {MAX_LIMIT}; it is {limit}");
+            return Err(Error::invalid("limit", rule));
+        }
         let window = Window::page(end.map(|cursor| cursor.event_id.into()), limit, with_count);
         let rows = self.storage.read(&key.clone().into(), &window, &()).await?;
         let Rows { session, events, edges, .. } = rows;

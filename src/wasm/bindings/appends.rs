@@ -74,10 +74,9 @@ impl<'a> Appends<'a> {
         let (head, events) = self.next_numbers().ok_or_else(none)?;
         let [.., last_update_time, now, _, _, _] = *head;
         let (key, ..) = self.names(head)?;
-        let last_update_time = Some(last_update_time).filter(|time| !time.is_nan());
         let last_update_time =
-            last_update_time.map(|time| Timestamp::checked("lastUpdateTime", time)).transpose()?;
-        let now = Timestamp::checked("the clock", now)?;
+            Some(last_update_time).filter(|time| !time.is_nan()).map(Timestamp::stored);
+        let now = Timestamp::stored(now);
         let (state, delta) = (Delta::parse(state)?, Delta::parse(delta)?);
         let events = self.events(events)?;
         let new =
@@ -131,7 +130,7 @@ impl<'a> Appends<'a> {
         let text = self.text(self.position, text);
         let whole = (whole > 0.0).then(|| self.text(self.position + 1, whole));
         self.position += 2;
-        let timestamp = Timestamp::checked("event.timestamp", timestamp)?;
+        let timestamp = Timestamp::stored(timestamp);
         let mut event = NewEvent::new(id, timestamp, delta, text)?;
         event.whole = whole;
         let expects = !expected.is_nan();

@@ -11,11 +11,9 @@ use wasm_bindgen_futures::future_to_promise;
 
 use crate::core::error::{Error, StorageProblem};
 use crate::core::event::TextSlice;
-use crate::core::read::{
-    ListOrder, ListPage, ListPlace, ListRequest, PageEnd, Rows, Window, check_event_limit,
-};
+use crate::core::read::{ListOrder, ListPage, ListPlace, ListRequest, PageEnd, Rows, Window};
 use crate::core::room;
-use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_id};
+use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_owner};
 use crate::core::storage::{Deletion, carry_out, repeat};
 use crate::core::write::{Describe, Target};
 use crate::memory::MemoryStorage;
@@ -111,7 +109,8 @@ impl SessionCore {
         self.write(Box::new(Describe::new(key, change)), caller)
     }
 
-    /// Returns a session, as `session_to_javascript` lays it out, or `undefined`.
+    /// Returns a session, as `session_to_javascript` lays it out, or `undefined`. TypeScript has checked the
+    /// numbers, here and in other verbs.
     pub fn get(
         &self,
         app_name: String,
@@ -122,7 +121,13 @@ impl SessionCore {
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         check_owner(&app_name, Some(&user_id))?;
-        let window = Window::from_numbers(num_recent_events, after_timestamp)?;
+        // No event is earlier than 1970, and none later than the year 9999.
+        let after = after_timestamp.map(|time| Timestamp::valid(time.max(0.0)));
+        let limit = num_recent_events.map(|count| count as usize);
+        let window = match after {
+            Some(None) => Window::NONE,
+            after => Window { limit, after: after.flatten(), page: None },
+        };
         let Ok(key) = SessionKey::new(app_name, user_id, session_id) else {
             return Ok(JsValue::UNDEFINED);
         };
@@ -140,7 +145,7 @@ impl SessionCore {
         session_id: String,
         forward: bool,
         event_id: Option<String>,
-        limit: Option<f64>,
+        limit: usize,
         with_count: bool,
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
@@ -151,7 +156,7 @@ impl SessionCore {
             (false, Some(id)) => PageEnd::Before(id.into()),
             (true, Some(id)) => PageEnd::After(id.into()),
         };
-        let window = Window::page(end, check_event_limit(limit)?, with_count);
+        let window = Window::page(end, limit, with_count);
         self.read(key.into(), window, caller, page_to_javascript)
     }
 
@@ -164,14 +169,15 @@ impl SessionCore {
         user_id: Option<String>,
         by_creation: bool,
         descending: bool,
+        offset: f64,
         limit: Option<f64>,
-        page: Option<f64>,
         with_total: bool,
         after: Option<Array>,
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        check_id("appName", &app_name)?;
-        let page = ListPage::from_numbers(limit, page)?;
+        check_owner(&app_name, None)?;
+        let limit = limit.map(|limit| limit as usize);
+        let page = ListPage { offset: offset as usize, limit };
         let after = after.map(|after| {
             let [session_id, user_id] = [1, 2].map(|index| after.get(index).as_string());
             let time = Timestamp::stored(after.get(0).as_f64().unwrap_or_default());
@@ -368,12 +374,6 @@ fn unpack<W>(
         let texts = texts.map_or(Texts::Packed(&packed), Texts::JavaScript);
         read(Appends::new(text, numbers, texts))
     })
-}
-
-/// Checks the ids of an app and a user.
-fn check_owner(app_name: &str, user_id: Option<&str>) -> Result<(), Error> {
-    check_id("appName", app_name)?;
-    user_id.map_or(Ok(()), |user_id| check_id("userId", user_id))
 }
 
 /// Whether so many bytes can be allocated, with some to spare.

@@ -5,7 +5,7 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::*;
 
 use crate::core::event::EventText;
-use crate::core::read::{ListPage, PageEdges, Rows, Window, check_event_limit};
+use crate::core::read::{PageEdges, Rows};
 use crate::core::session::{Description, SessionHead};
 use crate::core::storage::is_same_json;
 use crate::core::write::{SharedRow, merged};
@@ -93,15 +93,6 @@ pub(super) fn page_to_javascript(rows: Rows<Fragments>) -> JsResult {
     Ok(page.into())
 }
 
-/// Returns the number of events on a page.
-///
-/// # Errors
-/// Fails with `invalid_argument` if the number is out of range.
-#[wasm_bindgen]
-pub fn event_limit(limit: Option<f64>) -> Result<f64, JsValue> {
-    Ok(check_event_limit(limit)? as f64)
-}
-
 /// Pushes the title and the labels, if there are any.
 pub(super) fn push_description(session: &Array, Description { title, labels, .. }: &Description) {
     if title.is_some() || labels.is_some() {
@@ -123,21 +114,6 @@ pub(super) fn opened(head: SessionHead, state: &str, fragments: &Array) -> Array
 /// Returns the JSON object of a user's or an app's state.
 pub(super) fn state_to_javascript(row: Option<SharedRow>) -> JsResult {
     Ok(JsValue::from_str(&row.unwrap_or_default().state.try_to_json()?))
-}
-
-/// Converts the numbers of a page request to `[offset, limit]`. `limit` is NaN if there is none.
-#[wasm_bindgen]
-pub fn page_numbers(limit: Option<f64>, page: Option<f64>) -> Result<Vec<f64>, JsValue> {
-    let ListPage { offset, limit } = ListPage::from_numbers(limit, page)?;
-    Ok(vec![offset as f64, limit.map_or(f64::NAN, |limit| limit as f64)])
-}
-
-/// # Errors
-/// Fails with `invalid_argument` if the numbers are no valid window of a session's events.
-#[wasm_bindgen]
-pub fn check_window(last: Option<f64>, after: Option<f64>) -> Result<(), JsValue> {
-    Window::from_numbers(last, after)?;
-    Ok(())
 }
 
 /// Returns `[sessions, totalItems, shared]`.

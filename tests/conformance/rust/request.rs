@@ -27,6 +27,10 @@ impl Request<'_> {
         self.0.get(name).and_then(Value::as_f64)
     }
 
+    pub(super) fn count(self, name: &str) -> Option<usize> {
+        self.number(name).map(|number| number as usize)
+    }
+
     pub(super) fn needed(self, name: &'static str, default: &str) -> Result<String, Stop> {
         let missing = || Stop::Refused(Error::invalid(name, "is missing"));
         self.text(name, Some(default)).ok_or_else(missing)
@@ -80,6 +84,8 @@ impl Request<'_> {
         let config = self.0.get("config");
         let number =
             |name: &str| config.and_then(|config| config.get(name)).and_then(Value::as_f64);
-        Ok(Window::from_numbers(number("numRecentEvents"), number("afterTimestamp"))?)
+        let limit = number("numRecentEvents").map(|count| count as usize);
+        let after = number("afterTimestamp").map(|time| Timestamp::from_millis(time.max(0.0)));
+        Ok(Window { limit, after: after.transpose()?, page: None })
     }
 }

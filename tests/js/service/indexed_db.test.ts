@@ -104,8 +104,8 @@ describe('An IndexedDbSessionService', () => {
     const storage = { holdsData: false, parse: () => [] };
     const backend = new CoreBackend(core as never, storage);
     const list = { appName: 'app', order: 'asc', orderBy: 'lastUpdateTime' } as const;
-    const numbers = { limit: undefined, page: undefined, withTotal: false };
-    const page = { key: KEY, direction: 'after', eventId: undefined, limit: undefined } as const;
+    const numbers = { offset: 0, limit: undefined, withTotal: false };
+    const page = { key: KEY, direction: 'after', eventId: undefined, limit: 1 } as const;
     const reads: Record<string, (call: StorageCall) => unknown> = {
       open: (call) => backend.open(call),
       get: (call) => backend.get({ key: KEY, ...call }),

@@ -8,7 +8,7 @@ use crate::conformance::handle::{Handle, parse_events};
 use crate::conformance::request::Request;
 use crate::conformance::runner::Runner;
 use crate::conformance::stop::Stop;
-use crate::core::read::{ListOrder, ListPage, ListPlace, PageEnd, check_event_limit};
+use crate::core::read::{ListOrder, ListPage, ListPlace, PageEnd};
 use crate::core::storage::{MOST_CHANGED, Storage};
 use crate::core::write::{Append, StalePolicy};
 use crate::service::text_service::{EventCursor, ReadSession};
@@ -24,8 +24,9 @@ impl<S: Storage> Runner<S> {
             }
             None => None,
         };
-        let number = |name| with.number(name);
-        let page = ListPage::from_numbers(number("limit"), number("page"))?;
+        let limit = with.count("limit");
+        let skipped = with.count("page").map_or(0, |page| page - 1);
+        let page = ListPage { offset: skipped * limit.unwrap_or_default(), limit };
         let is = |name, text| with.0.get(name).and_then(Value::as_str) == Some(text);
         let by_creation = is("orderBy", "createTime");
         let order = ListOrder { by_creation, descending: is("order", "desc") };
@@ -76,7 +77,7 @@ impl<S: Storage> Runner<S> {
             (None, Some(cursor)) => PageEnd::After(cursor),
             (None, None) => PageEnd::Last,
         };
-        let limit = check_event_limit(with.number("limit"))?;
+        let limit = with.count("limit");
         let page = self.service.texts.get_events(with.key()?, end, limit, true).await?;
         let mut result = json!({"before": page.before.is_some(), "after": page.after.is_some()});
         if let (Value::Object(result), Some(count)) = (&mut result, page.event_count) {
@@ -95,7 +96,7 @@ impl<S: Storage> Runner<S> {
     /// Reads all events page by page, in one direction.
     pub(super) async fn walk(&self, with: Request<'_>) -> Result<(Kind, Value), Stop> {
         let is_descending = with.text("order", None).as_deref() == Some("desc");
-        let limit = check_event_limit(with.number("limit"))?;
+        let limit = with.count("limit");
         let mut end = if is_descending { PageEnd::Last } else { PageEnd::First };
         let mut events = Vec::new();
         loop {
