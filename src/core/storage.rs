@@ -157,7 +157,7 @@
 //!             Deletion::Session(key) | Deletion::UnchangedSession { key, .. } => {
 //!                 let stored = self.sessions.get(key);
 //!                 let labels = stored.and_then(|stored| stored.description.labels.as_deref());
-//!                 if !deletion.permits(stored.map_or(0, |stored| stored.head.revision), labels) {
+//!                 if !deletion.is_allowed(stored.map_or(0, |stored| stored.head.revision), labels) {
 //!                     return None;
 //!                 }
 //!                 deleted.extend(self.sessions.remove(key).map(|stored| stored.head.revision));
@@ -257,7 +257,7 @@ pub use crate::platform::{BoxFuture, SendOutsideWasm, SyncOutsideWasm};
 pub enum Deletion {
     /// A session and its events; user and app state stay.
     Session(SessionKey),
-    /// The same, if the session still is as it was listed; see [`Deletion::permits`].
+    /// The same, if the session still is as it was listed; see [`Deletion::is_allowed`].
     UnchangedSession {
         /// The session.
         key: SessionKey,
@@ -288,9 +288,9 @@ pub enum Deletion {
 }
 
 impl Deletion {
-    /// Whether it deletes a session with this revision and these labels. The storage asks in the
+    /// Whether it may delete a session with this revision and these labels. The storage asks in the
     /// transaction that deletes.
-    pub fn permits(&self, revision: Revision, labels: Option<&str>) -> bool {
+    pub fn is_allowed(&self, revision: Revision, labels: Option<&str>) -> bool {
         match self {
             Self::UnchangedSession { revision: listed, labels: listed_labels, .. } => {
                 *listed == revision && listed_labels.as_deref() == labels

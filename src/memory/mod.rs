@@ -246,7 +246,7 @@ impl Contents {
         if let Deletion::UnchangedSession { key, .. } = deletion {
             let user = self.apps.get(&key.app_name).and_then(|app| app.users.get(&key.user_id));
             let session = user?.sessions.get(&key.session_id)?;
-            if !deletion.permits(session.head.revision, session.description.labels.as_deref()) {
+            if !deletion.is_allowed(session.head.revision, session.description.labels.as_deref()) {
                 return None;
             }
         }

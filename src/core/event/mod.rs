@@ -5,5 +5,5 @@ mod new_event;
 mod text;
 
 pub use adk_event::{Event, EventActions};
-pub use new_event::NewEvent;
+pub use new_event::{NewEvent, Replaceable};
 pub use text::{EventText, TextSlice};

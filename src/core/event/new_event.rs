@@ -24,13 +24,35 @@ pub struct NewEvent {
     /// The JSON text with superseded keys still in the delta, if any were removed from `text`. A
     /// stored event equal to it counts as the same event.
     pub whole: Option<EventText>,
-    /// The revision of the stored event that it may replace; `Some(None)` if none may be stored, `None`
-    /// if any may. A stored event that is the same is no conflict.
-    pub expected: Option<Option<Revision>>,
+    /// Which stored event with its id it may replace. A stored event that is the same is no conflict.
+    pub replaces: Replaceable,
+}
+
+/// Which stored event an event with its id may replace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Replaceable {
+    /// Any.
+    #[default]
+    Any,
+    /// None: no event with that id may be stored.
+    Nothing,
+    /// Only the one whose last write has this revision.
+    Revision(Revision),
+}
+
+impl Replaceable {
+    /// Whether the event may be written. `stored` is the revision of the stored one, if any.
+    pub(crate) fn is_met_by(self, stored: Option<Revision>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Nothing => stored.is_none(),
+            Self::Revision(revision) => stored == Some(revision),
+        }
+    }
 }
 
 impl NewEvent {
-    /// Checks and parses the fields; `delta` is the JSON text of the event's `stateDelta`.
+    /// Checks and parses the fields; `delta` is the JSON text of the event's state changes.
     ///
     /// # Errors
     /// Fails with `invalid_argument` if the id is invalid, and with `unserializable` if the delta is not
@@ -43,7 +65,8 @@ impl NewEvent {
     ) -> Result<Self, Error> {
         let id = id.into();
         check_id("event.id", &id)?;
-        Ok(Self { id, timestamp, delta: Delta::parse(delta)?, text, whole: None, expected: None })
+        let delta = Delta::parse(delta)?;
+        Ok(Self { id, timestamp, delta, text, whole: None, replaces: Replaceable::Any })
     }
 
     /// Whether a stored event with this text is the same event.

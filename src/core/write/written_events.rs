@@ -63,8 +63,9 @@ impl WrittenEvents {
                 }
                 _ => {
                     let actual = known.map(|row| row.revision);
-                    let is_other = event.expected.is_some_and(|expected| expected != actual);
-                    if is_other && !earlier.is_some_and(|row| self.has_written(row)) {
+                    if !event.replaces.is_met_by(actual)
+                        && !earlier.is_some_and(|row| self.has_written(row))
+                    {
                         self.conflicts.push((index, actual));
                     }
                     let revision = self.head.revision.max(floor) + 1;

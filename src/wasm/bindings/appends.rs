@@ -4,7 +4,7 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 
 use crate::core::error::{Error, StorageProblem};
-use crate::core::event::{EventText, NewEvent, TextSlice};
+use crate::core::event::{EventText, NewEvent, Replaceable, TextSlice};
 use crate::core::session::{Description, SessionKey, Timestamp};
 use crate::core::state::Delta;
 use crate::core::write::{Append, Create, HandlePosition, NewSession, StalePolicy};
@@ -133,8 +133,11 @@ impl<'a> Appends<'a> {
         let timestamp = Timestamp::stored(timestamp);
         let mut event = NewEvent::new(id, timestamp, delta, text)?;
         event.whole = whole;
-        let expects = !expected.is_nan();
-        event.expected = expects.then(|| Some(expected as u64).filter(|revision| *revision > 0));
+        event.replaces = match expected {
+            0.0 => Replaceable::Nothing,
+            revision if revision > 0.0 => Replaceable::Revision(revision as u64),
+            _ => Replaceable::Any,
+        };
         Ok(event)
     }
 

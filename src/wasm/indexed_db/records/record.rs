@@ -154,7 +154,8 @@ impl Record {
     pub(crate) fn is_unchanged(&self, deletion: &Deletion) -> bool {
         let labels = self.get(LABELS).as_string();
         let revision = self.counter("revision");
-        revision.is_some_and(|revision| deletion.permits(revision as Revision, labels.as_deref()))
+        revision
+            .is_some_and(|revision| deletion.is_allowed(revision as Revision, labels.as_deref()))
     }
 
     pub(crate) fn session_row(&self) -> Result<SessionRow, Failure> {

@@ -16,7 +16,7 @@ use crate::conformance::request::Request;
 use crate::conformance::stop::Stop;
 use crate::conformance::together::{Pending, together};
 use crate::core::error::Error;
-use crate::core::event::NewEvent;
+use crate::core::event::{NewEvent, Replaceable};
 use crate::core::read::ListPlace;
 use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::Delta;
@@ -245,7 +245,11 @@ impl<S: Storage> Runner<S> {
         let events: Result<Vec<NewEvent>, Stop> = own.iter().map(Outgoing::to_new_event).collect();
         let mut events = events?;
         for event in &mut events {
-            event.expected = expected_events.get(&*event.id).copied();
+            event.replaces = match expected_events.get(&*event.id) {
+                None => Replaceable::Any,
+                Some(None) => Replaceable::Nothing,
+                Some(Some(revision)) => Replaceable::Revision(*revision),
+            };
         }
         let (key, position) = (handle.key.clone(), handle.position.clone());
         let mut append = Append::new(key, position, self.stale, events);
