@@ -1,7 +1,7 @@
 //! The rules of writes, over memory.
 
 use adk_session_wasm::error::StaleReason;
-use adk_session_wasm::event::NewEvent;
+use adk_session_wasm::event::{NewEvent, Replaceable};
 use adk_session_wasm::memory::MemoryStorage;
 use adk_session_wasm::session::{Revision, SessionHead, SessionKey};
 use adk_session_wasm::state::Delta;
@@ -93,12 +93,12 @@ async fn a_conflict_of_events_names_the_stored_revisions() {
     let storage = MemoryStorage::new();
     let created = create(&storage, Vec::new()).await.created;
     run(&storage, append(vec![event("a", 1), event("b", 1)])).await;
-    let expecting = |id, number, expected| NewEvent { expected, ..event(id, number) };
+    let replacing = |id, number, replaces| NewEvent { replaces, ..event(id, number) };
     let events = vec![
-        expecting("a", 2, Some(Some(created + 2))),
-        expecting("b", 1, Some(None)),
-        expecting("c", 1, Some(Some(created + 2))),
-        expecting("d", 1, Some(None)),
+        replacing("a", 2, Replaceable::Revision(created + 2)),
+        replacing("b", 1, Replaceable::Nothing),
+        replacing("c", 1, Replaceable::Revision(created + 2)),
+        replacing("d", 1, Replaceable::Nothing),
     ];
     let mut append = append(events);
     storage.write(&mut append, &()).await.unwrap();
