@@ -18,6 +18,7 @@ from google.adk.apps.app import EventsCompactionConfig
 from google.adk.apps.llm_event_summarizer import LlmEventSummarizer
 from google.adk.models import BaseLlm, LlmResponse
 from google.adk.sessions import DatabaseSessionService
+from google.adk.sessions.sqlite_session_service import SqliteSessionService
 from google.genai import types
 
 warnings.simplefilter('ignore')
@@ -66,7 +67,10 @@ async def main():
     call, *given = json.loads(line)
     answer = None
     if call == 'open':
-      service = DatabaseSessionService(given[0])
+      if service:
+        await service.close()
+      [url] = given
+      service = SqliteSessionService(url) if url.startswith('sqlite:') else DatabaseSessionService(url)
       await service.create_session(app_name='app', **KEY, state={'initial': 1})
     elif call == 'say':
       answer = await say(service, *given)
