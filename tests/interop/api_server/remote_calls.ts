@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
+import { rewind } from '../../../js/history/index.js';
 import { isSessionError } from '../../../js/index.js';
 import type { RemoteContext } from './remote_context.js';
 
@@ -78,6 +79,8 @@ export function remoteCalls(context: RemoteContext): void {
         return true;
       });
     }
+    const rewound = rewind(context.remote, { ...key, before: { invocationId: 'i' } });
+    await assert.rejects(rewound, (error) => isSessionError(error, 'unsupported'));
     assert.deepEqual({ ...session }, before);
     assert.equal((await context.remote.watch({ appName: 'shop' }).next()).done, true);
   });
