@@ -38,7 +38,7 @@ export interface Rewound {
   unknownKeys: string[];
 }
 
-const METHODS = ['getSession', 'appendEvent', 'revisionOf', 'sessionInfo'] as const;
+const METHODS = ['getSession', 'appendEvents', 'revisionOf', 'sessionInfo'] as const;
 
 /**
  * Undoes an invocation and everything after it: appends the marker that google-adk for Python appends. No event is
@@ -67,7 +67,9 @@ const METHODS = ['getSession', 'appendEvent', 'revisionOf', 'sessionInfo'] as co
  */
 export async function rewind(service: SessionService, request: RewindRequest): Promise<Rewound> {
   const taken = takeRequest(request);
-  return appendRewind(service, taken, (events) => invocationAt(events, 'before', taken.before));
+  return appendRewind(service, taken, ({ events }) => ({
+    before: invocationAt(events, 'before', taken.before),
+  }));
 }
 
 /**
@@ -80,10 +82,10 @@ export async function switchBranch(
   request: SwitchBranchRequest,
 ): Promise<Rewound> {
   const taken = takeRequest(request);
-  return appendRewind(service, taken, (events) => {
+  return appendRewind(service, taken, ({ events }) => {
     const isEnd = (event: Event): boolean =>
       event.invocationId === taken.branch && rewindTargetOf(event) !== undefined;
-    if (events.some(isEnd)) return taken.branch;
+    if (events.some(isEnd)) return { before: taken.branch };
     throw new SessionError('not_found', 'The session has no such branch; see branches().');
   });
 }
@@ -98,22 +100,30 @@ export async function undoRewind(
   service: SessionService,
   key: CompositeSessionKey & Abortable,
 ): Promise<Rewound> {
-  return appendRewind(service, takeRequest(key), (events) => {
+  return appendRewind(service, takeRequest(key), ({ events }) => {
     const last = events.findLast((event) => rewindTargetOf(event) !== undefined);
-    if (last !== undefined) return last.invocationId;
+    if (last !== undefined) return { before: last.invocationId };
     throw new SessionError('not_found', 'Nothing was rewound in this session.');
   });
+}
+
+/** What is appended to a session that is rewound. */
+export interface RewindPlan {
+  /** The first undone invocation. */
+  readonly before: string;
+  /** The message that follows the marker, stored with it in one step. */
+  readonly message?: Event;
 }
 
 /**
  * Appends a rewind to the session as it is, and repeats that while others append.
  *
- * @param targetOf returns the invocation to rewind to
+ * @param planOf returns what to append to the whole session; gets the time of the marker
  */
-async function appendRewind(
+export async function appendRewind(
   service: SessionService,
   request: CompositeSessionKey & Abortable,
-  targetOf: (events: readonly Event[]) => string,
+  planOf: (session: Session, timestamp: number) => RewindPlan,
 ): Promise<Rewound> {
   requireService(service, METHODS);
   const { signal } = request;
@@ -124,12 +134,15 @@ async function appendRewind(
       const message = `A session over ${service.storage.kind} has no revision, so it cannot be rewound.`;
       throw new SessionError('unsupported', message);
     }
-    const before = targetOf(session.events);
+    const timestamp = Date.now();
+    const { before, message } = planOf(session, timestamp);
     const { stateDelta, unknownKeys } = await rewindDelta(service, session, before, signal);
     const actions = { stateDelta, rewindBeforeInvocationId: before };
-    const event = createEvent({ invocationId: `e-${newEventId()}`, author: 'user', actions });
+    const invocationId = `e-${newEventId()}`;
+    const event = createEvent({ invocationId, author: 'user', timestamp, actions });
+    const events = message === undefined ? [event] : [event, message];
     try {
-      await service.appendEvent({ session, event, expectedRevision, signal });
+      await service.appendEvents({ session, events, expectedRevision, signal });
       return { event, unknownKeys };
     } catch (error) {
       if (!isSessionError(error) || error.code !== 'stale_session') throw error;

@@ -12,6 +12,7 @@ export type {
   LiveSessionOptions,
   LiveSessionSnapshot,
   SentEvent,
+  TurnOptions,
 } from './live_session.js';
 export type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
 export type { LiveStore } from './live_store.js';

@@ -1,4 +1,7 @@
+import type { TurnBranches } from '../history/index.js';
+import type { Content } from '../model/event/content.js';
 import type { Event, NewEvent } from '../model/event/event.js';
+import type { HostAbortSignal } from '../model/host.js';
 import type { CompositeSessionKey, HistoryView } from '../model/session.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
 import type { LiveStore } from './live_store.js';
@@ -95,6 +98,24 @@ export type SentEvent = Omit<NewEvent, 'invocationId'> & {
 };
 
 /**
+ * The options of `edit` and `regenerate`.
+ *
+ * @example
+ * ```ts
+ * import type { TurnOptions } from 'adk-session-wasm/live';
+ *
+ * const options: TurnOptions = { storedBy: 'agent' };
+ * ```
+ */
+export interface TurnOptions {
+  /**
+   * `'chat'`: the call stores the user's message, with the marker in one step. `'agent'`: the run stores it, as a
+   * `Runner` does. Default `'chat'`.
+   */
+  readonly storedBy?: 'chat' | 'agent' | undefined;
+}
+
+/**
  * A session as a store.
  *
  * @example
@@ -123,7 +144,8 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    *
    * The given event may be frozen, a proxy or of a snapshot. The store fills in id and timestamp, not the service.
    *
-   * @throws SessionError as `appendEvent`; `not_found` if the session was deleted
+   * @throws SessionError as `appendEvent`; `not_found` if the session was deleted; `stale_session` if a rewind has undone
+   *   the event's invocation since the store shows it
    */
   send(event: SentEvent): Promise<Event>;
   /** Sends an event again that has failed. Resolves to `undefined` if there is no such event. */
@@ -132,6 +154,48 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
   discard(eventId: string): Promise<void>;
   /** Drops the drafts, for an answer that ends without a whole event. */
   discardDrafts(): void;
+  /**
+   * Runs an agent. `edit`, `regenerate` and `switchBranch` of this store abort the run: they fire its signal, and wait
+   * until it has ended, at most a second. `send` refuses its later events with `stale_session`.
+   *
+   * @param answer runs the agent; what it returns or throws is the result of the call
+   */
+  run<Result>(answer: (signal: HostAbortSignal) => Promise<Result>): Promise<Result>;
+  /**
+   * Edits a message of the user: undoes its turn and all later ones by a rewind, and stores the new message in an
+   * invocation of its own. Nothing is deleted: the turns are another branch. A title that came from the message follows.
+   * Run the agent afterwards.
+   *
+   * @param content the new message, as `{ role: 'user', parts: [{ text: 'Black tea?' }] }`
+   * @returns the event of the message; with `storedBy: 'agent'` it is not stored
+   * @throws SessionError `not_found` for an unknown event; `invalid_argument` if the event is not the message with which
+   *   a user began a turn; `unsupported` over `adk api_server`; any error of `appendEvents`
+   */
+  edit(eventId: string, content: Content, options?: TurnOptions): Promise<Event>;
+  /**
+   * Undoes a turn and all later ones by a rewind, to have another answer. Stores the user's message again, in an
+   * invocation of its own; if the answer has one without the message, the message stays. Run the agent afterwards.
+   *
+   * @param eventId any event of the turn
+   * @returns the event of the message; with `storedBy: 'agent'` it is not stored
+   * @throws SessionError `not_found` for an unknown event; `invalid_argument` if no message of a user comes before;
+   *   `unsupported` over `adk api_server`; any error of `appendEvents`
+   */
+  regenerate(eventId: string, options?: TurnOptions): Promise<Event>;
+  /**
+   * Lists where the transcript has other branches, as `branches` of `adk-session-wasm/history`. It reads the whole
+   * session when the branches may have changed; otherwise it resolves to the same array.
+   *
+   * @throws SessionError `not_found`, and any error of `getSession`
+   */
+  branches(): Promise<readonly TurnBranches[]>;
+  /**
+   * Shows another branch of {@link LiveSession.branches}.
+   *
+   * @throws SessionError `not_found` for an unknown branch; `unsupported` over `adk api_server`; any error of
+   *   `appendEvents`
+   */
+  switchBranch(branch: string): Promise<void>;
   /**
    * Puts older events before the first.
    *

@@ -1,9 +1,10 @@
 import { callQueue } from '../call/call_queue.js';
 import { type MaybePromise, takeOptions, takeRequest } from '../call/call.js';
-import { isSessionError } from '../errors/errors.js';
-import { requireOneOf, requireWhole } from '../errors/option_values.js';
-import { isMarker } from '../history/marks.js';
+import { isSessionError, SessionError } from '../errors/errors.js';
+import { requireObject, requireOneOf, requireWhole } from '../errors/option_values.js';
+import type { TurnBranches } from '../history/index.js';
 import { keepEqual } from '../json/keep_equal.js';
+import type { Content } from '../model/event/content.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { requireKey } from '../model/values/ids.js';
@@ -14,13 +15,22 @@ import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
 import type { ListenOptions, Notice } from '../model/notice.js';
 import { AppendHandle } from './append_handle.js';
 import { copyEvent, copyState } from './copies.js';
-import { isNoAnswer, ofInvocation, withoutReplaced, withPiece } from './snapshot/drafts.js';
-import { EventList } from './snapshot/event_list.js';
+import { OwnRuns } from './history/own_runs.js';
+import { ShownHistory } from './history/shown_history.js';
+import { branchChange, type TurnChange, turnChange } from './history/turn_changes.js';
+import {
+  isNoAnswer,
+  ofInvocation,
+  withoutReplaced,
+  withoutUndone,
+  withPiece,
+} from './snapshot/drafts.js';
 import type {
   LiveSession,
   LiveSessionOptions,
   LiveSessionSnapshot,
   SentEvent,
+  TurnOptions,
 } from './live_session.js';
 import { ReadingStore } from './reading_store.js';
 import { splitState } from './snapshot/scoped_state.js';
@@ -48,14 +58,12 @@ export class WatchedSession<S extends object>
   readonly #window: number;
   readonly #view: HistoryView;
   #status: LiveSessionSnapshot['status'] = 'loading';
-  #list = new EventList();
-  #hasOlder = false;
-  /** The handle that the window was read with: `loadOlder` continues its view. */
-  #windowHandle: Session<S> | undefined;
+  readonly #history: ShownHistory<S>;
   #loadingOlder: Promise<boolean> | undefined;
   #drafts = NO_DRAFTS;
   readonly #unsent = new UnsentEvents();
   #shown = new ShownEvents();
+  readonly #runs = new OwnRuns();
   #head = NO_HEAD as Head<S>;
   /** The last revision that was read. Absent: only a read of the whole window tells what has changed. */
   #revision: number | undefined;
@@ -77,6 +85,7 @@ export class WatchedSession<S extends object>
     requireKey(this.key);
     this.#window = window;
     this.#view = requireOneOf('view', view, HISTORY_VIEWS);
+    this.#history = new ShownHistory(this.#view);
     this.#handle = new AppendHandle(this.key);
     this.initialState = initialState;
   }
@@ -88,6 +97,9 @@ export class WatchedSession<S extends object>
 
   async send(given: SentEvent): Promise<Event> {
     const event = copyEvent(given);
+    if (this.#history.undone.has(event.invocationId)) {
+      throw new SessionError('stale_session', 'A rewind has undone the invocation of the event.');
+    }
     // The run has given up an earlier invocation whose drafts are left.
     this.#drafts = ofInvocation(this.#drafts, event);
     if (event.partial !== true) return this.#store(event);
@@ -97,12 +109,35 @@ export class WatchedSession<S extends object>
     return event;
   }
 
+  run<Result>(answer: (signal: HostAbortSignal) => Promise<Result>): Promise<Result> {
+    return this.#runs.run(answer);
+  }
+
+  async edit(eventId: string, content: Content, options: TurnOptions = {}): Promise<Event> {
+    requireObject('content', content);
+    return this.#changeTurn(eventId, options, copyEvent({ author: 'user', content }).content);
+  }
+
+  async regenerate(eventId: string, options: TurnOptions = {}): Promise<Event> {
+    return this.#changeTurn(eventId, options);
+  }
+
+  async branches(): Promise<readonly TurnBranches[]> {
+    const { branches } = this.#history;
+    if (!this.isActive) branches.forget();
+    return branches.read(await this.service(), this.key);
+  }
+
+  async switchBranch(branch: string): Promise<void> {
+    await this.#changeHistory(branchChange(this.key, branch));
+  }
+
   async retry(eventId: string): Promise<Event | undefined> {
     if (this.#unsent.states[eventId]?.error === undefined) return undefined;
     const sent = this.#unsent.sendOf(eventId);
     if (sent !== undefined) return this.#store(sent.event);
     await cachingOf(await this.service())?.outbox.retry(this.key);
-    return this.#list.get(eventId);
+    return this.#history.list.get(eventId);
   }
 
   async discard(eventId: string): Promise<void> {
@@ -192,18 +227,20 @@ export class WatchedSession<S extends object>
     }
   }
 
-  async #readWindow(service: SessionService<S>, signal: AbortSignal | undefined): Promise<void> {
-    const limit = Math.max(this.#window, this.#list.length);
+  async #readWindow(
+    service: SessionService<S>,
+    signal: AbortSignal | undefined,
+    areUndone = true,
+  ): Promise<void> {
+    const limit = Math.max(this.#window, this.#history.list.length);
     // One more shows whether there are older ones.
     const session = await this.#getSession(service, limit + 1, signal);
     if (session === undefined) return this.#setGone();
     // `loadOlder` has put events before the first one meanwhile. They stay, so more events are read.
-    if (this.#list.length > limit) return this.#readWindow(service, signal);
-    const { events } = session;
-    for (const event of events) this.#endDrafts(event);
-    this.#list = this.#list.withEvents(events.slice(-limit));
-    this.#hasOlder = events.length > limit;
-    this.#windowHandle = { ...session, events: [] };
+    if (this.#history.list.length > limit) return this.#readWindow(service, signal, areUndone);
+    for (const event of session.events) this.#endDrafts(event);
+    this.#history.setWindow(session, limit, areUndone);
+    this.#drafts = withoutUndone(this.#drafts, this.#history.undone);
     // A handle that is kept otherwise may be of a session that was deleted since.
     if (this.isActive || this.#handle.opening !== undefined) {
       this.#handle.replace({ ...session, events: [] });
@@ -222,7 +259,10 @@ export class WatchedSession<S extends object>
     const since = this.#revision ?? 0;
     const listing = service.listChanges({ ...this.key, since, signal });
     const changes = await listing.catch(noneIfUnsupported);
-    const isComplete = changes?.events?.every(({ seq, event }) => this.#put(event, seq > since));
+    const isComplete = changes?.events?.every(({ seq, event }) => {
+      this.#endDrafts(event);
+      return this.#history.put(event, seq > since);
+    });
     if (changes === undefined || isComplete !== true) return this.#readWindow(service, signal);
     const state = changes.state ?? session?.state ?? this.#head.state;
     this.#setHead(changes.revision, changes, state);
@@ -237,10 +277,10 @@ export class WatchedSession<S extends object>
     this.changed();
     if (gone === undefined) return;
     // It was sent, or given up: `listChanges` does not report a removed event.
-    const shown = this.#list.from(gone);
+    const shown = this.#history.list.from(gone);
     const session = await this.#getSession(service, shown.length, signal);
     const isSame = session?.events.every(({ id }, position) => id === shown[position]?.id);
-    if (isSame !== true) await this.#readWindow(service, signal);
+    if (isSame !== true) await this.#readWindow(service, signal, false);
   }
 
   #getSession(
@@ -253,23 +293,6 @@ export class WatchedSession<S extends object>
       config: { numRecentEvents, view: this.#view },
       signal,
     });
-  }
-
-  /** Puts a changed event in its place. Returns `false` if its place is not known, or if others may come or go. */
-  #put(event: Event, isAppended: boolean): boolean {
-    if (this.#changesView(event)) return false;
-    const isKnown = this.#list.get(event.id) !== undefined;
-    // A cache may append an event again, after others. A clock may be behind, so that an event comes late.
-    if (isKnown === isAppended && this.#list.last?.id !== event.id) return false;
-    this.#endDrafts(event);
-    if (isKnown) this.#list.replace(event);
-    else this.#list.append(event);
-    return true;
-  }
-
-  /** Whether an event may change which others are shown. An answer brings a hidden call back to agents. */
-  #changesView(event: Event): boolean {
-    return this.#view === 'model' || (this.#view === 'transcript' && isMarker(event));
   }
 
   #setHead(
@@ -293,8 +316,7 @@ export class WatchedSession<S extends object>
   #setGone(status: 'deleted' | 'missing' = this.#wasThere ? 'deleted' : 'missing'): void {
     this.#status = status;
     this.#revision = undefined;
-    this.#list = this.#list.withEvents([]);
-    this.#hasOlder = false;
+    this.#history.clear();
     // An answer may be streamed before the session exists.
     if (status === 'deleted') this.#drafts = NO_DRAFTS;
     this.#head = NO_HEAD as Head<S>;
@@ -306,23 +328,7 @@ export class WatchedSession<S extends object>
     await this.load();
     // Without any read, nobody knows whether there are older events.
     if (this.#status === 'loading') throw this.error;
-    const service = await this.service();
-    while (this.#hasOlder) {
-      const session = this.#windowHandle;
-      const list = this.#list;
-      const { first } = list;
-      if (session === undefined || first === undefined) return false;
-      const events = [first];
-      const older = service.loadOlder({ ...session, events }, limit);
-      const hasOlder = await older.catch((error: unknown) => {
-        if (this.#list === list) throw error;
-      });
-      // If the window was read again meanwhile, these events may not stand directly before its first one.
-      if (this.#list !== list) continue;
-      list.prepend(events);
-      return (this.#hasOlder = hasOlder === true);
-    }
-    return false;
+    return this.#history.loadOlder(await this.service(), limit);
   }
 
   /**
@@ -331,14 +337,16 @@ export class WatchedSession<S extends object>
    */
   #endDrafts(event: Event): void {
     if (this.#drafts.length === 0 || isNoAnswer(event)) return;
-    const shown = this.#unsent.sendOf(event.id)?.event ?? this.#list.get(event.id);
+    const shown = this.#unsent.sendOf(event.id)?.event ?? this.#history.list.get(event.id);
     if (shown && keepEqual(shown.content, event.content) === shown.content) return;
     this.#drafts = withoutReplaced(this.#drafts, event);
   }
 
   /** Whether the event was read or is being sent. */
   #isShown(eventId: string): boolean {
-    return this.#list.get(eventId) !== undefined || this.#unsent.sendOf(eventId) !== undefined;
+    return (
+      this.#history.list.get(eventId) !== undefined || this.#unsent.sendOf(eventId) !== undefined
+    );
   }
 
   async #store(shown: Event): Promise<Event> {
@@ -359,9 +367,9 @@ export class WatchedSession<S extends object>
       await this.#reach(service.revisionOf(session));
       // Without subscribers, or after an error, the event was not read. The next read puts it in its place.
       const wasRead = this.isActive && this.error === undefined;
-      if (!wasRead && this.#status !== 'deleted' && !this.#list.get(shown.id)) {
-        if (this.#changesView(shown)) this.noteAll();
-        else this.#list.append(shown);
+      if (!wasRead && this.#status !== 'deleted' && !this.#history.list.get(shown.id)) {
+        if (this.#history.changesOthers(shown)) this.noteAll();
+        else this.#history.list.append(shown);
       }
       this.#unsent.endSend(sent);
       return event;
@@ -371,6 +379,24 @@ export class WatchedSession<S extends object>
     } finally {
       this.changed();
     }
+  }
+
+  #changeTurn(eventId: string, options: TurnOptions, content?: Content): Promise<Event> {
+    const { storedBy = 'chat' } = takeOptions(options);
+    requireOneOf('storedBy', storedBy, ['chat', 'agent']);
+    return this.#changeHistory(turnChange({ ...this.key, eventId, storedBy, content }));
+  }
+
+  /** Rewinds the session, and reads it again, also without subscribers: `send` refuses what was undone. */
+  async #changeHistory<Result>(change: TurnChange<Result>): Promise<Result> {
+    await this.#runs.abort();
+    const service = await this.service();
+    return this.#changes(async () => {
+      const result = await change(service);
+      this.discardDrafts();
+      await this.reload();
+      return result;
+    });
   }
 
   async #change(write: (service: SessionService<S>) => Promise<unknown>): Promise<void> {
@@ -396,15 +422,15 @@ export class WatchedSession<S extends object>
   }
 
   protected makeSnapshot(): LiveSessionSnapshot<S> {
-    this.#unsent.forgetStored(this.#list);
-    const unsent = this.#unsent.events.filter(({ id }) => !this.#list.get(id));
-    const shown = (this.#shown = this.#shown.with(this.#list.pages, unsent));
+    this.#unsent.forgetStored(this.#history.list);
+    const unsent = this.#unsent.events.filter(({ id }) => !this.#history.list.get(id));
+    const shown = (this.#shown = this.#shown.with(this.#history.list.pages, unsent));
     const snapshot = {
       status: this.#status === 'loading' && this.error !== undefined ? 'failed' : this.#status,
       error: this.error,
       pages: shown.pages,
-      summarised: this.#list.summarised,
-      hasOlder: this.#hasOlder,
+      summarised: this.#history.list.summarised,
+      hasOlder: this.#history.hasOlder,
       isLoadingOlder: this.#loadingOlder !== undefined,
       drafts: this.#drafts,
       unsent: this.#unsent.states,

@@ -23,6 +23,14 @@ export function withoutReplaced(drafts: readonly Event[], event: Event): readonl
   return keepSome(drafts, (draft) => !isOfSameAnswer(draft, event));
 }
 
+/** Returns the drafts without those of undone invocations; the same array if there are none. */
+export function withoutUndone(
+  drafts: readonly Event[],
+  undone: { has(invocationId: string): boolean },
+): readonly Event[] {
+  return keepSome(drafts, ({ invocationId }) => !undone.has(invocationId));
+}
+
 /**
  * Whether an event is no answer of a model: a changed state alone, or responses of tools. Such an event may be read when
  * the author's next answer has begun, so it ends no draft.

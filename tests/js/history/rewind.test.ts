@@ -120,14 +120,14 @@ describe('rewind', () => {
     const { service, say } = await conversation();
     await say('i1');
     await say('i2', { k: 1 });
-    const { appendEvent } = service;
+    const { appendEvents } = service;
     let others = 3;
-    service.appendEvent = async function (request) {
+    service.appendEvents = async function (request) {
       if (request.expectedRevision !== undefined && others > 0) {
         others -= 1;
         await say('late', { k: others });
       }
-      return Reflect.apply(appendEvent, service, [request]) as never;
+      return Reflect.apply(appendEvents, service, [request]) as never;
     };
     await rewind(service, { ...key, before: { invocationId: 'i2' } });
     assert.equal(others, 0);
