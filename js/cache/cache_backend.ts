@@ -27,8 +27,6 @@ export interface CacheBackendParts extends ReadParts {
   readonly bounds: Bounds;
   readonly sender: Sender;
   readonly isThrough: boolean;
-  /** How often the local data was erased. */
-  readonly erasures: () => number;
 }
 
 /** The local data as a backend. {@link CopyReads} has its reads. A write adds operations to the outbox, which are sent later. */
@@ -55,8 +53,8 @@ export class CacheBackend extends CopyReads implements Backend {
     run: (backend: StorageBackend, storage: CacheStorage) => T | Promise<T>,
     creation?: CreateRequest,
   ): Promise<T> {
-    const { bounds, sender, isThrough, erasures } = this.#parts;
-    const before = erasures();
+    const { bounds, sender, isThrough } = this.#parts;
+    const { erasure } = this.#parts.remote;
     let storage!: CacheStorage;
     const result = await bounds.write(isSession(key) ? key : undefined, () => {
       storage = new CacheStorage(this.#parts, creation);
@@ -66,7 +64,7 @@ export class CacheBackend extends CopyReads implements Backend {
     if (isSession(key)) bounds.markUsed(key);
     if (numbers.length === 0) return result;
     sender.wakeForWrite();
-    if (isThrough) await sender.confirm(key, numbers, call.signal, () => erasures() !== before);
+    if (isThrough) await sender.confirm(key, numbers, erasure, call.signal);
     return result;
   }
 

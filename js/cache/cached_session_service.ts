@@ -18,7 +18,7 @@ import { type CachedSessionOptions, takeCacheOptions, takePolicy } from './optio
 import type { CacheOutbox } from './outbox.js';
 import { type CacheParts, openParts } from './parts.js';
 import { type CacheKey, isSession, nameOf, takeCacheKey } from './records/cache_key.js';
-import { erasedError, isOutage } from './records/failures.js';
+import { isOutage } from './records/failures.js';
 import type { CacheStatus, StatusChanges } from './records/status.js';
 import { forEachOf } from './records/turns.js';
 
@@ -152,8 +152,8 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   }
 
   async #syncAll(): Promise<void> {
-    const { sender, pending, lists, fetch, data, erasures } = this.#parts;
-    const before = erasures();
+    const { sender, pending, lists, fetch, data, remote } = this.#parts;
+    const { erasure } = remote;
     await pending.scan();
     const waiting = pending.names();
     const sending = sender.waitFor(waiting);
@@ -161,11 +161,11 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     sending.catch(() => undefined);
     const owners = await data.read((transaction) => transaction.owners());
     const fetchOf = async (owner: StateOwner): Promise<void> => {
-      if (erasures() !== before) throw erasedError();
+      erasure.throwIfAborted();
       // Unsent keys stay over a fetched state, so the state need not be fetched after they were sent.
       await lists.fetchShownState(owner);
       await sending;
-      if (erasures() !== before) throw erasedError();
+      erasure.throwIfAborted();
       const { appName, userId } = owner;
       if (userId === undefined) return;
       if (await lists.hasList(owner)) await lists.fetch(owner, true);
@@ -176,7 +176,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
         ([key, { copy }]) => copy !== undefined && !sent.has(nameOf(key)),
       );
       await fetch.copies(others.map(([key]) => key));
-      if (erasures() !== before) throw erasedError();
+      erasure.throwIfAborted();
     };
     const works = owners.map((owner) => () => fetchOf(owner));
     await forEachOf([() => sending, ...works], MOST_AT_ONCE, (work) => work());
@@ -206,7 +206,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    *   sent, and those of `run` there
    */
   async *run(request: RunRequest<S>): AsyncGenerator<Event, void, undefined> {
-    const { core, remoteService, sender, pending, fetch, report } = this.#parts;
+    const { core, remote, remoteService, sender, pending, fetch, report } = this.#parts;
     core.calls.requireOpen();
     const { session, ...options } = takeRequest(request);
     const { appName, userId, sessionId } =
@@ -224,7 +224,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     await this.#parts.run(async () => {
       await pending.refresh(key);
       const numbers = pending.operations(nameOf(key)).map(({ number }) => number);
-      await sender.confirm(key, numbers, options.signal, () => false);
+      await sender.confirm(key, numbers, remote.erasure, options.signal);
     });
     try {
       yield* runner.run({ ...options, ...key });

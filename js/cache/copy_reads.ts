@@ -24,7 +24,7 @@ import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
 import type { RemoteEnd } from './copies/remote_end.js';
 import type { CacheKey } from './records/cache_key.js';
-import { erasedError, isRefusal } from './records/failures.js';
+import { isRefusal } from './records/failures.js';
 import type { LocalData } from './data/local_data.js';
 import { CacheStorage } from './storage/cache_storage.js';
 
@@ -136,7 +136,7 @@ export class CopyReads {
         // If a deleted session has a copy, it was created again.
         if (copiedCount <= lastCount || isDeleted) return copy;
         lastCount = copiedCount;
-        if (erasure.aborted) throw erasedError();
+        erasure.throwIfAborted();
         try {
           await untilAborted(call.signal, fetch.require(key, Math.max(need, 2 * copiedCount)));
         } catch (error) {

@@ -405,9 +405,7 @@ async function withoutOvertaken(
     const later = (await transaction.sharedNumbers(owner)).filter(
       ({ number, isRefused }) => number > operation.number && !numbers.has(number) && !isRefused,
     );
-    const arrived = (await transaction.state(owner))?.arrived ?? [];
     const keys = new Set(later.flatMap(({ values }) => values.map(([key]) => key)));
-    for (const [key, , tick] of arrived) if (tick > operation.number) keys.add(key);
     const isCleared = later.some((write) => write.isCleared);
     if (keys.size > 0 || isCleared) {
       result = withoutKeys(result, scope, (name) => isCleared || keys.has(name));

@@ -38,22 +38,19 @@ export function openParts(options: TakenOptions) {
   } = openLocalStore(options.local, owner);
   const storage = { kind: 'cache', durable: isDurable };
   const diagnostics = Diagnostics.of(options, storage);
-  const closing = new AbortController();
   const data = new LocalData(localStore, owner);
   const tabs = new Tabs(ownFeed);
   const board = new StatusBoard(tabs.own, (message) => tabs.post('status', message));
   const report = (error: unknown): void => {
     // Work that was ended on purpose, by `close` or `forget`.
-    if (closing.signal.aborted || isSessionError(error, 'aborted')) return;
+    if (remote.isClosed || isSessionError(error, 'aborted')) return;
     board.set({ lastError: failureOf(error) });
     diagnostics?.tell('cache', error);
   };
   const publish = (notices: readonly Notice[]): void => ownFeed.publish(notices);
-  let erasures = 0;
-  const remote = new RemoteEnd({
+  const remote: RemoteEnd = new RemoteEnd({
     core: options.remote[CORE],
     board,
-    closing: closing.signal,
     onForget: () => void run(() => forget()).catch(report),
   });
   const pending = new Pending({ data, board });
@@ -62,8 +59,12 @@ export function openParts(options: TakenOptions) {
   });
   const context = { ...options, data, remote, board, pending, clock, report, publish };
   const bounds = new Bounds(context);
-  const fetch = new Fetch({ ...context, bounds });
-  const lists = new Lists({ ...context, bounds, fetch });
+  const fetch = new Fetch({
+    ...context,
+    bounds,
+    fetchOvertaken: (owners) => lists.fetchOvertaken(owners),
+  });
+  const lists: Lists = new Lists({ ...context, bounds, fetch });
   const follower = new Follower({ feed: options.remote[CORE].feed, data, fetch, lists, report });
   const leadership = new Leadership({
     data,
@@ -72,10 +73,7 @@ export function openParts(options: TakenOptions) {
       follower.setLeader(isLeader);
       if (isLeader) sender.wake();
     },
-    onOthers: () =>
-      void run(() => pending.scan())
-        .then(() => sender.wakeForWrite())
-        .catch(report),
+    onOthers: () => rescan(),
   });
   const shared = { ...context, bounds, fetch, lists, leadership };
   const delivery = new Delivery(shared);
@@ -92,30 +90,38 @@ export function openParts(options: TakenOptions) {
   };
   const backend = new CacheBackend({
     ...shared,
-    ...{ sender, follow, isThrough: write === 'through', erasures: () => erasures },
+    ...{ sender, follow, isThrough: write === 'through' },
   });
 
   /** Forgets what this tab holds of data that are erased. */
   const clear = (): void => {
-    erasures += 1;
     remote.erase();
     pending.clear();
     lists.forget();
     sender.settle();
   };
+  /** Finds what others have written, or what was written while the local data was erased. */
+  const rescan = (): void =>
+    void run(() => pending.scan())
+      .then(() => sender.wakeForWrite())
+      .catch(report);
   const erasing = new Turns<undefined>(async () => {
-    tabs.post('forget');
+    tabs.post('forget', false);
     clear();
     await data.erase();
     clear();
-    tabs.post('forget');
+    tabs.post('forget', true);
+    rescan();
   });
   const forget = (): Promise<void> => erasing.call('', undefined);
 
   const background = new Background(() => core.calls.requireOpen());
   const run = background.run.bind(background);
   const listeners: TabListeners = {
-    forget: clear,
+    forget(isErased) {
+      clear();
+      if (isErased) rescan();
+    },
     opened() {
       board.share();
       for (const name of follower.wanted) tabs.post('reads', name);
@@ -138,9 +144,7 @@ export function openParts(options: TakenOptions) {
     reads: (name) => void follower.follow(keyOfName(name)),
     missed() {
       lists.forget();
-      run(() => pending.scan())
-        .then(() => sender.wakeForWrite())
-        .catch(report);
+      rescan();
     },
   };
   const stopListening = tabs.listen(listeners, report);
@@ -156,7 +160,7 @@ export function openParts(options: TakenOptions) {
         stopListening();
         globalThis.removeEventListener?.('online', goOnline);
         follower.close();
-        closing.abort();
+        remote.close();
         void sender.close();
       },
       async closeStorage() {
@@ -179,5 +183,5 @@ export function openParts(options: TakenOptions) {
     .then(() => sender.wake())
     .catch(report);
   const remoteService: object = options.remote;
-  return { ...shared, core, remoteService, sender, outbox, forget, run, erasures: () => erasures };
+  return { ...shared, core, remoteService, sender, outbox, forget, run };
 }

@@ -1,7 +1,7 @@
 /** Changes copies by what the remote has said, each in the transaction of the caller. */
 import type { CompositeSessionKey } from '../../model/session.js';
-import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
-import type { StateOwner } from '../../storage/scopes.js';
+import { SHARED_SCOPES } from '../../state/scope.js';
+import { scopeOf, type StateOwner } from '../../storage/scopes.js';
 import type { ListedSession } from '../../storage/backend.js';
 import type { Notice } from '../../model/notice.js';
 import { stateNotice } from '../../watch/state_notice.js';
@@ -30,10 +30,18 @@ export interface Beginning {
   readonly client: string;
 }
 
+/** What a fetch has changed. */
+export interface Taken {
+  /** What a reader sees. */
+  readonly notices: Notice[];
+  /** The users and apps whose states are to be fetched again, because they have changed since the fetch began. */
+  readonly overtaken: StateOwner[];
+}
+
 /**
  * Takes a fetched session.
  *
- * @returns the notices of what a reader sees; `undefined` if the copy is gone whose changes were fetched
+ * @returns `undefined` if the copy is gone whose changes were fetched
  */
 export async function takeSession(
   transaction: CacheTransaction,
@@ -41,31 +49,41 @@ export async function takeSession(
   session: RemoteSession | undefined,
   start: FetchStart,
   now: number,
-): Promise<Notice[] | undefined> {
+): Promise<Taken | undefined> {
   const { began } = start;
+  const taken: Taken = { notices: [], overtaken: [] };
+  const { notices } = taken;
   const record = await transaction.session(key);
-  if (session === undefined) return takeAbsence(transaction, key, record, start);
-  if (await isDeletedSince(transaction, key, record, began)) return [];
+  if (session === undefined) {
+    notices.push(...(await takeAbsence(transaction, key, record, start)));
+    return taken;
+  }
+  if (await isDeletedSince(transaction, key, record, began)) return taken;
   const copy = record?.copy;
-  const notices: Notice[] = [];
   if (session.state !== undefined) {
-    notices.push(...(await takeStates(transaction, key, splitByScope(session.state), began)));
+    const states = splitByScope(session.state);
+    for (const scope of SHARED_SCOPES) {
+      const state = JSON.stringify(states[scope]);
+      await takeState(transaction, stateOwnerOf(key, scope), state, began, taken);
+    }
   }
   let present = record;
   if (copy !== undefined && copy.created !== session.created) {
-    if (isBefore(session.created, copy.created)) return notices;
+    if (isBefore(session.created, copy.created)) return taken;
     const gone = await takeAbsence(transaction, key, record, { ...start, created: copy.created });
     notices.push(...gone);
     present = await transaction.session(key);
-    if (present?.copy !== undefined) return notices;
+    if (present?.copy !== undefined) return taken;
   }
   if (present?.copy === undefined) {
     if (session.since !== undefined) return undefined;
-    return [...notices, ...(await makeCopy(transaction, key, present, session, now))];
+    notices.push(...(await makeCopy(transaction, key, present, session, now)));
+    return taken;
   }
-  if (session.revision < present.copy.revision) return notices;
-  if (session.since !== undefined && session.since > present.copy.revision) return notices;
-  return [...notices, ...(await updateCopy(transaction, key, present, session, began))];
+  const { revision } = present.copy;
+  if (session.revision < revision || (session.since ?? 0) > revision) return taken;
+  notices.push(...(await updateCopy(transaction, key, present, session, began)));
+  return taken;
 }
 
 function isBefore(one: number | null, other: number | null): boolean {
@@ -298,39 +316,23 @@ export async function removeCopy(
   return { type: 'deleted', ...key, revision: transaction.counter };
 }
 
-/** Takes the states of the user and the app that a session or a list shows. */
-export async function takeStates(
-  transaction: CacheTransaction,
-  key: Pick<CompositeSessionKey, 'appName' | 'userId'>,
-  states: Partial<Record<SharedScope, JsonState>>,
-  began: number,
-): Promise<Notice[]> {
-  const notices: Notice[] = [];
-  for (const scope of SHARED_SCOPES) {
-    const state = states[scope];
-    if (state === undefined) continue;
-    const owner = stateOwnerOf(key, scope);
-    if (await takeState(transaction, owner, JSON.stringify(state), began)) {
-      notices.push(stateNotice(owner.appName, owner.userId, [scope]));
-    }
-  }
-  return notices;
-}
-
-/** Takes a fetched state. @returns whether it has changed */
+/** Takes a fetched state of a user or an app. */
 export async function takeState(
   transaction: CacheTransaction,
   owner: StateOwner,
   state: string,
   began: number,
-): Promise<boolean> {
+  { notices, overtaken }: Taken,
+): Promise<void> {
   const record = await transaction.state(owner);
-  const taken = withFetched(record, state, began, transaction.counter + 1);
-  if (taken === undefined) return false;
-  // A deletion that waits: the answer must not bring deleted values back. The overlay hides them.
-  transaction.tick();
-  await transaction.putState(owner, taken);
-  return state !== (record?.state ?? '{}');
+  const next = withFetched(record, state, began, transaction.tick());
+  if (next === undefined) {
+    overtaken.push(owner);
+    return;
+  }
+  await transaction.putState(owner, next);
+  if (state === (record?.state ?? '{}')) return;
+  notices.push(stateNotice(owner.appName, owner.userId, [scopeOf(owner)]));
 }
 
 /** Removes the operations whose effect the copy has. */

@@ -1,8 +1,8 @@
 import { SessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { Notice } from '../../model/notice.js';
+import type { StateOwner } from '../../storage/scopes.js';
 import { nameOf } from '../records/cache_key.js';
-import { erasedError } from '../records/failures.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
 import type { SessionRecord } from '../records/records.js';
@@ -23,6 +23,8 @@ export interface FetchParts {
   readonly bounds: Bounds;
   readonly clock: () => number;
   readonly publish: (notices: readonly Notice[]) => void;
+  /** Fetches states again that have changed since a fetch began. */
+  readonly fetchOvertaken: (owners: readonly StateOwner[]) => Promise<void>;
 }
 
 interface FetchRequest {
@@ -62,7 +64,7 @@ export class Fetch {
   copies(keys: readonly CompositeSessionKey[]): Promise<void> {
     const { erasure } = this.#parts.remote;
     return forEachOf(keys, MOST_AT_ONCE, async (key) => {
-      if (erasure.aborted) throw erasedError();
+      erasure.throwIfAborted();
       await this.copy(key);
     });
   }
@@ -94,7 +96,7 @@ export class Fetch {
         firstId: record?.copy && (await firstEventId(transaction, key, record.copy)),
       };
     });
-    if (erasure.aborted) throw erasedError();
+    erasure.throwIfAborted();
     // A deletion waits to be sent.
     if (isDeleted) return true;
     const copy = record?.copy;
@@ -151,16 +153,18 @@ export class Fetch {
     start: FetchStart,
     session: Parameters<typeof takeSession>[2],
   ): Promise<boolean> {
-    const { data, bounds, clock, publish } = this.#parts;
-    const notices = await bounds.write(key, () =>
+    const { data, bounds, clock, publish, fetchOvertaken } = this.#parts;
+    const taken = await bounds.write(key, () =>
       data.write((transaction) => {
         transaction.resume(start);
         return takeSession(transaction, key, session, start, clock());
       }),
     );
     bounds.checkSoon();
-    publish(notices ?? []);
-    return notices !== undefined;
+    if (taken === undefined) return false;
+    publish(taken.notices);
+    await fetchOvertaken(taken.overtaken);
+    return true;
   }
 }
 

@@ -1,24 +1,23 @@
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
-import { scopeOf, type StateOwner } from '../../storage/scopes.js';
+import type { StateOwner } from '../../storage/scopes.js';
 import type { TimedPlace } from '../../storage/list_place.js';
 import type { ListedSession, ReadList } from '../../storage/backend.js';
 import type { Notice } from '../../model/notice.js';
-import { stateNotice } from '../../watch/state_notice.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import { nameOf } from '../records/cache_key.js';
-import { erasedError, isRefusal } from '../records/failures.js';
+import { isRefusal } from '../records/failures.js';
 import { stateOwnerOf } from '../records/records.js';
-import { Turns } from '../records/turns.js';
+import { forEachOf, Turns } from '../records/turns.js';
 import type { JsonState } from '../view/json_state.js';
 import { splitByScope } from '../view/shared_overlay.js';
-import { type Beginning, removeGone, takeListed, takeState } from './copy_writer.js';
+import { type Beginning, removeGone, type Taken, takeListed, takeState } from './copy_writer.js';
 import type { Fetch, FetchParts } from './fetch.js';
 
 /** The sessions on a page of a list that is only looked through for what has changed. */
 const PAGE = 5;
 
-export interface ListParts extends FetchParts {
+export interface ListParts extends Omit<FetchParts, 'fetchOvertaken'> {
   readonly fetch: Fetch;
   readonly maxSessions: number;
 }
@@ -65,10 +64,15 @@ export class Lists {
     }
   }
 
+  /** Fetches states again that have changed since a fetch began. */
+  fetchOvertaken(owners: readonly StateOwner[]): Promise<void> {
+    return forEachOf(owners, owners.length, (owner) => this.fetchShownState(owner));
+  }
+
   /** Whether a state was fetched, ever. */
   async hasState(owner: StateOwner): Promise<boolean> {
     const record = await this.#parts.data.read((transaction) => transaction.state(owner));
-    return (record?.fetchedAt ?? 0) > 0;
+    return record?.isFetched === true;
   }
 
   /** Whether a list was fetched, ever. */
@@ -131,7 +135,7 @@ export class Lists {
     const beginning = await data.read(({ counter, client }) =>
       Promise.resolve({ began: counter, client }),
     );
-    if (erasure.aborted) throw erasedError();
+    erasure.throwIfAborted();
     return beginning;
   }
 
@@ -150,19 +154,20 @@ export class Lists {
     const { began } = start;
     const { data, bounds, clock, publish } = this.#parts;
     const fetched: CompositeSessionKey[] = [];
-    const notices: Notice[] = [];
+    const taken: Taken = { notices: [], overtaken: [] };
+    const { notices, overtaken } = taken;
     this.#hasNews = false;
     const hasStates = sessions.some(({ created }) => created > 0);
     await bounds.write(undefined, () =>
       data.write(async (transaction) => {
         transaction.resume(start);
-        fetched.length = notices.length = 0;
+        fetched.length = notices.length = overtaken.length = 0;
         for (const session of sessions) {
           if (session.isDamaged) continue;
           const key = { appName, userId: session.userId, sessionId: session.sessionId };
-          const taken = await takeListed(transaction, key, session, began, clock());
-          notices.push(...taken.notices);
-          if (taken.isChanged) fetched.push(key);
+          const listed = await takeListed(transaction, key, session, began, clock());
+          notices.push(...listed.notices);
+          if (listed.isChanged) fetched.push(key);
         }
         const states: [StateOwner, string | undefined][] = [[{ appName }, shared.app]];
         for (const [user, state] of shared.users) {
@@ -174,15 +179,14 @@ export class Lists {
           // Without a session the list tells nothing, and some servers list sessions without states.
           if (state === undefined || (!hasStates && state === '{}') || sessions.length === 0)
             continue;
-          if (await takeState(transaction, owner, state, began)) {
-            notices.push(stateNotice(owner.appName, owner.userId, [scopeOf(owner)]));
-          }
+          await takeState(transaction, owner, state, began, taken);
         }
       }),
     );
     this.#hasNews = notices.length > 0;
     if (notices.length > 0) bounds.checkSoon();
     publish(notices);
+    await this.fetchOvertaken(overtaken);
     return fetched;
   }
 
@@ -213,16 +217,21 @@ export class Lists {
 
   async #fetchState(owner: StateOwner): Promise<void> {
     const { data, remote, bounds, publish } = this.#parts;
-    const start = await this.#begin();
-    const text = await remote.ask((backend, call) => backend.sharedState({ ...owner, ...call }));
-    const state = JSON.stringify(JSON.parse(text) as StateShape);
-    const isChanged = await bounds.write(undefined, () =>
-      data.write((transaction) => {
-        transaction.resume(start);
-        return takeState(transaction, owner, state, start.began);
-      }),
-    );
-    if (isChanged) publish([stateNotice(owner.appName, owner.userId, [scopeOf(owner)])]);
+    const taken: Taken = { notices: [], overtaken: [] };
+    const { notices, overtaken } = taken;
+    do {
+      const start = await this.#begin();
+      const text = await remote.ask((backend, call) => backend.sharedState({ ...owner, ...call }));
+      const state = JSON.stringify(JSON.parse(text) as StateShape);
+      await bounds.write(undefined, () =>
+        data.write((transaction) => {
+          transaction.resume(start);
+          notices.length = overtaken.length = 0;
+          return takeState(transaction, owner, state, start.began, taken);
+        }),
+      );
+    } while (overtaken.length > 0);
+    publish(notices);
   }
 }
 

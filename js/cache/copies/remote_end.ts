@@ -42,8 +42,6 @@ export type RemoteCall<T> = (
 export interface RemoteEndParts {
   readonly core: ServiceCore;
   readonly board: StatusBoard;
-  /** Fires when the cache is closed. */
-  readonly closing: HostAbortSignal;
   /** Called when the remote orders to erase the local data. */
   readonly onForget: () => void;
 }
@@ -52,8 +50,9 @@ export interface RemoteEndParts {
 export class RemoteEnd {
   readonly core: ServiceCore;
   readonly #parts: RemoteEndParts;
-  /** Fires when the local data is erased: what was asked before concerns nobody. */
+  /** Fires when the local data is erased, because what was asked before concerns nobody, and when the cache is closed. */
   #erasure = new AbortController();
+  #isClosed = false;
   /** Whether this tab's last request failed, and was not refused. */
   #hasFailed = false;
 
@@ -62,30 +61,38 @@ export class RemoteEnd {
     this.#parts = parts;
   }
 
-  /** Fires when the local data is erased. */
+  /** Fires when the local data is erased or the cache is closed, with the reason as an error. */
   get erasure(): HostAbortSignal {
     return this.#erasure.signal;
   }
 
-  /** Ends all requests that are under way. */
-  erase(): void {
-    this.#erasure.abort();
-    this.#erasure = new AbortController();
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
-  /** Asks the remote. Rejects when the cache is closed or erased, also if the remote never answers. */
+  /** Ends all requests that are under way. */
+  erase(): void {
+    this.#erasure.abort(erasedError());
+    if (!this.#isClosed) this.#erasure = new AbortController();
+  }
+
+  /** Ends all requests, also those to come. */
+  close(): void {
+    this.#isClosed = true;
+    this.#erasure.abort(closedError());
+  }
+
+  /** Asks the remote. Rejects when the local data is erased or the cache is closed, also if the remote never answers. */
   async ask<T>(run: RemoteCall<T>): Promise<T> {
-    const { core, board, closing, onForget } = this.#parts;
-    const { signal: erasure } = this.#erasure;
+    const { core, board, onForget } = this.#parts;
+    const { signal } = this.#erasure;
     let result: T;
     try {
-      if (closing.aborted) throw closedError();
-      const asked = (async () =>
-        core.callBackend(closing, (backend) => run(backend, { signal: closing })))();
-      result = await raceSignal(erasure, raceSignal(closing, asked));
+      // A request that has not left yet never does.
+      const asked = (async () => core.callBackend(signal, (backend) => run(backend, { signal })))();
+      result = await raceSignal(signal, asked);
     } catch (error) {
-      if (closing.aborted) throw closedError();
-      if (erasure.aborted) throw erasedError();
+      signal.throwIfAborted();
       if (isForgetOrder(error)) onForget();
       if (isRefusal(error)) {
         this.#showAnswer();
@@ -98,7 +105,7 @@ export class RemoteEnd {
       }
       throw error;
     }
-    if (erasure.aborted) throw erasedError();
+    signal.throwIfAborted();
     this.#showAnswer();
     return result;
   }

@@ -90,14 +90,11 @@ export interface EventRecord {
 
 /** The state of a user or an app, in `states`. The keys have no prefix. */
 export interface StateRecord {
-  /** JSON text of what the remote has said. */
+  /** JSON text of what the remote has said, with what has arrived from this device. */
   readonly state: string;
-  /** The number of the last change. */
+  /** When it was last fetched, or something arrived. An answer to an earlier question may be older. */
   readonly tick: number;
-  /** When the fetch began that brought it; 0: never fetched. */
-  readonly fetchedAt: number;
-  /** What arrived from this device since: by key its value, and when it arrived. */
-  readonly arrived: readonly (readonly [key: string, value: unknown, tick: number])[];
+  readonly isFetched: boolean;
   /** When a deletion of the state arrived. */
   readonly clearedAt: number;
 }

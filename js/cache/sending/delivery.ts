@@ -10,7 +10,9 @@ import type {
   DeleteRequest,
 } from '../../storage/backend.js';
 import type { Notice } from '../../model/notice.js';
+import type { StateOwner } from '../../storage/scopes.js';
 import { contradictionError, type Fetch } from '../copies/fetch.js';
+import type { Lists } from '../copies/lists.js';
 import type { RemoteCall, RemoteEnd } from '../copies/remote_end.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
@@ -51,6 +53,7 @@ export interface DeliveryParts {
   readonly pending: Pending;
   readonly leadership: Leadership;
   readonly fetch: Fetch;
+  readonly lists: Lists;
   readonly clock: () => number;
   readonly publish: (notices: readonly Notice[]) => void;
   readonly report: (error: unknown) => void;
@@ -253,7 +256,7 @@ export class Delivery {
   }
 
   async #append(key: CompositeSessionKey, batch: Batch): Promise<void> {
-    const { fetch } = this.#parts;
+    const { fetch, lists } = this.#parts;
     const { operations, copy } = batch;
     if (copy === undefined) {
       await fetch.copy(key);
@@ -280,11 +283,13 @@ export class Delivery {
     );
     if (copy.created !== null && appended.created !== copy.created) throw otherAnswer();
     let isBehind = false;
+    let overtaken: readonly StateOwner[] = [];
     await this.#land(batch, async (transaction) => {
       const landed = await landAppends(transaction, key, operations, appended, copy);
-      isBehind = landed.isBehind;
+      ({ isBehind, overtaken } = landed);
       return landed.notices;
     });
+    await lists.fetchOvertaken(overtaken);
     if (isBehind) await fetch.copy(key);
   }
 

@@ -12,7 +12,7 @@ import {
   renumberEvent,
   storeDraft,
 } from '../copies/copied_events.js';
-import { makeDraft, removeCopy, removeGone } from '../copies/copy_writer.js';
+import { makeDraft, removeCopy, removeGone, type Taken } from '../copies/copy_writer.js';
 import { remoteRevision } from '../copies/remote_end.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isSession } from '../records/cache_key.js';
@@ -26,7 +26,7 @@ import {
 } from '../records/records.js';
 import { storedEvent } from '../storage/shown_events.js';
 import { applyValue, type JsonState } from '../view/json_state.js';
-import { deltaOf, splitByScope, withArrived } from '../view/shared_overlay.js';
+import { deltaOf, sharedWrites, splitByScope, withArrived } from '../view/shared_overlay.js';
 import { foldOf } from '../data/operation_memory.js';
 import { initialStateOf } from '../view/session_overlay.js';
 import { stripShared } from './strip.js';
@@ -37,14 +37,16 @@ async function landShared(
   operations: readonly Operation[],
 ): Promise<void> {
   const numbers = new Set(operations.map(({ number }) => number));
-  for (const operation of operations) {
-    for (const scope of SHARED_SCOPES) {
-      const write = operation.shared[scope];
-      if (write === undefined) continue;
-      const owner = stateOwnerOf(operation.key, scope);
-      const tick = transaction.tick();
-      await transaction.putState(owner, withArrived(await transaction.state(owner), write, tick));
-      await stripShared(transaction, owner, write, operation.number, numbers);
+  for (const scope of SHARED_SCOPES) {
+    const writers = operations.filter(({ shared }) => shared[scope] !== undefined);
+    const [first] = writers;
+    if (first === undefined) continue;
+    const owner = stateOwnerOf(first.key, scope);
+    const writes = writers.map(({ shared }) => shared[scope]!);
+    const record = await transaction.state(owner);
+    await transaction.putState(owner, withArrived(record, writes, transaction.tick()));
+    for (const [index, { number }] of writers.entries()) {
+      await stripShared(transaction, owner, writes[index]!, number, numbers);
     }
   }
 }
@@ -78,16 +80,17 @@ export interface AppendPosition {
   readonly revision: number;
 }
 
-/** Events have arrived. @returns whether the copy has to be fetched, and the notices */
+/** Events have arrived. @returns whether the copy has to be fetched, and what has changed */
 export async function landAppends(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   sent: readonly Operation[],
   appended: Appended,
   position: AppendPosition,
-): Promise<{ readonly isBehind: boolean; readonly notices: readonly Notice[] }> {
+): Promise<Taken & { readonly isBehind: boolean }> {
+  const taken: Taken = { notices: [], overtaken: [] };
   const arrived = await presentOf(transaction, key, sent);
-  if (arrived.length === 0) return { isBehind: false, notices: [] };
+  if (arrived.length === 0) return { ...taken, isBehind: false };
   await landShared(transaction, arrived);
   const record = (await transaction.session(key))!;
   const { copy } = record;
@@ -107,7 +110,7 @@ export async function landAppends(
     await keepTick(transaction, key, record, arrived);
     await expectArrived(transaction, key, arrived, revisions);
     await showReplaced(transaction, key, copy, arrived);
-    return { isBehind: false, notices: [] };
+    return { ...taken, isBehind: false };
   }
   if (
     copy === undefined ||
@@ -120,7 +123,7 @@ export async function landAppends(
     const landed = arrived.map((operation) => ({ ...operation, landed: revision }));
     await transaction.changeOperations(key, { put: landed });
     await expectArrived(transaction, key, arrived, revisions);
-    return { isBehind: true, notices: [] };
+    return { ...taken, isBehind: true };
   }
   const events = new Map<
     string,
@@ -151,7 +154,7 @@ export async function landAppends(
       : splitByScope(JSON.parse(toldState) as JsonState).session
   ) as JsonState;
   // A told state has what was missed, and nothing of this append.
-  const untold = toldState === undefined ? deltas : deltas.filter(({ isOwn }) => isOwn);
+  const untold = toldState === undefined ? [...deltas] : deltas.filter(({ isOwn }) => isOwn);
   untold.sort((one, other) => one.revision - other.revision);
   for (const { text } of untold) applyDelta(state, text);
   const { lastUpdateTime } = appended;
@@ -165,9 +168,18 @@ export async function landAppends(
   const { stamp, shape } = (await transaction.session(key))!;
   const after = await storeDraft(transaction, { ...draft, record: { ...record, stamp, shape } });
   await expectArrived(transaction, key, arrived, revisions);
-  if (!draft.isChanged) return { isBehind: false, notices: [] };
-  const at = draft.isReordered ? transaction.counter : after.tick;
-  return { isBehind: false, notices: [{ type: 'appended', ...key, revision: at, scopes: [] }] };
+  if (draft.isChanged) {
+    const at = draft.isReordered ? transaction.counter : after.tick;
+    taken.notices.push({ type: 'appended', ...key, revision: at, scopes: [] });
+  }
+  // The answer does not tell the states that the missed events have changed.
+  const missedWrites = sharedWrites(
+    deltas.filter(({ isOwn }) => !isOwn).map(({ text }) => deltaOf(text)),
+  );
+  for (const scope of SHARED_SCOPES) {
+    if (missedWrites[scope] !== undefined) taken.overtaken.push(stateOwnerOf(key, scope));
+  }
+  return { ...taken, isBehind: false };
 }
 
 function applyDelta(state: JsonState, text: string): void {

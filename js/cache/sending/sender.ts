@@ -2,7 +2,7 @@ import { backoff } from '../../call/backoff.js';
 import { retryAfterOf } from '../../http/http_errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
-import { erasedError, errorOf, isOutage, isSignedOut } from '../records/failures.js';
+import { errorOf, isOutage, isSignedOut } from '../records/failures.js';
 import type { StatusBoard } from '../records/status.js';
 import { type Delivery, type DeliveryParts, LEASE_LOST } from './delivery.js';
 import { Waiters } from './waiters.js';
@@ -115,18 +115,19 @@ export class Sender {
   /**
    * Waits until the remote has operations of a session or state.
    *
+   * @param erasure ends the wait, because the operations may be erased
    * @throws SessionError why the remote has refused them, or why they cannot be sent now; `aborted`
    */
   async confirm(
     key: CacheKey,
     numbers: readonly number[],
-    signal: HostAbortSignal | undefined,
-    isErased: () => boolean,
+    erasure: HostAbortSignal,
+    signal?: HostAbortSignal,
   ): Promise<void> {
     const { pending } = this.#parts;
     const name = nameOf(key);
     const isDone = (): boolean => {
-      if (isErased()) throw erasedError();
+      erasure.throwIfAborted();
       return numbers.every((number) => {
         const operation = pending.operations(name).find((other) => other.number === number);
         if (operation === undefined || operation.landed !== undefined) return true;

@@ -1,12 +1,6 @@
 /** The states of users and apps as a reader sees them. */
 import { defineMember } from '../../members/member.js';
-import {
-  isTemp,
-  REMOVED,
-  SHARED_PREFIXES,
-  type SharedScope,
-  storedScopeOf,
-} from '../../state/scope.js';
+import { isTemp, SHARED_PREFIXES, type SharedScope, storedScopeOf } from '../../state/scope.js';
 import { parseEventText } from '../../storage/stored_events.js';
 import type { SharedRow } from '../../storage/rows.js';
 import type { SharedWrite, StateRecord } from '../records/records.js';
@@ -20,13 +14,13 @@ export interface NumberedWrite extends SharedWrite {
   readonly isRefused: boolean;
 }
 
-export function applyWrite(state: JsonState, { isCleared, values }: SharedWrite): JsonState {
+function applyWrite(state: JsonState, { isCleared, values }: SharedWrite): JsonState {
   const changed = isCleared ? {} : state;
   for (const [key, value] of values) applyValue(changed, key, value);
   return changed;
 }
 
-/** Lays what has arrived since the last fetch, and the unsent operations, over what the remote has said. */
+/** Lays the unsent operations over what the remote has said. */
 export function overlayState(
   record: StateRecord | undefined,
   writes: readonly NumberedWrite[],
@@ -34,60 +28,45 @@ export function overlayState(
   const unsent = writes.filter(({ isRefused }) => !isRefused);
   if (record === undefined && unsent.length === 0) return undefined;
   const revision = Math.max(record?.tick ?? 0, ...unsent.slice(-1).map(({ number }) => number));
-  const { state = '{}', arrived = [] } = record ?? {};
-  if (arrived.length === 0 && unsent.length === 0) return { revision, state };
-  let shown = JSON.parse(state) as JsonState;
-  for (const [key, value] of arrived) applyValue(shown, key, value);
-  for (const write of unsent) shown = applyWrite(shown, write);
-  return { revision, state: JSON.stringify(shown) };
+  const { state } = record ?? NO_STATE;
+  return { revision, state: withWrites(state, unsent) };
 }
 
-/** Records that an operation has arrived: its values stay until a fetch that began later. */
+/** Returns what a state is after operations. */
+function withWrites(state: string, writes: readonly SharedWrite[]): string {
+  if (writes.length === 0) return state;
+  return JSON.stringify(writes.reduce(applyWrite, JSON.parse(state) as JsonState));
+}
+
+/** Records that operations have arrived. */
 export function withArrived(
-  record: StateRecord | undefined,
-  { isCleared, values }: SharedWrite,
+  record: StateRecord = NO_STATE,
+  writes: readonly SharedWrite[],
   tick: number,
 ): StateRecord {
-  const before = record ?? EMPTY_STATE;
-  const earlier = isCleared ? { ...before, state: '{}', arrived: [], clearedAt: tick } : before;
-  let arrived = [...earlier.arrived];
-  for (const [key, value] of values) {
-    const index = arrived.findLastIndex(([name]) => name === key);
-    const isInPlace = index >= 0 && value !== REMOVED && arrived[index]![1] !== REMOVED;
-    if (value === REMOVED) arrived = arrived.filter(([name]) => name !== key);
-    if (isInPlace) arrived[index] = [key, value, tick];
-    else arrived.push([key, value, tick]);
-  }
-  return { ...earlier, tick, arrived };
+  const state = withWrites(record.state, writes);
+  const isCleared = writes.some((write) => write.isCleared);
+  return { ...record, state, tick, ...(isCleared && { clearedAt: tick }) };
 }
 
 /**
- * Takes a fetched state, unless a later fetch or a deletion came first.
+ * Takes a fetched state.
  *
  * @param began the number at the beginning of the fetch
- * @returns `undefined` if nothing changes
+ * @returns `undefined` if it cannot be told whether the state is newer than the record, because the record has changed
+ *   since the fetch began
  */
 export function withFetched(
-  record: StateRecord | undefined,
+  record: StateRecord = NO_STATE,
   state: string,
   began: number,
   tick: number,
 ): StateRecord | undefined {
-  const before = record ?? EMPTY_STATE;
-  if (began < before.fetchedAt || began < before.clearedAt) return undefined;
-  const arrived = before.arrived.filter(([, , at]) => at > began);
-  const isSame = state === before.state && arrived.length === before.arrived.length;
-  if (isSame && before.fetchedAt > 0) return undefined;
-  return {
-    ...before,
-    state,
-    arrived,
-    fetchedAt: Math.max(1, began),
-    tick: isSame ? before.tick : tick,
-  };
+  if (began < record.tick && state !== record.state) return undefined;
+  return { ...record, state, tick, isFetched: true };
 }
 
-const EMPTY_STATE: StateRecord = { state: '{}', tick: 0, fetchedAt: 0, arrived: [], clearedAt: 0 };
+export const NO_STATE: StateRecord = { state: '{}', tick: 0, isFetched: false, clearedAt: 0 };
 
 /** Splits a JSON object by the scopes of its keys. The keys of the shared scopes lose their prefix. */
 export function splitByScope(all: JsonState): {

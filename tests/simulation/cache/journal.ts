@@ -218,7 +218,8 @@ export class Journal {
       const made = this.writes.find(
         (write) => write.isNew === true && write.session === session && write.eventId === id,
       );
-      if (made === undefined || made.isForgotten) continue;
+      // An event that was dropped, and is then written again, comes behind the others.
+      if (made === undefined || made.isForgotten || this.droppedEvents.has(id)) continue;
       const writer = `${made.device} ${made.owner}`;
       const earlier = last.get(writer);
       if (earlier !== undefined && earlier.ended < made.began) {

@@ -34,7 +34,7 @@ export async function settle(play: Play): Promise<void> {
   for (const tab of lasts) {
     // A tab follows what it reads.
     if (play.isCalm) await call(play, tab, 'a read', () => read(tab.service, tab.owner));
-    do await call(play, tab, 'a sync', () => syncAfterFaults(tab));
+    do await call(play, tab, 'a sync', () => afterFaults(() => tab.service.sync()));
     while (await call(play, tab, 'a drop', () => settleRefusal(play, tab, 'drop', '')));
   }
   await receive(play, lasts);
@@ -108,27 +108,31 @@ async function call<T>({ world }: Play, tab: Tab, what: string, run: () => Promi
 /** Lets the tabs have what others have sent: by the feed, if it was never disturbed. */
 async function receive(play: Play, tabs: readonly Tab[]): Promise<void> {
   if (play.isCalm) return play.world.pass(FEED_MS);
-  for (const tab of tabs) await call(play, tab, 'a sync', () => syncAfterFaults(tab));
+  for (const tab of tabs)
+    await call(play, tab, 'a sync', () => afterFaults(() => tab.service.sync()));
 }
 
-/** The result of an attempt from before the network healed may still come. */
-async function syncAfterFaults({ service }: Tab): Promise<void> {
+/** Calls a tab until no attempt from before the network healed may fail. */
+async function afterFaults<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; attempt < 4; attempt += 1) {
     try {
-      return await service.sync();
+      return await run();
     } catch (error) {
       if (!isSessionError(error)) throw error;
-      const isFault = ['connection_lost', 'quota_exceeded'].includes(error.code);
-      if (!isFault && error.status === undefined) throw error;
+      // Another tab tells no status.
+      if (!['connection_lost', 'quota_exceeded', 'remote'].includes(error.code)) throw error;
     }
   }
-  return service.sync();
+  return run();
 }
 
 /** Compares the sessions and states of a tab with the server. */
 async function compare(play: Play, tab: Tab): Promise<void> {
   const expected = await read(play.server.service, tab.owner);
-  const actual = await call(play, tab, 'a read', () => read(tab.service, tab.owner));
+  // What was forgotten is fetched.
+  const actual = await call(play, tab, 'a read', () =>
+    afterFaults(() => read(tab.service, tab.owner)),
+  );
   for (const [index, name] of [...SESSIONS, 'user state', 'app state'].entries()) {
     requireEqual(play, tab, name, actual[index], expected[index]);
   }
