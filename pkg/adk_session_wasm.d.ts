@@ -80,6 +80,11 @@ export class SessionCore {
      */
     create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, delta: string, shares_state: boolean, title: string | null | undefined, labels: string | null | undefined, initial_state: string | null | undefined, if_absent: boolean, caller?: Function | null): any;
     /**
+     * Returns the note of a new IndexedDB, or `undefined`. `change` gets it within the transaction, and
+     * returns the new one, `null` to delete it, or `undefined`.
+     */
+    creation_note(change?: Function | null): any;
+    /**
      * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
      * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
      * floor.

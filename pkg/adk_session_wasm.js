@@ -339,6 +339,19 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
+     * Returns the note of a new IndexedDB, or `undefined`. `change` gets it within the transaction, and
+     * returns the new one, `null` to delete it, or `undefined`.
+     * @param {Function | null} [change]
+     * @returns {any}
+     */
+    creation_note(change) {
+        const ret = wasm.sessioncore_creation_note(this.__wbg_ptr, isLikeNone(change) ? 0 : addToExternrefTable0(change));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
      * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
      * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
      * floor.
@@ -844,6 +857,10 @@ function __wbg_get_imports() {
         },
         __wbg___wbindgen_is_function_741ff2bb612836f5: function(arg0) {
             const ret = typeof(arg0) === 'function';
+            return ret;
+        },
+        __wbg___wbindgen_is_null_c22311b1cc228e3a: function(arg0) {
+            const ret = arg0 === null;
             return ret;
         },
         __wbg___wbindgen_is_object_8b968c3ab8e96595: function(arg0) {

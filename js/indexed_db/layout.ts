@@ -7,23 +7,19 @@ import type { DataLoss } from '../model/storage_info.js';
 /** The stores of a database. */
 export type StoreName = 'sessions' | 'states' | 'events' | 'meta';
 
-/** The store of the records that exist once. */
-export const META = 'meta' satisfies StoreName;
-
-/** The key in {@link META} of the {@link CreationNote}. */
-export const CREATION = 'creation';
-
 /**
  * Stands in a new database. It is deleted once it is clear that no earlier database was lost, or once the lost
  * one was filled again.
  */
 export interface CreationNote {
-  readonly key: typeof CREATION;
   /** Chromium's message about the loss of an earlier database. */
   readonly message?: string | undefined;
   /** The loss, once it was found and published. */
   readonly loss?: DataLoss;
 }
+
+/** Gets the note in a transaction, and returns the new one, `null` to delete it, or `undefined`. */
+export type ChangeNote = (note: CreationNote | undefined) => CreationNote | null | undefined;
 
 /** The number of values for each event in the marks of a page: seq, revision, timestamp, end of its text. */
 export const MARKS = 4;

@@ -1,10 +1,11 @@
 import type { SessionCore } from '../wasm/core.js';
 
 /**
- * Suspends IndexedDB while the page is in the browser's back/forward cache, where it is frozen.
+ * Suspends IndexedDB while the page is frozen: in the browser's back/forward cache, or as a tab in the background, which
+ * only Chromium freezes.
  *
- * Open transactions of a frozen page block other pages: all kinds in WebKit, upgrades in Chromium. So they are aborted
- * when the page enters the cache. Firefox sends no event for that, so calls do not wait for one: they try again when
+ * Open transactions of a frozen page block other pages: all kinds in WebKit and in a frozen tab, upgrades in Chromium.
+ * So they are aborted before. Firefox sends no event for that, so calls do not wait for one: they try again when
  * the page is shown. Connections are closed too. An open one may keep the page out of the cache, and one that the
  * browser cut there looks alive.
  */
@@ -13,11 +14,12 @@ type Follower = (isHidden: boolean) => void;
 
 const followers = new Set<Follower>();
 let isHidden = false;
-/** How often the page entered that cache. */
+/** How often the page was frozen. */
 let hideCount = 0;
 
-function handleTransition({ type, persisted }: PageTransitionEvent): void {
-  isHidden = type === 'pagehide' && persisted;
+function handleTransition(event: Event): void {
+  const { type, persisted } = event as PageTransitionEvent;
+  isHidden = type === 'freeze' || (type === 'pagehide' && persisted);
   if (isHidden) hideCount += 1;
   for (const follower of followers) {
     try {
@@ -33,19 +35,21 @@ function handleTransition({ type, persisted }: PageTransitionEvent): void {
 if ('onpagehide' in globalThis) {
   addEventListener('pagehide', handleTransition);
   addEventListener('pageshow', handleTransition);
+  document.addEventListener('freeze', handleTransition);
+  document.addEventListener('resume', handleTransition);
 }
 
 /**
- * Calls back whenever the page enters that cache or is shown.
+ * Calls back whenever the page is frozen or continues.
  *
  * @returns a function that stops this
  */
-export function followPageHide(follower: Follower): () => void {
+function followPageHide(follower: Follower): () => void {
   followers.add(follower);
   return () => followers.delete(follower);
 }
 
-/** Suspends the core while the page is in that cache. Returns a function that stops this. */
+/** Suspends the core while the page is frozen. Returns a function that stops this. */
 export function suspendOnPageHide(core: SessionCore): () => void {
   // A strong reference would keep the core of a service that was dropped without `close`.
   const weakCore = new WeakRef(core);
@@ -62,14 +66,17 @@ export function suspendOnPageHide(core: SessionCore): () => void {
   };
 }
 
-/**
- * Runs what is safe to repeat, while the page is shown. After a failure it runs again if the page was in that cache
- * meanwhile.
- */
+/** Runs what is safe to repeat, unless the page is frozen. After a failure it runs again if the page was frozen meanwhile. */
 export async function whileShown<T>(run: () => Promise<T>): Promise<T> {
   for (;;) {
-    if (isHidden)
-      await new Promise((resolve) => addEventListener('pageshow', resolve, { once: true }));
+    while (isHidden) {
+      await new Promise<void>((resolve) => {
+        const stopFollowing = followPageHide(() => {
+          stopFollowing();
+          resolve();
+        });
+      });
+    }
     const before = hideCount;
     try {
       return await run();

@@ -1,13 +1,12 @@
-import type { OnOpen } from '../../wasm/core.js';
-import { SessionError } from '../../errors/errors.js';
+import { isSessionError, SessionError } from '../../errors/errors.js';
 import type { DataLoss, StorageInfo } from '../../model/storage_info.js';
 import type { Feed } from '../../watch/feed.js';
 import { feedOfDatabase } from '../../watch/shared_feeds.js';
-import { StoredNote } from './creation_note.js';
-import type { CreationNote } from '../layout.js';
+import type { ChangeNote, CreationNote } from '../layout.js';
 import { turnLogOver } from '../log_turnover.js';
 import { Marker } from './marker.js';
-import { whileShown } from '../page_hide.js';
+import { callSessionCore, createIndexedDbCore, type OnOpen } from '../../wasm/core.js';
+import { suspendOnPageHide, whileShown } from '../page_hide.js';
 
 /** Refills a database that was lost. */
 export type Refill = (loss: DataLoss) => Promise<void>;
@@ -108,8 +107,47 @@ export class Opening {
     this.#feed.publish([{ type: 'resync' }]);
   }
 
-  get #note(): StoredNote {
-    return new StoredNote(this.#name, this.timeout);
+  /**
+   * Reads the note of the database, and changes it, over a connection of its own: the shared one is not open yet.
+   * Repeats that if the page was left during the commit.
+   */
+  #note(change?: ChangeNote): Promise<CreationNote | undefined> {
+    const access = { name: this.#name, isStrict: true, timeoutMs: this.timeout };
+    return whileShown(async () => {
+      const core = createIndexedDbCore(access, undefined);
+      const stopFollowing = suspendOnPageHide(core);
+      try {
+        return await callSessionCore<CreationNote | undefined>(false, () =>
+          core.creation_note(change),
+        );
+      } catch (error) {
+        // `storage_unavailable` would make `'auto'` use memory although the database exists.
+        if (!isSessionError(error, 'storage_unavailable')) throw error;
+        throw new SessionError('connection_lost', error.message, { cause: error });
+      } finally {
+        stopFollowing();
+        core.free();
+      }
+    });
+  }
+
+  /**
+   * Stores the loss in the note, or deletes the note if there was none. Does nothing if another tab was first.
+   *
+   * @returns whether this call stored the loss
+   */
+  async #settle(loss: DataLoss | undefined): Promise<boolean> {
+    let isOurs = false;
+    let put: DataLoss | undefined;
+    await this.#note((note) => {
+      // If the page was left during the commit, this runs again and may find what it has put itself.
+      isOurs = note?.loss !== undefined && note.loss.when === put?.when;
+      if (note === undefined || note.loss !== undefined) return undefined;
+      if (loss === undefined) return null;
+      [isOurs, put] = [true, loss];
+      return { ...note, loss };
+    });
+    return isOurs;
   }
 
   /**
@@ -118,12 +156,12 @@ export class Opening {
    * @returns whether a lost database may have to be filled again
    */
   async #lookForLoss(): Promise<boolean> {
-    const note = await this.#note.read();
+    const note = await this.#note();
     const isNew = note !== undefined && note.loss === undefined;
     if (isNew) {
       const loss = await this.#lossAfter(note);
       // Only the tab that was first publishes the loss.
-      if (await this.#note.settle(loss)) this.#publish(loss!);
+      if (await this.#settle(loss)) this.#publish(loss!);
     } else {
       turnLogOver();
     }
@@ -178,11 +216,11 @@ export class Opening {
     // In WebKit a page that is left loses its locks, and their requests reject. Then it fills once more.
     return whileShown(() =>
       exclusively(`adk-session-wasm:refill:${this.#name}`, async () => {
-        const loss = (await this.#note.read())?.loss;
+        const loss = (await this.#note())?.loss;
         if (loss === undefined) return;
         this.#tell(loss);
         await refill(loss);
-        await this.#note.delete();
+        await this.#note(() => null);
       }),
     );
   }

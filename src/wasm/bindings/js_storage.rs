@@ -3,7 +3,7 @@
 
 use std::future::ready;
 
-use js_sys::Array;
+use js_sys::{Array, Function};
 use wasm_bindgen::JsValue;
 
 use crate::core::read::{ListPlace, ListRequest, Listing, Rows, Window};
@@ -30,6 +30,11 @@ pub(super) trait JsStorage: Storage {
     /// Opens the storage, so that errors show.
     fn open(&self) -> StorageFuture<'_, ()> {
         Box::pin(ready(Ok(())))
+    }
+
+    /// Reads the note of a new database, and changes it; `undefined` if the storage has no notes.
+    fn creation_note<'a>(&'a self, _change: Option<&'a Function>) -> StorageFuture<'a, JsValue> {
+        Box::pin(ready(Ok(JsValue::UNDEFINED)))
     }
 
     /// Leaves transactions and upgrades before the browser freezes the page, or continues.
@@ -116,6 +121,10 @@ impl JsStorage for MemoryStorage {
 impl JsStorage for IndexedDbStorage {
     fn open(&self) -> StorageFuture<'_, ()> {
         Box::pin(async move { Ok(self.connect().await?) })
+    }
+
+    fn creation_note<'a>(&'a self, change: Option<&'a Function>) -> StorageFuture<'a, JsValue> {
+        Box::pin(async move { Ok(IndexedDbStorage::creation_note(self, change).await?) })
     }
 
     fn set_page_hidden(&self, is_hidden: bool) {

@@ -60,6 +60,13 @@ impl SessionCore {
         }))
     }
 
+    /// Returns the note of a new IndexedDB, or `undefined`. `change` gets it within the transaction, and
+    /// returns the new one, `null` to delete it, or `undefined`.
+    pub fn creation_note(&self, change: Option<Function>) -> Result<JsValue, JsValue> {
+        let storage = Rc::clone(&self.storage);
+        self.answer(Box::pin(async move { Ok(storage.creation_note(change.as_ref()).await?) }))
+    }
+
     /// Aborts transactions and upgrades before the browser freezes the page, or lets calls try again.
     /// In between they wait.
     pub fn set_page_hidden(&self, is_hidden: bool) {

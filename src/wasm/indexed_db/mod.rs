@@ -13,11 +13,13 @@
 //! | [`connection`] | connections, transactions, and how they end |
 //! | [`writing`] | groups of writes, deletions, and pages |
 //! | [`reading`], [`listing`] | the other verbs |
+//! | [`creation_note`] | the note in a new database |
 //!
 //! It uses web-sys directly: the crates that wrap IndexedDB lose the reason of a failed commit, or
 //! have no option for the durability.
 
 mod connection;
+mod creation_note;
 mod listing;
 mod reading;
 mod records;
@@ -117,6 +119,15 @@ impl IndexedDbStorage {
         call: &dyn Call,
     ) -> Result<(JsValue, Array, usize), Failure> {
         listing::texts(listing::list(&self.access, request, call).await?)
+    }
+
+    /// Reads the note of a new database, and changes it; see [`creation_note::update`].
+    pub(crate) async fn creation_note(
+        &self,
+        change: Option<&Function>,
+    ) -> Result<JsValue, Failure> {
+        let update = Box::pin(creation_note::update(&self.access, change));
+        self.access.run_in_turn(update).await
     }
 
     /// Carries out writes in one transaction; each of them may fail by itself. If the transaction

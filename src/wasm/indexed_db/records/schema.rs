@@ -9,8 +9,7 @@
 //!
 //! In `meta`, `sequence` has the next session's number and the floor of revisions. `creation`
 //! stands in a new database until someone has found out whether the browser lost an earlier one,
-//! and until a lost one is filled again. It is read and written in JavaScript, by
-//! `js/indexed_db/layout.ts`.
+//! and until a lost one is filled again; see `creation_note.rs`.
 //!
 //! A session's events have its `number` in their keys, and no number is used twice. So a later
 //! session with the same key never meets the events of an earlier one.
@@ -60,7 +59,7 @@ pub(crate) const BY_APP_CREATION: &str = "appCreation";
 pub(crate) const BY_USER_CREATION: &str = "userCreation";
 
 /// The key in `meta` of the note that the database is new.
-const CREATION: &str = "creation";
+pub(crate) const CREATION: &str = "creation";
 
 pub(crate) const VERSION: u32 = 3;
 

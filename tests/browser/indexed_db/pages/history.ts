@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { IndexedDbSessionService, type IndexedDbSessionServiceOptions } from 'adk-session-wasm';
 import { type Context, inTab, inTwoTabs, newName } from '../context.js';
 import { around } from '../page/around.js';
-import { isOpen, withDatabase } from '../page/bare.js';
+import { isOpen, rows, withDatabase } from '../page/bare.js';
 import { type Failure, failure, idsOf, keyOf, mark, say } from '../page/events.js';
 import { Feed } from '../page/feed.js';
 import { type AfterLoss, giveUp, make, open } from '../loss/loss.js';
@@ -24,6 +24,7 @@ export const inPage = {
   endOpening,
   upgradeInVain,
   appendBeside,
+  appendFrozen,
   leaveInCommits,
   leaveInTransactions,
   leaveInNoting,
@@ -129,6 +130,14 @@ function leaving(context: Context): void {
         stored.map((_, number) => `busy ${number}`),
       );
       assert.ok(stored.length >= acknowledged);
+    });
+  });
+
+  it('a frozen tab begins no transaction until it resumes', async () => {
+    await inTab<Page>(context, async (tab) => {
+      const { whileFrozen, events } = await tab.call('appendFrozen', newName());
+      assert.equal(whileFrozen, 0);
+      assert.deepEqual(events, ['appended']);
     });
   });
 
@@ -326,6 +335,28 @@ function comeBackTo(): void {
   dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
 }
 
+/** Appends in a tab that Chromium says it freezes. Counts the transactions that write before it resumes. */
+async function appendFrozen(name: string): Promise<{ whileFrozen: number; events: string[] }> {
+  const service = new IndexedDbSessionService({ name });
+  const session = await service.createSession(keyOf('one'));
+  let count = 0;
+  const end = around(IDBDatabase.prototype, 'transaction', (_database, values, proceed) => {
+    if (values[1] === 'readwrite') count += 1;
+    return proceed(...values);
+  });
+  document.dispatchEvent(new Event('freeze'));
+  const appended = service.appendEvent({ session, event: say('appended') });
+  // A transaction of the append would have begun before this one.
+  await rows(name, 'sessions');
+  const whileFrozen = count;
+  document.dispatchEvent(new Event('resume'));
+  await appended;
+  end();
+  const events = idsOf(await service.getSession(keyOf('one')));
+  await service.close();
+  return { whileFrozen, events };
+}
+
 /** Leaves the page in the middle of the commits of an append, and of a deletion. Each time the user returns. */
 async function leaveInCommits(
   options: IndexedDbSessionServiceOptions,
@@ -419,6 +450,7 @@ interface LeftInNoting extends AfterLoss {
 async function leaveInNoting(name: string): Promise<LeftInNoting> {
   const connections: IDBDatabase[] = [];
   let counts = { connections: 0, left: 0 };
+  let noting: IDBTransaction | undefined;
   const ends = [
     around(IDBFactory.prototype, 'open', (_factory, values, proceed) => {
       const request = proceed(...values) as IDBOpenDBRequest;
@@ -426,18 +458,20 @@ async function leaveInNoting(name: string): Promise<LeftInNoting> {
       return request;
     }),
     around(IDBObjectStore.prototype, 'put', (store, values, proceed) => {
-      const request = proceed(...values) as IDBRequest;
-      if ('loss' in (values[0] as object)) {
-        request.addEventListener('success', () => {
-          store.transaction.commit();
-          leave();
-          setTimeout(() => {
-            counts = { connections: connections.length, left: connections.filter(isOpen).length };
-            comeBackTo();
-          });
+      if ('loss' in (values[0] as object)) noting = store.transaction;
+      return proceed(...values);
+    }),
+    around(IDBTransaction.prototype, 'commit', (transaction, values, proceed) => {
+      proceed(...values);
+      if (transaction !== noting) return;
+      noting = undefined;
+      queueMicrotask(() => {
+        leave();
+        setTimeout(() => {
+          counts = { connections: connections.length, left: connections.filter(isOpen).length };
+          comeBackTo();
         });
-      }
-      return request;
+      });
     }),
   ];
   try {
