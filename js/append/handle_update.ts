@@ -12,6 +12,8 @@ import { insertEvents, positionOf, putEvent } from '../handle/event_index.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { type StateWriter, writeKey } from './state_writer.js';
+import { partsOf } from '../model/event/parts.js';
+import { isViewSummary } from '../model/event/view_summary.js';
 import { parseEventText } from '../storage/stored_events.js';
 
 /**
@@ -102,7 +104,7 @@ function give(
   }
   try {
     const isPut = isNews || positionOf(session, snapshot.id) < 0;
-    if (isPut && isShown(record, event)) putEvent(session, event, snapshot.id);
+    if (isPut && isShown(session, record, event)) putEvent(session, event, snapshot.id);
   } catch {
     isGiven = false;
   }
@@ -152,11 +154,26 @@ function setTime({ given, id, state }: HandleSnapshot, time: number): void {
   }
 }
 
-/** Returns whether an event may stand on the handle: markers are in no view but `'raw'`. Notes that there is one. */
-function isShown(record: HandleRecord, event: Event): boolean {
-  if (record.view === 'raw' || !isMarker(event)) return true;
-  record.isViewStale = true;
-  return false;
+/**
+ * Returns whether an event may stand on the handle: markers are in no view but `'raw'`. Notes whether the event changes
+ * which others belong to the view.
+ */
+function isShown(session: Session, record: HandleRecord, event: Event): boolean {
+  if (record.view === 'raw') return true;
+  const isNoEvent = isMarker(event);
+  record.isViewStale ||= isNoEvent || (record.view === 'model' && touchesSummary(session, event));
+  return !isNoEvent;
+}
+
+/** Returns whether a shown summary may hide an event, whose clock was behind, or a call that the event answers. */
+function touchesSummary({ events }: Session, event: Event): boolean {
+  const isAnswer = partsOf(event).some(({ functionResponse }) => functionResponse);
+  // Most events are neither, and pay nothing for the search.
+  const isLate = event.timestamp <= (events.at(-1)?.timestamp ?? 0);
+  if (!isAnswer && !isLate) return false;
+  return events.some(
+    (shown) => isViewSummary(shown) && (isAnswer || event.timestamp <= shown.timestamp),
+  );
 }
 
 /** An event that a handle may have missed, parsed. */
@@ -207,7 +224,7 @@ function applyMissed(
     }
     // An event that was replaced has a later revision. It may lie outside of the handle's window.
     const isLacked = seq > since || (revision === seq && belongs(seq, event));
-    if (isLacked && isShown(record, event)) lacked.push(event);
+    if (isLacked && isShown(session, record, event)) lacked.push(event);
     return isLacked || isNew;
   });
   insertEvents(session, before);

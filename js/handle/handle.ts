@@ -35,7 +35,7 @@ export interface HandleRecord {
   isTitled: boolean;
   /** The view that the handle was read with. No marker is put on a handle with another one than `'raw'`. */
   readonly view: HistoryView;
-  /** Whether a marker was appended since the handle was read, so that other events may belong to the view. */
+  /** Whether an event was appended since the handle was read, after which other events may belong to the view. */
   isViewStale: boolean;
 }
 

@@ -111,8 +111,8 @@ export class SessionReader {
   }
 
   /**
-   * Called after an append through a handle that merges. Reads the handle's window again if a marker has changed
-   * which events belong to its view. Never fails, because the append is stored: the next append tries again.
+   * Called after an append through a handle that merges. Reads the handle's window again if an event has
+   * changed which others belong to its view. Never fails, because the append is stored: the next append tries again.
    */
   renewView(
     session: HandleSnapshot,

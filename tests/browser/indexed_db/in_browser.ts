@@ -26,6 +26,7 @@ import { sequence } from './loss/sequence.js';
 import { serveSite, type Site } from './site.js';
 import { sizes } from './writes/sizes.js';
 import { twoPages } from './pages/two_pages.js';
+import { views } from './reads/views.js';
 import { walks } from './reads/walks.js';
 
 /** What differs between engines: the gate runs it in all three. */
@@ -47,6 +48,7 @@ const GROUPS = {
   'damaged records': damage,
   'versions and other tabs': schema,
   'lists by title and labels': filteredLists,
+  'views of histories': views,
   'walks through what others write': walks,
   'after a bad end': sequel,
   'long sessions': deletion,
