@@ -114,6 +114,9 @@ pub enum StaleReason {
     HandleBehind,
     /// The same, for a handle that is known by its last event only: events follow that event.
     LaterEvents,
+    /// The append continues a run that a rewind has undone since the handle was read. All policies
+    /// refuse that.
+    Undone,
 }
 
 impl StaleReason {
@@ -123,6 +126,7 @@ impl StaleReason {
             Self::OtherRevision => "other_revision",
             Self::HandleBehind => "handle_behind",
             Self::LaterEvents => "later_events",
+            Self::Undone => "undone",
         }
     }
 }

@@ -6,4 +6,5 @@ mod text;
 
 pub use adk_event::{Event, EventActions};
 pub use new_event::{NewEvent, Replaceable};
+pub(crate) use text::Turn;
 pub use text::{EventText, TextSlice};

@@ -1,4 +1,5 @@
-//! The JSON text of an event, in Rust or in JavaScript. The rules never read it.
+//! The JSON text of an event, in Rust or in JavaScript. The rules read it only where events are equal,
+//! and where a run was undone.
 
 #[cfg(target_arch = "wasm32")]
 use std::ops::Range;
@@ -9,7 +10,7 @@ use js_sys::JsString;
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::json::is_same_json;
+use crate::core::json::{is_same_json, read_text, split_object};
 #[cfg(target_arch = "wasm32")]
 use crate::core::room::TEXT_UNIT;
 #[cfg(target_arch = "wasm32")]
@@ -38,6 +39,18 @@ impl EventText {
             }
         }
         self.with(|one| other.with(|other| is_same_json(one, other)))
+    }
+
+    /// Returns which run the event belongs to, and whether it undoes runs. A text that is not an event
+    /// belongs to none, and so does one in JavaScript that memory has no room for.
+    pub(crate) fn turn(&self) -> Turn {
+        #[cfg(target_arch = "wasm32")]
+        if let Self::JavaScript(text) = self
+            && !has_room(TEXT_UNIT * text.unchecked_ref::<JsString>().length() as usize)
+        {
+            return Turn::default();
+        }
+        self.with(Turn::of)
     }
 
     /// Passes the text to `reader`.
@@ -85,6 +98,36 @@ impl From<EventText> for JsValue {
     }
 }
 
+/// The members of an event by which rewinds choose what they undo. An empty text counts as none.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Turn {
+    /// The event's invocation.
+    pub invocation: Option<String>,
+    /// The invocation before which the event rewinds, if it is the marker of a rewind.
+    pub rewinds_before: Option<String>,
+    /// Whether it is a summary of `@google/adk`.
+    pub is_compacted: bool,
+}
+
+impl Turn {
+    fn of(event: &str) -> Self {
+        let mut turn = Self::default();
+        let split = split_object("event", event, &mut |name, value| match name {
+            "invocationId" => turn.invocation = read_text(value),
+            "isCompacted" => turn.is_compacted = value == "true",
+            "actions" => {
+                let _is_object = split_object("event", value, &mut |name, value| {
+                    if name == "rewindBeforeInvocationId" {
+                        turn.rewinds_before = read_text(value);
+                    }
+                });
+            }
+            _ => {}
+        });
+        split.map_or_else(|_| Self::default(), |()| turn)
+    }
+}
+
 /// A part of a block of text. A clone copies no text; the block lives as long as any of its parts.
 #[derive(Debug, Clone)]
 pub struct TextSlice {
@@ -128,5 +171,33 @@ impl TextSlice {
 impl From<String> for TextSlice {
     fn from(text: String) -> Self {
         Self { end: text.len(), start: 0, block: Arc::new(RwLock::new(text)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_has_the_members_of_rewinds() {
+        let turn = |text: &str| EventText::from(text.to_owned()).turn();
+        let event = r#"{"id":"rewindBeforeInvocationId","invocationId":"a\"1","actions":{}}"#;
+        let own = Turn { invocation: Some("a\"1".to_owned()), ..Turn::default() };
+        assert_eq!(turn(event), own);
+        let rewind = turn(
+            r#"{"actions":{"stateDelta":{"rewindBeforeInvocationId":"b"},"rewindBeforeInvocationId":"a"}}"#,
+        );
+        assert_eq!(rewind.rewinds_before.as_deref(), Some("a"));
+        assert!(turn(r#"{"invocationId":"","isCompacted":true}"#).is_compacted);
+        for none in [
+            "",
+            "[]",
+            r#"{"invocationId":""}"#,
+            r#"{"invocationId":7}"#,
+            r#"{"actions":"rewindBeforeInvocationId"}"#,
+            r#"{"actions":{"rewindBeforeInvocationId":null}}"#,
+        ] {
+            assert_eq!(turn(none), Turn::default(), "{none}");
+        }
     }
 }

@@ -22,7 +22,7 @@ pub use calls::CallIds;
 
 use calls::{Sources, recover};
 use compactions::Summaries;
-use rewinds::live_events;
+pub(crate) use rewinds::live_events;
 
 /// What the rules need to know of one event.
 #[derive(Debug, Clone, Copy, PartialEq)]

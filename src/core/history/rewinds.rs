@@ -5,7 +5,7 @@ use super::{Kind, Mark};
 /// Returns which events no rewind has undone. A rewind drops itself and the events back to the
 /// first one of its invocation, wherever that stands before it; the walk from the end then goes on
 /// before that event. A rewind whose invocation does not come before it drops only itself.
-pub(super) fn live_events(marks: &[Mark]) -> Vec<bool> {
+pub(crate) fn live_events(marks: &[Mark]) -> Vec<bool> {
     let mut live = vec![true; marks.len()];
     let is_rewind = |mark: &Mark| matches!(mark.kind, Kind::Rewind { .. });
     if !marks.iter().any(is_rewind) {

@@ -7,4 +7,4 @@ mod value;
 
 pub(crate) use object::{ObjectWriter, split_object};
 pub use same::is_same_json;
-pub(crate) use string::{decode_into, escaped_len};
+pub(crate) use string::{decode_into, escaped_len, read_text};

@@ -52,6 +52,12 @@ pub(super) fn decoded(content: &str) -> Cow<'_, str> {
     Cow::Owned(decoded)
 }
 
+/// Returns the text of a JSON value, if that is a string and not empty.
+pub(crate) fn read_text(value: &str) -> Option<String> {
+    let content = value.strip_prefix('"')?.strip_suffix('"')?;
+    (!content.is_empty()).then(|| decoded(content).into_owned())
+}
+
 /// Appends the content of a JSON string with its escapes decoded. It cannot fail: a lone surrogate, which
 /// UTF-8 cannot hold, becomes U+FFFD, as in all texts from JavaScript. `serde_json` would refuse
 /// the whole value.

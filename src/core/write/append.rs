@@ -13,6 +13,7 @@ use crate::core::write::outcome::{Appended, Decided, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet};
 use crate::core::write::resolved_position::{Progress, ResolvedPosition};
 use crate::core::write::rows::{EventRow, Found, StoredEvent};
+use crate::core::write::undone::{LookBack, continues_undone, has_rewind};
 use crate::core::write::written_events::WrittenEvents;
 use crate::core::write::{Decide, Decision};
 
@@ -87,7 +88,7 @@ impl Append {
         let sees_states = events.is_empty() && policy == StalePolicy::Merge;
         let mut append = Self {
             plan,
-            progress: Progress { position, sees_states },
+            progress: Progress { position, sees_states, look_back: LookBack::Policy },
             next_progress: None,
             events,
             policy,
@@ -151,12 +152,41 @@ impl Append {
     /// Returns the revision after which changed events are read. A policy that returns no missed
     /// events needs none, except when only they show whether the handle is stale.
     fn since(&self, position: ResolvedPosition) -> Revision {
-        let needs_none = match self.policy {
-            StalePolicy::Merge => false,
-            StalePolicy::Append => true,
-            StalePolicy::Reject => !position.is_of_event,
+        let needs_none = match (self.progress.look_back, self.policy) {
+            (LookBack::All, _) => return 0,
+            (LookBack::Missed, _) | (_, StalePolicy::Merge) => false,
+            (_, StalePolicy::Append) => true,
+            (_, StalePolicy::Reject) => !position.is_of_event,
         };
         if needs_none { NEVER } else { position.since }
+    }
+
+    /// Returns which events the decision needs because of rewinds.
+    fn look_back(
+        &self,
+        position: ResolvedPosition,
+        before: SessionHead,
+        found: &Found,
+    ) -> LookBack {
+        let look_back = self.progress.look_back;
+        let is_missed = before.revision > position.since && !self.events.is_empty();
+        // Such a handle is refused anyway.
+        if !is_missed || self.policy == StalePolicy::Reject {
+            return look_back;
+        }
+        let needed = if self.plan.since == NEVER {
+            LookBack::Missed
+        } else if has_rewind(&found.changed, position.since) {
+            LookBack::All
+        } else {
+            look_back
+        };
+        // A retry finds its events stored, and writes nothing.
+        let is_retry = || {
+            let stored = compared(&self.events, &found.events);
+            stored.iter().filter(|event| event.is_same).count() == self.events.len()
+        };
+        if needed == look_back || is_retry() { look_back } else { needed }
     }
 
     /// Returns the handle's position, once the rows tell it and are all that the decision needs.
@@ -176,6 +206,10 @@ impl Append {
             // Few appends need the states, and reading them costs time in proportion to their size.
             return Err(Progress { sees_states: true, ..self.progress });
         }
+        let look_back = self.look_back(position, before, found);
+        if look_back != self.progress.look_back {
+            return Err(Progress { look_back, ..self.progress });
+        }
         Ok(position)
     }
 
@@ -190,7 +224,7 @@ impl Append {
         &mut self,
         position: ResolvedPosition,
         before: SessionHead,
-        found: Found,
+        mut found: Found,
     ) -> Decided<Appended> {
         found.check_revisions(self.events.len())?;
         if position.is_of_another(before) {
@@ -233,6 +267,9 @@ impl Append {
         if let Some(changes) = &changes {
             changes.check_sizes(&found)?;
         }
+        if self.progress.look_back == LookBack::All {
+            found.changed.retain(|row| row.revision > position.since);
+        }
         let missed = match self.policy {
             StalePolicy::Merge => found.changed,
             StalePolicy::Append | StalePolicy::Reject => Vec::new(),
@@ -264,6 +301,11 @@ impl Append {
     ) -> Option<(StaleReason, Revision)> {
         if let Some(expected) = self.expected.filter(|expected| *expected != before.revision) {
             return Some((StaleReason::OtherRevision, expected));
+        }
+        if self.progress.look_back == LookBack::All
+            && continues_undone(&self.events, &found.changed)
+        {
+            return Some((StaleReason::Undone, position.since));
         }
         let is_refused = self.policy == StalePolicy::Reject && position.is_stale(found, before);
         let reason =

@@ -4,7 +4,7 @@
 //! as [`Decide`]. In one transaction it reads the rows named by [`Decide::plan`], calls
 //! [`Decide::decide`] and writes the returned [`Changes`]. A transaction that is retried calls `decide`
 //! again: the last decision counts. After the commit, `finish` of the type returns what its caller
-//! gets, or the reason of a refusal. No rule reads the text of an event.
+//! gets, or the reason of a refusal.
 
 mod append;
 mod changes;
@@ -16,6 +16,7 @@ mod outcome;
 mod plan;
 mod resolved_position;
 mod rows;
+mod undone;
 mod update;
 mod written_events;
 

@@ -2,6 +2,7 @@
 
 use crate::core::session::{NEVER, Revision, SessionHead};
 use crate::core::write::rows::Found;
+use crate::core::write::undone::LookBack;
 
 /// The position of a handle in the history of its session.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +22,8 @@ pub(super) struct Progress {
     pub(super) position: Option<ResolvedPosition>,
     /// Whether all states are read, not only the ones that the append changes.
     pub(super) sees_states: bool,
+    /// Which events are read because of rewinds.
+    pub(super) look_back: LookBack,
 }
 
 impl ResolvedPosition {
