@@ -37,7 +37,7 @@ export function eventsOf({ message, parentId }: GivenItem, agentName: string): N
   };
   return contents.map((content, index) => ({
     id: index === 0 ? id : `${id}-${index}`,
-    invocationId: `e-${isUser ? id : (parentId ?? id)}`,
+    invocationId: `e-${id}`,
     author: isUser ? role : agentName,
     // Google's programs order events by their times.
     timestamp: new Date(createdAt).getTime() + index,

@@ -6,6 +6,7 @@ import { requireObject, requireOneOf, requireText, requireWhole } from '../error
 import { invalidValue } from '../errors/invalid.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import { requireUser } from '../model/values/ids.js';
+import type { HistoryView } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { GivenItem, StoredMessage } from './messages.js';
@@ -51,7 +52,7 @@ export interface SessionHistoryOptions<S extends object = StateShape> extends As
    * itself, as a `Runner` does, and the history only reads them. Default `'chat'`.
    */
   readonly storedBy?: 'chat' | 'agent' | undefined;
-  /** The most events that are read of a thread. Default: all. */
+  /** The most events that are read of a thread, without its other branches. Default: all, with them. */
   readonly window?: number | undefined;
 }
 
@@ -63,7 +64,7 @@ interface ThreadListItem {
 
 interface LoadedMessages {
   messages: StoredMessage[];
-  /** The newest message. */
+  /** The last message of the branch that is shown. */
   headId?: string;
 }
 
@@ -81,7 +82,8 @@ export interface SessionHistory {
   /** Returns the messages of the thread; none of a thread that is not stored. */
   load(): Promise<LoadedMessages>;
   /**
-   * Stores a message as events. Messages are stored in the order of the calls.
+   * Stores a message as events. Messages are stored in the order of the calls. If the message follows another one than
+   * the last, as an edited one does, its branch is shown first, by a rewind: agents read the branch that the chat shows.
    *
    * @throws SessionError as `appendEvents` of the service; `not_found` if the session was deleted; `invalid_argument`
    *   with the `key` if the message is not one of assistant-ui
@@ -165,32 +167,35 @@ export function sessionHistory<S extends object = StateShape>(
   if (window !== undefined) requireWhole('window', window, 1, Infinity);
   const writes = callQueue();
 
-  const readSession = async (sessionId: string, numRecentEvents: number | undefined) =>
-    (await service()).getSession({
-      appName,
-      userId,
-      sessionId,
-      config: { numRecentEvents, view: 'raw' },
-    });
+  const readSession = async (
+    sessionId: string,
+    numRecentEvents: number | undefined,
+    view: HistoryView,
+  ) => {
+    const config = { numRecentEvents, view };
+    return (await service()).getSession({ appName, userId, sessionId, config });
+  };
 
   /** Reads a session from the event on, or all of it if it has no such event. */
   const readSince = async (sessionId: string, eventId: string | undefined) => {
     for (let window = FIRST_WINDOW; ; window *= 4) {
-      const session = await readSession(sessionId, window);
+      const session = await readSession(sessionId, window, 'raw');
       const { events = [] } = session ?? {};
       if (events.length < window || events.some(({ id }) => id === eventId)) return session;
     }
   };
 
   const write = async (item: GivenItem, sessionId: string, isAgain: boolean): Promise<void> => {
-    const { eventsOf, emptied } = await loadPart(() => import('./conversion.js'));
+    const { appendAfter, eventsOf, emptied } = await loadPart(() => import('./conversion.js'));
     const events = eventsOf(item, agentName);
     if (events.length === 0) return;
     // All events of a message stand after its first one.
     const session = await (isAgain
       ? readSince(sessionId, events[0]!.id)
-      : readSession(sessionId, 0));
+      : readSession(sessionId, FIRST_WINDOW, 'transcript'));
     if (session === undefined) throw sessionNotFound(sessionId);
+    const key = { appName, userId, sessionId };
+    if (!isAgain) return appendAfter(await service(), key, session, item.parentId, events);
     events.push(...emptied(session.events, events));
     await (await service()).appendEvents({ session, events });
   };
@@ -209,11 +214,11 @@ export function sessionHistory<S extends object = StateShape>(
     async load() {
       const { remoteId } = threadListItem().getState();
       if (remoteId === undefined) return { messages: [] };
-      const session = await readSession(remoteId, window);
-      const { messagesOf } = await loadPart(() => import('./conversion.js'));
-      const messages = messagesOf(session?.events ?? []);
-      const headId = messages.at(-1)?.message.id;
-      return { messages, ...(headId !== undefined && { headId }) };
+      const isWhole = window === undefined;
+      const session = await readSession(remoteId, window, isWhole ? 'raw' : 'transcript');
+      const { messagesOf, viewOf } = await loadPart(() => import('./conversion.js'));
+      const { events = [] } = session ?? {};
+      return messagesOf(events, isWhole ? viewOf(events, 'transcript').events : events);
     },
     append: (item) => store(item, false),
     update: (item) => store(item, true),

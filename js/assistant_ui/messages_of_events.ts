@@ -34,11 +34,27 @@ type CallPlace = readonly [content: AssistantPart[], position: number];
 /** The calls by their ids. Without an id the tool's name stands for it, so several calls may have the same one. */
 type CallPlaces = Map<string, CallPlace[]>;
 
+/** The messages of a thread. */
+export interface ThreadMessages {
+  readonly messages: StoredMessage[];
+  /** The last message of the branch that is shown; absent without one. */
+  readonly headId?: string;
+}
+
 /**
  * Returns the messages that a chat shows of events. What an agent says in one invocation is one message, and the
  * result of a call stands in the call. An event that only changes the state is left out.
+ *
+ * Undone messages of a chat are other branches. Other undone events have no place in one: they are left out.
+ *
+ * @param transcript those of the events that are not undone
  */
-export function messagesOf(events: readonly Event[]): StoredMessage[] {
+export function messagesOf(
+  stored: readonly Event[],
+  transcript: readonly Event[] = stored,
+): ThreadMessages {
+  const shown = new Set(transcript);
+  const events = stored.filter((event) => shown.has(event) || markOf(event) !== undefined);
   const drafts = new Map<string, Draft>();
   /** The calls of agents. A stored message has a map of its own: messages of two branches may have the same ids. */
   const agentCalls: CallPlaces = new Map();
@@ -69,17 +85,18 @@ export function messagesOf(events: readonly Event[]): StoredMessage[] {
         content: [],
         calls,
       };
-      newest = draft;
+      if (shown.has(event)) newest = draft;
       drafts.set(draft.id, draft);
     }
     draft.last = event;
     draft.mark = mark;
     addParts(draft, content);
   }
-  return [...drafts.values()].map((draft) => ({
+  const messages = [...drafts.values()].map((draft) => ({
     message: draft.isUser ? userMessage(draft) : assistantMessage(draft),
     parentId: draft.parentId,
   }));
+  return { messages, ...(newest !== undefined && { headId: newest.id }) };
 }
 
 /** Returns the message that an event of an agent continues: the newest one, if it is of the same invocation. */

@@ -2,7 +2,7 @@ import { isSessionError, SessionError } from '../errors/errors.js';
 import { takeRequest } from '../call/call.js';
 import { requireService } from '../call/given_service.js';
 import { createEvent, newEventId } from '../model/event/create_event.js';
-import type { Event } from '../model/event/event.js';
+import type { Event, NewEvent } from '../model/event/event.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -111,19 +111,21 @@ export async function undoRewind(
 export interface RewindPlan {
   /** The first undone invocation. */
   readonly before: string;
-  /** The message that follows the marker, stored with it in one step. */
-  readonly message?: Event;
+  /** The time of the marker; default now. */
+  readonly timestamp?: number;
+  /** The events that follow the marker, stored with it in one step. */
+  readonly events?: readonly NewEvent[];
 }
 
 /**
  * Appends a rewind to the session as it is, and repeats that while others append.
  *
- * @param planOf returns what to append to the whole session; gets the time of the marker
+ * @param planOf returns what to append to the whole session
  */
 export async function appendRewind(
   service: SessionService,
   request: CompositeSessionKey & Abortable,
-  planOf: (session: Session, timestamp: number) => RewindPlan,
+  planOf: (session: Session) => RewindPlan,
 ): Promise<Rewound> {
   requireService(service, METHODS);
   const { signal } = request;
@@ -134,15 +136,14 @@ export async function appendRewind(
       const message = `A session over ${service.storage.kind} has no revision, so it cannot be rewound.`;
       throw new SessionError('unsupported', message);
     }
-    const timestamp = Date.now();
-    const { before, message } = planOf(session, timestamp);
+    const { before, timestamp, events = [] } = planOf(session);
     const { stateDelta, unknownKeys } = await rewindDelta(service, session, before, signal);
     const actions = { stateDelta, rewindBeforeInvocationId: before };
     const invocationId = `e-${newEventId()}`;
     const event = createEvent({ invocationId, author: 'user', timestamp, actions });
-    const events = message === undefined ? [event] : [event, message];
+    const appended = [event, ...events];
     try {
-      await service.appendEvents({ session, events, expectedRevision, signal });
+      await service.appendEvents({ session, events: appended, expectedRevision, signal });
       return { event, unknownKeys };
     } catch (error) {
       if (!isSessionError(error) || error.code !== 'stale_session') throw error;

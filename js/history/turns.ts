@@ -59,7 +59,7 @@ async function rewindTurn(
   const id = newEventId();
   let message: Event | undefined;
   let titled: { readonly title: string; readonly undone: Event } | undefined;
-  await appendRewind(service, key, (session, timestamp) => {
+  await appendRewind(service, key, (session) => {
     const { events } = session;
     const before = invocationAt(events, 'eventId', { eventId });
     const start = firstOfInvocation(events, before);
@@ -70,11 +70,12 @@ async function rewindTurn(
       throw invalid('eventId', 'must name an event after a message of a user');
     }
     const { author, content, actions } = found;
+    const timestamp = Date.now();
     // Google's programs order events by their times.
     const given = { id, invocationId, author, content, timestamp: timestamp + 1 };
     message = createEvent({ ...given, actions: { stateDelta: { ...actions?.stateDelta } } });
     titled = titledBy(session, events[start]!);
-    return storedBy === 'chat' ? { before, message } : { before };
+    return { before, timestamp, events: storedBy === 'chat' ? [message] : [] };
   });
   if (titled !== undefined) {
     const { title, undone } = titled;

@@ -27,6 +27,7 @@ interface AssistantScenarios extends Record<string, (...values: never[]) => unkn
   openThread(title: string): Promise<{ titles: string[]; texts: string[] }>;
   end(how: 'Archive' | 'Delete'): Promise<string[]>;
   stored(): Promise<unknown[]>;
+  switchAnswers(): Promise<string[][]>;
   exchange(): Promise<{
     shown: unknown[][];
     loaded: unknown[][];
@@ -56,11 +57,13 @@ function project(): string {
   const own = join(folder, 'node_modules/adk-session-wasm');
   if (!existsSync(own)) symlinkSync(root, own);
   const docs = readFileSync(join(root, 'docs/assistant_ui.md'), 'utf8');
-  const [, example] = /^```tsx\n(.*?)^```$/ms.exec(docs) ?? assert.fail('the page has no example');
+  const [chat, agents] = [...docs.matchAll(/^```tsx\n(.*?)^```$/gms)].map(([, example]) => example);
+  assert.ok(chat !== undefined && agents !== undefined, 'the page has two examples');
   const here = join(root, 'tests/browser/assistant_ui/page');
   const page = join(folder, 'browser/assistant_ui/page');
   mkdirSync(page, { recursive: true });
-  writeFileSync(join(page, 'docs_example.tsx'), example!);
+  writeFileSync(join(page, 'docs_example.tsx'), chat);
+  writeFileSync(join(page, 'docs_agents.tsx'), agents);
   copyFileSync(join(here, 'main.tsx'), join(page, 'main.tsx'));
   copyFileSync(
     join(root, 'tests/browser/expose_scenarios.ts'),
@@ -77,6 +80,8 @@ async function bundle(page: string): Promise<string> {
     platform: 'browser',
     target: 'es2022',
     jsx: 'automatic',
+    // The package of this repository has a React of its own beside it.
+    alias: { react: join(page, '../../../node_modules/react') },
     // StrictMode calls everything twice in the development build.
     define: { 'process.env.NODE_ENV': '"development"' },
     write: false,
@@ -150,6 +155,18 @@ describe('assistant-ui over sessions', () => {
         assert.deepEqual(await tab.call('stored'), [['Hello', 'yes', 2]]);
       });
 
+      it('has the arrows of the documented chat with agents', async () => {
+        await tab.open(`${site.origin}/`);
+        const turn = ['Which tea?', 'You said: Which tea?'];
+        assert.deepEqual(await tab.call('switchAnswers'), [
+          turn,
+          [...turn, '2/2'],
+          [...turn, '3/3'],
+          [...turn, '2/3'],
+          [...turn, '1/3'],
+        ]);
+      });
+
       it('keeps images, attachments, calls of tools, and branches', async () => {
         const { shown, loaded, branches, stored, errors } = await tab.call('exchange');
         assert.deepEqual(loaded, shown);
@@ -157,7 +174,8 @@ describe('assistant-ui over sessions', () => {
         assert.deepEqual(branches, [2, 2]);
         assert.deepEqual(errors, []);
         const turn = ['user', 'guide', 'guide', 'guide'];
-        const authors = [...turn, ...turn];
+        // Between them stands the marker of the rewind.
+        const authors = [...turn, 'user', ...turn];
         assert.deepEqual(stored, { title: 'Counting', labels: { archived: 'yes' }, authors });
       });
     });

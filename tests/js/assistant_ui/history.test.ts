@@ -54,9 +54,9 @@ describe('The history of a thread', () => {
       ]),
       [
         ['m1', 'user', 'e-m1', 'user'],
-        ['m2', 'assistant', 'e-m1', 'model'],
-        ['m2-1', 'assistant', 'e-m1', 'user'],
-        ['m2-2', 'assistant', 'e-m1', 'model'],
+        ['m2', 'assistant', 'e-m2', 'model'],
+        ['m2-1', 'assistant', 'e-m2', 'user'],
+        ['m2-2', 'assistant', 'e-m2', 'model'],
         ['m3', 'user', 'e-m3', 'user'],
       ],
     );
@@ -136,14 +136,12 @@ describe('The history of a thread', () => {
       parents,
     );
     assert.equal(headId, 'edited');
-    // Of the last two events, the first one's parent is not read.
-    const last = await historyOf(service, 's1', { window: 2 }).load();
+    await history.append({ message: message('b', 'assistant', [text('b')]), parentId: 'edited' });
+    // Of the last event, the parent is not read.
+    const last = await historyOf(service, 's1', { window: 1 }).load();
     assert.deepEqual(
       last.messages.map(({ message, parentId }) => [message.id, parentId]),
-      [
-        ['again', null],
-        ['edited', null],
-      ],
+      [['b', null]],
     );
   });
 
@@ -201,7 +199,9 @@ describe('The history of a thread', () => {
     const history = historyOf(service, 's1');
     const ids = Array.from({ length: 20 }, (_, index) => `m${index}`);
     await Promise.all(
-      ids.map((id) => history.append({ message: message(id, 'user', [text(id)]), parentId: null })),
+      ids.map((id, at) =>
+        history.append({ message: message(id, 'user', [text(id)]), parentId: ids[at - 1] ?? null }),
+      ),
     );
     const session = await service.getSession(KEY);
     assert.deepEqual(

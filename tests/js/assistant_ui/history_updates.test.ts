@@ -69,7 +69,8 @@ describe('A message of a thread that is stored again', () => {
     const history = historyOf(service, 's1');
     const content = [{ ...answered, result: 1 }, text('One.')];
     for (let index = 0; index < 300; index += 1) {
-      await history.append({ message: message(`m${index}`, 'assistant', content), parentId: null });
+      const parentId = index === 0 ? null : `m${index - 1}`;
+      await history.append({ message: message(`m${index}`, 'assistant', content), parentId });
     }
     const counts: number[] = [];
     const read = service.getSession.bind(service);

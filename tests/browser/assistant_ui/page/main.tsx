@@ -14,6 +14,7 @@ import { sessionHistory, sessionThreadList } from 'adk-session-wasm/assistant-ui
 import { StrictMode, useMemo } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { exposeScenarios } from '../../expose_scenarios.js';
+import { AgentChat } from './docs_agents.js';
 import { Chat } from './docs_example.js';
 
 const PIXEL = 'data:image/gif;base64,R0lGODlhAQABAAAAACw=';
@@ -106,6 +107,29 @@ async function stored(): Promise<Stored[]> {
   return all;
 }
 
+/** Has an answer twice again, and goes back to the first. Returns what is shown each time, and the errors of the page. */
+async function switchAnswers(): Promise<string[][]> {
+  show(<AgentChat />);
+  const shown = (): string[] => {
+    const counts = [...document.querySelectorAll('span')].map(({ innerText }) => innerText);
+    return [...texts(), ...counts.map((text) => text.replace(/[<>\s]/g, ''))];
+  };
+  const after = async (action: () => unknown, count: string | undefined): Promise<string[]> => {
+    await action();
+    await until(() => shown().length === (count === undefined ? 2 : 3) && shown()[2] === count);
+    return [...shown(), ...errors];
+  };
+  const click = async (name: string) =>
+    (await until(() => buttons(name).find(({ disabled }) => !disabled))).click();
+  return [
+    await after(() => send('Which tea?'), undefined),
+    await after(() => click('Again'), '2/2'),
+    await after(() => click('Again'), '3/3'),
+    await after(() => click('<'), '2/3'),
+    await after(() => click('<'), '1/3'),
+  ];
+}
+
 const service = openSessionService({ storage: 'memory' });
 const sessions = { service, appName: 'chat', userId: 'me', agentName: 'guide' };
 const { agentName, ...list } = sessions;
@@ -186,7 +210,7 @@ async function exchange(): Promise<Exchange> {
   const open = await service;
   const key = { appName: 'chat', userId: 'me', sessionId: remoteId };
   let session = await open.getSession(key);
-  for (; session?.events.length !== 8; session = await open.getSession(key)) await pause();
+  for (; session?.events.length !== 9; session = await open.getSession(key)) await pause();
 
   show(<Rich />);
   await until(() => runtime.threads.getState().threadIds.includes(remoteId));
@@ -207,6 +231,6 @@ async function exchange(): Promise<Exchange> {
   };
 }
 
-const scenarios = { converse, openThread, end, stored, exchange };
+const scenarios = { switchAnswers, converse, openThread, end, stored, exchange };
 export type AssistantScenarios = typeof scenarios;
 exposeScenarios(scenarios);
