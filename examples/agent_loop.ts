@@ -4,6 +4,7 @@
  */
 import type { Content, Context, NewEvent, Part } from 'adk-session-wasm';
 import { finalResponseText, type Invocation, resolveInstruction } from 'adk-session-wasm';
+import { historyView } from 'adk-session-wasm/history';
 
 type Values = Record<string, unknown>;
 /** `declaration` describes the tool to the model. */
@@ -44,8 +45,9 @@ export async function answer(
     while (text === undefined) {
       const context = invocation.context({ agentName, branch });
       const instruction = await resolveInstruction(agent.instruction, context);
-      // Without the texts of other agents: agents pass results through the state.
-      const contents = invocation.session.events.flatMap(({ author, content = [] }) =>
+      // Without undone turns, and without the texts of other agents: agents pass results through the state.
+      const events = historyView(invocation.session.events, { agentName, branch });
+      const contents = events.flatMap(({ author, content = [] }) =>
         author === 'user' || author === agentName ? content : [],
       );
       const content = await model(instruction, contents, tools, (text) => {

@@ -1,8 +1,8 @@
 // One conversation, as it is stored now: whoever changes it, this tab or another.
 
-import type { Event, Part } from 'adk-session-wasm';
 import { type LiveSession, liveSession, type LiveSessionSnapshot } from 'adk-session-wasm/live';
 import { take } from './agents/take.js';
+import { type Branches, itemsOf, type MessageActions, textOf } from './messages.js';
 import { element, pageElement, report } from './page/element.js';
 import { sessions, USER } from './page/sessions.js';
 import { currentSettings } from './page/settings.js';
@@ -22,8 +22,13 @@ const title = pageElement('input', 'title');
 const older = pageElement('button', 'older');
 const problem = pageElement('p', 'problem');
 const form = pageElement('form', 'chat');
+const field = pageElement('input', 'text');
+const cancel = pageElement('button', 'cancel');
 
 let chat: LiveSession | undefined;
+let branches: Branches = [];
+/** The message that the form edits. */
+let edited: string | undefined;
 let stop = (): void => undefined;
 
 /**
@@ -34,7 +39,9 @@ let stop = (): void => undefined;
 export function showChat(sessionId: string): void {
   stop();
   chat = undefined;
+  branches = [];
   messages.replaceChildren();
+  edit(undefined);
   chat = liveSession(sessions, { ...USER, sessionId }, { window: 50 });
   stop = chat.subscribe(show);
 }
@@ -45,10 +52,18 @@ export function startChat(): void {
   older.addEventListener('click', () => void chat?.loadOlder().catch(report));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    const text = new FormData(form).get('text');
-    form.reset();
-    if (typeof text === 'string') send(text);
+    const { value: text } = field;
+    const asked = chat;
+    const eventId = edited;
+    edit(undefined);
+    if (asked === undefined || eventId === undefined) return send(text);
+    // The agents store the message themselves.
+    void asked
+      .edit(eventId, { role: 'user', parts: [{ text }] }, { storedBy: 'agent' })
+      .then(() => answer(asked, text))
+      .catch(report);
   });
+  cancel.addEventListener('click', () => edit(undefined));
   suggest();
   pageElement('form', 'settings').addEventListener('input', suggest);
 }
@@ -61,61 +76,69 @@ function suggest(): void {
 }
 
 function send(text: string): void {
-  if (chat === undefined) return;
-  const { key } = chat;
-  const asked = chat;
+  if (chat !== undefined) answer(chat, text);
+}
+
+/** Lets the agents answer. `edit`, `regenerate` and `switchBranch` abort that. */
+function answer(asked: LiveSession, text: string): void {
   problem.textContent = '';
   form.ariaBusy = 'true';
-  take({ key, text, settings: currentSettings(), onPartial: (event) => void asked.send(event) })
-    .catch(report)
-    .finally(() => {
-      asked.discardDrafts();
-      form.ariaBusy = 'false';
-    });
+  const run = asked.run(async (signal) => {
+    const onPartial: Parameters<typeof take>[0]['onPartial'] = (event) => {
+      signal.throwIfAborted();
+      asked.send(event).catch(report);
+    };
+    try {
+      await take({ key: asked.key, text, settings: currentSettings(), onPartial });
+    } catch (error) {
+      if (!signal.aborted) report(error);
+    }
+  });
+  void run.finally(() => {
+    asked.discardDrafts();
+    form.ariaBusy = 'false';
+  });
 }
+
+/** Puts a message into the form, to be edited; `undefined`: an empty one. */
+function edit(eventId: string | undefined, text = ''): void {
+  edited = eventId;
+  cancel.hidden = eventId === undefined;
+  field.value = text;
+  if (eventId !== undefined) field.focus();
+}
+
+const actions: MessageActions = {
+  edit: ({ id, content }) => edit(id, textOf(content)),
+  regenerate({ id }) {
+    const asked = chat;
+    void asked
+      ?.regenerate(id, { storedBy: 'agent' })
+      .then(({ content }) => answer(asked, textOf(content)))
+      .catch(report);
+  },
+  switchBranch: (branch) => void chat?.switchBranch(branch).catch(report),
+};
 
 let lastEventId: string | undefined;
 
-function show({ events, drafts, hasOlder, title: text = '', status }: LiveSessionSnapshot): void {
+function show(snapshot: LiveSessionSnapshot): void {
+  const { events, drafts, hasOlder, title: text = '', status } = snapshot;
   older.hidden = !hasOlder;
   title.disabled = status !== 'ready';
   if (document.activeElement !== title) title.value = text;
-  messages.replaceChildren(...[...events, ...drafts].flatMap(itemsOf));
+  messages.replaceChildren(...itemsOf([...events, ...drafts], branches, actions));
   const newest = drafts.at(-1)?.id ?? events.at(-1)?.id;
   if (newest !== lastEventId || drafts.length > 0) messages.scrollTop = messages.scrollHeight;
   lastEventId = newest;
+  if (status === 'ready') void showBranches(snapshot);
 }
 
-/** An event that has not changed is the same object, and keeps its element. */
-const itemOfEvent = new WeakMap<Event, HTMLLIElement>();
-
-function itemsOf(event: Event): HTMLLIElement[] {
-  const parts = event.content?.parts ?? [];
-  if (parts.length === 0) return [];
-  const item = itemOfEvent.get(event) ?? itemOf(event, parts);
-  itemOfEvent.set(event, item);
-  return [item];
-}
-
-function itemOf({ author = '', partial = false }: Event, parts: readonly Part[]): HTMLLIElement {
-  const kind = partial ? 'draft' : 'stored';
-  const from = author === 'user' ? 'guest' : 'agent';
-  return element(
-    'li',
-    { className: `${kind} ${from}` },
-    element('b', { textContent: author }),
-    ...parts.map((part) => element('span', spanOf(part))),
-  );
-}
-
-function spanOf({ text, functionCall, functionResponse }: Part) {
-  if (functionCall !== undefined) {
-    const { name = '', args = {} } = functionCall;
-    return { className: 'tool', textContent: `calls ${name} ${JSON.stringify(args)}` };
-  }
-  if (functionResponse !== undefined) {
-    const { name = '', response = {} } = functionResponse;
-    return { className: 'tool', textContent: `${name} returns ${JSON.stringify(response)}` };
-  }
-  return { textContent: text ?? '' };
+/** Reads the branches, and shows the messages again if there are others. */
+async function showBranches(snapshot: LiveSessionSnapshot): Promise<void> {
+  const shown = chat;
+  const found = await shown?.branches().catch(() => undefined);
+  if (found === undefined || found === branches || shown !== chat) return;
+  branches = found;
+  show(shown?.getSnapshot() ?? snapshot);
 }

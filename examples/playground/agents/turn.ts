@@ -6,6 +6,6 @@ export interface Turn {
   readonly key: CompositeSessionKey;
   readonly text: string;
   readonly settings: Settings;
-  /** Gets the pieces of a streamed answer. */
+  /** Gets the pieces of a streamed answer. Throws if the turn is aborted. */
   readonly onPartial: (event: NewEvent) => void;
 }
