@@ -3,12 +3,19 @@ import { isDeepStrictEqual } from 'node:util';
 import { isSessionError } from '../errors/errors.js';
 import { exportSession } from '../files/export/export_session.js';
 import type { SessionFile } from '../files/format/session_file.js';
-import { HEADER } from '../files/format/stream_format.js';
+import { HEADER, sharedScopeOf } from '../files/format/stream_format.js';
 import { importSession } from '../files/import/import_session.js';
 import { importSessions } from '../files/import/import_sessions.js';
+import { readState } from '../files/import/shared_state.js';
 import type { SessionService } from '../model/session_service.js';
 import { InMemorySessionService } from '../service/in_memory_session_service.js';
-import { isShared, SHARED_PREFIXES, SHARED_SCOPES } from '../state/scope.js';
+import {
+  IS_OF_USER,
+  isShared,
+  SHARED_PREFIXES,
+  SHARED_SCOPES,
+  type SharedScope,
+} from '../state/scope.js';
 import { eventsOf, type Line, nameOf, type Report, withReport } from './line.js';
 
 /** Called for each session that TO has as FROM has it. */
@@ -57,7 +64,7 @@ async function hasSession(service: SessionService, line: Line, report: Report): 
   await memory.close();
   const stored = await exportSession(service, key);
   for (const scope of SHARED_SCOPES) {
-    const owner = { ...(scope === 'user' && { userId }), appName, [`${scope}State`]: {} };
+    const owner = { ...(IS_OF_USER[scope] && { userId }), appName, [`${scope}State`]: {} };
     reportKeys(owner, keysOf(scope, given), keysOf(scope, stored), report);
   }
   if (isDeepStrictEqual(comparable(given), comparable(stored))) return true;
@@ -75,7 +82,7 @@ function comparable({ state, events, title, labels }: SessionFile): object {
 }
 
 /** Returns the keys of a user's or an app's state in that of a session, without their prefix. */
-function keysOf(scope: 'user' | 'app', { state }: SessionFile): Map<string, unknown> {
+function keysOf(scope: SharedScope, { state }: SessionFile): Map<string, unknown> {
   const prefix = SHARED_PREFIXES[scope];
   const entries = Object.entries(Object(state) as object) as [string, unknown][];
   const ofScope = entries.filter(([key]) => key.startsWith(prefix));
@@ -83,12 +90,11 @@ function keysOf(scope: 'user' | 'app', { state }: SessionFile): Map<string, unkn
 }
 
 async function compareState(service: SessionService, line: Line, report: Report): Promise<void> {
-  const { appName, userId, appState, userState } = line;
-  const stored =
-    typeof userId === 'string'
-      ? await service.getUserState({ appName, userId })
-      : await service.getAppState({ appName });
-  const given = Object(userState ?? appState) as Record<string, unknown>;
+  const scope = sharedScopeOf(line);
+  if (scope === undefined) return;
+  const { appName, userId } = line as Line & { readonly userId?: string };
+  const stored = await readState(service, scope, { appName, userId });
+  const given = Object(line[`${scope}State`]) as Record<string, unknown>;
   reportKeys(line, new Map(Object.entries(given)), new Map(Object.entries(stored)), report);
 }
 

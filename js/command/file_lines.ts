@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { describeLine, isHeader, parseLine } from '../files/format/stream_format.js';
+import { describeLine, isHeader, parseLine, sharedScopeOf } from '../files/format/stream_format.js';
 import { malformedFile, requireJsonObject } from '../files/format/malformed_file.js';
 import { parseJson } from '../files/format/recorded_session.js';
 import { fileOf, type SessionFile, storedSessionIn } from '../files/format/session_file.js';
 import { type LinesSource, readLines } from '../files/import/read_lines.js';
 import { requireId } from '../model/values/ids.js';
+import { IS_OF_USER } from '../state/scope.js';
 import type { TimeUnit } from '../python/time.js';
 import { type Line, type Report, withReport } from './line.js';
 
@@ -52,10 +53,11 @@ function isJson(text: string): boolean {
 /** @throws SessionError `invalid_argument` without an id, since each run would store another session */
 function inOwnDialect(json: SessionFile, timeUnit: TimeUnit | undefined): Line {
   const { kind, appName, userId } = describeLine(json);
-  if (kind !== 'session') {
+  const scope = sharedScopeOf(json);
+  if (scope !== undefined) {
     return {
       appName: requireId('appName', appName),
-      ...(kind === 'userState' && { userId: requireId('userId', userId) }),
+      ...(IS_OF_USER[scope] && { userId: requireId('userId', userId) }),
       [kind]: requireJsonObject(json[kind], [kind]),
     };
   }

@@ -1,5 +1,7 @@
 /** What is copied: the lines of JSON Lines, as `exportSessions` writes them, and the problems with them. */
 import { isSessionError, type SessionErrorCode } from '../errors/errors.js';
+import type { SharedScope } from '../state/scope.js';
+import { sharedScopeOf } from '../files/format/stream_format.js';
 import type { SessionFile } from '../files/format/session_file.js';
 
 /** A session, or the state of a user or an app, in camelCase and milliseconds. */
@@ -35,10 +37,13 @@ export async function withReport<T>(
 
 /** Returns what a line holds, for messages. */
 export function nameOf({ appName, userId, id, ...line }: Line): string {
-  const app = JSON.stringify(appName);
-  if (Object.hasOwn(line, 'appState')) return `state of the app ${app}`;
-  const user = JSON.stringify(userId);
-  if (Object.hasOwn(line, 'userState')) return `state of the user ${user} in ${app}`;
+  const [app, user] = [JSON.stringify(appName), JSON.stringify(userId)];
+  const owners: Readonly<Record<SharedScope, string>> = {
+    app: `the app ${app}`,
+    user: `the user ${user} in ${app}`,
+  };
+  const shared = sharedScopeOf(line);
+  if (shared !== undefined) return `state of ${owners[shared]}`;
   return `session ${JSON.stringify(id)} of ${user} in ${app}`;
 }
 

@@ -18,7 +18,8 @@ import {
   type CreatedSession,
   type ReadSession,
 } from '../storage/backend.js';
-import type { StateOwner } from '../storage/scopes.js';
+import { IS_OF_USER, type SharedScope } from '../state/scope.js';
+import { ownerOf, type StateOwner } from '../storage/scopes.js';
 import { after, type MaybePromise, takeOptions } from '../call/call.js';
 import type { NewSession } from '../wasm/appends.js';
 import { replaceEvents } from '../handle/event_index.js';
@@ -141,10 +142,16 @@ export class SessionReader {
     }
   }
 
-  sharedState(owner: StateOwner, call: StorageCall): MaybePromise<StateShape> {
-    requireId('appName', owner.appName);
+  sharedState(
+    scope: SharedScope,
+    { appName, userId, ...call }: StateOwner & StorageCall,
+  ): MaybePromise<StateShape> {
+    requireId('appName', appName);
+    if (IS_OF_USER[scope]) requireId('userId', userId);
+    // The request for the state of the app may name a user.
+    const owner = ownerOf(scope, { appName, userId });
     const text = this.#parts.call<string>(call.signal, (backend) =>
-      backend.sharedState({ ...owner, ...callOf(call) }),
+      backend.sharedState({ scope, ...owner, ...callOf(call) }),
     );
     return after(text, (text) => JSON.parse(text) as StateShape);
   }

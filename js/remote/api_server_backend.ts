@@ -6,17 +6,18 @@ import type { HostAbortSignal } from '../model/host.js';
 import { REMOVED } from '../state/scope.js';
 import { sortList } from '../storage/list_place.js';
 import type { StorageKey } from '../storage/rows.js';
-import type {
-  Appended,
-  AppendRequest,
-  CreatedSession,
-  CreateRequest,
-  DeleteRequest,
-  Deletion,
-  ListRequest,
-  ReadList,
-  ReadRequest,
-  ReadSession,
+import {
+  NO_REVISIONS,
+  type Appended,
+  type AppendRequest,
+  type CreatedSession,
+  type CreateRequest,
+  type DeleteRequest,
+  type Deletion,
+  type ListRequest,
+  type ReadList,
+  type ReadRequest,
+  type ReadSession,
 } from '../storage/backend.js';
 import { nothingIn, readSessionOf, type RemoteSession, sessionIn } from './responses.js';
 import { type Connection, pathOf } from './connection/connection.js';
@@ -97,7 +98,7 @@ export class ApiServerBackend implements ServerBackend {
     const { lastUpdateTime } = (await this.#connection.request(request, call, (json) =>
       pythonSession(json, key),
     ))!;
-    const unknown = { created: 0, revision: 0, since: 0, shared: { user: 0, app: 0 } };
+    const unknown = { created: 0, revision: 0, since: 0, shared: NO_REVISIONS };
     return { ...unknown, lastUpdateTime, unchanged: [], missed: [], placed: [] };
   }
 

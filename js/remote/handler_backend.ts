@@ -8,25 +8,26 @@ import { LIST_CURSOR } from '../read/session_lists.js';
 import type { StorageDeleteUnchangedRequest } from '../storage/requests.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { StateOwner } from '../storage/scopes.js';
-import type {
-  Appended,
-  AppendRequest,
-  ChangesRequest,
-  CreatedSession,
-  CreateRequest,
-  DeleteRequest,
-  Deletion,
-  DescribeRequest,
-  ListedSession,
-  ListRequest,
-  PageRequest,
-  ReadList,
-  ReadPage,
-  ReadRequest,
-  ReadSession,
-  SharedRevisions,
-  StateRequest,
-  UpdateRequest,
+import {
+  NO_REVISIONS,
+  type Appended,
+  type AppendRequest,
+  type ChangesRequest,
+  type CreatedSession,
+  type CreateRequest,
+  type DeleteRequest,
+  type Deletion,
+  type DescribeRequest,
+  type ListedSession,
+  type ListRequest,
+  type PageRequest,
+  type ReadList,
+  type ReadPage,
+  type ReadRequest,
+  type ReadSession,
+  type SharedRevisions,
+  type StateRequest,
+  type UpdateRequest,
 } from '../storage/backend.js';
 import { appendedIn, changesIn, nothingIn, pageIn, sessionIn, sessionReader } from './responses.js';
 import type { Query } from '../http/exchange.js';
@@ -165,7 +166,7 @@ export class HandlerBackend implements ServerBackend {
     const operation = this.#operationOf(call);
     const body = bodyOf({ stateDelta: delta });
     await this.#send({ method: 'PATCH', path, body, operation }, call);
-    return { user: 0, app: 0 };
+    return NO_REVISIONS;
   }
 
   async sharedState({ appName, userId, ...call }: StateRequest): Promise<string> {

@@ -6,6 +6,7 @@ import type { ChangedEvent, ChangesSince } from '../model/changes_since.js';
 import { setDescription } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
 import { isEvent } from '../storage/stored_events.js';
+import { SHARED_SCOPES } from '../state/scope.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { StorageKey } from '../storage/rows.js';
 import type { Appended, ReadPage, ReadSession } from '../storage/backend.js';
@@ -81,8 +82,7 @@ export function appendedIn(json: unknown): Appended | undefined {
     [created, revision, since].every(isRevision) &&
     isTime(lastUpdateTime) &&
     isPlainObject(shared) &&
-    isRevision(shared.user) &&
-    isRevision(shared.app) &&
+    SHARED_SCOPES.every((scope) => isRevision(shared[scope])) &&
     (state === undefined || typeof state === 'string') &&
     isListOf(unchanged, hasNumbers('position', 'revision')) &&
     isListOf(missed, (item) => isPlace(item) && typeof item.text === 'string') &&

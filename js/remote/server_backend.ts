@@ -1,6 +1,12 @@
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
-import type { Backend, CreatedSession, CreateRequest, ReadSession } from '../storage/backend.js';
+import {
+  NO_REVISIONS,
+  type Backend,
+  type CreatedSession,
+  type CreateRequest,
+  type ReadSession,
+} from '../storage/backend.js';
 import type { Connection, ReadResponse } from './connection/connection.js';
 import type { AgentRun } from './run/run_request.js';
 
@@ -34,7 +40,7 @@ export async function createAt(
   const none = ifAbsent ? 'already_exists' : undefined;
   const post = { method: 'POST', path, body, isIdempotent: ifAbsent, none, operation } as const;
   const created = await connection.request(post, request, read);
-  return created && { ...created, shared: { user: 0, app: 0 } };
+  return created && { ...created, shared: NO_REVISIONS };
 }
 
 /** Returns the body of a request to create a session. */

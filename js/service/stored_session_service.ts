@@ -190,16 +190,14 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   getUserState(request: UserRequest): Promise<StateShape> {
-    return this.#core.calls.run('getUserState', request, (request) => {
-      const { appName, userId } = request;
-      requireId('userId', userId);
-      return this.#core.reader.sharedState({ appName, userId }, request);
-    });
+    return this.#core.calls.run('getUserState', request, (request) =>
+      this.#core.reader.sharedState('user', request),
+    );
   }
 
   getAppState(request: AppRequest): Promise<StateShape> {
     return this.#core.calls.run('getAppState', request, (request) =>
-      this.#core.reader.sharedState({ appName: request.appName, userId: undefined }, request),
+      this.#core.reader.sharedState('app', request),
     );
   }
 
@@ -222,7 +220,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
       const { feed } = this.#core;
       return this.#core.remove(
         { what: 'userState', key: { appName, userId }, ...callOf(request) },
-        () => feed.publishStateDeleted({ appName, userId }),
+        () => feed.publishStateDeleted('user', { appName, userId }),
       );
     });
   }
@@ -232,7 +230,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
       const appName = requireId('appName', request.appName);
       const { feed } = this.#core;
       return this.#core.remove({ what: 'appState', key: { appName }, ...callOf(request) }, () =>
-        feed.publishStateDeleted({ appName }),
+        feed.publishStateDeleted('app', { appName }),
       );
     });
   }

@@ -24,6 +24,12 @@ export const SHARED_PREFIXES = { app: APP_PREFIX, user: USER_PREFIX } as const;
 export type SharedScope = keyof typeof SHARED_PREFIXES;
 export const SHARED_SCOPES = Object.keys(SHARED_PREFIXES) as readonly SharedScope[];
 
+/** The same, the narrowest first: the order in notices. */
+export const NARROWEST_FIRST: readonly SharedScope[] = [...SHARED_SCOPES].reverse();
+
+/** Whether the state belongs to a user of the app. The others belong to the app itself. */
+export const IS_OF_USER: Readonly<Record<SharedScope, boolean>> = { app: false, user: true };
+
 /** The scopes whose states are stored: a session's own and the shared ones. */
 export type StoredScope = 'session' | SharedScope;
 export const STORED_PREFIXES = Object.entries({

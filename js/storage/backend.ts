@@ -37,6 +37,8 @@ export interface CreateRequest extends NewSession, BackendCall {
 /** The new revisions of the shared states that a write changed; 0 for a state that did not change. */
 export type SharedRevisions = Readonly<Record<SharedScope, number>>;
 
+export const NO_REVISIONS: SharedRevisions = { user: 0, app: 0 };
+
 /** The members that every answer about one session has. */
 interface SessionHead {
   /** The revision at which the session was created. NaN: the storage has no revisions. */
@@ -213,8 +215,10 @@ export interface UpdateRequest extends BackendCall, StateOwner {
   readonly delta: string | Compute;
 }
 
-/** The state of a user or an app. */
-export interface StateRequest extends BackendCall, StateOwner {}
+/** A state that sessions share. The owner is that of the scope: it has a `userId` only if the state is a user's. */
+export interface StateRequest extends BackendCall, StateOwner {
+  readonly scope: SharedScope;
+}
 
 /** A deletion. */
 export type DeleteRequest = StorageDeleteRequest;

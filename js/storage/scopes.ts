@@ -1,5 +1,5 @@
 import { SCOPES } from '../wasm/protocol.js';
-import type { SharedScope, StoredScope } from '../state/scope.js';
+import { IS_OF_USER, type SharedScope, type StoredScope } from '../state/scope.js';
 import type { StorageKey } from './rows.js';
 
 const NAMES = Object.keys(SCOPES) as StoredScope[];
@@ -17,6 +17,11 @@ export interface StateOwner {
 
 export function scopeOf({ userId }: StateOwner): SharedScope {
   return userId === undefined ? 'app' : 'user';
+}
+
+/** Returns the owner of the state that a scope has for these names. */
+export function ownerOf(scope: SharedScope, { appName, userId }: StateOwner): StateOwner {
+  return IS_OF_USER[scope] ? { appName, userId } : { appName };
 }
 
 /** Returns the key of a session, or of the owner of a shared state. */

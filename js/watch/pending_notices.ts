@@ -1,4 +1,4 @@
-import type { SharedScope } from '../state/scope.js';
+import { NARROWEST_FIRST, type SharedScope } from '../state/scope.js';
 import { putLast } from '../members/bounded_map.js';
 import type {
   DeletedNotice,
@@ -19,8 +19,6 @@ const MAX_REMEMBERED = 10_000;
  * would then be dropped.
  */
 const MAX_LAG = 1_000_000;
-
-const SCOPES: readonly SharedScope[] = ['user', 'app'];
 
 /** The position of a session. */
 interface LastChange {
@@ -189,7 +187,7 @@ function withScopesOf<N extends SessionNotice | StateChangedNotice>(
 ): N {
   if (pending === undefined || !('scopes' in pending)) return notice;
   const changed: readonly SharedScope[] = [...pending.scopes, ...notice.scopes];
-  return { ...notice, scopes: SCOPES.filter((scope) => changed.includes(scope)) };
+  return { ...notice, scopes: NARROWEST_FIRST.filter((scope) => changed.includes(scope)) };
 }
 
 type OneSessionNotice = SessionNotice | (DeletedNotice & { sessionId: string });

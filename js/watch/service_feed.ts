@@ -1,7 +1,7 @@
 import type { CompositeSessionKey } from '../model/session.js';
-import type { SharedScope } from '../state/scope.js';
+import { IS_OF_USER, NARROWEST_FIRST, type SharedScope } from '../state/scope.js';
 import { putLast } from '../members/bounded_map.js';
-import { scopeOf, type StateOwner } from '../storage/scopes.js';
+import { ownerOf, type StateOwner } from '../storage/scopes.js';
 import type { Appended, CreatedSession, SharedRevisions } from '../storage/backend.js';
 import { Feed } from './feed.js';
 import { takeOptions, takeRequest } from '../call/call.js';
@@ -106,7 +106,9 @@ export class ServiceFeed {
   }
 
   publishUserDeleted({ appName, userId }: UserKey, floor: number | undefined): void {
-    this.#noteState({ appName, userId }, 0);
+    for (const scope of NARROWEST_FIRST) {
+      if (IS_OF_USER[scope]) this.#noteState(scope, { appName, userId }, 0);
+    }
     this.feed.publish([{ type: 'deleted', appName, userId, ...revisionMemberOf(floor) }]);
   }
 
@@ -115,40 +117,34 @@ export class ServiceFeed {
     if (scopes.length > 0) this.feed.publish([stateNotice(appName, userId, scopes)]);
   }
 
-  publishStateDeleted(owner: StateOwner): void {
-    this.#noteState(owner, 0);
-    this.feed.publish([stateNotice(owner.appName, owner.userId, [scopeOf(owner)])]);
+  publishStateDeleted(scope: SharedScope, { appName, userId }: StateOwner): void {
+    this.#noteState(scope, { appName, userId }, 0);
+    this.feed.publish([stateNotice(appName, userId, [scope])]);
   }
 
   /** Whether this service has brought a shared state to this revision, which is 0 for a deleted state. */
-  hasWrittenState(owner: StateOwner, revision: number): boolean {
-    return this.#stateRevisions.get(ownerKey(owner)) === revision;
+  hasWrittenState(scope: SharedScope, owner: StateOwner, revision: number): boolean {
+    return this.#stateRevisions.get(stateKey(scope, owner)) === revision;
   }
 
   /** @returns the scopes that changed */
-  #noteStates({ appName, userId }: StateOwner, { user, app }: SharedRevisions): SharedScope[] {
-    const scopes: SharedScope[] = [];
-    if (user > 0) {
-      this.#noteState({ appName, userId }, user);
-      scopes.push('user');
-    }
-    if (app > 0) {
-      this.#noteState({ appName }, app);
-      scopes.push('app');
-    }
+  #noteStates(names: StateOwner, shared: SharedRevisions): SharedScope[] {
+    const scopes = NARROWEST_FIRST.filter((scope) => shared[scope] > 0);
+    for (const scope of scopes) this.#noteState(scope, names, shared[scope]);
     return scopes;
   }
 
-  #noteState(owner: StateOwner, revision: number): void {
-    putLast(this.#stateRevisions, ownerKey(owner), revision, MAX_OWNERS);
+  #noteState(scope: SharedScope, names: StateOwner, revision: number): void {
+    putLast(this.#stateRevisions, stateKey(scope, names), revision, MAX_OWNERS);
   }
 }
 
 /** All sessions and the state of a user. */
 type UserKey = Pick<CompositeSessionKey, 'appName' | 'userId'>;
 
-function ownerKey({ appName, userId }: StateOwner): string {
-  return JSON.stringify([appName, userId]);
+function stateKey(scope: SharedScope, names: StateOwner): string {
+  const { appName, userId } = ownerOf(scope, names);
+  return JSON.stringify([scope, appName, userId]);
 }
 
 function revisionMemberOf(revision: number | undefined): { revision?: number } {

@@ -1,4 +1,4 @@
-import type { SharedScope } from '../state/scope.js';
+import { IS_OF_USER, type SharedScope } from '../state/scope.js';
 import type { ChangeNotice, StateChangedNotice } from '../model/notice.js';
 
 /** Makes the notice of a change of shared states. It names the user only if the user's state changed. */
@@ -7,7 +7,7 @@ export function stateNotice(
   userId: string | undefined,
   scopes: readonly SharedScope[],
 ): StateChangedNotice {
-  const isUsers = userId !== undefined && scopes.includes('user');
+  const isUsers = userId !== undefined && scopes.some((scope) => IS_OF_USER[scope]);
   return { type: 'stateChanged', scopes, appName, ...(isUsers && { userId }) };
 }
 
@@ -20,6 +20,6 @@ export function stateNoticeOf(
   userId: string | undefined,
 ): StateChangedNotice | undefined {
   if (notice.type === 'deleted' || notice.type === 'updated') return undefined;
-  const scopes = notice.scopes.filter((scope) => scope === 'app' || userId !== undefined);
+  const scopes = notice.scopes.filter((scope) => !IS_OF_USER[scope] || userId !== undefined);
   return scopes.length > 0 ? stateNotice(notice.appName, userId, scopes) : undefined;
 }

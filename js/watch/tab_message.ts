@@ -5,7 +5,7 @@
 import { isId } from '../model/values/ids.js';
 import { isObject } from '../json/rules.js';
 import { isRevision } from '../storage/checked_rows.js';
-import type { SharedScope } from '../state/scope.js';
+import { IS_OF_USER, NARROWEST_FIRST, type SharedScope } from '../state/scope.js';
 import type { Notice } from '../model/notice.js';
 import { stateNotice } from './state_notice.js';
 
@@ -38,8 +38,8 @@ export function decodeNotice(value: unknown): Notice | undefined {
   if (!isId(appName) || !isOptional(isId, userId) || !isOptional(isId, sessionId)) return undefined;
   const scopes = decodeScopes(value.scopes);
   if (type === 'stateChanged') {
-    const isComplete = scopes !== undefined && scopes.length > 0;
-    if (!isComplete || (userId === undefined && scopes.includes('user'))) return undefined;
+    if (scopes === undefined || scopes.length === 0) return undefined;
+    if (userId === undefined && scopes.some((scope) => IS_OF_USER[scope])) return undefined;
     return stateNotice(appName, userId, scopes);
   }
   if (userId === undefined || !isOptional(isRevision, revision)) return undefined;
@@ -60,7 +60,7 @@ export function decodeNotice(value: unknown): Notice | undefined {
 
 function decodeScopes(value: unknown): SharedScope[] | undefined {
   if (!Array.isArray(value)) return undefined;
-  return (['user', 'app'] as const).filter((scope) => value.includes(scope));
+  return NARROWEST_FIRST.filter((scope) => value.includes(scope));
 }
 
 function isOptional<T>(

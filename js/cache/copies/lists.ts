@@ -1,6 +1,6 @@
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
-import type { StateOwner } from '../../storage/scopes.js';
+import { scopeOf, type StateOwner } from '../../storage/scopes.js';
 import type { TimedPlace } from '../../storage/list_place.js';
 import type { ListedSession, ReadList } from '../../storage/backend.js';
 import type { Notice } from '../../model/notice.js';
@@ -221,7 +221,9 @@ export class Lists {
     const { notices, overtaken } = taken;
     do {
       const start = await this.#begin();
-      const text = await remote.ask((backend, call) => backend.sharedState({ ...owner, ...call }));
+      const text = await remote.ask((backend, call) =>
+        backend.sharedState({ scope: scopeOf(owner), ...owner, ...call }),
+      );
       const state = JSON.stringify(JSON.parse(text) as StateShape);
       await bounds.write(undefined, () =>
         data.write((transaction) => {

@@ -97,8 +97,7 @@ export class GroupChanges {
     const { touchSession, updateSession, insertEvents } = this.#statements;
     const events = exactChunks(this.#events, MAX_ROWS, areShort);
     return [
-      ...this.#stateQueries('app'),
-      ...this.#stateQueries('user'),
+      ...SHARED_SCOPES.flatMap((scope) => this.#stateQueries(scope)),
       ...this.#inserts,
       ...this.#removals,
       ...lookUp(touchSession, this.#touched).queries,

@@ -2,6 +2,7 @@
 import { kindOf } from '../../errors/describe.js';
 import { SessionError } from '../../errors/errors.js';
 import { isPlainObject } from '../../json/rules.js';
+import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import { malformedFile } from './malformed_file.js';
 import { parseJson } from './recorded_session.js';
 import type { SessionFile } from './session_file.js';
@@ -41,9 +42,12 @@ export function isHeader(json: SessionFile): boolean {
   );
 }
 
+/** What a line holds: a session, or a state that sessions share. */
+export type LineKind = 'session' | `${SharedScope}State`;
+
 /** What a line holds, and the names in it. */
 interface LineDescription {
-  readonly kind: 'session' | 'userState' | 'appState';
+  readonly kind: LineKind;
   readonly appName?: string;
   readonly userId?: string;
   readonly sessionId?: string;
@@ -54,11 +58,18 @@ export function describeLine(json: SessionFile): LineDescription {
   const appName = textOrUndefined(json.appName ?? json.app_name);
   const userId = textOrUndefined(json.userId ?? json.user_id);
   const app = appName === undefined ? {} : { appName };
-  if (Object.hasOwn(json, 'appState')) return { kind: 'appState', ...app };
   const user = userId === undefined ? app : { ...app, userId };
-  if (Object.hasOwn(json, 'userState')) return { kind: 'userState', ...user };
+  const shared = sharedScopeOf(json);
+  if (shared !== undefined) {
+    return { kind: `${shared}State`, ...(IS_OF_USER[shared] ? user : app) };
+  }
   const sessionId = textOrUndefined(json.id);
   return { kind: 'session', ...user, ...(sessionId !== undefined && { sessionId }) };
+}
+
+/** Returns the scope of the shared state that a line holds; `undefined` for a session. */
+export function sharedScopeOf(json: object): SharedScope | undefined {
+  return SHARED_SCOPES.find((scope) => Object.hasOwn(json, `${scope}State`));
 }
 
 function textOrUndefined(value: unknown): string | undefined {

@@ -2,14 +2,15 @@ import { isSessionError, type SessionError, type SessionErrorCode } from '../../
 import { requireId } from '../../model/values/ids.js';
 import { requireNotAborted } from '../../call/call.js';
 import type { Abortable } from '../../model/session.js';
+import { IS_OF_USER, type SharedScope } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { SessionService } from '../../model/session_service.js';
 import { importSession } from './import_session.js';
 import { readLines, type LinesSource } from './read_lines.js';
 import { requireJsonObject } from '../format/malformed_file.js';
 import type { SessionFile } from '../format/session_file.js';
-import { describeLine, isHeader, parseLine } from '../format/stream_format.js';
-import { addPrefix } from './shared_state.js';
+import { describeLine, isHeader, parseLine, sharedScopeOf } from '../format/stream_format.js';
+import { addPrefix, readState } from './shared_state.js';
 
 /**
  * The outcome of one line.
@@ -95,8 +96,9 @@ export async function* importSessions(
       }
       outcome = { line, ...describeLine(json) };
       const timeUnit = isOwnFormat ? 'milliseconds' : undefined;
-      if (outcome.kind === 'session') await importSession(service, json, { timeUnit, signal });
-      else await importState(service, json, outcome, { signal });
+      const scope = sharedScopeOf(json);
+      if (scope === undefined) await importSession(service, json, { timeUnit, signal });
+      else await importState(service, json, scope, outcome, { signal });
     } catch (error) {
       if (!isSessionError(error) || !LINE_ERRORS.has(error.code)) throw error;
       outcome = { ...outcome, error };
@@ -105,23 +107,22 @@ export async function* importSessions(
   }
 }
 
-/** Sets the keys of a user's or an app's state that the service lacks. */
+/** Sets the keys of a shared state that the service lacks. */
 async function importState(
   service: SessionService,
   json: SessionFile,
-  { kind, ...line }: ImportOutcome,
+  scope: SharedScope,
+  line: ImportOutcome,
   { signal }: Abortable,
 ): Promise<void> {
-  const given = requireJsonObject(json[kind], [kind]);
+  const given = requireJsonObject(json[line.kind], [line.kind]);
   const appName = requireId('appName', line.appName);
-  if (kind === 'appState') {
-    const missing = missingKeys(given, await service.getAppState({ appName, signal }));
-    await service.updateState({ appName, stateDelta: addPrefix('app', missing), signal });
-  } else {
-    const userId = requireId('userId', line.userId);
-    const missing = missingKeys(given, await service.getUserState({ appName, userId, signal }));
-    await service.updateState({ appName, userId, stateDelta: addPrefix('user', missing), signal });
-  }
+  const owner = {
+    appName,
+    ...(IS_OF_USER[scope] && { userId: requireId('userId', line.userId) }),
+  };
+  const missing = missingKeys(given, await readState(service, scope, { ...owner, signal }));
+  await service.updateState({ ...owner, stateDelta: addPrefix(scope, missing), signal });
 }
 
 function missingKeys(given: SessionFile, stored: Readonly<StateShape>): StateShape {

@@ -1,5 +1,6 @@
-import { SHARED_PREFIXES, type SharedScope } from '../../state/scope.js';
-import type { Abortable, UserRequest } from '../../model/session.js';
+import { requireId } from '../../model/values/ids.js';
+import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
+import type { Abortable, AppRequest, UserRequest } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { SessionService } from '../../model/session_service.js';
 
@@ -8,11 +9,24 @@ export async function readSharedState(
   service: SessionService,
   { appName, userId, signal }: UserRequest & Abortable,
 ): Promise<StateShape> {
-  const [app, user] = await Promise.all([
-    service.getAppState({ appName, signal }),
-    service.getUserState({ appName, userId, signal }),
-  ]);
-  return { ...addPrefix('app', app), ...addPrefix('user', user) };
+  const states = SHARED_SCOPES.map(async (scope) =>
+    addPrefix(scope, await readState(service, scope, { appName, userId, signal })),
+  );
+  return Object.assign({}, ...(await Promise.all(states))) as StateShape;
+}
+
+/** Reads the state of a scope from a service. Its keys have no prefix. */
+export function readState(
+  service: SessionService,
+  scope: SharedScope,
+  { appName, userId, signal }: AppRequest & Abortable & { readonly userId?: string | undefined },
+): Promise<StateShape> {
+  switch (scope) {
+    case 'app':
+      return service.getAppState({ appName, signal });
+    case 'user':
+      return service.getUserState({ appName, userId: requireId('userId', userId), signal });
+  }
 }
 
 /** Returns a shared state with the prefix added to its keys. */

@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../call/call.js';
 import type { SessionService } from '../../model/session_service.js';
 import type { LiveSession } from '../../live/index.js';
-import { REMOVED } from '../../state/scope.js';
+import { REMOVED, type StoredScope } from '../../state/scope.js';
 import { useAction, useStore } from '../view/hooks.js';
 import { Button, ConfirmButton, ErrorNote, Field, Items, JsonText, Name } from '../view/parts.js';
 import { h, useState, type VNode } from '../view/preact.js';
@@ -18,6 +18,12 @@ interface StateViewProps {
   onShowEvent: (eventId: string) => void;
 }
 
+const TITLES = {
+  session: 'Session',
+  user: 'User',
+  app: 'App',
+} as const satisfies Record<StoredScope, string>;
+
 /** The state by scope: values, their histories, and forms to change them. */
 export function StateView(props: StateViewProps): VNode {
   const { service, live, shownKey, onShowKey, onShowEvent } = props;
@@ -26,11 +32,10 @@ export function StateView(props: StateViewProps): VNode {
   const change = (key: string, value: unknown): Promise<void> =>
     // A literal with the key `__proto__` would set the prototype.
     live.updateState(Object.fromEntries([[key, value]]));
-  const named = Object.entries({
-    Session: scopes.session,
-    User: scopes.user,
-    App: scopes.app,
-  } as Record<string, Readonly<Record<string, unknown>>>);
+  const named = Object.entries(TITLES).map(([scope, title]) => {
+    const state: Readonly<Record<string, unknown>> = scopes[scope as StoredScope];
+    return [title, state] as const;
+  });
   const isKnown = named.some(
     ([, state]) => shownKey !== undefined && Object.hasOwn(state, shownKey),
   );

@@ -1,6 +1,6 @@
 import type { Event } from '../../model/event/event.js';
 import { partsOf } from '../../model/event/parts.js';
-import { isTemp, REMOVED, storedScopeOf } from '../../state/scope.js';
+import { isTemp, REMOVED, type StoredScope, storedScopeOf } from '../../state/scope.js';
 import { Button, Facts, Items, JsonText, LongText, Name } from '../view/parts.js';
 import { h, useState, type VNode } from '../view/preact.js';
 import { clip, textOf, timeText } from '../view/text.js';
@@ -61,11 +61,11 @@ function PartView({ part }: { part: Part }): VNode {
   ]);
 }
 
-const SCOPES = [
-  ['session', 'Session state'],
-  ['user', 'User state'],
-  ['app', 'App state'],
-] as const;
+const TITLES = {
+  session: 'Session state',
+  user: 'User state',
+  app: 'App state',
+} as const satisfies Record<StoredScope, string>;
 
 /** What an event changed, by scope. */
 function Changes(props: {
@@ -77,7 +77,7 @@ function Changes(props: {
   if (keys.length === 0) return null;
   return h('div', { class: 'changes' }, [
     h('h3', null, 'Changes'),
-    SCOPES.map(([scope, title]) => {
+    Object.entries(TITLES).map(([scope, title]) => {
       const items = keys.filter((key) => storedScopeOf(key) === scope);
       if (items.length === 0) return null;
       return h('section', { 'aria-label': title }, [

@@ -5,6 +5,7 @@ import type { HostAbortSignal } from '../../model/host.js';
 import { putLast } from '../../members/bounded_map.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { ChangedRows, StateRevision } from '../../storage/changed_rows.js';
+import type { SharedScope } from '../../state/scope.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { Notice } from '../../model/notice.js';
 import { stateNotice } from '../../watch/state_notice.js';
@@ -177,9 +178,11 @@ export class ForeignChanges {
   #statesIn({ app, users }: ChangedRows, asked: readonly string[]): Notice[] {
     const appName = this.#appName;
     const notices: Notice[] = asked
-      .filter((userId) => this.#isNewState({ appName, userId }, users.get(userId)))
+      .filter((userId) => this.#isNewState('user', { appName, userId }, users.get(userId)))
       .map((userId) => stateNotice(appName, userId, ['user']));
-    if (this.#isNewState({ appName }, app)) notices.push(stateNotice(appName, undefined, ['app']));
+    if (this.#isNewState('app', { appName }, app)) {
+      notices.push(stateNotice(appName, undefined, ['app']));
+    }
     return notices;
   }
 
@@ -192,12 +195,12 @@ export class ForeignChanges {
   }
 
   /** Notes the revision of a state. @returns whether another program has changed it */
-  #isNewState(owner: StateOwner, state: StateRevision | undefined): boolean {
+  #isNewState(scope: SharedScope, owner: StateOwner, state: StateRevision | undefined): boolean {
     const { revision, isEmpty } = state ?? { revision: 0, isEmpty: true };
     const name = owner.userId ?? '';
     const last = this.#states.get(name);
     putLast(this.#states, name, revision, MAX_REMEMBERED);
     if (last === undefined || last === revision || (last === 0 && isEmpty)) return false;
-    return !this.#core.feed.hasWrittenState(owner, revision);
+    return !this.#core.feed.hasWrittenState(scope, owner, revision);
   }
 }

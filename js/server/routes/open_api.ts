@@ -1,5 +1,6 @@
 import { SESSION_ERROR_CODES } from '../../errors/errors.js';
 import { HISTORY_VIEWS } from '../../read/history_views.js';
+import { NARROWEST_FIRST } from '../../state/scope.js';
 import { FORGET } from '../rights/authorize.js';
 import type { Route } from './route.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../http/protocol.js';
@@ -89,7 +90,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
       revision: WHOLE,
       lastUpdateTime: MILLISECONDS,
       since: WHOLE,
-      shared: objectOf({ user: WHOLE, app: WHOLE }),
+      shared: objectOf(Object.fromEntries(NARROWEST_FIRST.map((scope) => [scope, WHOLE]))),
       unchanged: listOf(objectOf({ position: WHOLE, revision: WHOLE })),
       missed: listOf(objectOf({ seq: WHOLE, revision: WHOLE, text: JSON_TEXT })),
       placed: listOf(objectOf({ seq: WHOLE, revision: WHOLE })),

@@ -48,7 +48,7 @@ import {
 } from '../operations/applied_operations.js';
 import { deleteCreated } from '../operations/delete_created.js';
 import type { StorageDeleteUnchangedRequest, StorageListPartRequest } from '../requests.js';
-import { scopeOf, storageKey } from '../scopes.js';
+import { storageKey } from '../scopes.js';
 import type { Storage } from '../storage.js';
 import { parseRows } from '../stored_events.js';
 import { appendManyThrough } from './append_many.js';
@@ -250,8 +250,8 @@ export class StorageBackend implements Backend {
   }
 
   async sharedState(request: StateRequest): Promise<string> {
+    const { scope } = request;
     const read = { key: storageKey(request), window: { last: 0 } };
-    const scope = scopeOf(request);
     return this.#with(request.signal, async (storage) => {
       const rows = await readThrough(storage, read, request);
       return mergeStates(`${scope} state`, rows[scope]?.state ?? '{}');

@@ -5,13 +5,14 @@
 import { after, type MaybePromise, recovered } from '../../call/call.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import type { StorageOperation } from '../../model/diagnostic.js';
-import type {
-  Appended,
-  AppendRequest,
-  CreatedSession,
-  Deletion,
-  ReadSession,
-  SharedRevisions,
+import {
+  NO_REVISIONS,
+  type Appended,
+  type AppendRequest,
+  type CreatedSession,
+  type Deletion,
+  type ReadSession,
+  type SharedRevisions,
 } from '../backend.js';
 
 /** The last operation of a client that a storage has applied. */
@@ -99,14 +100,12 @@ function sessionOnce<T>(
   );
 }
 
-const UNCHANGED: SharedRevisions = { user: 0, app: 0 };
-
 /** Answers a creation that was applied before with the session, if it is still the one that it created. */
 export function createOnce(
   create: () => MaybePromise<CreatedSession | undefined>,
   read: () => MaybePromise<ReadSession | undefined>,
 ): MaybePromise<CreatedSession | undefined> {
-  return sessionOnce(create, read, (session) => ({ ...session, shared: UNCHANGED }));
+  return sessionOnce(create, read, (session) => ({ ...session, shared: NO_REVISIONS }));
 }
 
 /** Answers a change of the title or the labels that was applied before. */
@@ -121,7 +120,7 @@ export function describeOnce(
 export function updateOnce(
   update: () => MaybePromise<SharedRevisions>,
 ): MaybePromise<SharedRevisions> {
-  return unlessApplied(update, () => UNCHANGED);
+  return unlessApplied(update, () => NO_REVISIONS);
 }
 
 /** Answers a deletion that was applied before. */

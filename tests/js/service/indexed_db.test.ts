@@ -111,7 +111,7 @@ describe('An IndexedDbSessionService', () => {
       get: (call) => backend.get({ key: KEY, ...call }),
       page: (call) => backend.page({ ...page, withCount: false, ...call }),
       list: (call) => backend.list({ ...list, ...numbers, ...call }),
-      sharedState: (call) => backend.sharedState({ ...APP, ...call }),
+      sharedState: (call) => backend.sharedState({ scope: 'app', ...APP, ...call }),
     };
     for (const [verb, read] of Object.entries(reads)) {
       const stop = new AbortController();
