@@ -10,7 +10,13 @@ import { idsOf, keyOf, mark, numbers } from '../page/events.js';
 import { TIMEOUT, Watchdogs } from '../page/watchdogs.js';
 
 /** What the tests call in the page. */
-export const inPage = { interrupt, interruptOpening, interruptLettingGo, interruptTimer };
+export const inPage = {
+  interrupt,
+  interruptOpening,
+  interruptLettingGo,
+  interruptTimer,
+  closeAfterTrap,
+};
 type Page = typeof inPage;
 
 /** The calls of a method by the wasm that throw. */
@@ -72,6 +78,14 @@ export function exceptions(context: Context): void {
     });
   });
 
+  it('close settles after a trap, and other services keep the data', async () => {
+    await inTab<Page>(context, async (tab) => {
+      const { outcomes, events } = await tab.call('closeAfterTrap', newName());
+      assert.deepEqual(outcomes, ['internal', 'stored', 'closed']);
+      assert.deepEqual(events, ['before']);
+    });
+  });
+
   for (const method of Object.keys(CALLS) as ThrowingMethod[]) {
     for (const call of CALLS[method]) {
       it(`every call settles, and the next ones work, when call ${call} of ${method} throws`, async () => {
@@ -124,7 +138,11 @@ interface Interrupted {
 }
 
 /** Makes a method throw once, at its call of that number from the wasm. */
-function throwOnce(name: ThrowingMethod, call: number): { thrown(): number; stop(): void } {
+function throwOnce(
+  name: ThrowingMethod,
+  call: number,
+  error: Error = new RangeError('It is too much.'),
+): { thrown(): number; stop(): void } {
   const [prototype, method] = METHODS[name];
   let [calls, thrown] = [0, 0];
   const stop = around(prototype as object, method as never, (_target, values, proceed) => {
@@ -132,7 +150,7 @@ function throwOnce(name: ThrowingMethod, call: number): { thrown(): number; stop
       calls += 1;
       if (calls === call) {
         thrown += 1;
-        throw new RangeError('It is too much.');
+        throw error;
       }
     }
     return proceed(...values);
@@ -334,4 +352,20 @@ async function interruptTimer(name: string): Promise<Broken> {
   outcomes.push(await outcomeOf(() => service.createSession(keyOf('three'))));
   await service.close();
   return { thrown: exception.thrown(), outcomes, uncaught: uncaught() };
+}
+
+/** A service is closed after its wasm has stopped in the middle of an append. */
+async function closeAfterTrap(name: string): Promise<{ outcomes: string[]; events: string[] }> {
+  const service = new IndexedDbSessionService({ name });
+  const session = await service.createSession(keyOf('one'));
+  await service.appendEvent({ session, event: mark('before') });
+  const trap = throwOnce('push', 1, new WebAssembly.RuntimeError('unreachable'));
+  const outcomes = [await outcomeOf(() => service.appendEvent({ session, event: mark('during') }))];
+  trap.stop();
+  outcomes.push(await outcomeOf(() => service.close()));
+  outcomes.push(await outcomeOf(() => service.getSession(keyOf('one'))));
+  const other = new IndexedDbSessionService({ name });
+  const events = idsOf(await other.getSession(keyOf('one')));
+  await other.close();
+  return { outcomes, events };
 }
