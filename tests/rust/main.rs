@@ -13,6 +13,7 @@ mod adk_rust_documents;
 mod artifacts;
 #[cfg(feature = "testing")]
 mod conformance;
+mod final_responses;
 mod history;
 mod invocation;
 mod same_json;

@@ -259,34 +259,4 @@ mod tests {
             assert_eq!(event.repeated_field(), Some(field.as_str()));
         }
     }
-
-    #[test]
-    fn final_responses_are_those_of_the_adk() {
-        let event = |json: Value| serde_json::from_value::<Event>(json).unwrap();
-        let text = |json: Value| event(json).final_response_text();
-        let parts = |parts: Value| json!({ "content": { "parts": parts } });
-        assert!(event(json!({})).is_final_response());
-        assert_eq!(text(json!({})), None);
-        assert_eq!(text(parts(json!([{"text": ""}]))), None);
-        assert_eq!(text(parts(json!([{"text": "a"}, {"functionCall": null}]))), Some("a".into()));
-        for last in ["functionCall", "functionResponse", "codeExecutionResult"] {
-            assert!(!event(parts(json!([{"text": "a"}, {last: {}}]))).is_final_response());
-        }
-        let code_first = parts(json!([{"codeExecutionResult": {}}, {"text": "a"}]));
-        assert!(event(code_first).is_final_response());
-        let call = json!({"parts": [{"text": "a"}, {"functionCall": {}}]});
-        for reason in [
-            json!({"content": call, "longRunningToolIds": ["1"]}),
-            json!({"content": call, "actions": {"skipSummarization": true}}),
-            json!({"content": call, "actions": {"requestedAuthConfigs": {"1": {}}}}),
-        ] {
-            assert_eq!(text(reason.clone()), Some("a".into()));
-            let mut partial = event(reason);
-            partial.partial = true;
-            assert!(partial.is_final_response() && partial.final_response_text().is_none());
-        }
-        assert!(!event(json!({"content": call, "longRunningToolIds": []})).is_final_response());
-        let partial = json!({"partial": true, "content": {"parts": [{"text": "a"}]}});
-        assert!(!event(partial).is_final_response());
-    }
 }

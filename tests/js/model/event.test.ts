@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import * as adk from '@google/adk';
 import fc from 'fast-check';
@@ -127,13 +128,22 @@ test('isFinalResponse agrees with @google/adk', () => {
   );
 });
 
-test('isFinalResponse accepts an event without actions, and treats null as absent', () => {
-  assert.equal(isFinalResponse({ content: { parts: [{ text: 'x' }] } } as unknown as Event), true);
-  const fromPython = JSON.parse(
-    '{"actions":null,"content":{"parts":[{"codeExecutionResult":null}]}}',
-  ) as Event;
-  assert.equal(isFinalResponse(fromPython), true);
+test('isFinalResponse and finalResponseText agree with Rust in the shared cases', () => {
+  const file = new URL('../../vectors/final_response.json', import.meta.url);
+  const cases = JSON.parse(readFileSync(file, 'utf8')) as FinalResponseCase[];
+  assert.ok(cases.length >= 15);
+  for (const { name, event, isFinal, text } of cases) {
+    assert.equal(isFinalResponse(event), isFinal, name);
+    assert.equal(finalResponseText(event) ?? null, text, name);
+  }
 });
+
+interface FinalResponseCase {
+  name: string;
+  event: Event;
+  isFinal: boolean;
+  text: string | null;
+}
 
 test('finalResponseText joins the text parts as the ADK does', () => {
   fc.assert(
@@ -146,20 +156,4 @@ test('finalResponseText joins the text parts as the ADK does', () => {
         );
     }),
   );
-});
-
-test('finalResponseText leaves out thoughts', () => {
-  const parts = [{ text: 'hm', thought: true }, { text: 'Hel' }, { text: 'lo' }];
-  assert.equal(finalResponseText(createEvent({ content: { parts } })), 'Hello');
-});
-
-test('finalResponseText of a partial event is undefined, even with long-running tools', () => {
-  const content = { parts: [{ text: 'x' }] };
-  const event = createEvent({ content, partial: true, longRunningToolIds: ['f1'] });
-  assert.equal(finalResponseText(event), undefined);
-});
-
-test('finalResponseText of an event without text is undefined', () => {
-  assert.equal(finalResponseText(createEvent()), undefined);
-  assert.equal(finalResponseText(createEvent({ content: { parts: [{ text: '' }] } })), undefined);
 });

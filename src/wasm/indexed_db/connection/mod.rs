@@ -6,4 +6,4 @@ pub(super) mod one_shot;
 pub(super) mod opening;
 pub(super) mod timer;
 pub(super) mod transaction;
-pub(super) mod transaction_listener;
+pub(super) mod transaction_events;

@@ -14,7 +14,8 @@ use js_sys::{Array, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction};
 
-use crate::wasm::indexed_db::connection::transaction_listener::TransactionListener;
+use crate::wasm::indexed_db::connection::one_shot::{Listener, listen};
+use crate::wasm::indexed_db::connection::transaction_events::TransactionEvents;
 use crate::wasm::indexed_db::records::failure::{Failure, LARGEST_RECORD};
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::object::Record;
@@ -71,7 +72,7 @@ pub(crate) struct Transactions {
     /// Options of transactions that write.
     options: Record,
     commits_in_spite_of_errors: bool,
-    listeners: RefCell<Vec<Weak<TransactionListener>>>,
+    running: RefCell<Vec<Weak<TransactionEvents>>>,
     /// The current transaction that writes, until it is dropped.
     writing: RefCell<Option<IdbTransaction>>,
 }
@@ -83,15 +84,15 @@ impl Transactions {
         let options = Record::empty();
         options.set_text("durability", if strict { "strict" } else { "relaxed" });
         let commits_in_spite_of_errors = commits_in_spite_of_errors();
-        let (listeners, writing) = (RefCell::default(), RefCell::default());
-        Rc::new(Self { timeout, options, commits_in_spite_of_errors, listeners, writing })
+        let (running, writing) = Default::default();
+        Rc::new(Self { timeout, options, commits_in_spite_of_errors, running, writing })
     }
 
     /// Aborts all transactions under way. Those after their commit may still complete.
     pub(crate) fn leave(&self) {
-        let listeners = self.listeners.borrow().clone();
-        for listener in listeners.iter().filter_map(Weak::upgrade) {
-            listener.leave();
+        let running = self.running.borrow().clone();
+        for events in running.iter().filter_map(Weak::upgrade) {
+            events.leave();
         }
     }
 
@@ -118,16 +119,16 @@ impl Transactions {
             .unchecked_ref::<WithOptions>()
             .transaction(&keys::list(stores), kind, options)
             .map_err(|thrown| Failure::of_transaction(&thrown))?;
-        let listener = Rc::new(TransactionListener::new(raw.clone(), self.timeout));
-        let mut listeners = self.listeners.borrow_mut();
-        listeners.retain(|listener| listener.strong_count() > 0);
-        listeners.push(Rc::downgrade(&listener));
-        drop(listeners);
+        let (events, listener) = TransactionEvents::of(raw.clone(), self.timeout);
+        let mut running = self.running.borrow_mut();
+        running.retain(|events| events.strong_count() > 0);
+        running.push(Rc::downgrade(&events));
+        drop(running);
         if mode == Mode::Write {
             self.writing.replace(Some(raw.clone()));
         }
         let (round, written) = (RefCell::default(), Cell::default());
-        Ok(Transaction { raw, mode, listener, round, written, all: Rc::clone(self) })
+        Ok(Transaction { raw, mode, events, listener, round, written, all: Rc::clone(self) })
     }
 }
 
@@ -135,7 +136,8 @@ impl Transactions {
 pub(crate) struct Transaction {
     raw: IdbTransaction,
     mode: Mode,
-    listener: Rc<TransactionListener>,
+    events: Rc<TransactionEvents>,
+    listener: Listener,
     /// The requests of the current round.
     round: RefCell<Vec<IdbRequest>>,
     /// UTF-16 code units of the texts that it writes.
@@ -175,7 +177,7 @@ impl Transaction {
         let length = record.length();
         self.written.set(self.written.get().saturating_add(length));
         if length > LARGEST_RECORD {
-            self.listener.refuse(Failure::too_large(&record.name(), length));
+            self.events.refuse(Failure::too_large(&record.name(), length));
         } else {
             self.ask_store(store, verb, record);
         }
@@ -198,7 +200,7 @@ impl Transaction {
     pub(crate) fn ask(&self, request: Result<IdbRequest, JsValue>) {
         match request {
             Ok(request) => self.round.borrow_mut().push(request),
-            Err(thrown) => self.listener.fail(&thrown),
+            Err(thrown) => self.events.fail(&thrown),
         }
     }
 
@@ -206,9 +208,10 @@ impl Transaction {
     /// in order, so the last one shows that all are done.
     pub(crate) async fn results(&self) -> Result<Array, Failure> {
         let round = self.round.take();
-        self.listener.check()?;
+        self.events.check()?;
         if let Some(last) = round.last() {
-            self.listener.succeeded(last).await?;
+            listen(last, &["onsuccess"], self.listener.as_ref());
+            self.events.next().await?;
         }
         results(&round).map_err(|thrown| Failure::of_transaction(&thrown))
     }
@@ -218,12 +221,12 @@ impl Transaction {
         if self.all.commits_in_spite_of_errors || self.written.get() > LARGE {
             self.results().await?;
         }
-        self.listener.check()?;
+        self.events.check()?;
         // Without this call, the transaction would first wait for further requests.
         if let Err(thrown) = self.raw.unchecked_ref::<Committable>().commit() {
             return Err(Failure::of_transaction(&thrown));
         }
-        self.listener.next().await.map_err(Failure::in_commit)
+        self.events.next().await.map_err(Failure::in_commit)
     }
 }
 
@@ -244,11 +247,12 @@ fn commits_in_spite_of_errors() -> bool {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
+        self.events.forget();
         if self.mode == Mode::Read {
             return;
         }
         self.all.writing.take();
-        if !self.listener.has_ended() {
+        if !self.events.has_ended() {
             // Fails if the transaction has ended already.
             let _ = self.raw.abort();
         }

@@ -1,4 +1,4 @@
-//! Listens to a transaction: whether a round of requests succeeded, and how the transaction ended.
+//! The events of a transaction: whether a round of requests succeeded, and how the transaction ended.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -14,14 +14,8 @@ use crate::wasm::object::Record;
 
 const EVENTS: [&str; 3] = ["oncomplete", "onabort", "onerror"];
 
-/// Receives the events of a transaction and of its requests, until it is dropped.
-pub(crate) struct TransactionListener {
-    progress: Rc<Progress>,
-    listener: Listener,
-}
-
-/// The progress of the transaction.
-struct Progress {
+/// What the events of a transaction and of its requests have told so far.
+pub(crate) struct TransactionEvents {
     raw: IdbTransaction,
     ended: RefCell<Option<Result<(), Failure>>>,
     /// The first failure of a request, or the error that making one threw.
@@ -31,10 +25,11 @@ struct Progress {
     timer: Timer,
 }
 
-impl TransactionListener {
-    /// `timeout`: milliseconds without any event after which the transaction is given up.
-    pub(crate) fn new(raw: IdbTransaction, timeout: f64) -> Self {
-        let progress = Rc::new_cyclic(|late: &Weak<Progress>| {
+impl TransactionEvents {
+    /// Listens to a transaction for as long as the listener is kept. `timeout`: milliseconds without any event
+    /// after which the transaction is given up.
+    pub(crate) fn of(raw: IdbTransaction, timeout: f64) -> (Rc<Self>, Listener) {
+        let events = Rc::new_cyclic(|late: &Weak<Self>| {
             let late = Weak::clone(late);
             let timer = Timer::start(timeout, move || {
                 if let Some(late) = late.upgrade() {
@@ -42,65 +37,55 @@ impl TransactionListener {
                 }
             });
             let (ended, failure, waiter) = Default::default();
-            Progress { raw, ended, failure, waiter, timer }
+            Self { raw, ended, failure, waiter, timer }
         });
-        let late = Rc::clone(&progress);
+        let late = Rc::clone(&events);
         let listener = Listener::new(move |event: JsValue| {
             if let Err(thrown) = guard(&mut || late.handle(event.unchecked_ref())) {
                 late.give_up(Failure::thrown(thrown));
             }
         });
-        listen(&progress.raw, &EVENTS, listener.as_ref());
-        Self { progress, listener }
+        listen(&events.raw, &EVENTS, listener.as_ref());
+        (events, listener)
     }
 
-    /// Returns a future that ends when this request succeeds or the transaction ends.
-    pub(crate) fn succeeded(&self, request: &JsValue) -> OneShot {
-        listen(request, &["onsuccess"], self.listener.as_ref());
-        self.next()
+    /// Stops to listen.
+    pub(crate) fn forget(&self) {
+        listen(&self.raw, &EVENTS, &JsValue::NULL);
     }
 
-    /// Returns a future that ends when the transaction ends, or when a request passed to
-    /// `succeeded` succeeds.
+    /// Returns a future that ends when the transaction ends, or when a request with the listener succeeds.
     pub(crate) fn next(&self) -> OneShot {
         let waiter = OneShot::default();
-        if let Some(end) = self.progress.ended.borrow().as_ref() {
+        if let Some(end) = self.ended.borrow().as_ref() {
             waiter.set(end.clone());
         }
-        self.progress.waiter.replace(waiter.clone());
+        self.waiter.replace(waiter.clone());
         waiter
     }
 
     pub(crate) fn fail(&self, thrown: &JsValue) {
-        self.progress.fail(thrown);
+        self.failure.borrow_mut().get_or_insert_with(|| Failure::of_transaction(thrown));
     }
 
     pub(crate) fn refuse(&self, failure: Failure) {
-        self.progress.failure.borrow_mut().get_or_insert(failure);
+        self.failure.borrow_mut().get_or_insert(failure);
     }
 
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        self.progress.failure.borrow().clone().map_or(Ok(()), Err)
+        self.failure.borrow().clone().map_or(Ok(()), Err)
     }
 
     pub(crate) fn has_ended(&self) -> bool {
-        self.progress.ended.borrow().is_some()
+        self.ended.borrow().is_some()
     }
 
     /// Aborts the transaction because the page is left. After its commit it can only be given up.
     pub(crate) fn leave(&self) {
-        let is_aborted = self.progress.raw.abort().is_ok();
-        self.progress.end(Err(Failure::page_left(is_aborted)));
+        let is_aborted = self.raw.abort().is_ok();
+        self.end(Err(Failure::page_left(is_aborted)));
     }
-}
 
-impl Drop for TransactionListener {
-    fn drop(&mut self) {
-        listen(&self.progress.raw, &EVENTS, &JsValue::NULL);
-    }
-}
-
-impl Progress {
     // Clones, because nothing may stay borrowed while JavaScript is called: it may throw.
     fn waiter(&self) -> OneShot {
         self.waiter.borrow().clone()
@@ -132,10 +117,6 @@ impl Progress {
         if let Some(error) = error.filter(|error| error.text("name") != "AbortError") {
             self.fail(&error);
         }
-    }
-
-    fn fail(&self, thrown: &JsValue) {
-        self.failure.borrow_mut().get_or_insert_with(|| Failure::of_transaction(thrown));
     }
 
     fn give_up(&self, failure: Failure) {
