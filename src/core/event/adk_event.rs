@@ -209,8 +209,6 @@ fn by_key<S: Serializer, V: Serialize>(
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

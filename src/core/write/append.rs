@@ -169,7 +169,9 @@ impl Append {
         found: &Found,
     ) -> LookBack {
         let look_back = self.progress.look_back;
-        let is_missed = before.revision > position.since && !self.events.is_empty();
+        // A write without a handle has missed nothing.
+        let is_behind = position.since != NEVER && before.revision > position.since;
+        let is_missed = is_behind && !self.events.is_empty();
         // Such a handle is refused anyway.
         if !is_missed || self.policy == StalePolicy::Reject {
             return look_back;
