@@ -3,6 +3,7 @@ import { requireService } from '../call/given_service.js';
 import type { Event } from '../model/event/event.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
+import { isPlainObject } from '../json/rules.js';
 import { isShared, isTemp, REMOVED } from '../state/scope.js';
 import type { StateShape } from '../state/state_shape.js';
 import { indexOfEvent, readSession } from './session_history.js';
@@ -116,7 +117,9 @@ async function initialStateOf(
 
 /** Returns the entries of an event's delta that belong to the session itself. */
 function ownDelta(event: Event): [string, unknown][] {
-  return Object.entries(event.actions?.stateDelta ?? {}).filter(([key]) => isOwn(key));
+  const delta: unknown = event.actions?.stateDelta;
+  // Another program may have stored anything in its place.
+  return isPlainObject(delta) ? Object.entries(delta).filter(([key]) => isOwn(key)) : [];
 }
 
 const keyOf = ([key]: readonly [string, unknown]): string => key;
