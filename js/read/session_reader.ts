@@ -26,7 +26,7 @@ import { replaceEvents } from '../handle/event_index.js';
 import type { HandleRecord, Handles, HandleSnapshot, HandleWindow } from '../handle/handle.js';
 import { isPromise } from '../members/is_promise.js';
 import { History, type HistoryOptions } from './history.js';
-import { type EventWindow, HISTORY_VIEWS, readView } from './history_views.js';
+import { type EventWindow, HISTORY_VIEWS, ViewReader } from './history_views.js';
 import { parseTexts } from '../storage/stored_events.js';
 
 /** The parts that a {@link SessionReader} works with. */
@@ -44,6 +44,7 @@ export interface ReaderParts {
 export class SessionReader {
   readonly #parts: ReaderParts;
   readonly #history: History | undefined;
+  readonly #views = new ViewReader();
 
   /** @throws SessionError `invalid_argument` if `history` is invalid */
   constructor(parts: ReaderParts) {
@@ -71,7 +72,7 @@ export class SessionReader {
           backend.get({ ...read, ...callOf(request) }),
         );
       };
-      return after(readView(load, { last, from }, view), (found) => {
+      return after(this.#views.read(key, load, { last, from }, view), (found) => {
         if (found === undefined) return undefined;
         const isWhole = last === undefined && from === undefined;
         const window = { isWhole, afterTimestamp: from, view };

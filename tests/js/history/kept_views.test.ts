@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+
+import { mapStorage } from '../../../examples/map_storage.js';
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { isMarker } from '../../../js/history/marks.js';
+import { viewOf } from '../../../js/history/view.js';
+import {
+  createEventActions,
+  type Event,
+  type EventActions,
+  type HistoryView,
+  InMemorySessionService,
+  openSessionService,
+  type SessionService,
+} from '../../../js/index.js';
+import { randomNumbers } from '../read/list_model.js';
+
+const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+
+const idsOf = (events: readonly Event[] = []): string[] => events.map(({ id }) => id);
+
+/** A service that tells how many events its last reads have loaded. */
+async function recorded() {
+  const storage = mapStorage();
+  const read = storage.read.bind(storage);
+  const loaded: number[] = [];
+  storage.read = async (request) => {
+    const rows = await read(request);
+    loaded.push(rows.events.length);
+    return rows;
+  };
+  return { service: await openSessionService({ storage }), loaded };
+}
+
+function event(id: string, invocationId: string, members: Partial<Event> = {}): Event {
+  const content = { role: 'model', parts: [{ text: id }] };
+  const actions = createEventActions();
+  return { id, invocationId, author: 'agent', timestamp: Date.now(), content, actions, ...members };
+}
+
+const withMember = (member: object): EventActions => ({ ...createEventActions(), ...member });
+
+const rewound = (id: string, target: string): Event =>
+  event(id, id, { actions: withMember({ rewindBeforeInvocationId: target }) });
+
+function compaction(id: string, startTimestamp: number, endTimestamp: number): Event {
+  const compactedContent = { role: 'model', parts: [{ text: `summary ${id}` }] };
+  const range = { startTimestamp, endTimestamp, compactedContent };
+  return event(id, id, {
+    actions: withMember({ compaction: range }),
+  });
+}
+
+async function shown(service: SessionService, view: HistoryView, last: number) {
+  const session = await service.getSession({ ...key, config: { view, numRecentEvents: last } });
+  assert.ok(session);
+  return session.events;
+}
+
+describe('The end of a view', () => {
+  it('is read again at the cost of its events, whatever the history', async () => {
+    const { service, loaded } = await recorded();
+    const session = await service.createSession(key);
+    const append = (...events: Event[]) => service.appendEvents({ session, events });
+    const turns = Array.from({ length: 3000 }, (_, turn) => event(`e${turn}`, `i${turn}`));
+    turns.forEach((turn, at) => (turn.timestamp = 1000 + at));
+    await append(...turns, rewound('r', 'i2998'), compaction('c', 1000, 3980), event('a', 'j1'));
+
+    const expected = ['adk-view:c', ...turns.slice(2981, 2998).map(({ id }) => id), 'a'];
+    for (const count of [3003, 38, 38]) {
+      loaded.length = 0;
+      assert.deepEqual(idsOf(await shown(service, 'model', 20)), expected);
+      // The first read finds markers, and reads everything. The next ones continue it.
+      assert.equal(loaded.at(-1), count);
+      assert.ok(loaded.length === (count === 3003 ? 2 : 1));
+    }
+    await append(event('b', 'j2'), event('d', 'j2'));
+    loaded.length = 0;
+    assert.deepEqual(idsOf(await shown(service, 'model', 20)), [...expected, 'b', 'd'].slice(-20));
+    assert.deepEqual(loaded, [38]);
+
+    for (const written of [event('d', 'j2', { author: 'again' }), rewound('s', 'j2')]) {
+      await append(written);
+      loaded.length = 0;
+      await shown(service, 'model', 20);
+      assert.equal(loaded.at(-1), 3005 + (written.id === 's' ? 1 : 0), 'all, once');
+      loaded.length = 0;
+      await shown(service, 'model', 20);
+      assert.equal(loaded.length, 1);
+      assert.ok(loaded[0]! < 60);
+    }
+
+    // So many new events that not all kept ones are loaded.
+    await shown(service, 'model', 40);
+    await append(...Array.from({ length: 18 }, (_, at) => event(`f${at}`, 'j3')));
+    const raw = (await service.getSession(key))!.events;
+    for (const last of [20, 40]) {
+      const all = idsOf(viewOf(raw, 'model').events);
+      assert.deepEqual(idsOf(await shown(service, 'model', last)), all.slice(-last));
+    }
+  });
+
+  for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    it(`is what a whole read gives, after any writes (seed ${seed})`, async () => {
+      const below = randomNumbers(seed);
+      const service =
+        seed % 2 === 0
+          ? new InMemorySessionService()
+          : new DatabaseSessionService('sqlite::memory:');
+      after(() => service.close());
+      const session = await service.createSession(key);
+      let time = 1000;
+      for (let step = 0; step < 120; step += 1) {
+        time += below(3);
+        const [id, invocation] = [`e${step}`, `i${Math.floor(step / 3)}`];
+        const kind = below(14);
+        const part =
+          below(2) === 0
+            ? { functionCall: { id: `call${below(20)}`, name: 'f', args: {} } }
+            : { functionResponse: { id: `call${below(20)}`, name: 'f', response: {} } };
+        const members = { timestamp: below(9) === 0 ? time - 9 : time };
+        const written =
+          kind === 0
+            ? rewound(id, `i${below(1 + Math.floor(step / 3))}`)
+            : kind === 1
+              ? compaction(id, time - below(40), time - below(20))
+              : kind === 2
+                ? event(`e${below(1 + step)}`, invocation, { ...members, author: 'edited' })
+                : kind < 5
+                  ? event(id, invocation, { ...members, content: { role: 'model', parts: [part] } })
+                  : event(id, invocation, members);
+        if (kind === 3) await service.updateSession(key, { title: `title ${step}` });
+        await service.appendEvent({ session, event: written });
+        const burst = Array.from({ length: below(10) === 0 ? below(40) : 0 }, (_, at) =>
+          event(`${id}-${at}`, invocation, { timestamp: (time += 1) }),
+        );
+        if (burst.length > 0) await service.appendEvents({ session, events: burst });
+        const raw = (await service.getSession(key))!.events;
+        for (const view of ['model', 'transcript'] as const) {
+          for (const last of [1, 5, 20, 40].slice(below(4))) {
+            const end = raw.slice(-last);
+            const all = end.some(isMarker) ? viewOf(raw, view).events : raw;
+            assert.deepEqual(await shown(service, view, last), all.slice(-last), `${step} ${view}`);
+          }
+        }
+      }
+    });
+  }
+});
