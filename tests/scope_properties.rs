@@ -150,7 +150,7 @@ proptest! {
         let mut scopes = BTreeMap::<&str, (ScopedState, Naive)>::new();
         for entries in &deltas {
             let delta = Delta::parse(&delta_text(entries, spelled_out)).unwrap();
-            let parts = [("", delta.session), ("user:", delta.user), ("app:", delta.app)];
+            let parts = [("", delta.session), ("user:", delta.shared.user), ("app:", delta.shared.app)];
             for (prefix, changes) in parts {
                 scopes.entry(prefix).or_default().0.apply(changes);
             }
@@ -192,7 +192,7 @@ proptest! {
         let text = format!("{{{}:[ {digits} ]}}", Value::from(key.as_str()));
         let delta = Delta::parse(&text).unwrap();
         let mut state = ScopedState::default();
-        for changes in [delta.session, delta.user, delta.app] {
+        for changes in [delta.session, delta.shared.user, delta.shared.app] {
             state.apply(changes);
         }
         let expected = format!("[ {digits} ]");
@@ -266,13 +266,13 @@ proptest! {
         let mut scopes = [Scope::Session, Scope::User, Scope::App].map(|scope| (scope, ScopedState::default()));
         for entries in &deltas {
             let delta = Delta::parse(&delta_text(entries, false)).unwrap();
-            for ((_, state), changes) in scopes.iter_mut().zip([delta.session, delta.user, delta.app]) {
+            for ((_, state), changes) in scopes.iter_mut().zip([delta.session, delta.shared.user, delta.shared.app]) {
                 state.apply(changes);
             }
         }
         let merged = merge_to_json(&scopes.each_ref().map(|(scope, state)| (*scope, Some(state))));
         let again = Delta::parse(&merged).unwrap();
-        for ((_, state), changes) in scopes.iter().zip([again.session, again.user, again.app]) {
+        for ((_, state), changes) in scopes.iter().zip([again.session, again.shared.user, again.shared.app]) {
             let mut split = ScopedState::default();
             split.apply(changes);
             prop_assert!(split.iter().eq(state.iter()));

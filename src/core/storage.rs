@@ -20,7 +20,7 @@
 //!
 //! use adk_session_wasm::service::StoredSessionService;
 //! use adk_session_wasm::session::{Description, Revision, SessionHead, SessionKey};
-//! use adk_session_wasm::state::ScopedState;
+//! use adk_session_wasm::state::{ByOwner, ScopedState};
 //! use adk_session_wasm::storage::{
 //!     Call, Decide, Decision, Deletion, EventRow, Found, ListPlace, ListRequest, Listing, PageEdges,
 //!     Rows, SharedChange, SharedRow, SessionRow, Storage, StorageFuture, Target, Window,
@@ -81,17 +81,19 @@
 //!         let found = Found {
 //!             session: stored.map(|stored| stored.head),
 //!             state: stored.map(|stored| stored.state.clone()),
-//!             user: user_key.as_ref().and_then(|key| self.users.get(key)).cloned(),
-//!             app: self.apps.get(&plan.target.app_name).cloned(),
+//!             shared: ByOwner {
+//!                 user: user_key.as_ref().and_then(|key| self.users.get(key)).cloned(),
+//!                 app: self.apps.get(&plan.target.app_name).cloned(),
+//!             },
 //!             events: events().filter(|row| plan.event_ids.contains(&row.id)).cloned().collect(),
 //!             changed: events().filter(|row| row.revision > plan.since).cloned().collect(),
 //!             floor: self.floor,
 //!         };
 //!         let Decision::Done(Some(changes)) = write.decide(found) else { return };
-//!         if let Some(change) = changes.app {
+//!         if let Some(change) = changes.shared.app {
 //!             apply(self.apps.entry(plan.target.app_name).or_default(), change);
 //!         }
-//!         if let (Some(change), Some(key)) = (changes.user, user_key) {
+//!         if let (Some(change), Some(key)) = (changes.shared.user, user_key) {
 //!             apply(self.users.entry(key).or_default(), change);
 //!         }
 //!         if let (Some(change), Some(key)) = (changes.session, session_key) {
@@ -114,8 +116,10 @@
 //!         let edges = positions.as_ref().map(|at| PageEdges::of(at, rows.len(), id_at));
 //!         Rows {
 //!             session: session.map(row),
-//!             user: user_key(target).and_then(|key| self.users.get(&key)).cloned(),
-//!             app: self.apps.get(&target.app_name).cloned(),
+//!             shared: ByOwner {
+//!                 user: user_key(target).and_then(|key| self.users.get(&key)).cloned(),
+//!                 app: self.apps.get(&target.app_name).cloned(),
+//!             },
 //!             events: positions.into_iter().flatten().map(|at| rows[at].text.clone()).collect(),
 //!             edges,
 //!         }

@@ -7,6 +7,7 @@ use crate::core::names::Names;
 use crate::core::read::ListPlace;
 use crate::core::room::{SPARE, no_room, require_room};
 use crate::core::session::Revision;
+use crate::core::state::ByOwner;
 use crate::core::write::{Changes, Found, Plan, SessionChange, SharedChange, SharedRow};
 use crate::memory::order::Orders;
 use crate::memory::{App, StoredSession, User};
@@ -62,13 +63,15 @@ impl<'a> Entries<'a> {
             changed = session.events.changed(plan.since, plan.most_changed());
         }
         let state = self.session.as_ref().filter(|_| plan.scopes.session);
-        let user = self.user.as_ref().filter(|_| plan.scopes.user);
-        let app = self.app.as_ref().filter(|_| plan.scopes.app);
+        let user = self.user.as_ref().filter(|_| plan.scopes.shared.user);
+        let app = self.app.as_ref().filter(|_| plan.scopes.shared.app);
         Found {
             session: self.session.as_ref().map(|(_, session)| session.head),
             state: state.map(|(_, session)| session.state.clone()),
-            user: user.and_then(|(_, user)| user.state.clone()),
-            app: app.and_then(|app| app.state.clone()),
+            shared: ByOwner {
+                user: user.and_then(|(_, user)| user.state.clone()),
+                app: app.and_then(|app| app.state.clone()),
+            },
             events,
             changed,
             floor,
@@ -90,7 +93,7 @@ impl<'a> Entries<'a> {
     /// # Errors
     /// Fails with `quota_exceeded` if memory has no room.
     pub(super) fn reserve(&mut self, changes: &Changes) -> Result<(), Error> {
-        let Changes { session, user, app, events } = changes;
+        let Changes { session, shared: ByOwner { user, app }, events } = changes;
         let (own, log) = match &mut self.session {
             Some((_, session)) => (Some(&mut session.state), Some(&mut session.events)),
             None => (None, None),
@@ -116,11 +119,11 @@ impl<'a> Entries<'a> {
         let Some(mut app) = self.app else {
             return;
         };
-        app.change(changes.app);
+        app.change(changes.shared.app);
         let Some((user_id, mut user)) = self.user else {
             return;
         };
-        user.change(changes.user);
+        user.change(changes.shared.user);
         let Some(((session_id, session), change)) = self.session.zip(changes.session) else {
             return;
         };

@@ -16,7 +16,7 @@ use crate::core::read::Window;
 use crate::core::read::{ListOrder, ListPlace, ListRequest, Listing, Rows};
 use crate::core::room::{SPARE, no_room, require_room};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
-use crate::core::state::ScopedState;
+use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::{Call, Deletion, Storage, StorageFuture};
 use crate::core::write::{Decide, Decision, SessionRow, SharedRow, Target};
 use crate::memory::entries::Entries;
@@ -192,8 +192,10 @@ impl Contents {
             session: session
                 .zip(target.user_id.as_deref())
                 .map(|((id, session), user_id)| session.row(&target.app_name, user_id, id)),
-            user: user.and_then(|user| user.state.clone()),
-            app: app.and_then(|app| app.state.clone()),
+            shared: ByOwner {
+                user: user.and_then(|user| user.state.clone()),
+                app: app.and_then(|app| app.state.clone()),
+            },
         })
     }
 

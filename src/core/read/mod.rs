@@ -16,6 +16,7 @@ pub use list_place::{ListOrder, ListPlace};
 pub use window::Window;
 
 use crate::core::event::EventText;
+use crate::core::state::ByOwner;
 use crate::core::write::{SessionRow, SharedRow};
 
 /// The result of `read`. `E` holds the events: their texts, or a list in JavaScript.
@@ -23,10 +24,8 @@ use crate::core::write::{SessionRow, SharedRow};
 pub struct Rows<E = Vec<EventText>> {
     /// The session, if one was requested and exists.
     pub session: Option<SessionRow>,
-    /// The user's state, if a user or session was requested and the state exists.
-    pub user: Option<SharedRow>,
-    /// The app's state, if it exists.
-    pub app: Option<SharedRow>,
+    /// The states of the requested user and of the app, each if it exists.
+    pub shared: ByOwner<Option<SharedRow>>,
     /// The events in the window, by `seq`.
     pub events: E,
     /// Where these events stand, if the window has a [`Window::page`]. `None` also if no event has

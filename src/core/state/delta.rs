@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::core::error::Error;
 use crate::core::json::split_object;
-use crate::core::state::scope::Scope;
+use crate::core::state::scope::{ByOwner, Scope};
 
 /// The value that removes its key in a delta. adk-java writes the same string.
 pub const REMOVED: &str = "__ADK_SENTINEL_REMOVED__";
@@ -30,17 +30,15 @@ pub type StateChanges = Vec<(Arc<str>, Change)>;
 pub struct Delta {
     /// Keys without one of the ADK's prefixes.
     pub session: StateChanges,
-    /// `user:` keys, without the prefix.
-    pub user: StateChanges,
-    /// `app:` keys, without the prefix.
-    pub app: StateChanges,
+    /// `user:` and `app:` keys, without the prefix.
+    pub shared: ByOwner<StateChanges>,
 }
 
 impl Delta {
     /// Whether it changes nothing.
     pub fn is_empty(&self) -> bool {
-        let Self { session, user, app } = self;
-        [session, user, app].into_iter().all(Vec::is_empty)
+        let shared = self.shared.as_ref().values();
+        self.session.is_empty() && shared.into_iter().all(Vec::is_empty)
     }
 
     /// Splits the JSON text of a delta by scope. A delta replaces whole values; there is no deep
@@ -53,8 +51,8 @@ impl Delta {
     /// use adk_session_wasm::state::{Change, Delta};
     /// let delta = Delta::parse(r#"{"n":1,"user:x":"__ADK_SENTINEL_REMOVED__","temp:t":0}"#)?;
     /// assert_eq!(delta.session, [("n".into(), Change::Set("1".into()))]);
-    /// assert_eq!(delta.user, [("x".into(), Change::Remove)]);
-    /// assert!(delta.app.is_empty());
+    /// assert_eq!(delta.shared.user, [("x".into(), Change::Remove)]);
+    /// assert!(delta.shared.app.is_empty());
     /// # Ok::<(), adk_session_wasm::Error>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, Error> {
@@ -63,8 +61,8 @@ impl Delta {
             let (scope, name) = Scope::split(key);
             let changes = match scope {
                 Scope::Session => &mut delta.session,
-                Scope::User => &mut delta.user,
-                Scope::App => &mut delta.app,
+                Scope::User => &mut delta.shared.user,
+                Scope::App => &mut delta.shared.app,
                 Scope::Temp => return,
             };
             let change =
@@ -76,10 +74,10 @@ impl Delta {
 
     /// Adds the changes of a later delta.
     pub fn extend(&mut self, later: Self) {
-        let Self { session, user, app } = later;
-        add(&mut self.session, session);
-        add(&mut self.user, user);
-        add(&mut self.app, app);
+        let ByOwner { user, app } = later.shared;
+        add(&mut self.session, later.session);
+        add(&mut self.shared.user, user);
+        add(&mut self.shared.app, app);
     }
 }
 

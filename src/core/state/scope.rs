@@ -50,6 +50,37 @@ impl Scope {
     }
 }
 
+/// A value for each scope that sessions share, whose state a user or an app owns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ByOwner<T> {
+    /// For the user.
+    pub user: T,
+    /// For the app.
+    pub app: T,
+}
+
+impl<T> ByOwner<T> {
+    /// Returns references to both.
+    pub fn as_ref(&self) -> ByOwner<&T> {
+        ByOwner { user: &self.user, app: &self.app }
+    }
+
+    /// Converts both.
+    pub fn map<U>(self, convert: impl Fn(T) -> U) -> ByOwner<U> {
+        ByOwner { user: convert(self.user), app: convert(self.app) }
+    }
+
+    /// Pairs both with those of another.
+    pub fn zip<U>(self, other: ByOwner<U>) -> ByOwner<(T, U)> {
+        ByOwner { user: (self.user, other.user), app: (self.app, other.app) }
+    }
+
+    /// Returns that of the user, and that of the app.
+    pub fn values(self) -> [T; 2] {
+        [self.user, self.app]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

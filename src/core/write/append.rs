@@ -262,8 +262,7 @@ impl Append {
                     ..Description::default()
                 },
             }),
-            user: SharedChange::of(found.user.as_ref(), written.delta.user, found.floor),
-            app: SharedChange::of(found.app.as_ref(), written.delta.app, found.floor),
+            shared: SharedChange::of(&found, written.delta.shared),
             events: written.changes,
         });
         if let Some(changes) = &changes {

@@ -2,8 +2,8 @@
 
 use crate::core::error::Error;
 use crate::core::session::{Description, Revision, SessionHead};
-use crate::core::state::{ScopedState, StateChanges};
-use crate::core::write::rows::{EventRow, Found, SharedRow};
+use crate::core::state::{ByOwner, ScopedState, StateChanges};
+use crate::core::write::rows::{EventRow, Found};
 
 /// A change of a user's or an app's state.
 #[derive(Debug, PartialEq)]
@@ -15,25 +15,17 @@ pub struct SharedChange {
 }
 
 impl SharedChange {
-    /// Returns the change of the state in `row`; `None` if nothing changes.
-    pub(crate) fn of(
-        row: Option<&SharedRow>,
-        state: StateChanges,
-        floor: Revision,
-    ) -> Option<Self> {
-        let last = row.map_or(0, |row| row.revision).max(floor);
-        (!state.is_empty()).then(|| Self { revision: last + 1, state })
+    /// Returns the changes of the states that were found; `None` for each that does not change.
+    pub(crate) fn of(found: &Found, changes: ByOwner<StateChanges>) -> ByOwner<Option<Self>> {
+        found.shared.as_ref().zip(changes).map(|(row, state)| {
+            let last = row.as_ref().map_or(0, |row| row.revision).max(found.floor);
+            (!state.is_empty()).then(|| Self { revision: last + 1, state })
+        })
     }
 }
 
 /// The new revisions of the shared states that a write changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SharedRevisions {
-    /// The user's.
-    pub user: Option<Revision>,
-    /// The app's.
-    pub app: Option<Revision>,
-}
+pub type SharedRevisions = ByOwner<Option<Revision>>;
 
 /// A new or changed session.
 #[derive(Debug, PartialEq)]
@@ -52,10 +44,8 @@ pub struct SessionChange {
 pub struct Changes {
     /// The session, if it changes.
     pub session: Option<SessionChange>,
-    /// The user's state, if it changes.
-    pub user: Option<SharedChange>,
-    /// The app's state, if it changes.
-    pub app: Option<SharedChange>,
+    /// The states of the user and of the app, each if it changes.
+    pub shared: ByOwner<Option<SharedChange>>,
     /// New and replaced events.
     pub events: Vec<EventChange>,
 }
@@ -66,22 +56,18 @@ impl Changes {
     /// # Errors
     /// Fails with `quota_exceeded` if one would be too large.
     pub(super) fn check_sizes(&self, found: &Found) -> Result<(), Error> {
-        let [user, app] = [&found.user, &found.app].map(|row| row.as_ref().map(|row| &row.state));
-        let states = [
-            (found.state.as_ref(), self.session.as_ref().map(|change| &change.state)),
-            (user, self.user.as_ref().map(|change| &change.state)),
-            (app, self.app.as_ref().map(|change| &change.state)),
-        ];
-        let mut changed = states.into_iter().filter_map(|(state, changes)| Some((state, changes?)));
+        let own = (found.state.as_ref(), self.session.as_ref().map(|change| &change.state));
+        let shared = found.shared.as_ref().zip(self.shared.as_ref()).map(|(row, change)| {
+            (row.as_ref().map(|row| &row.state), change.as_ref().map(|change| &change.state))
+        });
+        let states = shared.values().into_iter().chain([own]);
+        let mut changed = states.filter_map(|(state, changes)| Some((state, changes?)));
         changed.try_for_each(|(state, changes)| ScopedState::check_size(state, changes))
     }
 
     /// Returns the new revisions of the shared states.
     pub fn shared_revisions(&self) -> SharedRevisions {
-        SharedRevisions {
-            user: self.user.as_ref().map(|change| change.revision),
-            app: self.app.as_ref().map(|change| change.revision),
-        }
+        self.shared.as_ref().map(|change| change.as_ref().map(|change| change.revision))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::core::error::Error;
 use crate::core::event::EventText;
-use crate::core::state::Delta;
+use crate::core::state::{ByOwner, Delta};
 use crate::core::write::merged::stored_state;
 use crate::core::write::plan::{Plan, ScopeSet, Target};
 use crate::core::write::rows::Found;
@@ -43,7 +43,7 @@ impl Compute {
     pub(super) fn new(compute: Box<dyn ComputeDelta>, plan: &mut Plan) -> Self {
         let Target { user_id, session_id, .. } = &plan.target;
         let (user, session) = (user_id.is_some(), session_id.is_some());
-        plan.scopes = ScopeSet { session, user, app: true };
+        plan.scopes = ScopeSet { session, shared: ByOwner { user, app: true } };
         Self(compute)
     }
 

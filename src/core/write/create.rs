@@ -4,7 +4,7 @@ use crate::core::error::Error;
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
 use crate::core::session::{Description, SessionHead, SessionKey, Timestamp};
-use crate::core::state::{Delta, ScopedState, StateChanges};
+use crate::core::state::{ByOwner, Delta, ScopedState, StateChanges};
 use crate::core::write::changes::{Changes, EventChange, SessionChange, SharedChange};
 use crate::core::write::merged::merged;
 use crate::core::write::outcome::{Created, Decided, Outcome};
@@ -73,8 +73,7 @@ impl Create {
             last_update_time = last_update_time.max(event.timestamp);
         }
         if !shares_state {
-            state.user.clear();
-            state.app.clear();
+            state.shared = ByOwner::default();
         }
         state.extend(delta);
         let (scopes, repetition) = (ScopeSet::ALL, Repetition::Recognized);
@@ -109,19 +108,18 @@ impl Create {
         let revision = events.last().map_or(created, |last| last.row.revision);
         let Self { last_update_time, create_time, .. } = *self;
         let head = SessionHead { created, revision, last_update_time, create_time };
-        let user = SharedChange::of(found.user.as_ref(), self.state.user.clone(), found.floor);
-        let app = SharedChange::of(found.app.as_ref(), self.state.app.clone(), found.floor);
-        let user_row = changed(&found.user, &self.state.user);
-        let app_row = changed(&found.app, &self.state.app);
+        let shared = SharedChange::of(found, self.state.shared.clone());
+        let rows = found.shared.as_ref().zip(self.state.shared.as_ref());
+        let rows = rows.map(|(row, changes)| changed(row, changes));
         let mut session_state = ScopedState::default();
         session_state.apply(self.state.session.clone());
-        let state = merged(&session_state, user_row.as_ref(), app_row.as_ref())?;
+        let state = merged(&session_state, rows.as_ref().map(Option::as_ref))?;
         let session = Some(SessionChange {
             head,
             state: self.state.session.clone(),
             description: self.description.clone(),
         });
-        let changes = Changes { session, user, app, events };
+        let changes = Changes { session, shared, events };
         changes.check_sizes(found)?;
         Ok(((head, state, changes.shared_revisions()), Some(changes)))
     }

@@ -2,7 +2,7 @@
 
 use crate::core::error::Error;
 use crate::core::session::{Description, SessionKey};
-use crate::core::state::StateChanges;
+use crate::core::state::{ByOwner, StateChanges};
 use crate::core::write::changes::{Changes, SessionChange};
 use crate::core::write::outcome::Outcome;
 use crate::core::write::plan::Plan;
@@ -42,8 +42,7 @@ impl Decide for Describe {
             let (state, description) = (StateChanges::default(), self.change.clone());
             Changes {
                 session: Some(SessionChange { head, state, description }),
-                user: None,
-                app: None,
+                shared: ByOwner::default(),
                 events: Vec::new(),
             }
         });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::core::session::{NEVER, Revision, SessionKey};
-use crate::core::state::Delta;
+use crate::core::state::{ByOwner, Delta};
 
 /// The most changed events that an append of no events returns. With this many there may be more.
 pub const MOST_CHANGED: usize = 1001;
@@ -13,27 +13,23 @@ pub const MOST_CHANGED: usize = 1001;
 pub struct ScopeSet {
     /// The session's own state, which the write changes or merges for its caller.
     pub session: bool,
-    /// The user's state.
-    pub user: bool,
-    /// The app's state.
-    pub app: bool,
+    /// The states of the user and of the app.
+    pub shared: ByOwner<bool>,
 }
 
 impl ScopeSet {
     /// All three states.
-    pub(super) const ALL: Self = Self { session: true, user: true, app: true };
+    pub(super) const ALL: Self = Self { session: true, shared: ByOwner { user: true, app: true } };
 
     /// Returns the states that a delta changes.
-    pub(super) fn of(Delta { session, user, app }: &Delta) -> Self {
-        Self { session: !session.is_empty(), user: !user.is_empty(), app: !app.is_empty() }
+    pub(super) fn of(Delta { session, shared }: &Delta) -> Self {
+        let shared = shared.as_ref().map(|changes| !changes.is_empty());
+        Self { session: !session.is_empty(), shared }
     }
 
     pub(super) fn union(self, other: Self) -> Self {
-        Self {
-            session: self.session || other.session,
-            user: self.user || other.user,
-            app: self.app || other.app,
-        }
+        let shared = self.shared.zip(other.shared).map(|(one, other)| one || other);
+        Self { session: self.session || other.session, shared }
     }
 }
 

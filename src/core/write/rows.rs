@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::core::error::{Error, StorageProblem};
 use crate::core::event::{EventText, NewEvent};
 use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey, Timestamp};
-use crate::core::state::ScopedState;
+use crate::core::state::{ByOwner, ScopedState};
 
 /// An event as it is stored.
 #[derive(Debug, Clone)]
@@ -60,10 +60,8 @@ pub struct Found {
     pub session: Option<SessionHead>,
     /// The session's own state, if it was requested and exists.
     pub state: Option<ScopedState>,
-    /// The user's state, if it was requested and exists.
-    pub user: Option<SharedRow>,
-    /// The app's state, if it was requested and exists.
-    pub app: Option<SharedRow>,
+    /// The states of the user and of the app, each if it was requested and exists.
+    pub shared: ByOwner<Option<SharedRow>>,
     /// The stored events with one of the requested ids.
     pub events: Vec<EventRow>,
     /// The events written after the requested revision, in any order. In some storages others write
@@ -80,7 +78,7 @@ impl Found {
     /// Fails with `storage_failed` if JavaScript would not hold such a revision exactly.
     pub(super) fn check_revisions(&self, events: usize) -> Result<(), Error> {
         let mut highest = self.session.map_or(0, |head| head.revision).max(self.floor);
-        for row in [&self.user, &self.app].into_iter().flatten() {
+        for row in self.shared.as_ref().values().into_iter().flatten() {
             highest = highest.max(row.revision);
         }
         if highest < NEVER.saturating_sub(events as Revision) {

@@ -2,7 +2,7 @@
 
 use crate::core::error::Error;
 use crate::core::session::check_owner;
-use crate::core::state::Delta;
+use crate::core::state::{ByOwner, Delta};
 use crate::core::write::changes::{Changes, SharedChange, SharedRevisions};
 use crate::core::write::compute::{Compute, ComputeDelta};
 use crate::core::write::outcome::{Decided, Outcome};
@@ -53,7 +53,7 @@ impl Update {
 
     /// Refuses keys of an owner that the update does not name. An app is always named.
     fn check_scopes(&self) -> Result<(), Error> {
-        let Delta { session, user, app: _ } = &self.delta;
+        let Delta { session, shared: ByOwner { user, app: _ } } = &self.delta;
         if let Some((name, _)) = session.first() {
             return Err(Error::invalid(
                 "state_delta",
@@ -75,9 +75,8 @@ impl Update {
             self.delta = compute.call(found)?.delta;
             self.check_scopes()?;
         }
-        let user = SharedChange::of(found.user.as_ref(), self.delta.user.clone(), found.floor);
-        let app = SharedChange::of(found.app.as_ref(), self.delta.app.clone(), found.floor);
-        let changes = Changes { session: None, user, app, events: Vec::new() };
+        let shared = SharedChange::of(found, self.delta.shared.clone());
+        let changes = Changes { session: None, shared, events: Vec::new() };
         changes.check_sizes(found)?;
         let updated = changes.shared_revisions();
         let is_any = updated != SharedRevisions::default();

@@ -12,7 +12,7 @@ use crate::core::event::EventText;
 use crate::core::names::Names;
 use crate::core::read::{ListOrder, ListPage, ListPlace, ListRequest, Rows, Window};
 use crate::core::session::{Description, SessionHead, SessionKey, check_owner};
-use crate::core::state::ScopedState;
+use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::{Storage, carry_out};
 use crate::core::write::{Create, Decide, NewSession, SessionRow, SharedRow, Target, merged};
 
@@ -44,11 +44,10 @@ impl ReadSession {
     /// Returns a stored session with all scopes merged into one state.
     fn of(
         row: SessionRow,
-        user: Option<&SharedRow>,
-        app: Option<&SharedRow>,
+        shared: ByOwner<Option<&SharedRow>>,
         events: Vec<EventText>,
     ) -> Result<Self, Error> {
-        let state = merged(&row.state, user, app)?;
+        let state = merged(&row.state, shared)?;
         let SessionRow { key, head, description, .. } = row;
         Ok(Self { key, head, state, events, description })
     }
@@ -117,8 +116,8 @@ impl<S: Storage> TextService<S> {
         window: Window,
     ) -> Result<Option<ReadSession>, Error> {
         let rows = self.storage.read(&key.into(), &window, &()).await?;
-        let Rows { session, user, app, events, .. } = rows;
-        let merged = |row| ReadSession::of(row, user.as_ref(), app.as_ref(), events);
+        let Rows { session, shared, events, .. } = rows;
+        let merged = |row| ReadSession::of(row, shared.as_ref().map(Option::as_ref), events);
         session.map(merged).transpose()
     }
 
@@ -143,7 +142,7 @@ impl<S: Storage> TextService<S> {
         }
         let session = |row: SessionRow| {
             let user = users.get(&row.key.user_id);
-            ReadSession::of(row, user, listing.app.as_ref(), Vec::new())
+            ReadSession::of(row, ByOwner { user, app: listing.app.as_ref() }, Vec::new())
         };
         let sessions = listing.sessions.into_iter().map(session).collect::<Result<_, _>>()?;
         Ok((sessions, listing.total))
@@ -165,7 +164,7 @@ impl<S: Storage> TextService<S> {
         let of_user = user_id.is_some();
         let target = Target { app_name, user_id, session_id: None };
         let rows = self.storage.read(&target, &Window::NONE, &()).await?;
-        let row = if of_user { rows.user } else { rows.app };
+        let row = if of_user { rows.shared.user } else { rows.shared.app };
         row.unwrap_or_default().state.try_to_json()
     }
 }

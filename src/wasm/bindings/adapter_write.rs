@@ -14,7 +14,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::error::Error;
 use crate::core::session::{Description, SessionHead, Timestamp};
-use crate::core::state::ScopedState;
+use crate::core::state::{ByOwner, ScopedState};
 use crate::core::write::{
     Changes, Decision, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow, merged,
 };
@@ -127,8 +127,7 @@ impl AdapterWrite {
         let decision = self.write.decide(Found {
             session: (revision >= 0.0).then_some(head),
             state: state.as_ref().map(|row| row.state.clone()),
-            user: user.clone(),
-            app: app.clone(),
+            shared: ByOwner { user: user.clone(), app: app.clone() },
             events: events(0).unwrap_or_default(),
             changed: events(1).unwrap_or_default(),
             floor: floor as u64,
@@ -157,14 +156,14 @@ impl AdapterWrite {
 }
 
 /// Encodes the set as `SCOPES` in `js/wasm/protocol.ts` does: session 1, user 2, app 4.
-fn bits_of(ScopeSet { session, user, app }: ScopeSet) -> u8 {
+fn bits_of(ScopeSet { session, shared: ByOwner { user, app } }: ScopeSet) -> u8 {
     u8::from(session) | u8::from(user) << 1 | u8::from(app) << 2
 }
 
 /// Returns the numbers and the states of changes, as [`AdapterWrite::decide`] and
 /// [`AdapterWrite::states`] return them.
 fn written(changes: Changes, stored: [Option<SharedRow>; 3]) -> (Vec<f64>, String) {
-    let Changes { session, user, app, events } = changes;
+    let Changes { session, shared: ByOwner { user, app }, events } = changes;
     let head = session.as_ref().map(|session| session.head).unwrap_or_default();
     let session = session
         .map(|SessionChange { head, state, .. }| SharedChange { revision: head.revision, state });
@@ -201,7 +200,7 @@ pub fn merge_states(
     let state = read_row(state, 0.0, record)?.state;
     let user = user.map(|text| read_row(&text, 0.0, "user state")).transpose()?;
     let app = app.map(|text| read_row(&text, 0.0, "app state")).transpose()?;
-    Ok(merged(&state, user.as_ref(), app.as_ref())?)
+    Ok(merged(&state, ByOwner { user: user.as_ref(), app: app.as_ref() })?)
 }
 
 /// Reads a state. `record` names it in an error.

@@ -77,9 +77,8 @@ impl JsStorage for MemoryStorage {
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Rows<Fragments>> {
         Box::pin(async move {
-            let Rows { session, user, app, events, edges } =
-                self.read(target, window, call).await?;
-            Ok(Rows { session, user, app, events: fragments(events), edges })
+            let Rows { session, shared, events, edges } = self.read(target, window, call).await?;
+            Ok(Rows { session, shared, events: fragments(events), edges })
         })
     }
 

@@ -107,8 +107,8 @@ impl JsWrite for Describe {
 }
 
 /// The revisions of user and app state; 0, which no state has, for an unchanged state.
-fn revision_numbers(SharedRevisions { user, app }: SharedRevisions) -> [f64; 2] {
-    [user, app].map(|revision| revision.unwrap_or_default() as f64)
+fn revision_numbers(revisions: SharedRevisions) -> [f64; 2] {
+    revisions.map(|revision| revision.unwrap_or_default() as f64).values()
 }
 
 fn pairs(pairs: impl Iterator<Item = (Revision, Revision)>) -> Array {

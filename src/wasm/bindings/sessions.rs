@@ -275,8 +275,8 @@ impl SessionCore {
     ) -> Result<JsValue, JsValue> {
         check_owner(&app_name, user_id.as_deref())?;
         let finish: fn(Rows<Fragments>) -> JsResult = match user_id {
-            Some(_) => |rows| state_to_javascript(rows.user),
-            None => |rows| state_to_javascript(rows.app),
+            Some(_) => |rows| state_to_javascript(rows.shared.user),
+            None => |rows| state_to_javascript(rows.shared.app),
         };
         let target = Target { app_name, user_id, session_id: None };
         self.read(target, Window::NONE, caller, finish)

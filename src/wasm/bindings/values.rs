@@ -61,10 +61,10 @@ pub(super) fn fragments(texts: Vec<EventText>) -> Fragments {
 /// Returns the session that was read, as `[created, revision, lastUpdateTime, state, fragments, title,
 /// labels]`, or `undefined`.
 pub(super) fn session_to_javascript(rows: Rows<Fragments>) -> JsResult {
-    let Rows { session: Some(row), user, app, events, .. } = rows else {
+    let Rows { session: Some(row), shared, events, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
     };
-    let state = merged(&row.state, user.as_ref(), app.as_ref())?;
+    let state = merged(&row.state, shared.as_ref().map(Option::as_ref))?;
     let session = opened(row.head, &state, &events);
     push_description(&session, &row.description);
     Ok(session.into())

@@ -175,14 +175,14 @@ impl Storage for IndexedDbStorage {
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Rows> {
         Box::pin(async move {
-            let Rows { session, user, app, events: records, edges } =
+            let Rows { session, shared, events: records, edges } =
                 self.read_records(target, window, call).await?;
             let mut events = Vec::new();
             for record in records {
                 let page = Page::read(record.unchecked_ref())?;
                 events.extend(page.rows.into_iter().map(|row| row.text));
             }
-            Ok(Rows { session, user, app, events, edges })
+            Ok(Rows { session, shared, events, edges })
         })
     }
 

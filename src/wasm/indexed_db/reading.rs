@@ -8,6 +8,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::read::{PageEdges, Rows, Window};
 use crate::core::session::{Revision, Timestamp};
+use crate::core::state::ByOwner;
 use crate::core::storage::Call;
 use crate::core::write::Target;
 use crate::wasm::indexed_db::connection::access::Access;
@@ -38,8 +39,10 @@ pub(super) fn rows(read: JsValue) -> Result<Rows<Array>, Failure> {
     Ok(Rows {
         edges: read.next().and_then(edges_of),
         session: session.as_ref().map(Record::session_row).transpose()?,
-        user: user.as_ref().map(Record::shared_row).transpose()?.flatten(),
-        app: app.as_ref().map(Record::shared_row).transpose()?.flatten(),
+        shared: ByOwner {
+            user: user.as_ref().map(Record::shared_row).transpose()?.flatten(),
+            app: app.as_ref().map(Record::shared_row).transpose()?.flatten(),
+        },
         events,
     })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::conformance::case::time;
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
-use crate::core::state::{Change, StateChanges};
+use crate::core::state::{ByOwner, Change, StateChanges};
 use crate::core::write::{
     Changes, EventChange, EventRow, Plan, Repetition, ScopeSet, SessionChange, SharedChange,
 };
@@ -17,7 +17,7 @@ pub(super) fn plan(event_ids: &[&str], since: Revision) -> Plan {
     Plan {
         creates: false,
         target: key().into(),
-        scopes: ScopeSet { session: true, user: true, app: true },
+        scopes: ScopeSet { session: true, shared: ByOwner { user: true, app: true } },
         event_ids: event_ids.iter().map(|id| Arc::from(*id)).collect(),
         ids_are_new: false,
         since,
@@ -56,8 +56,7 @@ pub(super) fn filled(created: Revision, revision: Revision, events: usize) -> Ch
     let events = (0..events).zip(created..).map(|(position, seq)| change(position, seq, seq));
     Changes {
         session: Some(SessionChange { state: set_all(), ..session_change(created, revision, &[]) }),
-        user: Some(SharedChange { revision, state: set_all() }),
-        app: Some(SharedChange { revision, state: set_all() }),
+        shared: ByOwner::default().map(|()| Some(SharedChange { revision, state: set_all() })),
         events: events.collect(),
     }
 }

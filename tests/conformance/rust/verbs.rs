@@ -11,6 +11,7 @@ use crate::conformance::verdict::{Verdict, check, equal, failed, run_tests, same
 use crate::core::read::{ListOrder, ListRequest, Listing, Rows};
 use crate::core::read::{ListPage, Window};
 use crate::core::session::{NEVER, Revision, SessionHead};
+use crate::core::state::ByOwner;
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Changes, EventRow, Found, Plan, ScopeSet, SharedChange, Target};
 
@@ -65,7 +66,7 @@ impl<S: Storage> Subject<S> {
         let rows = self.read().await?;
         check(
             "a refused create stored rows",
-            rows.session.is_none() && rows.user.is_none() && rows.app.is_none(),
+            rows.session.is_none() && rows.shared.user.is_none() && rows.shared.app.is_none(),
         )?;
         self.create(&["e1"], |_| Some(filled(1, 1, 1))).await?;
         self.find_rows(&["e1"], 0).await?;
@@ -76,7 +77,7 @@ impl<S: Storage> Subject<S> {
 
     async fn a_write_is_read_completely(&self) -> Verdict {
         self.create(&["e1", "e2"], |_| Some(filled(7, 7, 2))).await?;
-        let Rows { session, user, app, events, .. } = self.read().await?;
+        let Rows { session, shared, events, .. } = self.read().await?;
         let session = session.ok_or("there is no session")?;
         let head = SessionHead {
             created: 7,
@@ -87,7 +88,7 @@ impl<S: Storage> Subject<S> {
         equal("the head", session.head, head)?;
         equal("the key", session.key, key())?;
         equal("the session's state", session.state.to_json(), STATE.into())?;
-        for row in [user, app] {
+        for row in shared.values() {
             let row = row.ok_or("there is no state of the user or app")?;
             equal("a shared revision", row.revision, 7)?;
             equal("a shared state", row.state.to_json(), STATE.into())?;
@@ -108,7 +109,7 @@ impl<S: Storage> Subject<S> {
             found.session.map(|head| (head.created, head.revision)),
             Some((3, 3)),
         )?;
-        for row in [found.user, found.app] {
+        for row in found.shared.values() {
             let row = row.ok_or("the user's or app's state is missing")?;
             equal("a shared revision", row.revision, 3)?;
             equal("a shared state", row.state.to_json(), STATE.into())?;
@@ -141,8 +142,7 @@ impl<S: Storage> Subject<S> {
         self.append(plan(&["e2"], NEVER), &["e2", "e4"], |_| {
             Some(Changes {
                 session: Some(session_change(1, 9, &[])),
-                user: None,
-                app: None,
+                shared: ByOwner::default(),
                 events: vec![change(0, 2, 8), change(1, 9, 9)],
             })
         })
@@ -181,8 +181,7 @@ impl<S: Storage> Subject<S> {
         self.append(plan(&[], NEVER), &["e2"], |_| {
             Some(Changes {
                 session: Some(session_change(1, LARGEST, &[])),
-                user: None,
-                app: None,
+                shared: ByOwner::default(),
                 events: vec![change(0, LARGEST, LARGEST)],
             })
         })
@@ -223,43 +222,52 @@ impl<S: Storage> Subject<S> {
             self.append(plan(&[], NEVER), &[], |_| {
                 let user = Some(SharedChange { revision: 40, state: set_all() });
                 let app = Some(SharedChange { revision: 50, state: set_all() });
-                Some(Changes { session: None, user, app, events: Vec::new() })
+                Some(Changes { session: None, shared: ByOwner { user, app }, events: Vec::new() })
             })
             .await?;
             self.delete(deletion).await?;
             at_least("the floor", self.find_rows(&[], NEVER).await?.floor, revision)?;
         }
         let found = self.find_rows(&[], NEVER).await?;
-        check("not only the app's state was deleted", found.user.is_some() && found.app.is_none())?;
+        check(
+            "not only the app's state was deleted",
+            found.shared.user.is_some() && found.shared.app.is_none(),
+        )?;
         check("the session was deleted with the app's state", found.session.is_some())
     }
 
     async fn states_can_be_written_without_a_session(&self) -> Verdict {
         let of_user = Target { session_id: None, ..key().into() };
         let of_app = Target { user_id: None, ..of_user.clone() };
-        let scopes = ScopeSet { session: false, user: true, app: true };
+        let scopes = ScopeSet { session: false, shared: ByOwner { user: true, app: true } };
         let plan = Plan { target: of_user.clone(), scopes, ..plan(&[], NEVER) };
         let decide = |_| {
             let user = Some(SharedChange { revision: 1, state: set_all() });
-            Some(Changes { session: None, user, app: None, events: Vec::new() })
+            Some(Changes { session: None, shared: ByOwner { user, app: None }, events: Vec::new() })
         };
         let found = self.append(plan.clone(), &[], decide).await?;
         check(
             "an empty storage returned rows",
-            found.session.is_none() && found.user.is_none() && found.app.is_none(),
+            found.session.is_none() && found.shared.user.is_none() && found.shared.app.is_none(),
         )?;
         let found = self.append(plan, &[], |_| None).await?;
-        check("not only the user's state was stored", found.user.is_some() && found.app.is_none())?;
+        check(
+            "not only the user's state was stored",
+            found.shared.user.is_some() && found.shared.app.is_none(),
+        )?;
         let read =
             async |target| self.storage.read(&target, &Window::ALL, &()).await.map_err(failed);
         let rows = read(of_user).await?;
         check(
             "a read of the user did not return its state alone",
-            rows.user.is_some() && rows.session.is_none(),
+            rows.shared.user.is_some() && rows.session.is_none(),
         )?;
         check("a read of the user returned events", rows.events.is_empty())?;
         let rows = read(of_app).await?;
-        check("a read of the app returned a state", rows.app.is_none() && rows.user.is_none())?;
+        check(
+            "a read of the app returned a state",
+            rows.shared.app.is_none() && rows.shared.user.is_none(),
+        )?;
         let listed = self.list(None).await?;
         equal("sessions", listed.total, 0)
     }
@@ -275,7 +283,7 @@ impl<S: Storage> Subject<S> {
             let plan = Plan { creates: true, target, ..plan(&[], NEVER) };
             let decide = |_| {
                 let session = Some(session_change(2, 2, &[("own", "1.50")]));
-                Some(Changes { session, user: None, app: None, events: Vec::new() })
+                Some(Changes { session, shared: ByOwner::default(), events: Vec::new() })
             };
             self.append(plan, &[], decide).await?;
         }

@@ -1,5 +1,6 @@
 //! Decides the writes of a group, one after the other.
 
+use crate::core::state::ByOwner;
 use crate::core::write::{Changes, Decision, Found, Plan, Target};
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::writing::group_rows::{Group, Member};
@@ -11,8 +12,7 @@ use crate::wasm::object::Record;
 #[derive(Clone, Copy)]
 struct BufferIndexes {
     session: Option<usize>,
-    user: Option<usize>,
-    app: Option<usize>,
+    shared: ByOwner<Option<usize>>,
 }
 
 impl Group<'_> {
@@ -41,11 +41,13 @@ impl Group<'_> {
 
     fn indexes(&self, plan: &Plan) -> BufferIndexes {
         let Target { app_name, user_id, .. } = &plan.target;
-        let user = user_id.as_deref().filter(|_| plan.scopes.user);
+        let user = user_id.as_deref().filter(|_| plan.scopes.shared.user);
         BufferIndexes {
             session: self.session_index(&plan.target),
-            user: user.and_then(|user_id| self.owner_index(app_name, Some(user_id))),
-            app: self.owner_index(app_name, None).filter(|_| plan.scopes.app),
+            shared: ByOwner {
+                user: user.and_then(|user_id| self.owner_index(app_name, Some(user_id))),
+                app: self.owner_index(app_name, None).filter(|_| plan.scopes.shared.app),
+            },
         }
     }
 
@@ -57,7 +59,7 @@ impl Group<'_> {
 
     /// Reads the stored data that the plan names, unless an earlier member did, and returns it.
     fn read(&mut self, indexes: BufferIndexes, plan: &Plan) -> Result<Found, Failure> {
-        let BufferIndexes { session, user, app } = indexes;
+        let BufferIndexes { session, shared } = indexes;
         let (mut head, mut events, mut changed) = (None, Vec::new(), Vec::new());
         if let Some(buffer) = session.and_then(|index| self.sessions.get_mut(index)) {
             head = buffer.head()?;
@@ -67,7 +69,7 @@ impl Group<'_> {
             events = buffer.events(&plan.event_ids);
             changed = buffer.changed(plan.since);
         }
-        for index in [user, app] {
+        for index in shared.values() {
             if let Some(buffer) = index.and_then(|index| self.owners.get_mut(index)) {
                 buffer.read_state()?;
             }
@@ -78,8 +80,7 @@ impl Group<'_> {
         Ok(Found {
             session: head,
             state: buffer.and_then(SessionBuffer::state).cloned(),
-            user: row(user),
-            app: row(app),
+            shared: shared.map(row),
             events,
             changed,
             floor: self.sequence.as_ref().map_or(0, Sequence::floor),
@@ -87,8 +88,8 @@ impl Group<'_> {
     }
 
     fn apply(&mut self, changes: Changes, indexes: BufferIndexes, plan: &Plan, token: f64) {
-        let Changes { session: session_change, user, app, events } = changes;
-        for (index, change) in [(indexes.user, user), (indexes.app, app)] {
+        let Changes { session: session_change, shared, events } = changes;
+        for (index, change) in indexes.shared.zip(shared).values() {
             let buffer = index.and_then(|index| self.owners.get_mut(index));
             if let Some((buffer, change)) = buffer.zip(change) {
                 buffer.change(change);

@@ -117,8 +117,10 @@ impl<'a> Group<'a> {
             }
         }
         self.wants_sequence |= plan.creates;
-        let wants_user = plan.scopes.user && user_id.is_some();
-        for (user_id, wants_state) in [(user_id.as_deref(), wants_user), (None, plan.scopes.app)] {
+        let wants_user = plan.scopes.shared.user && user_id.is_some();
+        for (user_id, wants_state) in
+            [(user_id.as_deref(), wants_user), (None, plan.scopes.shared.app)]
+        {
             if !wants_state && !plan.creates {
                 continue;
             }
