@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { isSessionError } from '../../../js/errors/errors.js';
 import { branches, rewind, stateAt, switchBranch, undoRewind } from '../../../js/history/index.js';
 import { createEventActions, InMemorySessionService } from '../../../js/index.js';
+import { liveSession } from '../../../js/live/index.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';
 import type { SessionHandlerOptions } from '../../../js/server/index.js';
 import { fetchFrom, handlerOn, KEY, URL_OF_SERVER } from './fixture.js';
@@ -62,6 +63,26 @@ describe('The history over HTTP', () => {
     await rewind(remote, { ...KEY, before: { invocationId: 'i1' } });
     assert.equal(others, 0);
     assert.deepEqual(await transcript(), []);
+  });
+
+  it('has an edited message in one append with the marker', async () => {
+    const { remote, service, transcript } = await openTurns();
+    const before = (await service.getSession(KEY))!.events.length;
+    const store = liveSession(remote, KEY);
+    const { id } = await store.edit('i2', { role: 'user', parts: [{ text: 'black tea?' }] });
+    assert.deepEqual(await transcript(), ['i1', id]);
+    assert.equal((await service.getSession(KEY))!.events.length, before + 2);
+  });
+
+  it('refuses an event of a run that was undone meanwhile', async () => {
+    const { remote, transcript } = await openTurns();
+    const session = (await remote.getSession(KEY))!;
+    await rewind(remote, { ...KEY, before: { invocationId: 'i2' } });
+    const late = { id: 'late', invocationId: 'i2', author: 'user' };
+    await assert.rejects(remote.appendEvent({ session, event: late }), (error) =>
+      isSessionError(error, 'stale_session'),
+    );
+    assert.deepEqual(await transcript(), ['i1']);
   });
 
   it('is not rewound if authorize refuses the action, or an agent runs', async () => {
