@@ -161,10 +161,10 @@ export interface AdkSessionServices {
  * Makes any service of this package, or your own implementation of its `SessionService`, one of the
  * framework's.
  *
- * It returns a view of the service. The given service stays as it is, and both share the sessions. Closing the
- * view closes the service.
+ * It returns a wrapper of the service. The given service stays as it is, and both share the sessions. Closing the
+ * wrapper closes the service.
  *
- * Appends through the view follow the order in which the framework's parallel agents wrote. The view notes
+ * Appends through the wrapper follow the order in which the framework's parallel agents wrote. The wrapper notes
  * this for the handle, so it also holds if your own service passes the append on to one of this package. A
  * service that stores by itself keeps its own order.
  *

@@ -134,7 +134,7 @@ type ForwardedName = Exclude<
 type ForwardingBase = abstract new () => BaseSessionService &
   Pick<FrameworkSessionService, ForwardedName>;
 
-/** Makes a view of a service whose appends follow the given rules. */
+/** Makes a wrapper of a service whose appends follow the given rules. */
 export type FrameworkClass = new (
   service: SessionService,
   rules: AppendRules,

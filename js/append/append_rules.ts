@@ -11,7 +11,7 @@ export interface AppendRules {
 
 const RULES = Symbol.for('adk-session-wasm.appendRules');
 
-/** All copies of this package share the map: a bundler may put the service and its view into two copies. */
+/** All copies of this package share the map: a bundler may put the service and its wrapper into two copies. */
 const realm = globalThis as { [RULES]?: WeakMap<object, AppendRules> };
 
 /**
@@ -36,7 +36,7 @@ export function appendRulesOf(state: object): AppendRules | undefined {
 const FRAMEWORK_EVENT = Symbol.for('google.adk.event');
 
 /**
- * Refuses the framework's events through a handle that no view of `./adk` has set rules for: a `Runner`
+ * Refuses the framework's events through a handle that no wrapper of `./adk` has set rules for: a `Runner`
  * without `asAdkService` would run with other defaults, and without its order of parallel writes.
  *
  * @throws SessionError `unsupported`

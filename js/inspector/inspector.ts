@@ -2,7 +2,8 @@ import type { MaybePromise } from '../call/call.js';
 import type { SessionService } from '../model/session_service.js';
 import { type LiveSession, liveSession } from '../live/index.js';
 import type { Event } from '../model/event/event.js';
-import type { CompositeSessionKey } from '../model/session.js';
+import type { CompositeSessionKey, HistoryView } from '../model/session.js';
+import { loadPart } from '../wasm/loader/load_part.js';
 import { ImportButton } from './sessions/import_button.js';
 import { useImports } from './sessions/imports.js';
 import { SessionDetails } from './sessions/session_details.js';
@@ -11,7 +12,7 @@ import { StateView } from './state/state_view.js';
 import { StorageView } from './storage/storage_view.js';
 import { TemplateEditor } from './template/template_editor.js';
 import { EventDetail } from './timeline/event_detail.js';
-import { EventWindow } from './timeline/event_window.js';
+import { EventWindow, type JumpTarget } from './timeline/event_window.js';
 import { Timeline } from './timeline/timeline.js';
 import { useMeasured } from './view/hooks.js';
 import { ErrorNote } from './view/parts.js';
@@ -158,19 +159,43 @@ function OpenSession(props: OpenSessionProps): VNode {
   const { service, session, shown, isNarrow, onShow } = props;
   const [event, setEvent] = useState<Event | undefined>(undefined);
   const [shownKey, setShownKey] = useState<string | undefined>(undefined);
-  const { stores, error } = useMemo(() => openStores(service, session), [service]);
-  useEffect(() => void stores?.events.open('newest'), [stores]);
+  const [isRaw, setRaw] = useState(false);
+  const [target, setTarget] = useState<JumpTarget>('newest');
+  const view = isRaw ? 'raw' : 'transcript';
+  const { stores, error } = useMemo(() => openStores(service, session, view), [service, view]);
+  /** Shows a place of the session. Returns whether the target is listed there. */
+  const open = async (target: JumpTarget): Promise<boolean> => {
+    await stores?.events.open(target);
+    if (stores === undefined || typeof target === 'string') return true;
+    const found = stores.events.getSnapshot().events.find(({ id }) => id === target.eventId);
+    if (found !== undefined) setEvent(found);
+    return found !== undefined;
+  };
+  useEffect(() => void open(target), [stores]);
   const selectEvent = useCallback((selected: Event | undefined): void => setEvent(selected), []);
   const showKey = (key: string | undefined): void => {
     setShownKey(key);
     if (key !== undefined) onShow('state');
   };
   const showEvent = (eventId: string): void => {
-    void stores?.events.open({ eventId }).then(() => {
-      const found = stores.events.getSnapshot().events.find(({ id }) => id === eventId);
-      if (found !== undefined) setEvent(found);
+    void open({ eventId }).then((isListed) => {
+      // A key may have its value from an undone event, or from the marker of a rewind.
+      if (!isListed) {
+        setTarget({ eventId });
+        setRaw(true);
+      }
       onShow('event');
     });
+  };
+  const showRaw = (isRaw: boolean): void => {
+    setTarget('newest');
+    setRaw(isRaw);
+  };
+  const rewindTo = async (eventId: string): Promise<void> => {
+    if (session === undefined) return;
+    const { rewind } = await loadPart(() => import('../history/rewind.js'));
+    await rewind(await service, { ...session, before: { eventId } });
+    await stores?.live.reload();
   };
   const none = (what: string): VNode => h('p', { class: 'muted' }, what);
   const paneView = (): VNode => {
@@ -186,12 +211,12 @@ function OpenSession(props: OpenSessionProps): VNode {
     if (shown === 'session') return h(SessionDetails, { service, live });
     return event === undefined
       ? none('Select an event.')
-      : h(EventDetail, { key: event.id, event, onShowKey: showKey });
+      : h(EventDetail, { key: event.id, event, onShowKey: showKey, onRewind: rewindTo });
   };
   const timeline = (): VNode =>
     stores === undefined
       ? none(session === undefined ? 'Select a session.' : 'The session cannot be shown.')
-      : h(Timeline, { ...stores, selected: event, onSelect: selectEvent });
+      : h(Timeline, { ...stores, selected: event, isRaw, onRaw: showRaw, onSelect: selectEvent });
   const isPane = PANES.some(({ id }) => id === shown);
   return h('div', { class: 'open-session' }, [
     h(ErrorNote, { error }),
@@ -209,11 +234,15 @@ function OpenSession(props: OpenSessionProps): VNode {
 function openStores(
   service: MaybePromise<SessionService>,
   session: CompositeSessionKey | undefined,
+  view: HistoryView,
 ): { stores?: SessionStores; error?: unknown } {
   if (session === undefined) return {};
   try {
     return {
-      stores: { live: liveSession(service, session), events: new EventWindow(service, session) },
+      stores: {
+        live: liveSession(service, session, { view }),
+        events: new EventWindow(service, session, view),
+      },
     };
   } catch (error) {
     return { error };

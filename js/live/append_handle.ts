@@ -72,7 +72,8 @@ export class AppendHandle<S extends object> {
     try {
       return await append();
     } catch (error) {
-      if (!isSessionError(error, 'stale_session')) throw error;
+      // Another handle would only hide that a rewind has undone the event's invocation.
+      if (!isSessionError(error, 'stale_session') || error.staleReason === 'undone') throw error;
       // Only the handle was behind if the store shows this revision. Otherwise nobody has seen the newer events.
       const openSeen = async (): Opening<S> => {
         const session = await this.open(service);

@@ -98,7 +98,8 @@ export class WatchedSession<S extends object>
   async send(given: SentEvent): Promise<Event> {
     const event = copyEvent(given);
     if (this.#history.undone.has(event.invocationId)) {
-      throw new SessionError('stale_session', 'A rewind has undone the invocation of the event.');
+      const message = 'A rewind has undone the invocation of the event.';
+      throw new SessionError('stale_session', message, { staleReason: 'undone' });
     }
     // The run has given up an earlier invocation whose drafts are left.
     this.#drafts = ofInvocation(this.#drafts, event);

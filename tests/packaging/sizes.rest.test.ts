@@ -70,7 +70,7 @@ const SIZES: readonly [
   ['the composables for Vue', 0.75, () => sizeBeside('vue', LIVE, hooksOf('vue'))],
   [
     'the adapters for assistant-ui',
-    1.45,
+    1.55,
     () =>
       sizeBeside(
         'assistant-ui',
@@ -80,7 +80,7 @@ const SIZES: readonly [
   ],
   [
     'the inspector',
-    29.3,
+    30.7,
     () => sizeBeside('inspector', LIVE, `import 'adk-session-wasm/inspector';`),
   ],
   [

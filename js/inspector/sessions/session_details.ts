@@ -7,6 +7,7 @@ import { useAction, useStore } from '../view/hooks.js';
 import { Button, ConfirmButton, ErrorNote, Facts, Field, JsonText } from '../view/parts.js';
 import { h, useState, type VNode } from '../view/preact.js';
 import { bytesText, timeText } from '../view/text.js';
+import { BranchList } from './branch_list.js';
 import { download, safeName } from './download.js';
 import { changesOf, labelsText } from './session_filter.js';
 
@@ -77,6 +78,7 @@ export function SessionDetails(props: {
       }),
     ]),
     h(ErrorNote, { error }),
+    h(BranchList, { live }),
     info !== undefined && [
       h(
         'p',

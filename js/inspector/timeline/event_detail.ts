@@ -1,7 +1,17 @@
 import type { Event } from '../../model/event/event.js';
 import { partsOf } from '../../model/event/parts.js';
 import { isTemp, REMOVED, type StoredScope, storedScopeOf } from '../../state/scope.js';
-import { Button, Facts, Items, JsonText, LongText, Name } from '../view/parts.js';
+import { useAction } from '../view/hooks.js';
+import {
+  Button,
+  ConfirmButton,
+  ErrorNote,
+  Facts,
+  Items,
+  JsonText,
+  LongText,
+  Name,
+} from '../view/parts.js';
 import { h, useState, type VNode } from '../view/preact.js';
 import { clip, textOf, timeText } from '../view/text.js';
 import { failureOf, nameOf } from './event_summary.js';
@@ -10,10 +20,13 @@ interface EventDetailProps {
   event: Event;
   /** Shows the history of a key of the state. */
   onShowKey: (key: string) => void;
+  /** Undoes the turn of the event, and everything after it. */
+  onRewind: (eventId: string) => Promise<void>;
 }
 
 /** An event with all of its parts and changes. */
-export function EventDetail({ event, onShowKey }: EventDetailProps): VNode {
+export function EventDetail({ event, onShowKey, onRewind }: EventDetailProps): VNode {
+  const { run, isBusy, error } = useAction();
   const [isRaw, setRaw] = useState(false);
   const { author, timestamp, id, invocationId, branch, modelVersion } = event;
   const failure = failureOf(event);
@@ -37,7 +50,14 @@ export function EventDetail({ event, onShowKey }: EventDetailProps): VNode {
         isExpanded: isRaw,
         onClick: () => setRaw(!isRaw),
       }),
+      h(ConfirmButton, {
+        label: 'Rewind to before this turn',
+        question: 'Undo this turn and all later ones?',
+        isDisabled: isBusy,
+        onConfirm: () => void run(() => onRewind(id)),
+      }),
     ]),
+    h(ErrorNote, { error }),
     isRaw && h(JsonText, { value: event }),
   ]);
 }

@@ -1,5 +1,6 @@
 import type { Part } from '../../model/event/content.js';
 import type { Event } from '../../model/event/event.js';
+import { compactionOf, rewindTargetOf } from '../../history/marks.js';
 import { partsOf } from '../../model/event/parts.js';
 import { clip, textOf } from '../view/text.js';
 
@@ -36,11 +37,18 @@ export function summaryOf(event: Partial<Event>): EventSummary {
   const failure = failureOf(event);
   return {
     author: clip(author, 60) || 'unknown',
-    text: clip(texts.join(' '), LENGTH),
+    text: clip(markerText(event) ?? texts.join(' '), LENGTH),
     tools,
     changedKeys: Object.keys(actions?.stateDelta ?? {}),
     error: failure && clip(failure, 200),
   };
+}
+
+/** Returns what the marker of a rewind or a compaction does; `undefined` for other events. */
+export function markerText(event: Partial<Event>): string | undefined {
+  const target = rewindTargetOf(event as Event);
+  if (target !== undefined) return `[rewind to before ${target}]`;
+  return compactionOf(event as Event) && '[compaction]';
 }
 
 /** Returns why an event failed; `undefined` if it did not. */

@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../call/call.js';
 import type { SessionService } from '../../model/session_service.js';
 import type { Event } from '../../model/event/event.js';
-import type { CompositeSessionKey } from '../../model/session.js';
+import type { CompositeSessionKey, HistoryView } from '../../model/session.js';
 import { cursorAt } from '../../read/event_cursor.js';
 
 /** The events of a read, and the most events that are held. */
@@ -48,6 +48,7 @@ const EMPTY: WindowSnapshot = {
 export class EventWindow {
   readonly #service: MaybePromise<SessionService>;
   readonly #key: CompositeSessionKey;
+  readonly #view: HistoryView;
   readonly #listeners = new Set<(snapshot: WindowSnapshot) => void>();
   #snapshot = EMPTY;
   /** A cursor of any event of the session. */
@@ -56,9 +57,14 @@ export class EventWindow {
   #newestId = '';
   #isExtending = false;
 
-  constructor(service: MaybePromise<SessionService>, key: CompositeSessionKey) {
+  constructor(
+    service: MaybePromise<SessionService>,
+    key: CompositeSessionKey,
+    view: HistoryView = 'transcript',
+  ) {
     this.#service = service;
     this.#key = key;
+    this.#view = view;
   }
 
   readonly getSnapshot = (): WindowSnapshot => this.#snapshot;
@@ -166,7 +172,8 @@ export class EventWindow {
     if (target === 'oldest') {
       const events: Event[] = [];
       const service = await this.#service;
-      for await (const event of service.events({ ...this.#key, order: 'asc', limit: PAGE })) {
+      const request = { ...this.#key, order: 'asc', limit: PAGE, view: this.#view } as const;
+      for await (const event of service.events(request)) {
         if (events.push(event) === PAGE) break;
       }
       const hasNewer = events.length === PAGE;
@@ -224,7 +231,7 @@ export class EventWindow {
 
   async #list(page: { before?: string | undefined; after?: string | undefined; limit?: number }) {
     const service = await this.#service;
-    return service.listEvents({ ...this.#key, limit: PAGE, ...page });
+    return service.listEvents({ ...this.#key, limit: PAGE, view: this.#view, ...page });
   }
 
   #set(changes: Partial<WindowSnapshot>): void {

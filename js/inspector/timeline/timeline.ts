@@ -26,12 +26,16 @@ interface TimelineProps {
   live: LiveSession;
   events: EventWindow;
   selected: Event | undefined;
+  /** Whether undone events and markers are listed too. */
+  isRaw: boolean;
+  onRaw: (isRaw: boolean) => void;
   /** @param event absent if the selected event is gone */
   onSelect: (event: Event | undefined) => void;
 }
 
 /** The conversation: the rows in sight of the events that the window holds. */
-export function Timeline({ live, events: window, selected, onSelect }: TimelineProps): VNode {
+export function Timeline(props: TimelineProps): VNode {
+  const { live, events: window, selected, isRaw, onRaw, onSelect } = props;
   const session = useStore(live);
   const shown = useStore(window);
   const box = useRef<HTMLDivElement>(null);
@@ -93,6 +97,14 @@ export function Timeline({ live, events: window, selected, onSelect }: TimelineP
     h('div', { class: 'row toolbar' }, [
       h(Button, { label: 'Oldest', isDisabled: !shown.hasOlder, onClick: () => jump('oldest') }),
       h(Button, { label: 'Newest', isDisabled: !shown.hasNewer, onClick: () => jump('newest') }),
+      h('label', { class: 'row', title: 'Also undone events, and the markers of rewinds' }, [
+        h('input', {
+          type: 'checkbox',
+          checked: isRaw,
+          onChange: (event) => onRaw(event.currentTarget.checked),
+        }),
+        h('span', null, 'All events'),
+      ]),
       h('span', { class: 'muted', role: 'status' }, statusText(shown, session)),
     ]),
     h(ErrorNote, { error: isGone(session) ? undefined : (shown.error ?? session.error) }),

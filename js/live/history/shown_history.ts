@@ -57,7 +57,8 @@ export class ShownHistory<S extends object> {
     const isKnown = list.get(event.id) !== undefined;
     // A cache may append an event again, after others. A clock may be behind, so that an event comes late.
     if (isKnown === isAppended && list.last?.id !== event.id) return false;
-    if (!isKnown) this.branches.noteAppended(event, list.last);
+    if (isMarker(event)) this.branches.forget();
+    else if (!isKnown) this.branches.noteAppended(event, list.last);
     if (isKnown) list.replace(event);
     else list.append(event);
     return true;

@@ -149,6 +149,36 @@ export function inspectorIn(name: BrowserName): void {
         assert.match((await page.call('text', '.panel'))[0] ?? '', /Sencha and matcha\./);
       }));
 
+    it('rewinds to before a turn, shows what is undone, and brings it back', () =>
+      inPage(async (page) => {
+        await page.call('openShop', true);
+        await page.call('append', 'e9', 'One more?', { topic: 'more' });
+        await page.call('see', 'One more?');
+        await page.call('choose', 'Events', 'One more?');
+        await page.call('click', 'Rewind to before this turn');
+        await page.call('see', 'Undo this turn and all later ones?');
+        await page.call('click', 'Rewind to before this turn');
+        await page.call('see', 'Select an event.');
+        const shown = await page.call('options', 'Events');
+        assert.equal(shown.length, 5);
+        assert.match(shown.at(-1) ?? '', /Thank you!$/);
+        assert.equal((await page.call('stored'))?.state.topic, 'green tea');
+        await page.call('click', 'All events');
+        await page.call('see', '[rewind to before i9]');
+        assert.equal((await page.call('options', 'Events')).length, 7);
+        await picture(page, 'all_events');
+        await page.call('click', 'State');
+        await page.call('click', 'History of topic');
+        await page.call('click', 'All events');
+        await page.call('seeNot', '[rewind to before i9]');
+        await page.call('click', 'Session');
+        await page.call('see', 'Branches');
+        await picture(page, 'branches');
+        await page.call('click', 'Show version 1 after i1');
+        await page.call('see', 'One more?');
+        assert.equal((await page.call('stored'))?.state.topic, 'more');
+      }));
+
     it('changes the state by events', () =>
       inPage(async (page) => {
         await page.call('openShop', true);

@@ -218,6 +218,18 @@ describe('A live session', () => {
     stop();
   });
 
+  it('refuses it too before it has read the rewind', async () => {
+    const service = new InMemorySessionService();
+    await conversation(service, 'green');
+    const chat = liveSession(service, KEY);
+    await chat.load();
+    await chat.send(said('user', 'more', 'more?'));
+    await rewind(service, { ...KEY, before: { invocationId: 'more' } });
+    const sent = chat.send(said('guide', 'more', 'too late'));
+    await assert.rejects(sent, refusedWith('stale_session'));
+    assert.deepEqual(textsOf(await stored(service, 'transcript')), ['green?', 'green!']);
+  });
+
   it('stores marker and message in one step', async () => {
     const storage = mapStorage();
     const service = await openSessionService({ storage });

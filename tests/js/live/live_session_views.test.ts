@@ -41,8 +41,9 @@ describe('A live session', () => {
     await switchBranch(service, { ...KEY, branch: event.invocationId });
     await snapshotOf(store, shows('a', 'b', 'c'));
     // An undone event is replaced.
-    await service.appendEvent({ session, event: { ...turn('d'), author: 'other' } });
-    await service.appendEvent({ session, event: turn('e') });
+    const current = (await service.getSession(KEY)) ?? assert.fail();
+    await service.appendEvent({ session: current, event: { ...turn('d'), author: 'other' } });
+    await service.appendEvent({ session: current, event: turn('e') });
     await snapshotOf(store, shows('a', 'b', 'c', 'e'));
     stop();
     await rewind(service, { ...KEY, before: { eventId: 'e' } });
