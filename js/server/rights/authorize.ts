@@ -85,8 +85,8 @@ export interface Rights {
 export type Permission = boolean | 'unauthenticated' | 'forget' | Rights;
 
 /**
- * Decides whether a request is allowed. It is called before the request's body is read. An append that has a marker of
- * a rewind is decided on again, with the action `rewind`.
+ * Decides whether a request is allowed. It is called before the request's body is read. If an append has the marker of
+ * a rewind, the same request is decided on again, with the action `rewind`, and its body has been read.
  *
  * If it throws, the request is answered with status 500, and `onError` gets the error.
  *

@@ -84,7 +84,10 @@ describe('A rewind', () => {
 
   it('is an action of its own, also if a client appends its marker', async () => {
     const actions: string[] = [];
-    const authorize: Authorize = (_, { action }) => {
+    const authorize: Authorize = (request, { action }) => {
+      // The second question about an append comes when its body has been read.
+      const isSecond = action === 'rewind' && request.url.endsWith('/events');
+      assert.equal(request.bodyUsed, isSecond);
       actions.push(action);
       return action === 'rewind' ? false : { mayWriteAgentEvents: true };
     };
