@@ -2,17 +2,13 @@
 import type { Rows, SessionRow, SharedRow, Storage, StorageKey } from 'adk-session-wasm/storage';
 
 /** Quotes the ids, so that no character in an id can reach another id's data. */
-const nameOf = ({ appName, userId, sessionId }: StorageKey): string =>
-  JSON.stringify([appName, userId, sessionId]);
-const compare = (a: string, b: string): number => Number(a > b) - Number(a < b);
+const nameOf = (key: StorageKey) => JSON.stringify([key.appName, key.userId, key.sessionId]);
 /** A later version of the package may ask for more. Ignoring that would lose data. */
-function requireKnown(name: string, known: object): void {
-  if (!(name in known)) throw new Error(`this storage does not know '${name}'; update it`);
-}
+const unknown = (name: string) => new Error(`this storage does not know '${name}'; update it`);
 
 export function mapStorage(): Storage {
   const sessions = new Map<string, SessionRow & Pick<Rows, 'events'>>();
-  const states = new Map<string, SharedRow & StorageKey>();
+  const states = new Map<string, SharedRow>();
   let floor = 0; // The highest revision that was ever deleted.
   const find = ({ appName, userId = '', sessionId = '' }: StorageKey) => {
     const session = sessions.get(nameOf({ appName, userId, sessionId }));
@@ -21,14 +17,13 @@ export function mapStorage(): Storage {
   };
   const write: Storage['append'] = ({ key, scopes, eventIds, since }, decide) => {
     const { events: all, ...rows } = find(key);
-    for (const scope of scopes) requireKnown(scope, rows);
+    for (const scope of scopes) if (!(scope in rows)) throw unknown(scope);
     const events = all.filter(({ id }) => eventIds.includes(id));
     const changed = all.filter(({ revision }) => revision > since);
     const changes = decide({ ...rows, events, changed, floor });
     const { appName, userId = '' } = key;
-    if (changes?.app) states.set(nameOf({ appName }), { ...changes.app, appName });
-    if (changes?.user)
-      states.set(nameOf({ appName, userId }), { ...changes.user, appName, userId });
+    if (changes?.app) states.set(nameOf({ appName }), changes.app);
+    if (changes?.user) states.set(nameOf({ appName, userId }), changes.user);
     if (!changes?.session) return;
     // An event with an existing id replaces the old one: a Map keeps its position.
     const byId = new Map([...all, ...changes.events].map((event) => [event.id, event]));
@@ -43,29 +38,22 @@ export function mapStorage(): Storage {
       const passed = events.filter((row) => row.timestamp >= after && row.revision > since);
       return { ...rows, events: passed.slice(Math.max(0, passed.length - last)) };
     },
-    list({ appName, userId, order, offset, limit = Infinity }) {
-      const rows = [...sessions.values()]
-        .filter((row) => row.appName === appName && row.userId === (userId ?? row.userId))
-        .sort((a, b) => compare(a.sessionId, b.sessionId) || compare(a.userId, b.userId))
-        .sort((a, b) => a.lastUpdateTime - b.lastUpdateTime);
-      const page = (order === 'asc' ? rows : rows.reverse()).slice(offset, offset + limit);
-      const users = [...new Set(page.map((row) => row.userId))].flatMap((userId) => {
+    list({ appName, userId }) {
+      const ofApp = [...sessions.values()].filter((row) => row.appName === appName);
+      const rows = ofApp.filter((row) => row.userId === (userId ?? row.userId));
+      const users = [...new Set(rows.map((row) => row.userId))].flatMap((userId) => {
         const { user } = find({ appName, userId });
         return user ? [{ ...user, userId }] : [];
       });
-      return { sessions: page, users, app: find({ appName }).app, total: rows.length };
+      return { sessions: rows, users, app: find({ appName }).app };
     },
     delete({ what, key }) {
-      requireKnown(what, { session: 0, user: 0, userState: 0, appState: 0 });
-      const { appName, userId, sessionId }: StorageKey = key;
-      for (const rows of [sessions, states]) {
-        for (const [name, row] of rows) {
-          const isOwn = row.appName === appName && row.userId === userId;
-          if (!isOwn || (what !== 'user' && row.sessionId !== sessionId)) continue;
-          floor = Math.max(floor, row.revision);
-          rows.delete(name);
-        }
-      }
+      if (!['session', 'user', 'userState', 'appState'].includes(what)) throw unknown(what);
+      // Without its end, the name of a user is the beginning of the names of the user's sessions.
+      const name = what === 'user' ? nameOf(key).replace('null]', '') : nameOf(key);
+      const gone = [...sessions, ...states].filter(([other]) => other.startsWith(name));
+      floor = Math.max(floor, ...gone.map(([, row]) => row.revision));
+      for (const [other] of gone) if (!sessions.delete(other)) states.delete(other);
       return { floor };
     },
   };

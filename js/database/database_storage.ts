@@ -49,7 +49,7 @@ import type {
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
-  StorageListPartRequest,
+  StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
   StorageWrite,
@@ -86,6 +86,7 @@ export class DatabaseStorage implements Storage {
   readonly kind: string;
   readonly durable: boolean;
   readonly keepsOperations = true;
+  readonly listsParts = true;
   readonly #engine: Engine;
   readonly #waits: Waits;
   readonly #database: LazyDatabase;
@@ -148,15 +149,11 @@ export class DatabaseStorage implements Storage {
     return this.#database.run('read', (context) => readPage(context, request), request);
   }
 
-  list(request: StorageListPartRequest): Listing | Promise<Listing> {
+  list(request: StorageListRequest): Listing | Promise<Listing> {
     if (!fitsKey(this.#engine, request)) {
       return { sessions: [], users: [], app: undefined, total: 0 };
     }
     return this.#database.run('read', (context) => list(context, request), request);
-  }
-
-  listPart(request: StorageListPartRequest): Listing | Promise<Listing> {
-    return this.list(request);
   }
 
   changedSince(request: ChangedRequest): ChangedRows | Promise<ChangedRows> {

@@ -11,7 +11,6 @@ export type {
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
-  StorageListPartRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,

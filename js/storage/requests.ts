@@ -146,14 +146,16 @@ export interface StoragePageRequest extends StorageCall {
 }
 
 /**
- * The request of a page of sessions. Sessions are ordered by `lastUpdateTime`, ties by `sessionId`
- * and then by `userId`, compared as by JavaScript's `<`. `'desc'` is the exact reverse.
+ * The request of a list of sessions: those of an app, or of one of its users. All other members are for a storage with
+ * `listsParts`; it returns that part of the list. Sessions are ordered by a time, ties by `sessionId` and then by
+ * `userId`, compared as by JavaScript's `<`. `'desc'` is the exact reverse.
  *
  * @example
  * ```ts
  * import type { StorageListRequest } from 'adk-session-wasm/storage';
  *
- * const first: StorageListRequest = { appName: 'shop', order: 'desc', offset: 0, limit: 20 };
+ * const after = { lastUpdateTime: 1700000000000, sessionId: 's1', userId: 'ada' };
+ * const next: StorageListRequest = { appName: 'shop', order: 'desc', after, offset: 0, limit: 20 };
  * ```
  */
 export interface StorageListRequest extends StorageCall {
@@ -161,8 +163,12 @@ export interface StorageListRequest extends StorageCall {
   readonly appName: string;
   /** Absent: the sessions of all users. */
   readonly userId?: string;
-  /** By `lastUpdateTime`, ascending or descending. */
+  /** Ascending or descending. */
   readonly order: 'asc' | 'desc';
+  /** The time that orders the list. Absent: `lastUpdateTime`. */
+  readonly orderBy?: ListTime | undefined;
+  /** Only the sessions that the list has after this place. No session has to be there. */
+  readonly after?: TimedPlace | undefined;
   /** The number of sessions to skip. */
   readonly offset: number;
   /** Absent: all sessions from `offset` on. */
@@ -172,24 +178,6 @@ export interface StorageListRequest extends StorageCall {
    * is needed.
    */
   readonly withTotal?: false;
-}
-
-/**
- * The request of any part of a list of sessions.
- *
- * @example
- * ```ts
- * import type { StorageListPartRequest } from 'adk-session-wasm/storage';
- *
- * const after = { lastUpdateTime: 1700000000000, sessionId: 's1', userId: 'ada' };
- * const next: StorageListPartRequest = { appName: 'shop', order: 'desc', after, offset: 0, limit: 20 };
- * ```
- */
-export interface StorageListPartRequest extends StorageListRequest {
-  /** The time that orders the list. Absent: `lastUpdateTime`. */
-  readonly orderBy?: ListTime | undefined;
-  /** Only the sessions that the list has after this place. No session has to be there. */
-  readonly after?: TimedPlace | undefined;
 }
 
 /**

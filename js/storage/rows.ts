@@ -241,7 +241,7 @@ export interface PageRows {
  * ```
  */
 export interface Listing {
-  /** The sessions of the page, in order. */
+  /** The sessions. */
   readonly sessions: readonly SessionRow[];
   /** The stored states of those sessions' users, each user once. */
   readonly users: readonly (SharedRow & {
@@ -250,7 +250,7 @@ export interface Listing {
   })[];
   /** The app's state, if it is stored. */
   readonly app: SharedRow | undefined;
-  /** The number of sessions on all pages. Optional if the request's `withTotal` is `false`. */
+  /** The number of sessions on all pages. Only for `listsParts`, and optional if the request's `withTotal` is `false`. */
   readonly total?: number | undefined;
 }
 

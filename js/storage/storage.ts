@@ -14,7 +14,6 @@ import type {
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
-  StorageListPartRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
@@ -41,7 +40,7 @@ import type { Deleted, Listing, PageRows, ParsedRows, Rows } from './rows.js';
  * | `describe` | yes | yes | Titles and labels fail with `unsupported`. |
  * | `expires` | | yes | `ttl` and `expireTime` fail with `unsupported`. |
  * | `keepsOperations` | yes | | A write that is sent twice is told by its events. |
- * | `listPart` | yes | yes | The service lists all sessions, and cuts the part from them. |
+ * | `listsParts` | yes | yes | `list` returns all sessions, and the service sorts them and cuts the page. |
  * | `onConnectionLost` | yes | | No diagnostic tells of a connection that was lost while idle. |
  * | `open` | yes | yes | `ping` reads the state of an app. |
  * | `readPage` | yes | yes | The service reads all events of the session for each page. |
@@ -70,7 +69,7 @@ export interface Storage {
   append(request: StorageWriteRequest, decide: Decide): void | Promise<void>;
   /** Returns a session with a window of its events, or the state of a user or an app. */
   read(request: StorageReadRequest): Rows | Promise<Rows>;
-  /** Returns a page of sessions, without their events. */
+  /** Returns the sessions of an app or a user, without their events. With `listsParts`, the part that is asked for. */
   list(request: StorageListRequest): Listing | Promise<Listing>;
   /**
    * Deletes a session, a user, or a state. May return the floor after it. Returns `false` only if the request has a
@@ -148,8 +147,8 @@ export interface Storage {
    * @internal
    */
   readonly keepsOperations?: boolean;
-  /** Lists any part of a list: in the order of `createTime`, or after a place. */
-  readonly listPart?: ((request: StorageListPartRequest) => Listing | Promise<Listing>) | undefined;
+  /** Whether `list` orders the sessions, counts them, and returns only the part that is asked for. */
+  readonly listsParts?: boolean;
   /** Called once, before the first verb: `tell` reports a connection that is lost while no call uses it. */
   onConnectionLost?(tell: (error: unknown) => void): void;
   /** Opens the storage, or asks whether it still answers. Otherwise the first verb opens it. */

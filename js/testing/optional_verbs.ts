@@ -26,7 +26,7 @@ import {
 } from './verb_rows.js';
 
 export async function listsParts(storage: Storage): Promise<void> {
-  if (storage.listPart === undefined) return;
+  if (storage.listsParts !== true) return;
   await create(storage, { ...filled(1), session: undefined });
   for (const [number, sessionId] of ['s1', 's2', '😀', '\uffff'].entries()) {
     // The last two have the same time.
@@ -39,7 +39,7 @@ export async function listsParts(storage: Storage): Promise<void> {
   type Place = readonly [order: 'asc' | 'desc', after: number, sessionId: string, userId: string];
   const list = async ([order, time, sessionId, userId]: Place, owner: { userId?: string } = {}) => {
     const after = { lastUpdateTime: time, sessionId, userId };
-    const listing = await storage.listPart!({
+    const listing = await storage.list({
       appName: 'app',
       order,
       after,
@@ -50,6 +50,9 @@ export async function listsParts(storage: Storage): Promise<void> {
     const ids = listing.sessions.map((row) => `${row.sessionId} of ${row.userId}`).slice(0, 2);
     return { ...listing, ids };
   };
+  const page = await storage.list({ appName: 'app', order: 'asc', offset: 3, limit: 1 });
+  expectEqual('the fourth session', ['\uffff of other'], page.sessions.map((row) => `${row.sessionId} of ${row.userId}`)); // prettier-ignore
+  expectEqual('the states of users who are not on the page', [], page.users);
   const pages: [place: Place, ids: string[]][] = [
     [['asc', TIME - 0.25, 's9', 'user'], ['s1 of user', 's2 of user']],
     [['asc', TIME, 's1', 'user'], ['s2 of user', '😀 of user']],

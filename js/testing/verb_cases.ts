@@ -218,8 +218,8 @@ export const verbCases: readonly VerbCase[] = [
       expectEqual("the user's state text", STATE, ofUser.user?.state);
       expectAbsent(ofUser, 'session', 'app');
       expectAbsent(await read(storage, { appName: 'app' }), 'session', ...SHARED_SCOPES);
-      const { total } = await storage.list({ appName: 'app', order: 'asc', offset: 0 });
-      expectEqual('the total', 0, total);
+      const { sessions } = await storage.list({ appName: 'app', order: 'asc', offset: 0 });
+      expectEqual('the sessions', 0, sessions.length);
     },
   },
   {
@@ -235,14 +235,11 @@ export const verbCases: readonly VerbCase[] = [
         await createSession(storage, { ...KEY, userId, sessionId });
       }
       const request = { appName: 'app', order: 'asc', offset: 0 } as const;
-      const { sessions, users, total } = await storage.list(request);
-      expectEqual('the sessions', ['fourth', 'second', 'session', 'third'], sessions.map(({ sessionId }) => sessionId)); // prettier-ignore
+      const { sessions, users } = await storage.list(request);
+      expectEqual('the sessions', ['fourth', 'second', 'session', 'third'], sessions.map(({ sessionId }) => sessionId).sort()); // prettier-ignore
       expectEqual('the users', [['user', 1]], users.map(({ userId, revision }) => [userId, revision])); // prettier-ignore
-      expectEqual('the total', 4, total);
       const ofOther = await storage.list({ ...request, userId: 'other' });
-      expectEqual("a user's total and states", [1, 0], [ofOther.total, ofOther.users.length]);
-      const page = await storage.list({ ...request, offset: 3, limit: 1 });
-      expectEqual('the states of users who are not on the page', [], page.users);
+      expectEqual("a user's sessions and states", [1, 0], [ofOther.sessions.length, ofOther.users.length]); // prettier-ignore
     },
   },
   {
@@ -262,7 +259,7 @@ export const verbCases: readonly VerbCase[] = [
     run: describesSessions,
   },
   {
-    name: 'verbs: listPart, if there is one, returns the sessions after a place',
+    name: 'verbs: list, if it lists parts, returns a page and the sessions after a place',
     place: 'Parts of lists',
     run: listsParts,
   },

@@ -26,7 +26,7 @@ import type {
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
-  StorageListPartRequest,
+  StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
   StorageWriteRequest,
@@ -59,6 +59,7 @@ import { SessionQueue } from './rest/session_queue.js';
 export class VertexStorage implements Storage {
   readonly kind = VERTEX_FACTS.kind;
   readonly durable = VERTEX_FACTS.durable;
+  readonly listsParts = true;
   readonly expires = VERTEX_FACTS.expires;
   readonly removesNull = VERTEX_FACTS.removesNull;
   readonly readsBack = true;
@@ -124,12 +125,8 @@ export class VertexStorage implements Storage {
     );
   }
 
-  list(request: StorageListPartRequest): Promise<Listing> {
+  list(request: StorageListRequest): Promise<Listing> {
     return this.#call(request, (sessions) => listSessions(sessions, request));
-  }
-
-  listPart(request: StorageListPartRequest): Promise<Listing> {
-    return this.list(request);
   }
 
   async delete(request: StorageDeleteRequest): Promise<void> {

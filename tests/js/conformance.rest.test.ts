@@ -35,10 +35,13 @@ function paging(): Storage {
       const { session, events } = await adapter.read({ key: request.key, window: {} });
       return { session, events: cutPage(events, request), eventCount: events.length };
     },
-    async listPart({ limit, offset, ...part }) {
+    listsParts: true,
+    async list({ limit, offset, ...part }) {
       const all = await adapter.list({ ...part, offset: 0 });
       const end = limit === undefined ? undefined : offset + limit;
-      return { ...all, sessions: sortList(all.sessions, part).slice(offset, end) };
+      const sessions = sortList(all.sessions, part).slice(offset, end);
+      const users = all.users.filter(({ userId }) => sessions.some((row) => row.userId === userId));
+      return { ...all, users, sessions, total: all.sessions.length };
     },
   };
 }

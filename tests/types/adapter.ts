@@ -38,7 +38,7 @@ describe('A storage adapter', () => {
       list: () => Promise.resolve(listing),
       delete: () => Promise.resolve(),
       readPage: () => Promise.resolve({ events: [], eventCount: 0 }),
-      listPart: () => Promise.resolve(listing),
+      listsParts: true,
       close: () => Promise.resolve(),
     };
     compiled(() => [openSessionService({ storage: now }), openSessionService({ storage: later })]);

@@ -3,7 +3,7 @@ import type {
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
-  StorageListPartRequest,
+  StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
   StorageWriteRequest,
@@ -51,6 +51,7 @@ export interface CacheStorageParts {
  */
 export class CacheStorage implements Storage {
   readonly kind = 'cache';
+  readonly listsParts = true;
   readonly #parts: CacheStorageParts;
   /** The session that is created. */
   readonly #creation: CreateRequest | undefined;
@@ -277,11 +278,7 @@ export class CacheStorage implements Storage {
     });
   }
 
-  listPart(request: StorageListPartRequest): Promise<Listing> {
-    return this.list(request);
-  }
-
-  list(request: StorageListPartRequest): Promise<Listing> {
+  list(request: StorageListRequest): Promise<Listing> {
     const { appName, userId, offset, limit } = request;
     return this.#parts.data.read(async (transaction) => {
       const below = { appName, userId };

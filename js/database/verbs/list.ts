@@ -1,6 +1,6 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import { compareValues, sortList, type TimedPlace } from '../../storage/list_place.js';
-import type { StorageListPartRequest } from '../../storage/requests.js';
+import type { StorageListRequest } from '../../storage/requests.js';
 import type { Listing, SessionRow } from '../../storage/rows.js';
 import { parseMilliseconds } from '../../python/micros.js';
 import { cached, filledChunks, nextPowerOfTwo } from './statement_sizes.js';
@@ -186,7 +186,7 @@ export function listStatements(database: Database, engine: Engine) {
  * behind U+E000 to U+FFFF. So all sessions with the page's first and last time are read, and the page is cut
  * here.
  */
-export function* list(context: VerbContext, request: StorageListPartRequest): Steps<Listing> {
+export function* list(context: VerbContext, request: StorageListRequest): Steps<Listing> {
   const { layout, statements } = context;
   const { appName, userId, order, offset, limit, withTotal = true, after } = request;
   const { orderBy = 'lastUpdateTime' } = request;
@@ -254,7 +254,7 @@ export function* list(context: VerbContext, request: StorageListPartRequest): St
 /** @returns `undefined` if the page is empty, or if all sessions are listed */
 function timesOfPage(
   rows: readonly { time: StoredTime }[],
-  { offset, limit = 0, order }: StorageListPartRequest,
+  { offset, limit = 0, order }: StorageListRequest,
 ): PageTimes | undefined {
   const times = sortedTimes(rows, order);
   const first = times[offset];
@@ -267,7 +267,7 @@ function timesOfPage(
 /** Returns the times from a place, whose ties may lie after it, to the last of `limit` sessions beyond. */
 function timesAfterPlace(
   rows: readonly { time: StoredTime }[],
-  { limit = 0, order, orderBy = 'lastUpdateTime' }: StorageListPartRequest,
+  { limit = 0, order, orderBy = 'lastUpdateTime' }: StorageListRequest,
   { [orderBy]: time = 0 }: TimedPlace,
   timeWithMargin: (milliseconds: number, isBeyond: boolean) => StoredTime,
 ): PageTimes {

@@ -12,49 +12,41 @@ import {
   requireString,
 } from '../checked_rows.js';
 import { sortList } from '../list_place.js';
-import type { StorageListPartRequest } from '../requests.js';
+import type { StorageListRequest } from '../requests.js';
 import type { Listing } from '../rows.js';
 import type { Storage } from '../storage.js';
 import { requestOf, settled } from './storage_calls.js';
 
-/**
- * Lists sessions through a storage, and checks its result. A storage without `listPart` lists all sessions, and this
- * function cuts the part from them. A page by `lastUpdateTime` that is not after a place is listed by `list`.
- */
+/** Lists sessions through a storage, and checks its result. Cuts the part if the storage returns all sessions. */
 export function listThrough(
   storage: Storage,
-  part: StorageListPartRequest,
+  part: StorageListRequest,
   call: StorageCall,
 ): Promise<ReadList> {
-  const { offset, limit, after, orderBy, ...others } = part;
-  const isPage = orderBy === undefined && after === undefined;
-  const hasVerb = !isPage && storage.listPart !== undefined;
-  const verb = hasVerb ? 'listPart' : 'list';
-  return settled(verb, call.signal, async () => {
-    const listing = (async () => {
-      if (hasVerb) return storage.listPart(requestOf(part, call));
-      return storage.list(requestOf(isPage ? part : { ...others, offset: 0 }, call));
-    })();
-    const listed = checked(verb, await untilAborted(call.signal, listing), part.withTotal);
-    if (isPage || hasVerb) return listed;
-    if (
-      orderBy === 'createTime' &&
-      listed.sessions.some(({ createTime }) => createTime === undefined)
-    ) {
+  const { appName, userId, order, offset, limit, after, orderBy } = part;
+  const { listsParts = false } = storage;
+  const whole = { appName, ...(userId !== undefined && { userId }), order, offset: 0 };
+  return settled('list', call.signal, async () => {
+    const request = requestOf(listsParts ? part : whole, call);
+    const listing = await untilAborted(call.signal, (async () => storage.list(request))());
+    if (listsParts) return checked(listing, part.withTotal);
+    const { sessions, shared } = checked(listing, false);
+    if (orderBy === 'createTime' && sessions.some(({ createTime }) => createTime === undefined)) {
       throw new SessionError(
         'unsupported',
         'The storage cannot list by createTime: it does not return the createTime of every session.',
         { key: 'orderBy' },
       );
     }
-    const sorted = sortList(listed.sessions, part);
     // What was read after a place is all returned, so that a walk need not read it again.
     const end = limit === undefined || after !== undefined ? undefined : offset + limit;
-    return { ...listed, sessions: sorted.slice(offset, end) };
+    const cut = sortList(sessions, part).slice(offset, end);
+    return { sessions: cut, shared, total: sessions.length };
   });
 }
 
-function checked(verb: string, listing: Listing, withTotal = true): ReadList {
+function checked(listing: Listing, withTotal = true): ReadList {
+  const verb = 'list';
   requireObject(verb, 'a result', listing);
   const rows = requireArray(verb, 'sessions', listing.sessions);
   const sessions = rows.map((row, index): ListedSession => {

@@ -47,7 +47,7 @@ import {
   updateOnce,
 } from '../operations/applied_operations.js';
 import { deleteCreated } from '../operations/delete_created.js';
-import type { StorageDeleteUnchangedRequest, StorageListPartRequest } from '../requests.js';
+import type { StorageDeleteUnchangedRequest, StorageListRequest } from '../requests.js';
 import { storageKey } from '../scopes.js';
 import type { Storage } from '../storage.js';
 import { parseRows } from '../stored_events.js';
@@ -260,7 +260,7 @@ export class StorageBackend implements Backend {
 
   async list(request: ListRequest): Promise<ReadList> {
     const { appName, userId, order, orderBy, offset, limit, withTotal, after } = request;
-    const part: StorageListPartRequest = {
+    const part: StorageListRequest = {
       appName,
       ...(userId !== undefined && { userId }),
       order,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json/rules.js';
 import { sortList } from '../../storage/list_place.js';
-import type { StorageListPartRequest } from '../../storage/requests.js';
+import type { StorageListRequest } from '../../storage/requests.js';
 import { NO_ROWS } from '../../storage/rows.js';
 import type { Listing, Rows, SessionRow, StorageKey } from '../../storage/rows.js';
 import { isOwnedBy, listedRow, sharedRow } from './session_resource.js';
@@ -12,7 +12,7 @@ import type { Sessions } from './sessions.js';
  */
 export async function listSessions(
   sessions: Sessions,
-  request: StorageListPartRequest,
+  request: StorageListRequest,
 ): Promise<Listing> {
   const { appName, userId, offset, limit, after } = request;
   const { listUrl } = sessions.engineUrls(appName);
