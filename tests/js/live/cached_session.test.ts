@@ -120,3 +120,25 @@ for (const ids of [
     await other.close();
   });
 }
+
+it('A live session over a cache edits a message offline, and the remote gets the rewind with it', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  await cache.createSession(KEY);
+  const store = liveSession(cache, KEY);
+  const stop = store.subscribe(() => undefined);
+  for (const id of ['e1', 'e2']) await store.send({ ...message(id), invocationId: id });
+  await cache.sync();
+  server.isOffline = true;
+  const { id } = await store.edit('e2', { role: 'user', parts: [{ text: 'edited' }] });
+  assert.deepEqual(idsOf(store.getSnapshot().events), ['e1', id]);
+  server.isOffline = false;
+  await cache.sync();
+  await snapshotOf(store, ({ unsent }) => Object.keys(unsent).length === 0);
+  const config = { view: 'transcript' } as const;
+  const stored = await server.service.getSession({ ...KEY, config });
+  assert.deepEqual(idsOf(stored?.events ?? []), ['e1', id]);
+  assert.deepEqual(idsOf(store.getSnapshot().events), ['e1', id]);
+  stop();
+  await cache.close();
+});

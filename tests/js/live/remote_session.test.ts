@@ -39,3 +39,23 @@ it('A live session over a server shows what another client does', async () => {
   for (const stop of stops) stop();
   await Promise.all(clients.map((client) => client.close()));
 });
+
+it('A live session over a server edits a message, and the other client sees it', async () => {
+  const service = new InMemorySessionService();
+  const fetch = fetchFrom(handlerOn(service));
+  const clients = [1, 2].map(() => new RemoteSessionService({ url: URL_OF_SERVER, fetch }));
+  const [store, mirror] = clients.map((client) => liveSession(client, KEY));
+  assert.ok(store && mirror);
+  const stops = [store, mirror].map((one) => one.subscribe(() => undefined));
+  const first = await store.send({ ...message('e1'), invocationId: 'first' });
+  await store.send({ ...message('e2'), invocationId: 'second' });
+  await snapshotOf(mirror, ({ events }) => events.length === 2);
+  const edited = await store.edit('e2', { role: 'user', parts: [{ text: 'edited' }] });
+  const ids = [first.id, edited.id].join();
+  await snapshotOf(mirror, ({ events }) => idsOf(events).join() === ids);
+  const [place] = await mirror.branches();
+  await mirror.switchBranch(place?.alternatives[0]?.branch ?? '');
+  await snapshotOf(store, ({ events }) => idsOf(events).join() === 'e1,e2');
+  for (const stop of stops) stop();
+  await Promise.all(clients.map((client) => client.close()));
+});
