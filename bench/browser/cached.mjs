@@ -141,19 +141,24 @@ export function cachedAppends() {
 
 /**
  * Sends what waits: 20 events in each of 50 sessions. The best possible is one request a session, all at once. Events
- * of different sessions that write one shared key are sent in the order of their writes, so there the best possible is
- * one request a session, one after the other.
+ * that write one shared key are sent in the order of their writes. They are written in turns here, so the best possible
+ * is one request an event, one after the other.
  *
  * @returns {Promise<import('../measure.mjs').Result[]>}
  */
 export async function drain() {
-  const apart = { case: `draining ${SESSIONS * APPENDS} appends in ${SESSIONS} sessions`, than: 'one request a session, all at once' }; // prettier-ignore
-  const shared = { case: `${apart.case} that write one shared key`, than: 'one request a session, one after the other' }; // prettier-ignore
-  return [await drained(false, apart), await drained(true, shared)];
+  const nameOf = (/** @type {number} */ appends) => `draining ${SESSIONS * appends} appends in ${SESSIONS} sessions`; // prettier-ignore
+  const apart = { case: nameOf(APPENDS), than: 'one request a session, all at once' };
+  const shared = { case: `${nameOf(2)} that write one shared key`, than: 'one request an event, one after the other' }; // prettier-ignore
+  return [await drained(APPENDS, false, apart), await drained(2, true, shared)];
 }
 
-/** @param {boolean} isShared whether the events write shared keys @param {{ case: string, than: string }} names */
-function drained(isShared, names) {
+/**
+ * @param {number} appends those in each session
+ * @param {boolean} isShared whether the events write shared keys
+ * @param {{ case: string, than: string }} names
+ */
+function drained(appends, isShared, names) {
   return withCache(async ({ server, remote, cache, connection }) => {
     const ids = Array.from({ length: SESSIONS }, (_, number) => `drain ${number}`);
     const sessions = await Promise.all(ids.map((sessionId) => cache.createSession({ ...user, sessionId }))); // prettier-ignore
@@ -171,7 +176,7 @@ function drained(isShared, names) {
       connection.isCut = true;
       await Promise.all(
         sessions.map(async (session) => {
-          for (let count = 0; count < APPENDS; count += 1) {
+          for (let count = 0; count < appends; count += 1) {
             await cache.appendEvent({ session, event: nextEvents(1)[0] });
           }
         }),
@@ -180,15 +185,16 @@ function drained(isShared, names) {
       return timeOf(() => cache.sync());
     };
     /** @param {(typeof best)[number]} session */
-    const send = (session) => remote.appendEvents({ session, events: nextEvents(APPENDS) });
+    const send = (session) =>
+      remote.appendEvents({ session, events: nextEvents(isShared ? 1 : appends) });
     const direct = () =>
       timeOf(async () => {
         if (!isShared) await Promise.all(best.map(send));
-        else for (const session of best) await send(session);
+        else for (let count = 0; count < appends; count += 1) for (const session of best) await send(session); // prettier-ignore
       });
     const times = await timesInTurns({ ours, direct }, { rounds: 5, warmUp: 1 });
     const stored = await server.getSession({ ...user, sessionId: 'drain 0' });
-    if (stored?.events.length !== 6 * APPENDS) throw new Error('not everything was sent');
+    if (stored?.events.length !== 6 * appends) throw new Error('not everything was sent');
     return atMostByRound({ ...names, ours: times.ours, peer: times.direct, unit: 'ms', most: 2 });
   });
 }

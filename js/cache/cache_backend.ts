@@ -1,4 +1,3 @@
-import { SessionError } from '../errors/errors.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StorageDeleteUnchangedRequest } from '../storage/requests.js';
 import { StorageBackend } from '../storage/driver/storage_backend.js';
@@ -79,10 +78,9 @@ export class CacheBackend extends CopyReads implements Backend {
   }
 
   async append(request: AppendRequest): Promise<Appended> {
-    const { key, position, events } = request;
+    const { key, position } = request;
     // Without a handle the session may be unknown here.
     if (!(position.created >= 0)) await this.#require(key, request);
-    if (events.length > 0) await this.#refuseIfReadOnly(key);
     return this.#write(key, request, (backend) => backend.append(request));
   }
 
@@ -95,14 +93,6 @@ export class CacheBackend extends CopyReads implements Backend {
         (await transaction.session(key)) !== undefined,
     );
     if (!isThere) await untilAborted(call.signal, fetch.require(key, 1));
-  }
-
-  /** Refuses events that the remote has no route for. Stored locally, they would wait for ever. */
-  async #refuseIfReadOnly(key: CompositeSessionKey): Promise<void> {
-    const record = await this.#parts.data.read((transaction) => transaction.session(key));
-    if (record?.copy?.created !== null) return;
-    const message = 'The remote has no route to append events; run the agent there.';
-    throw new SessionError('unsupported', message, { storage: 'cache' });
   }
 
   update(request: UpdateRequest): Promise<SharedRevisions> {

@@ -170,8 +170,8 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
       if (userId === undefined) return;
       if (await lists.hasList(owner)) await lists.fetch(owner, true);
       const copies = await data.read((transaction) => transaction.sessions({ appName, userId }));
-      // A session that was sent got the remote's new events with the answers.
-      const sent = new Set(waiting.filter((name) => pending.next(name) === undefined));
+      // A session that was sent got the remote's new events with the answers, unless operations wait for the copy.
+      const sent = new Set(waiting.filter((name) => pending.operations(name).length === 0));
       const others = copies.filter(
         ([key, { copy }]) => copy !== undefined && !sent.has(nameOf(key)),
       );

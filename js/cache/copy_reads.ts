@@ -130,7 +130,7 @@ export class CopyReads {
         if (copy !== undefined && isEnough(copy, copiedCount)) {
           bounds.markUsed(key);
           const isFetched = policy === 'network-first' || lastCount >= 0;
-          if (!isFetched) fetch.copy(key).catch(report);
+          if (!isFetched) fetch.copyLater(key, report);
           return copy;
         }
         // If a deleted session has a copy, it was created again.

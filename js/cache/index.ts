@@ -8,7 +8,6 @@ export type { CachedGetSessionConfig, CachedGetSessionRequest } from './cached_s
 export { MemoryLocalStore } from './local/memory_local_store.js';
 export type {
   CacheStoreName,
-  LocalEntry,
   LocalKey,
   LocalRange,
   LocalStore,

@@ -316,7 +316,8 @@ async function dropOperations(
   const isGone = removed.some(
     ({ refusal, kind }) => refusal?.code === 'not_found' || kind === 'create',
   );
-  if (record === undefined || !isGone || (eventId !== undefined && put.length > 0))
+  const mayBeEmpty = isGone || record?.copy === undefined;
+  if (record === undefined || !mayBeEmpty || (eventId !== undefined && put.length > 0))
     return undefined;
   const left = await transaction.operations(key, record);
   if (left.length > 0 || (record.copy !== undefined && !isGoneCopy(removed))) return undefined;
@@ -402,7 +403,7 @@ async function withoutOvertaken(
   for (const scope of SHARED_SCOPES) {
     if (result.shared[scope] === undefined) continue;
     const owner = stateOwnerOf(operation.key, scope);
-    const later = (await transaction.sharedNumbers(owner)).filter(
+    const later = (await transaction.sharedWrites(owner)).filter(
       ({ number, isRefused }) => number > operation.number && !numbers.has(number) && !isRefused,
     );
     const keys = new Set(later.flatMap(({ values }) => values.map(([key]) => key)));

@@ -65,7 +65,10 @@ export function openParts(options: TakenOptions) {
     fetchOvertaken: (owners) => lists.fetchOvertaken(owners),
   });
   const lists: Lists = new Lists({ ...context, bounds, fetch });
-  const follower = new Follower({ feed: options.remote[CORE].feed, data, fetch, lists, report });
+  const follower = new Follower({
+    ...{ feed: options.remote[CORE].feed, data, fetch, lists, report },
+    sending: (name) => sender.sending(name),
+  });
   const leadership = new Leadership({
     data,
     report,
@@ -77,7 +80,7 @@ export function openParts(options: TakenOptions) {
   });
   const shared = { ...context, bounds, fetch, lists, leadership };
   const delivery = new Delivery(shared);
-  const sender = new Sender({
+  const sender: Sender = new Sender({
     ...shared,
     delivery,
     tellWake: () => tabs.post('wake'),

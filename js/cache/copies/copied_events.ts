@@ -172,9 +172,7 @@ export async function putWindow(
     'events',
     eventRange(session, copy.first, copy.next),
   );
-  const stored = new Map(
-    entries.map(({ value }) => [(value as EventRecord).id, value as EventRecord]),
-  );
+  const stored = new Map((entries as readonly EventRecord[]).map((each) => [each.id, each]));
   const firstKnown = events.findIndex(({ id }) => stored.has(id));
   const isNews = ({ id, text }: RemoteEvent, index: number): boolean =>
     stored.has(id) ? stored.get(id)!.text !== text : !isNew && index >= firstKnown;

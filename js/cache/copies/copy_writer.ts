@@ -106,7 +106,7 @@ async function isDeletedSince(
   const first = operations.find(({ kind }) => kind === 'create' || kind === 'delete');
   // A deletion after the creation hides the copy, and is sent for it.
   if (first?.kind === 'create') return false;
-  if ((await transaction.operations(user)).some(({ what }) => what === 'user')) return true;
+  if ((await transaction.userDeletions(user)).length > 0) return true;
   // The session that a deletion without a copy deletes is still at the remote.
   return first !== undefined;
 }
@@ -117,7 +117,7 @@ export function makeDraft(
   copy: Copy,
   operations: readonly Operation[],
 ): CopyDraft {
-  const overlay = foldOf({ ...record, copy }, operations, []);
+  const overlay = foldOf({ ...record, copy }, operations);
   return { key, record, copy, overlay, isReordered: false, isChanged: false };
 }
 
@@ -209,13 +209,12 @@ export async function firstEventId(
 export async function takeListed(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  listed: ListedSession,
+  session: RemoteSession,
   began: number,
   now: number,
 ): Promise<{ readonly notices: readonly Notice[]; readonly isChanged: boolean }> {
   const record = await transaction.session(key);
   const copy = record?.copy;
-  const session = listedSession(listed);
   const isSameSession = copy?.created === session.created;
   if (copy !== undefined && isSameSession) {
     // The events of a copy that was only listed are fetched when it is read.
@@ -239,7 +238,8 @@ export async function takeListed(
   return { notices, isChanged: false };
 }
 
-function listedSession(listed: ListedSession): RemoteSession {
+/** Returns a session of a list as the remote has it, without its events. */
+export function listedSession(listed: ListedSession): RemoteSession {
   const { created, revision, lastUpdateTime, createTime, state, title = '', labels = '' } = listed;
   const hasRevisions = created > 0;
   return {

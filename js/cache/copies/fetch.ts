@@ -5,11 +5,11 @@ import type { StateOwner } from '../../storage/scopes.js';
 import { nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
-import type { SessionRecord } from '../records/records.js';
+import type { Copy, SessionRecord } from '../records/records.js';
 import { forEachOf, Turns } from '../records/turns.js';
 import { firstEventId, type FetchStart, takeOlder, takeSession } from './copy_writer.js';
 import type { Bounds } from './bounds.js';
-import type { RemoteEnd } from './remote_end.js';
+import type { RemoteEnd, RemoteSession } from './remote_end.js';
 
 /** The most copies that are brought up to the remote at once. */
 const MOST_AT_ONCE = 8;
@@ -58,6 +58,11 @@ export class Fetch {
    */
   copy(key: CompositeSessionKey, need = 0): Promise<void> {
     return this.turns.call(nameOf(key), { key, need, isRevalidation: true });
+  }
+
+  /** Brings a copy up to the remote after the caller has got what is here, so that its transaction is the only one. */
+  copyLater(key: CompositeSessionKey, report: (error: unknown) => void): void {
+    setTimeout(() => void this.copy(key).catch(report));
   }
 
   /** Brings copies up to the remote, some at once. */
@@ -118,7 +123,9 @@ export class Fetch {
     const canAskChanges = copy !== undefined && !copy.isStale && copy.created !== null;
     const hasEnough = isEnough || (need < Infinity && firstId !== undefined);
     if (canAskChanges && hasEnough) {
-      return this.#take(key, start, await remote.changes(key, copy));
+      const changes = await remote.changes(key, copy);
+      if (changes !== undefined && isAsCopied(changes, copy)) return true;
+      return this.#take(key, start, changes);
     }
     // A session that was created here and has no copy may have events of others: a handle of it needs all of them.
     const isWhole =
@@ -166,6 +173,14 @@ export class Fetch {
     await fetchOvertaken(taken.overtaken);
     return true;
   }
+}
+
+/** Whether a session is as it was when it was copied. */
+function isAsCopied(session: RemoteSession, copy: Copy): boolean {
+  const { revision, lastUpdateTime, title, labels, state, events } = session;
+  const isSame = revision === copy.revision && lastUpdateTime === copy.lastUpdateTime;
+  const isDescribed = title === copy.title && labels === copy.labels;
+  return isSame && isDescribed && state === undefined && events.length === 0;
 }
 
 /** Whether the remote may have the session, because its creation is under way. */

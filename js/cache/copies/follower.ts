@@ -1,3 +1,4 @@
+import { Deadline } from '../../call/deadline.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
@@ -13,8 +14,13 @@ export interface FollowerParts {
   readonly data: LocalData;
   readonly fetch: Fetch;
   readonly lists: Lists;
+  /** Resolves when the requests of this tab that send a session have settled. */
+  readonly sending: (name: string) => Promise<void> | undefined;
   readonly report: (error: unknown) => void;
 }
+
+/** The longest that a notice waits for the answer to a request, in milliseconds. */
+const LONGEST_WAIT = 500;
 
 /** Follows the remote's feed in the leading tab, and brings the copies up to what it tells. */
 export class Follower {
@@ -76,13 +82,16 @@ export class Follower {
 
   async #hear(owner: StateOwner, notice: Notice): Promise<void> {
     if (notice.type === 'resync' || notice.type === 'lost') return this.#resync(owner);
-    const { fetch, lists } = this.#parts;
+    const { fetch, lists, sending } = this.#parts;
     const { appName, userId } = notice;
     if (notice.type === 'stateChanged') return this.#fetchStates(notice);
     if (userId === undefined) return;
     const { sessionId } = notice;
     if (sessionId === undefined) return lists.fetch(owner, true);
     const key = { appName, userId, sessionId };
+    // The answer to what this tab is sending brings the copy up to the notice of it.
+    const sent = sending(nameOf(key));
+    if (sent !== undefined) await inTime(sent);
     const copy = await this.#parts.data.read(
       async (transaction) => (await transaction.session(key))?.copy,
     );
@@ -123,4 +132,10 @@ export class Follower {
       await lists.fetchShownState(owner);
     }
   }
+}
+
+async function inTime(work: Promise<void>): Promise<void> {
+  const deadline = new Deadline(LONGEST_WAIT);
+  await deadline.until(work);
+  deadline.clear();
 }

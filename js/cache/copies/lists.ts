@@ -9,10 +9,17 @@ import { nameOf } from '../records/cache_key.js';
 import { isRefusal } from '../records/failures.js';
 import { stateOwnerOf } from '../records/records.js';
 import { forEachOf, Turns } from '../records/turns.js';
-import type { JsonState } from '../view/json_state.js';
 import { splitByScope } from '../view/shared_overlay.js';
-import { type Beginning, removeGone, type Taken, takeListed, takeState } from './copy_writer.js';
+import {
+  type Beginning,
+  removeGone,
+  type Taken,
+  takeListed,
+  takeState,
+  listedSession,
+} from './copy_writer.js';
 import type { Fetch, FetchParts } from './fetch.js';
+import type { RemoteSession } from './remote_end.js';
 
 /** The sessions on a page of a list that is only looked through for what has changed. */
 const PAGE = 5;
@@ -153,6 +160,12 @@ export class Lists {
   ): Promise<CompositeSessionKey[]> {
     const { began } = start;
     const { data, bounds, clock, publish } = this.#parts;
+    const listed = sessions
+      .filter(({ isDamaged }) => !isDamaged)
+      .map((session) => {
+        const key = { appName, userId: session.userId, sessionId: session.sessionId };
+        return { key, session: listedSession(session) };
+      });
     const fetched: CompositeSessionKey[] = [];
     const taken: Taken = { notices: [], overtaken: [] };
     const { notices, overtaken } = taken;
@@ -162,19 +175,17 @@ export class Lists {
       data.write(async (transaction) => {
         transaction.resume(start);
         fetched.length = notices.length = overtaken.length = 0;
-        for (const session of sessions) {
-          if (session.isDamaged) continue;
-          const key = { appName, userId: session.userId, sessionId: session.sessionId };
-          const listed = await takeListed(transaction, key, session, began, clock());
-          notices.push(...listed.notices);
-          if (listed.isChanged) fetched.push(key);
+        for (const { key, session } of listed) {
+          const taken = await takeListed(transaction, key, session, began, clock());
+          notices.push(...taken.notices);
+          if (taken.isChanged) fetched.push(key);
         }
         const states: [StateOwner, string | undefined][] = [[{ appName }, shared.app]];
         for (const [user, state] of shared.users) {
           if (userId === undefined || user === userId)
             states.push([{ appName, userId: user }, state]);
         }
-        states.push(...shownStates(appName, sessions));
+        states.push(...shownStates(listed));
         for (const [owner, state] of states) {
           // Without a session the list tells nothing, and some servers list sessions without states.
           if (state === undefined || (!hasStates && state === '{}') || sessions.length === 0)
@@ -238,13 +249,14 @@ export class Lists {
 }
 
 /** The states that some servers show in sessions only. The newest session, which is the first, has the last values. */
-function shownStates(appName: string, sessions: readonly ListedSession[]): [StateOwner, string][] {
+function shownStates(
+  listed: readonly { readonly key: CompositeSessionKey; readonly session: RemoteSession }[],
+): [StateOwner, string][] {
   const shown = new Map<string, [StateOwner, string]>();
-  for (const { userId, state, isDamaged } of sessions) {
-    if (isDamaged) continue;
-    const byScope = splitByScope(JSON.parse(state) as JsonState);
+  for (const { key, session } of listed) {
+    const byScope = splitByScope(session.state!);
     for (const scope of SHARED_SCOPES) {
-      const owner = stateOwnerOf({ appName, userId }, scope);
+      const owner = stateOwnerOf(key, scope);
       const name = nameOf(owner);
       if (Object.keys(byScope[scope]).length === 0 || shown.has(name)) continue;
       shown.set(name, [owner, JSON.stringify(byScope[scope])]);

@@ -5,7 +5,7 @@ import { SHARED_SCOPES } from '../../state/scope.js';
 import { isRevision } from '../../storage/checked_rows.js';
 import type { SharedRow } from '../../storage/rows.js';
 import type { StateOwner } from '../../storage/scopes.js';
-import type { LocalEntry, LocalKey, LocalTransaction } from '../local/local_store.js';
+import type { LocalKey, LocalTransaction } from '../local/local_store.js';
 import { type NumberedWrite, overlayState } from '../view/shared_overlay.js';
 import { type SessionView, viewOf } from '../view/session_overlay.js';
 import { type CacheKey, isSession, keyOfName, nameOf } from '../records/cache_key.js';
@@ -42,8 +42,10 @@ export class CacheTransaction {
   #owner: OwnerRecord;
   /** The operations of the sessions and states whose operations have changed. */
   readonly #changed = new Map<string, readonly Operation[]>();
-  /** The changed sessions with the records that they have now. */
+  /** The sessions that were read or changed, with the records that they have now. */
   readonly #records = new Map<string, SessionRecord | undefined>();
+  /** What unsent operations change in the state of an app and in those of its users, by app. */
+  readonly #shared = new Map<string, Promise<readonly NumberedWrite[]>>();
 
   private constructor(
     local: LocalTransaction,
@@ -151,7 +153,7 @@ export class CacheTransaction {
       add({ appName });
     }
     const { from, to } = ownerRange(this.#ownerName);
-    for (const { key } of await this.local.list('states', { from, to })) {
+    for (const key of await this.local.keys('states', { from, to })) {
       const [, appName, userId] = key as string[];
       if (appName !== undefined) add(userId === undefined ? { appName } : { appName, userId });
     }
@@ -167,8 +169,12 @@ export class CacheTransaction {
   }
 
   async session(key: CompositeSessionKey): Promise<SessionRecord | undefined> {
-    const record = await this.local.get('sessions', this.keyOf(key));
-    return record === undefined ? undefined : checkedRecord(record, key);
+    const name = nameOf(key);
+    if (this.#records.has(name)) return this.#records.get(name);
+    const value = await this.local.get('sessions', this.keyOf(key));
+    const record = value === undefined ? undefined : checkedRecord(value, key);
+    if (!this.#records.has(name)) this.#records.set(name, record);
+    return this.#records.get(name);
   }
 
   async putSession(key: CompositeSessionKey, record: SessionRecord): Promise<void> {
@@ -180,12 +186,16 @@ export class CacheTransaction {
   async sessions(
     below: Partial<StateOwner>,
   ): Promise<(readonly [key: CompositeSessionKey, record: SessionRecord])[]> {
-    const entries = await this.local.list('sessions', sessionRange(this.#ownerName, below));
-    return entries.map(({ key, value }) => {
+    const range = sessionRange(this.#ownerName, below);
+    const [keys, values] = await Promise.all([
+      this.local.keys('sessions', range),
+      this.local.list('sessions', range),
+    ]);
+    return keys.map((key, index) => {
       const [, appName, userId, sessionId] = key as string[];
       return [
         { appName: appName!, userId: userId!, sessionId: sessionId! },
-        checkedRecord(value, { sessionId: sessionId! }),
+        checkedRecord(values[index], { sessionId: sessionId! }),
       ] as const;
     });
   }
@@ -200,8 +210,8 @@ export class CacheTransaction {
   /** Deletes all of a session, also its operations, without reading the record. */
   async deleteDamaged(key: CompositeSessionKey): Promise<void> {
     const { from, to } = operationRange(this.#ownerName, key);
-    const operations = operationsIn(await this.local.list('outbox', { from, to }));
-    for (const operation of operations) await this.#deleteOperation(operation);
+    const operations = (await this.local.list('outbox', { from, to })) as readonly Operation[];
+    await this.#deleteOperations(key, operations, operations);
     this.#changed.set(nameOf(key), []);
     await this.deleteSession(key);
   }
@@ -219,17 +229,17 @@ export class CacheTransaction {
     const { client } = this.#owner;
     const remembered = record && this.#memory.operations(client, name, record);
     if (remembered !== undefined) return remembered;
-    const entries = await this.local.list('outbox', operationRange(this.#ownerName, key));
-    const operations = operationsIn(entries);
+    const range = operationRange(this.#ownerName, key);
+    const operations = (await this.local.list('outbox', range)) as readonly Operation[];
     if (record !== undefined) this.#memory.remember(client, name, record.stamp, operations);
     return operations;
   }
 
   /** All operations below an app or a user, by name of their session or state. */
   async operationsBelow(below: Partial<StateOwner>): Promise<Map<string, Operation[]>> {
-    const entries = await this.local.list('outbox', operationsBelow(this.#ownerName, below));
+    const range = operationsBelow(this.#ownerName, below);
     const byName = new Map<string, Operation[]>();
-    for (const operation of operationsIn(entries)) {
+    for (const operation of (await this.local.list('outbox', range)) as readonly Operation[]) {
       const name = nameOf(operation.key);
       const others = byName.get(name);
       if (others === undefined) byName.set(name, [operation]);
@@ -248,8 +258,11 @@ export class CacheTransaction {
   ): Promise<void> {
     const record = isSession(key) ? await this.session(key) : undefined;
     const before = await this.operations(key, record);
-    for (const operation of removed) await this.#deleteOperation(operation);
-    for (const operation of put) await this.#putOperation(operation);
+    if (removed.length > 0) await this.#deleteOperations(key, removed, before);
+    for (const operation of put) {
+      const earlier = before.find(({ number }) => number === operation.number);
+      await this.#putOperation(operation, earlier);
+    }
     const numbers = new Set([...put, ...removed].map(({ number }) => number));
     const last = before.at(-1)?.number ?? 0;
     const isAddition = removed.length === 0 && put.every(({ number }) => number > last);
@@ -264,37 +277,51 @@ export class CacheTransaction {
     await this.putSession(key, { ...record, stamp, shape: isAddition ? record.shape : stamp });
   }
 
-  async #putOperation(operation: Operation): Promise<void> {
-    const { key, number } = operation;
+  async #putOperation(operation: Operation, earlier?: Operation): Promise<void> {
+    const { key, number, shared, what } = operation;
     await this.local.put('outbox', operationKey(this.#ownerName, key, number), operation);
+    const isRefused = operation.refusal !== undefined;
+    const isSame = shared === earlier?.shared && isRefused === (earlier.refusal !== undefined);
+    if (isSame) return;
     for (const scope of SHARED_SCOPES) {
-      const write = operation.shared[scope];
-      const owner = stateOwnerOf(key, scope);
-      const entry = sharedKey(this.#ownerName, owner, number);
+      const write = shared[scope];
       if (write === undefined) continue;
+      const owner = stateOwnerOf(key, scope);
       const numbered: NumberedWrite = {
-        ...write,
-        number,
-        isRefused: operation.refusal !== undefined,
+        ...{ ...write, number, isRefused, userId: owner.userId },
+        isOfDeletedUser: what === 'user',
       };
-      await this.local.put('outbox', entry, numbered);
+      this.#shared.delete(key.appName);
+      await this.local.put('outbox', sharedKey(this.#ownerName, owner, number), numbered);
     }
   }
 
-  async #deleteOperation({ key, number, shared }: Operation): Promise<void> {
-    await this.local.delete('outbox', operationKey(this.#ownerName, key, number));
-    for (const scope of SHARED_SCOPES) {
-      if (shared[scope] === undefined) continue;
-      await this.local.delete(
-        'outbox',
-        sharedKey(this.#ownerName, stateOwnerOf(key, scope), number),
-      );
+  async #deleteOperations(
+    key: CacheKey,
+    removed: readonly Operation[],
+    before: readonly Operation[],
+  ): Promise<void> {
+    const keyOf = ({ number }: Operation): LocalKey => operationKey(this.#ownerName, key, number);
+    const next = before[removed.length];
+    // Most that leave are the first ones.
+    if (removed.every(({ number }, index) => number === before[index]?.number)) {
+      const { from, to } = operationRange(this.#ownerName, key);
+      await this.local.delete('outbox', from, next === undefined ? to : keyOf(next));
+    } else {
+      for (const operation of removed) await this.local.delete('outbox', keyOf(operation));
+    }
+    for (const operation of removed) {
+      for (const scope of SHARED_SCOPES) {
+        if (operation.shared[scope] === undefined) continue;
+        await this.deleteShared(operation, stateOwnerOf(key, scope));
+      }
     }
   }
 
   /** Removes what an operation changes in a shared state, for one that stays. */
-  async deleteShared(operation: Operation, owner: StateOwner): Promise<void> {
-    await this.local.delete('outbox', sharedKey(this.#ownerName, owner, operation.number));
+  async deleteShared({ number }: Operation, owner: StateOwner): Promise<void> {
+    this.#shared.delete(owner.appName);
+    await this.local.delete('outbox', sharedKey(this.#ownerName, owner, number));
   }
 
   async state(owner: StateOwner): Promise<StateRecord | undefined> {
@@ -307,41 +334,45 @@ export class CacheTransaction {
 
   /** A user's or an app's state as a reader sees it. */
   async shownState(owner: StateOwner): Promise<SharedRow | undefined> {
-    const [record, writes] = await Promise.all([this.state(owner), this.sharedNumbers(owner)]);
+    const [record, writes] = await Promise.all([this.state(owner), this.sharedWrites(owner)]);
     return overlayState(record, writes);
   }
 
   /** What unsent operations change in a user's or an app's state, in their order. */
-  async sharedNumbers(owner: StateOwner): Promise<NumberedWrite[]> {
-    const entries = await this.local.list('outbox', sharedRange(this.#ownerName, owner));
-    return entries.map(({ value }) => value as NumberedWrite);
+  async sharedWrites({ appName, userId }: StateOwner): Promise<NumberedWrite[]> {
+    let writes = this.#shared.get(appName);
+    if (writes === undefined) {
+      const range = sharedRange(this.#ownerName, appName);
+      writes = this.local.list('outbox', range) as Promise<readonly NumberedWrite[]>;
+      this.#shared.set(appName, writes);
+    }
+    return (await writes).filter((write) => write.userId === userId);
+  }
+
+  /** The numbers of the operations that delete a user. */
+  async userDeletions({ appName, userId }: StateOwner): Promise<number[]> {
+    const writes = await this.sharedWrites({ appName, userId });
+    return writes.filter((write) => write.isOfDeletedUser).map(({ number }) => number);
   }
 
   /** A session as a reader sees it. */
   async view(key: CompositeSessionKey): Promise<SessionView | undefined> {
-    const { appName, userId } = key;
-    const [record, ofUser] = await Promise.all([
-      this.session(key),
-      this.operations({ appName, userId }),
-    ]);
+    const [record, deletions] = await Promise.all([this.session(key), this.userDeletions(key)]);
     const operations = record === undefined ? [] : await this.operations(key, record);
-    return this.viewWith(key, record, operations, ofUser);
+    return this.viewWith(key, record, operations, deletions);
   }
 
   viewWith(
     key: CompositeSessionKey,
     record: SessionRecord | undefined,
     operations: readonly Operation[],
-    ofUser: readonly Operation[] = [],
+    deletions: readonly number[],
   ): SessionView | undefined {
-    const deletions = ofUser.filter(({ what }) => what === 'user');
     const name = nameOf(key);
-    const isPlain = operations.length + deletions.length === 0;
-    if (isPlain || this.#changed.has(name)) {
+    if (operations.length === 0 || deletions.length > 0 || this.#changed.has(name)) {
       return viewOf(record, foldOf(record, operations, deletions));
     }
-    const { client } = this.#owner;
-    return viewOf(record, this.#memory.overlay(client, name, record, operations, deletions));
+    return viewOf(record, this.#memory.overlay(this.#owner.client, name, record, operations));
   }
 
   /** Stores the owner's record, if it has changed. */
@@ -374,8 +405,4 @@ function checkedRecord(
   const record = `copy of session ${JSON.stringify(sessionId)}`;
   const message = `The ${record} is damaged. Give it up with outbox.drop; it is then fetched again.`;
   throw new SessionError('corrupt_record', message, { record, storage: 'cache' });
-}
-
-function operationsIn(entries: readonly LocalEntry[]): Operation[] {
-  return entries.map(({ value }) => value as Operation);
 }

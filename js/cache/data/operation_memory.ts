@@ -15,7 +15,6 @@ interface Folded {
   readonly shape: number;
   readonly birth: number | undefined;
   readonly hasCopy: boolean;
-  readonly deletions: number;
   readonly overlay: SessionOverlay;
 }
 
@@ -42,17 +41,12 @@ export class OperationMemory {
     this.#operations.set(name, { client, stamp, operations });
   }
 
-  /**
-   * Returns the fold of operations that are stored.
-   *
-   * @param deletions those of the user, which delete the session too
-   */
+  /** Returns the fold of operations that are stored. */
   overlay(
     client: string,
     name: string,
     record: SessionRecord | undefined,
     operations: readonly Operation[],
-    deletions: readonly Operation[],
   ): SessionOverlay {
     const hasCopy = record?.copy !== undefined;
     const head = { client, shape: record?.shape ?? 0, birth: record?.birth, hasCopy };
@@ -61,16 +55,13 @@ export class OperationMemory {
       folded?.client === client &&
       folded.shape === head.shape &&
       folded.birth === head.birth &&
-      folded.hasCopy === hasCopy &&
-      folded.deletions === 0 &&
-      deletions.length === 0;
+      folded.hasCopy === hasCopy;
     const overlay = isValid ? folded.overlay : new SessionOverlay(record);
-    const all = deletions.length === 0 ? operations : inOrder([...operations, ...deletions]);
-    for (let index = firstAfter(all, overlay.number); index < all.length; index += 1) {
-      overlay.add(all[index]!);
+    for (const operation of operations.slice(firstAfter(operations, overlay.number))) {
+      overlay.add(operation);
     }
     if (this.#folds.size >= MOST) this.#folds.clear();
-    this.#folds.set(name, { ...head, deletions: deletions.length, overlay });
+    this.#folds.set(name, { ...head, overlay });
     return overlay;
   }
 
@@ -85,19 +76,27 @@ export class OperationMemory {
   }
 }
 
-/** Folds operations without remembering the fold. */
+/**
+ * Folds operations without remembering the fold.
+ *
+ * @param deletions the numbers of those that delete the user, and with it the session
+ */
 export function foldOf(
   record: SessionRecord | undefined,
   operations: readonly Operation[],
-  deletions: readonly Operation[],
+  deletions: readonly number[] = [],
 ): SessionOverlay {
   const overlay = new SessionOverlay(record);
-  for (const operation of inOrder([...operations, ...deletions])) overlay.add(operation);
+  const rest = [...deletions];
+  const deleteUpTo = (number: number): void => {
+    while (rest[0]! < number) overlay.deleteUser(rest.shift()!);
+  };
+  for (const operation of operations) {
+    deleteUpTo(operation.number);
+    overlay.add(operation);
+  }
+  deleteUpTo(Infinity);
   return overlay;
-}
-
-function inOrder(operations: readonly Operation[]): Operation[] {
-  return [...operations].sort((one, other) => one.number - other.number);
 }
 
 function firstAfter(operations: readonly Operation[], number: number): number {

@@ -75,10 +75,16 @@ export class Pending {
     return first?.refusal === undefined ? first : undefined;
   }
 
+  /** Why an operation is not sent: one before it was refused, or one before the deletion of its user. */
   refusalOf(name: string, number: number): Refusal | undefined {
-    const operations = this.operations(name);
-    return operations.find((other) => other.refusal !== undefined && other.number <= number)
-      ?.refusal;
+    const { appName, userId } = keyOfName(name);
+    const refusalIn = (operations: readonly Operation[], last: number): Refusal | undefined =>
+      operations.find((other) => other.refusal !== undefined && other.number <= last)?.refusal;
+    const ofUser = this.operations(nameOf({ appName, userId }));
+    const deletion = ofUser.findLast((other) => other.what === 'user' && other.number <= number);
+    return (
+      refusalIn(this.operations(name), number) ?? (deletion && refusalIn(ofUser, deletion.number))
+    );
   }
 
   /**

@@ -1,10 +1,15 @@
-import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from 'idb';
+import {
+  type DBSchema,
+  type IDBPDatabase,
+  type IDBPObjectStore,
+  type IDBPTransaction,
+  openDB,
+} from 'idb';
 import { messageOf } from '../../errors/describe.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import {
   CACHE_STORES,
   type CacheStoreName,
-  type LocalEntry,
   type LocalKey,
   type LocalRange,
   type LocalStore,
@@ -158,18 +163,26 @@ class IndexedDbTransaction implements LocalTransaction {
     return Promise.resolve();
   }
 
-  async list(
+  list(store: CacheStoreName, range: LocalRange): Promise<readonly unknown[]> {
+    return this.#inRange(store, range, (objects, keys, limit) => objects.getAll(keys, limit));
+  }
+
+  keys(store: CacheStoreName, range: LocalRange): Promise<readonly LocalKey[]> {
+    return this.#inRange(store, range, (objects, keys, limit) => objects.getAllKeys(keys, limit));
+  }
+
+  async #inRange<T>(
     store: CacheStoreName,
     { from, to, limit }: LocalRange,
-  ): Promise<readonly LocalEntry[]> {
+    read: (
+      objects: IDBPObjectStore<Stores, CacheStoreName[], CacheStoreName, Mode>,
+      keys: IDBKeyRange,
+      limit: number | undefined,
+    ) => Promise<readonly T[]>,
+  ): Promise<readonly T[]> {
     const range = rangeOf(from, to);
     if (range === undefined || limit === 0) return [];
-    const objects = this.#transaction.objectStore(store);
-    const [keys, values] = await Promise.all([
-      objects.getAllKeys(range, limit),
-      objects.getAll(range, limit),
-    ]);
-    return keys.map((key, index) => ({ key, value: values[index] }));
+    return read(this.#transaction.objectStore(store), range, limit);
   }
 }
 

@@ -52,23 +52,6 @@ export interface LocalRange {
 }
 
 /**
- * A stored value with its key.
- *
- * @example
- * ```ts
- * import type { LocalEntry } from 'adk-session-wasm/cache';
- *
- * const keyOf = ({ key }: LocalEntry): string => key.join('/');
- * ```
- */
-export interface LocalEntry {
-  /** The key. */
-  readonly key: LocalKey;
-  /** The value. The caller does not change it. */
-  readonly value: unknown;
-}
-
-/**
  * A transaction over all object stores.
  *
  * @example
@@ -89,8 +72,10 @@ export interface LocalTransaction {
   put(store: CacheStoreName, key: LocalKey, value: unknown): Promise<void>;
   /** Deletes an entry, or with `to` all from `from` up to `to`, which is not included. */
   delete(store: CacheStoreName, from: LocalKey, to?: LocalKey): Promise<void>;
-  /** Lists entries in the order of their keys, or reversed. */
-  list(store: CacheStoreName, range: LocalRange): Promise<readonly LocalEntry[]>;
+  /** Lists values in the order of their keys. */
+  list(store: CacheStoreName, range: LocalRange): Promise<readonly unknown[]>;
+  /** Lists keys in their order. */
+  keys(store: CacheStoreName, range: LocalRange): Promise<readonly LocalKey[]>;
 }
 
 /**

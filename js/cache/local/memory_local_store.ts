@@ -3,7 +3,6 @@ import {
   CACHE_STORES,
   type CacheStoreName,
   compareKeys,
-  type LocalEntry,
   type LocalKey,
   type LocalRange,
   type LocalStore,
@@ -91,8 +90,20 @@ class MemoryTransaction implements LocalTransaction {
     });
   }
 
-  list(store: CacheStoreName, range: LocalRange): Promise<readonly LocalEntry[]> {
-    return this.#run(() => this.#entries(store).list(range));
+  list(store: CacheStoreName, range: LocalRange): Promise<readonly unknown[]> {
+    return this.#run(() =>
+      this.#entries(store)
+        .list(range)
+        .map(({ value }) => value),
+    );
+  }
+
+  keys(store: CacheStoreName, range: LocalRange): Promise<readonly LocalKey[]> {
+    return this.#run(() =>
+      this.#entries(store)
+        .list(range)
+        .map(({ key }) => key),
+    );
   }
 
   undo(): void {
@@ -118,6 +129,11 @@ class MemoryTransaction implements LocalTransaction {
     if (this.#hasEnded) throw new Error('The transaction has ended.');
     return Promise.resolve(work());
   }
+}
+
+interface LocalEntry {
+  readonly key: LocalKey;
+  readonly value: unknown;
 }
 
 /** Entries in the order of their keys. */

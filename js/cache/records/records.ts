@@ -228,9 +228,9 @@ export function sharedKey(owner: string, state: StateOwner, number: number): Loc
   return [owner, '', state.appName, state.userId ?? '', number];
 }
 
-export function sharedRange(owner: string, { appName, userId }: StateOwner): LocalRange {
-  const key = [owner, '', appName, userId ?? ''];
-  return { from: key, to: [owner, '', appName, (userId ?? '') + '\0'] };
+/** What operations change in the state of an app, and in those of its users. */
+export function sharedRange(owner: string, appName: string): LocalRange {
+  return { from: [owner, '', appName], to: [owner, '', appName + '\0'] };
 }
 
 /** Everything of an owner, in any store. */

@@ -28,6 +28,7 @@ import {
   landCreation,
   landDeletion,
   landDescription,
+  landPresence,
   landState,
   mergeCreation,
   refuse,
@@ -64,8 +65,14 @@ interface Batch {
   readonly operations: readonly [Operation, ...Operation[]];
   readonly client: string;
   readonly copy: Copy | undefined;
-  readonly createdRevision: number | null | undefined;
+  readonly mayGoOn: MayGoOn;
+  /** Whether the transaction that took the answer has marked what is sent next, if anything is left. */
+  hasNext: boolean;
+  next: Batch | undefined;
 }
+
+/** Whether another operation may be sent now. */
+type MayGoOn = (operation: Operation) => boolean;
 
 /** Sends the operations of one session or state in their order. */
 export class Delivery {
@@ -80,59 +87,51 @@ export class Delivery {
   /**
    * Sends what can be sent of a session or state.
    *
-   * @param mayGoOn whether another operation may be sent now
    * @throws LEASE_LOST, or why the remote or the local storage does not answer
    */
-  async send(key: CacheKey, mayGoOn: (operation: Operation) => boolean): Promise<void> {
-    let rounds = 0;
-    for (let last = 0; ;) {
-      const batch = await this.#take(key, mayGoOn);
-      if (batch === undefined) {
-        // Another tab may have erased what this tab knew of.
-        if (last === 0) await this.#parts.pending.refresh(key);
-        return;
-      }
+  async send(key: CacheKey, mayGoOn: MayGoOn): Promise<void> {
+    let [rounds, last] = [0, 0];
+    let batch = await this.#take(key, mayGoOn);
+    // Another tab may have erased what this tab knew of.
+    if (batch === undefined) await this.#parts.pending.refresh(key);
+    while (batch !== undefined) {
       const { number } = batch.operations[0];
       rounds = number > last ? 0 : rounds + 1;
       last = number;
       if (rounds > MAX_ROUNDS && isSession(key)) throw contradictionError(key);
       await this.#sendBatch(key, batch);
+      batch = batch.hasNext ? batch.next : await this.#take(key, mayGoOn);
     }
   }
 
-  /** Marks the next operations as sent, in the transaction that checks the lease. */
-  async #take(
-    key: CacheKey,
-    mayGoOn: (operation: Operation) => boolean,
-  ): Promise<Batch | undefined> {
-    const { data, leadership } = this.#parts;
-    let isLost = false;
-    const batch = await data.write(async (transaction) => {
-      isLost = transaction.owner.lease?.holder !== leadership.holder;
-      if (isLost) return undefined;
-      const record = isSession(key) ? await transaction.session(key) : undefined;
-      const all = await transaction.operations(key, record);
-      const waiting = all.filter(({ landed }) => landed === undefined);
-      const [first] = waiting;
-      if (first === undefined || first.refusal !== undefined || !mayGoOn(first)) return undefined;
-      const operations = batchOf(waiting, this.#limits.get(nameOf(key)) ?? MAX_EVENTS, mayGoOn);
-      const put = operations.map((operation) => ({
-        ...operation,
-        attempts: operation.attempts + 1,
-      }));
-      await transaction.changeOperations(key, { put });
-      const isOfCopy = record?.copy !== undefined && record.birth === first.birth;
-      const copy = isOfCopy ? record.copy : undefined;
-      const sent = put as unknown as [Operation, ...Operation[]];
-      return {
-        operations: sent,
-        client: transaction.owner.client,
-        copy,
-        createdRevision: copy?.created,
-      };
-    });
-    if (isLost) throw LEASE_LOST;
+  /** @throws LEASE_LOST */
+  async #take(key: CacheKey, mayGoOn: MayGoOn): Promise<Batch | undefined> {
+    const { data } = this.#parts;
+    const batch = await data.write((transaction) => this.#mark(transaction, key, mayGoOn));
+    if (batch === 'lease lost') throw LEASE_LOST;
     return batch;
+  }
+
+  /** Marks the next operations as sent, in the transaction that checks the lease. */
+  async #mark(
+    transaction: CacheTransaction,
+    key: CacheKey,
+    mayGoOn: MayGoOn,
+  ): Promise<Batch | 'lease lost' | undefined> {
+    const { owner } = transaction;
+    if (owner.lease?.holder !== this.#parts.leadership.holder) return 'lease lost';
+    const record = isSession(key) ? await transaction.session(key) : undefined;
+    const all = await transaction.operations(key, record);
+    const waiting = all.filter(({ landed }) => landed === undefined);
+    const [first] = waiting;
+    if (first === undefined || first.refusal !== undefined || !mayGoOn(first)) return undefined;
+    const chosen = batchOf(waiting, this.#limits.get(nameOf(key)) ?? MAX_EVENTS, mayGoOn);
+    const put = chosen.map((operation) => ({ ...operation, attempts: operation.attempts + 1 }));
+    await transaction.changeOperations(key, { put });
+    const isOfCopy = record?.copy !== undefined && record.birth === first.birth;
+    const operations = put as unknown as [Operation, ...Operation[]];
+    const copy = isOfCopy ? record.copy : undefined;
+    return { operations, client: owner.client, copy, mayGoOn, hasNext: false, next: undefined };
   }
 
   async #sendBatch(key: CacheKey, batch: Batch): Promise<void> {
@@ -197,6 +196,12 @@ export class Delivery {
     );
   }
 
+  /** Spares a transaction for what is sent next, or for the discovery that nothing is left. */
+  async #markNext(transaction: CacheTransaction, key: CacheKey, batch: Batch): Promise<void> {
+    const next = await this.#mark(transaction, key, batch.mayGoOn);
+    if (next !== 'lease lost') Object.assign(batch, { hasNext: true, next });
+  }
+
   async #request(key: CacheKey, batch: Batch): Promise<void> {
     const [first] = batch.operations;
     switch (first.kind) {
@@ -239,11 +244,13 @@ export class Delivery {
       await this.#land(batch, async (transaction) => {
         await landCreation(transaction, operation, created);
         isBehind = (await transaction.session(key))?.copy?.isStale === true;
+        if (!isBehind) await this.#markNext(transaction, key, batch);
         return [];
       });
       if (isBehind) await fetch.copy(key);
       return;
     }
+    await this.#land(batch, (transaction) => landPresence(transaction, operation));
     await fetch.copy(key, Infinity);
     await this.#land(batch, async (transaction) => {
       const record = await transaction.session(key);
@@ -287,6 +294,7 @@ export class Delivery {
     await this.#land(batch, async (transaction) => {
       const landed = await landAppends(transaction, key, operations, appended, copy);
       ({ isBehind, overtaken } = landed);
+      if (!isBehind) await this.#markNext(transaction, key, batch);
       return landed.notices;
     });
     await lists.fetchOvertaken(overtaken);
@@ -307,8 +315,7 @@ export class Delivery {
 
   /** The deletion names the session that it deletes. One that arrives late deletes no session that was created since. */
   async #delete(key: CompositeSessionKey, operation: Operation, batch: Batch): Promise<void> {
-    const { createdRevision } = batch;
-    const created = createdRevision ?? undefined;
+    const created = batch.copy?.created ?? undefined;
     await this.#ask(batch, (backend, call) =>
       backend.delete({ what: 'session', key, created, ...call }),
     );
@@ -337,20 +344,22 @@ export class Delivery {
   }
 }
 
-/** Takes the operations of one request: one, or several appends that were never sent. */
-function batchOf(
-  waiting: readonly Operation[],
-  most: number,
-  mayGoOn: (operation: Operation) => boolean,
-): Operation[] {
+/**
+ * Takes the operations of one request: one, or several appends. Those that were sent together without an answer are sent
+ * together again, under the same number, so that the remote applies them once.
+ */
+function batchOf(waiting: readonly Operation[], most: number, mayGoOn: MayGoOn): Operation[] {
   const [first] = waiting;
-  if (first?.kind !== 'append' || first.attempts > 0) return first === undefined ? [] : [first];
+  if (first?.kind !== 'append') return first === undefined ? [] : [first];
   const batch: Operation[] = [];
   let size = 0;
   for (const operation of waiting) {
     const { kind, attempts, refusal, event, birth } = operation;
     const isAlike =
-      kind === 'append' && attempts === 0 && refusal === undefined && birth === first.birth;
+      kind === 'append' &&
+      attempts === first.attempts &&
+      refusal === undefined &&
+      birth === first.birth;
     size += event?.text.length ?? 0;
     const isFull = batch.length > 0 && (batch.length >= most || size > MAX_CHARACTERS);
     if (!isAlike || isFull || (batch.length > 0 && !mayGoOn(operation))) break;

@@ -267,7 +267,7 @@ export async function landCreation(
       ...{ describedAt: 0, first: 0, next: 0, hasOlder: false, size: 0, isStale: false },
     };
     const operations = await transaction.operations(key, record);
-    const overlay = foldOf({ ...record, birth: operation.birth }, operations, []);
+    const overlay = foldOf({ ...record, birth: operation.birth }, operations);
     const own = { ...record, birth: operation.birth };
     const draft = { key, record: own, copy, overlay, isReordered: false, isChanged: false };
     await putWindow(transaction, draft, creation.events, false);
@@ -280,6 +280,21 @@ export async function landCreation(
   await transaction.changeOperations(key, { removed: [operation] });
   await keepTick(transaction, key, record, [operation]);
   await expectArrived(transaction, key, [operation], new Map());
+}
+
+/**
+ * The session of a creation was there before. Its copy is fetched again if it is that of a session whose deletion was
+ * given up: the creation came after it.
+ */
+export async function landPresence(
+  transaction: CacheTransaction,
+  sent: Operation,
+): Promise<readonly Notice[]> {
+  const key = sent.key as CompositeSessionKey;
+  const [operation] = await presentOf(transaction, key, [sent]);
+  const record = await transaction.session(key);
+  const isOther = record?.copy !== undefined && record.birth !== operation?.birth;
+  return operation !== undefined && isOther ? [await removeCopy(transaction, key)] : [];
 }
 
 /** The session of a creation was there before, from another device, and the copy has it now. */

@@ -102,7 +102,8 @@ export class Sender {
     const rest = new Set(names);
     const isDone = (): boolean => {
       for (const name of rest) {
-        if (pending.next(name) !== undefined) return false;
+        const next = pending.next(name);
+        if (next !== undefined && pending.refusalOf(name, next.number) === undefined) return false;
         rest.delete(name);
       }
       return true;
@@ -139,6 +140,11 @@ export class Sender {
     if (signal?.aborted !== true && isDone()) return;
     this.wake();
     await this.#waiters.wait(isDone, this.#runs, signal);
+  }
+
+  /** Resolves when the requests that send a session or state have settled. */
+  sending(name: string): Promise<void> | undefined {
+    return this.#inFlight.get(name);
   }
 
   /** Called if the leading tab could not send. */

@@ -25,7 +25,7 @@ export async function stripShared(
   const keys = new Set(values.map(([key]) => key));
   const isStripped: IsStripped = (key) => isCleared || keys.has(key);
   const below = scope === 'app' ? { appName: owner.appName } : owner;
-  for (const earlier of await transaction.sharedNumbers(owner)) {
+  for (const earlier of await transaction.sharedWrites(owner)) {
     if (earlier.number >= number || arrived.has(earlier.number)) continue;
     const overlaps = earlier.values.some(([key]) => isStripped(key));
     if (!overlaps) continue;

@@ -1,3 +1,4 @@
+import { SessionError } from '../../errors/errors.js';
 import type {
   Decide,
   StorageDeleteRequest,
@@ -82,12 +83,25 @@ export class CacheStorage implements Storage {
     return this.#write(request, decide);
   }
 
+  /** @throws SessionError `unsupported` for events that the remote has no route for: they would wait for ever */
   #write(request: StorageWriteRequest, decide: Decide): Promise<void> {
     return this.#parts.data.write(async (transaction) => {
       this.numbers = [];
-      const { key } = request;
-      const view = isSessionKey(key) ? await transaction.view(key) : undefined;
-      const found = await findRows(transaction, request, view);
+      const { key, scopes } = request;
+      const { appName, userId } = key;
+      const hasUser = userId !== undefined && scopes.includes('user');
+      const [view, user, app] = await Promise.all([
+        isSessionKey(key) ? transaction.view(key) : undefined,
+        hasUser ? transaction.shownState({ appName, userId }) : undefined,
+        scopes.includes('app') ? transaction.shownState({ appName }) : undefined,
+      ]);
+      if (view?.copy?.created === null && request.eventIds.length > 0) throw noRouteError();
+      const found: Found = {
+        ...{ user, app, floor: transaction.counter },
+        ...(view && isSessionKey(key)
+          ? await sessionRows(transaction, key, request, view)
+          : { events: [], changed: [] }),
+      };
       const changes = decide(found);
       if (changes === undefined) {
         // The events are there already, but may be unsent.
@@ -95,7 +109,8 @@ export class CacheStorage implements Storage {
         this.numbers = pending.filter((number) => number !== undefined);
         return;
       }
-      const operations = await this.#operationsOf(transaction, key, changes, view);
+      const known = new Set(found.events.map(({ id }) => id));
+      const operations = await this.#operationsOf(transaction, key, changes, view, known);
       const last = Math.max(...operations.map(({ number }) => number));
       transaction.drawUpTo(last);
       if (isSessionKey(key)) await this.#requireRecord(transaction, key, operations[0]!);
@@ -124,6 +139,7 @@ export class CacheStorage implements Storage {
     key: StorageKey,
     changes: Changes,
     view: SessionView | undefined,
+    known: ReadonlySet<string>,
   ): Promise<Operation[]> {
     const { session, user, app, events } = changes;
     if (!isSessionKey(key) || session === undefined) {
@@ -163,7 +179,9 @@ export class CacheStorage implements Storage {
       const earlier = operations.findLast((other) => other.event?.id === row.id);
       const basis = earlier
         ? { previous: earlier.number }
-        : await expectationOf(transaction, key, view!, row.id);
+        : known.has(row.id)
+          ? await expectationOf(transaction, key, view!, row.id)
+          : { expected: null };
       const shared = sharedWrites([deltaOf(row.text)]);
       operations.push({
         ...rest,
@@ -286,8 +304,8 @@ export class CacheStorage implements Storage {
       const waiting = await transaction.operationsBelow(below);
       const rows: SessionRow[] = [];
       for (const [key, record] of records) {
-        const ofUser = waiting.get(nameOf({ appName, userId: key.userId })) ?? [];
-        const view = transaction.viewWith(key, record, waiting.get(nameOf(key)) ?? [], ofUser);
+        const deletions = await transaction.userDeletions(key);
+        const view = transaction.viewWith(key, record, waiting.get(nameOf(key)) ?? [], deletions);
         if (view !== undefined) rows.push(rowOf(key, view));
       }
       const sorted = sortList(rows, request);
@@ -301,6 +319,11 @@ export class CacheStorage implements Storage {
       return { sessions, users, app, total: rows.length };
     });
   }
+}
+
+function noRouteError(): SessionError {
+  const message = 'The remote has no route to append events; run the agent there.';
+  return new SessionError('unsupported', message, { storage: 'cache' });
 }
 
 /** The members that few operations have. */
@@ -340,21 +363,17 @@ async function expectationOf(
   return { expected: stored.revision, ...(!stored.isExact && { isBound: true }) };
 }
 
-async function findRows(
+async function sessionRows(
   transaction: CacheTransaction,
-  { key, scopes, eventIds, since }: StorageWriteRequest,
-  view: SessionView | undefined,
-): Promise<Found> {
-  const { appName, userId } = key;
-  const hasUser = userId !== undefined && scopes.includes('user');
-  const user = hasUser ? await transaction.shownState({ appName, userId }) : undefined;
-  const app = scopes.includes('app') ? await transaction.shownState({ appName }) : undefined;
-  const floor = transaction.counter;
-  if (view === undefined || !isSessionKey(key))
-    return { user, app, events: [], changed: [], floor };
-  const events = await eventsWithIds(transaction, key, view, eventIds);
-  const changed = await changedEvents(transaction, key, view, since);
-  return { session: rowOf(key, view), user, app, events, changed, floor };
+  key: CompositeSessionKey,
+  { eventIds, since }: StorageWriteRequest,
+  view: SessionView,
+): Promise<Pick<Found, 'session' | 'events' | 'changed'>> {
+  const [events, changed] = await Promise.all([
+    eventsWithIds(transaction, key, view, eventIds),
+    changedEvents(transaction, key, view, since),
+  ]);
+  return { session: rowOf(key, view), events, changed };
 }
 
 function rowOf({ appName, userId, sessionId }: CompositeSessionKey, view: SessionView): SessionRow {

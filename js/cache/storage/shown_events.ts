@@ -49,8 +49,8 @@ export async function addedEvents(
     const places = await Promise.all(rows.map(({ id }) => positionOf(transaction, key, id)));
     return rows.filter((_, index) => places[index] === undefined);
   }
-  const entries = await transaction.local.list('events', eventIdRange(transaction.keyOf(key)));
-  const ids = new Set(entries.map(({ key }) => key.at(-1)));
+  const keys = await transaction.local.keys('events', eventIdRange(transaction.keyOf(key)));
+  const ids = new Set(keys.map((key) => key.at(-1)));
   return rows.filter(({ id }) => !ids.has(id));
 }
 
@@ -67,11 +67,8 @@ async function eventsOfCopy(
   // Positions have no gaps.
   const first = Math.max(from, to - (last ?? Infinity));
   const range = eventRange(transaction.keyOf(key), first, to);
-  const entries = await transaction.local.list('events', range);
-  return entries.map(({ value }) => {
-    const stored = value as EventRecord;
-    return overlayEvent(stored, overlay.events.get(stored.id));
-  });
+  const stored = (await transaction.local.list('events', range)) as readonly EventRecord[];
+  return stored.map((event) => overlayEvent(event, overlay.events.get(event.id)));
 }
 
 /** Returns the last events of those at or after a time. */
@@ -158,9 +155,9 @@ export async function changedEvents(
   if (since >= view.revision) return rows;
   const session = transaction.keyOf(key);
   if (copy !== undefined && record!.tick > since) {
-    const entries = await transaction.local.list('events', changedEventRange(session, since));
-    for (const { value } of entries) {
-      const position = value as number;
+    const range = changedEventRange(session, since);
+    const positions = (await transaction.local.list('events', range)) as readonly number[];
+    for (const position of positions) {
       const stored = (await transaction.local.get(
         'events',
         eventKey(session, position),

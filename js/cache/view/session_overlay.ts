@@ -40,7 +40,12 @@ export class SessionOverlay {
     this.birth = record?.copy === undefined ? undefined : record.birth;
   }
 
-  /** @returns whether the operation changes what is there */
+  /** The user is deleted. */
+  deleteUser(number: number): void {
+    this.number = number;
+    if (this.birth !== undefined && this.birth < number) this.#reset(undefined);
+  }
+
   add(operation: Operation): void {
     const { kind, number, birth, creation, event } = operation;
     this.number = number;
@@ -61,8 +66,6 @@ export class SessionOverlay {
       this.time = operation.time;
       return;
     }
-    const isDeletedUser = kind === 'clear' && operation.what === 'user';
-    if (isDeletedUser && this.birth !== undefined && this.birth < number) this.#reset(undefined);
     if (this.birth === undefined || birth !== this.birth) return;
     if (kind === 'delete') return this.#reset(undefined);
     if (kind === 'describe') {

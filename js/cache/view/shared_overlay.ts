@@ -10,6 +10,10 @@ import { applyValue, type JsonState } from './json_state.js';
 /** What an unsent operation changes in a state. */
 export interface NumberedWrite extends SharedWrite {
   readonly number: number;
+  /** The user whose state it is. Absent: the state of the app. */
+  readonly userId: string | undefined;
+  /** Whether the operation deletes the user. */
+  readonly isOfDeletedUser: boolean;
   /** Whether the remote has refused the operation. */
   readonly isRefused: boolean;
 }

@@ -169,6 +169,7 @@ it('a write does not read all that waits, and a message asks for what has change
         get: (...parameters) => inner.get(...parameters),
         put: (...parameters) => inner.put(...parameters),
         delete: (...parameters) => inner.delete(...parameters),
+        keys: (...parameters) => inner.keys(...parameters),
         async list(...parameters) {
           const entries = await inner.list(...parameters);
           reads.push(entries.length);

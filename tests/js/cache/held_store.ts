@@ -42,6 +42,7 @@ export class HeldStore implements LocalStore {
         get: (...parameters) => transaction.get(...parameters),
         delete: (...parameters) => transaction.delete(...parameters),
         list: (...parameters) => transaction.list(...parameters),
+        keys: (...parameters) => transaction.keys(...parameters),
         put: async (store, key, value) => {
           this.beforePut(store, key);
           await transaction.put(store, key, value);
@@ -57,9 +58,14 @@ export class HeldStore implements LocalStore {
 
 /** Everything that a storage has, by store. */
 export function entriesOf(local: LocalStore, store: CacheStoreName) {
-  return local.transaction('readonly', (transaction) =>
-    transaction.list(store, { from: [], to: ['\uffff'] }),
-  );
+  return local.transaction('readonly', async (transaction) => {
+    const all = { from: [], to: ['\uffff'] };
+    const values = await transaction.list(store, all);
+    return (await transaction.keys(store, all)).map((key, index) => ({
+      key,
+      value: values[index],
+    }));
+  });
 }
 
 /** The ids of the sessions that have a copy. */

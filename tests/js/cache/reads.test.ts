@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { event, hasCode, idsOf, KEY, openCache, Server, until, USER } from './fixture.js';
+import { entriesOf } from './held_store.js';
 
 async function stored(server: Server, count: number, sessionId = 's1') {
   const events = Array.from({ length: count }, (_, index) => event(`e${index}`));
@@ -160,12 +161,11 @@ it('a damaged event fails a read once, online and offline; then the copy is fetc
     const session = (await cache.getSession(KEY))!;
     server.isOffline = true;
     await cache.appendEvent({ session, event: event('unsent') });
-    await local.transaction('readwrite', async (transaction) => {
-      const entries = await transaction.list('events', { from: ['ada'], to: ['ada\0'] });
-      const { key, value } = entries.find(({ value }) => Object(value).id === 'e1')!;
-      const record = value as { readonly text: string };
-      await transaction.put('events', key, { ...record, text: record.text.slice(1) });
-    });
+    const entries = await entriesOf(local, 'events');
+    const { key, value } = entries.find(({ value }) => Object(value).id === 'e1')!;
+    const record = value as { readonly text: string };
+    const damaged = { ...record, text: record.text.slice(1) };
+    await local.transaction('readwrite', (transaction) => transaction.put('events', key, damaged));
     server.isOffline = isOffline;
     await assert.rejects(cache.getSession(KEY), hasCode('corrupt_record'));
     server.isOffline = false;

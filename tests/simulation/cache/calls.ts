@@ -184,12 +184,12 @@ export async function settleRefusal(
   const id = error!.eventId ?? events[0]?.id;
   const ids = error!.eventId === undefined ? events.map(({ id }) => id) : [id];
   world.note(`tab ${number}: ${how} of ${session} ${ids.join()}: ${error!.message}`);
-  const giveUp = (): void =>
+  const giveUp = (isWhole = false): void =>
     journal.giveUp(
       (write) =>
         write.device === device.number &&
         write.owner === owner &&
-        (write.eventId === undefined || ids.includes(write.eventId)) &&
+        (isWhole || write.eventId === undefined || ids.includes(write.eventId)) &&
         (sessionId === undefined || write.session === session),
     );
   if (how === 'retry') await outbox.retry(key);
@@ -203,6 +203,8 @@ export async function settleRefusal(
     journal.dropped.add(`${device.number} ${session}`);
     for (const dropped of ids) if (dropped !== undefined) journal.droppedEvents.add(dropped);
     await outbox.drop(key, error!.eventId);
+    // Everything unsent is dropped, also what another tab has written since the list.
+    if (error!.eventId === undefined) giveUp(true);
   }
   return true;
 }

@@ -55,6 +55,7 @@ export class Device {
     return {
       get: (...place) => tab.survive().then(() => transaction.get(...place)),
       list: (...place) => tab.survive().then(() => transaction.list(...place)),
+      keys: (...place) => tab.survive().then(() => transaction.keys(...place)),
       delete: (...place) => tab.survive().then(() => transaction.delete(...place)),
       put: async (...place) => {
         await tab.survive();

@@ -241,6 +241,9 @@ export class Play {
     if (code === 'quota_exceeded') return tab.device.isLossy;
     if (code === 'aborted') return this.hasForgotten(tab);
     if (code === 'closed') return tab.isClosed;
+    // The cursor of a page is of a session that is gone.
+    const isGone = this.hasForgotten(tab) || tab.device.isLossy;
+    if (kind === 'page' && code === 'invalid_argument') return isGone;
     if (tab.isThrough && [...OUTAGES, ...REFUSALS].includes(code)) return true;
     return (ALLOWED[kind] ?? OUTAGES).includes(code);
   }

@@ -105,11 +105,13 @@ async function call<T>({ world }: Play, tab: Tab, what: string, run: () => Promi
   throw new Error(`${what} of tab ${tab.number} fails`, { cause: result.error });
 }
 
-/** Lets the tabs have what others have sent: by the feed, if it was never disturbed. */
+/** Lets the tabs have what others have sent: by the feed alone, if it was never disturbed. */
 async function receive(play: Play, tabs: readonly Tab[]): Promise<void> {
-  if (play.isCalm) return play.world.pass(FEED_MS);
-  for (const tab of tabs)
+  for (const tab of play.isCalm ? [] : tabs) {
     await call(play, tab, 'a sync', () => afterFaults(() => tab.service.sync()));
+  }
+  // A sync does not wait for a first list, which brings sessions that are not here.
+  await play.world.pass(FEED_MS);
 }
 
 /** Calls a tab until no attempt from before the network healed may fail. */
