@@ -62,28 +62,38 @@ function unlessApplied<T>(
   });
 }
 
-/** Answers an append that was applied before as an append of no events from the same position. */
+/** Answers an append that was applied before with what its handle lacks. */
 export function appendOnce(
   append: (request: AppendRequest) => MaybePromise<Appended>,
   request: AppendRequest,
 ): MaybePromise<Appended> {
   if (request.operation === undefined) return append(request);
-  const { key, position, signal, onRetry } = request;
-  const answer = (created: number, error: SessionError): MaybePromise<Appended> => {
-    if (created === DELETED) throw error;
-    const asked = append({ key, position, stale: 'merge', events: [], signal, onRetry });
-    return after(asked, (appended) => {
-      if (isOwn(created, appended.created)) return appended;
-      throw error;
-    });
-  };
   const gone = (cause: unknown): never => {
     throw isSessionError(cause, 'not_found') ? ownSessionGone(cause) : cause;
   };
   return unlessApplied(
     () => append(request),
-    (created, error) => recovered(() => answer(created, error), gone),
+    (created, error) => {
+      if (created === DELETED) throw error;
+      return recovered(() => {
+        return after(catchUp(append, request), (appended) => {
+          if (isOwn(created, appended.created)) return appended;
+          throw error;
+        });
+      }, gone);
+    },
   );
+}
+
+/**
+ * Tells a handle what it has missed since its position, and writes nothing. Only an append has that answer: the events
+ * of others, their places, and the state if one of them was replaced. So it is asked for with no events.
+ */
+function catchUp(
+  append: (request: AppendRequest) => MaybePromise<Appended>,
+  { key, position, signal, onRetry }: AppendRequest,
+): MaybePromise<Appended> {
+  return append({ key, position, stale: 'merge', events: [], signal, onRetry });
 }
 
 /** Runs a write of a session. If it was applied before, `answer` makes the result of the session, if that is still its own. */
