@@ -11,6 +11,7 @@ const cases = {
   'to-long-session': async () => (await import('./appends.mjs')).toLongSession(),
   'long-session': async () => (await import('./reads.mjs')).longSession(),
   'event-pages': async () => (await import('./event_pages.mjs')).pagesOfEvents(),
+  'model-view': async () => (await import('./model_view.mjs')).viewOfModel(),
   imports: async () => (await import('./imports.mjs')).longImports(),
   'appends-with-title': async () => (await import('./imports.mjs')).appendsWithTitle(),
   'late-page': async () => (await import('./reads.mjs')).latePage(),

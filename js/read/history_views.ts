@@ -3,7 +3,6 @@ import { after, type MaybePromise } from '../call/call.js';
 import { compactionOf, isMarker } from '../history/marks.js';
 import { viewOf } from '../history/view.js';
 import type { Event } from '../model/event/event.js';
-import { isViewSummary } from '../model/event/view_summary.js';
 import type { CompositeSessionKey, HistoryView } from '../model/session.js';
 import type { ReadSession } from '../storage/backend.js';
 import { missingCalls } from './history_window.js';
@@ -18,25 +17,21 @@ export interface EventWindow {
 
 type Load = (window: EventWindow) => MaybePromise<ReadSession | undefined>;
 
-/** The end of a view that was read. It holds ids instead of events, which may change. */
+/** The end of a view that was read. */
 interface KeptView {
   readonly created: number;
   readonly revision: number;
-  /** The ids of events, and whole summaries. They are the last {@link limit} of the view, or all of it. */
-  readonly items: readonly (string | Event)[];
+  /** Copies of the last {@link limit} events of the view, or of all. */
+  readonly events: readonly Event[];
   readonly limit: number;
   /** The last stored event. */
-  readonly lastId: string;
-  /** How many stored events there are from the first of `items` on. */
-  readonly reach: number;
+  readonly lastId: string | undefined;
   /** Compactions hide no event after this time. */
   readonly hiddenUntil: number;
 }
 
 const MOST_KEPT = 100;
-const LONGEST_KEPT = 1000;
-/** The events that were probably appended since. */
-const MARGIN = 16;
+const LONGEST_KEPT = 300;
 const WHOLE: EventWindow = { last: undefined, from: undefined };
 
 /**
@@ -46,8 +41,8 @@ const WHOLE: EventWindow = { last: undefined, from: undefined };
  * among them. An event that was appended after a compaction, with a time that the compaction covers, stays in such a
  * window: its author's clock was behind.
  *
- * Otherwise all events are read, and the end of the view is kept. It is continued at later reads, as long as nothing
- * but ordinary events is appended: each of them raises the revision by one.
+ * Otherwise all events are read, and the end of the view is kept. Later reads continue it with the events since. They
+ * do so only if the revision shows that ordinary events were appended, and that nothing else was written.
  */
 export class ViewReader {
   /** By key and view; the first one was used least recently. */
@@ -67,22 +62,28 @@ export class ViewReader {
       });
     }
     const name = JSON.stringify([key.appName, key.userId, key.sessionId, view]);
-    const kept = this.#kept.get(name);
-    const isKept = kept !== undefined && last <= kept.limit;
-    const reach = isKept ? kept.reach + MARGIN : 0;
-    return after(load({ last: Math.max(last, reach), from }), (read) => {
-      if (read === undefined) return undefined;
-      const recent = inWindow(read.events, window);
-      if (!recent.some(isMarker)) return { ...read, events: recent };
-      const continued = isKept ? continuedView(kept, read, last) : undefined;
-      if (continued !== undefined) {
-        this.#keep(name, continued.limit, read, continued.events, kept!.hiddenUntil);
-        return { ...read, events: inWindow(continued.events, window) };
+    return after(load(window), (read) => {
+      if (read?.events.some(isMarker) !== true) return read;
+      const kept = this.#kept.get(name);
+      const later = kept === undefined || kept.limit < last ? undefined : laterEvents(kept, read);
+      if (kept !== undefined && later !== undefined) {
+        const stored = new Map(read.events.map((event) => [event.id, event]));
+        const { limit, hiddenUntil } = kept;
+        const events = [...kept.events, ...structuredClone(later)];
+        this.#keep(name, limit, read, events, hiddenUntil);
+        const shown = inWindow(events, window);
+        return {
+          ...read,
+          events: shown.map((event) => stored.get(event.id) ?? structuredClone(event)),
+        };
       }
       return after(load(WHOLE), (read) => {
         if (read === undefined) return undefined;
         const { events } = viewOf(read.events, view);
-        this.#keep(name, Math.max(last, kept?.limit ?? 0), read, events, lastHidden(read.events));
+        const limit = Math.max(last, kept?.limit ?? 0);
+        const copies =
+          limit > LONGEST_KEPT ? [] : structuredClone(inWindow(events, { last: limit, from }));
+        this.#keep(name, limit, read, copies, lastHidden(read.events));
         return { ...read, events: inWindow(events, window) };
       });
     });
@@ -93,18 +94,14 @@ export class ViewReader {
     name: string,
     limit: number,
     { created, revision, events: stored }: ReadSession,
-    shown: readonly Event[],
+    shown: Event[],
     hiddenUntil: number,
   ): void {
     this.#kept.delete(name);
+    if (limit > LONGEST_KEPT) return;
+    const events = inWindow(shown, { last: limit, from: undefined });
     const lastId = stored.at(-1)?.id;
-    if (limit > LONGEST_KEPT || lastId === undefined) return;
-    const end = limit === 0 ? [] : shown.slice(-limit);
-    const items = end.map((event) => (isViewSummary(event) ? structuredClone(event) : event.id));
-    const ids = new Set(items);
-    const first = stored.findIndex(({ id }) => ids.has(id));
-    const reach = first < 0 ? 0 : stored.length - first;
-    this.#kept.set(name, { created, revision, items, limit, lastId, reach, hiddenUntil });
+    this.#kept.set(name, { created, revision, events, limit, lastId, hiddenUntil });
     if (this.#kept.size <= MOST_KEPT) return;
     for (const [oldest] of this.#kept) {
       this.#kept.delete(oldest);
@@ -114,35 +111,19 @@ export class ViewReader {
 }
 
 /**
- * Returns the end of a view, at least `last` events or all, from a kept one and the events since. `undefined` if
- * something else was written since, or an event of the view was not read.
- *
- * @returns `limit` as that of a {@link KeptView}
+ * Returns the events that follow a kept view. `undefined` if something else was written since, or if they change what
+ * the view shows. Each appended event raises the revision by one.
  */
-function continuedView(
-  { created, revision, items, limit, lastId, hiddenUntil }: KeptView,
-  read: ReadSession,
-  last: number,
-): { events: Event[]; limit: number } | undefined {
-  const since = read.events.findLastIndex(({ id }) => id === lastId) + 1;
-  const later = read.events.slice(since);
-  const isOther = read.created !== created || read.revision !== revision + later.length;
+function laterEvents(kept: KeptView, { created, revision, events }: ReadSession) {
+  const since = events.findLastIndex(({ id }) => id === kept.lastId) + 1;
+  const later = events.slice(since);
+  const isOther = created !== kept.created || revision !== kept.revision + later.length;
   if (since === 0 || isOther || later.some(isMarker)) return undefined;
-  const events = new Map(read.events.slice(0, since).map((event) => [event.id, event]));
-  const shown: Event[] = [];
-  for (const item of items) {
-    const event = typeof item === 'string' ? events.get(item) : structuredClone(item);
-    if (event !== undefined) shown.push(event);
-    // An earlier event may lie before what was read. The window then begins after it.
-    else shown.length = 0;
-  }
-  const length = shown.length + later.length;
-  const isCut = shown.length < items.length;
-  if (isCut && length < last) return undefined;
-  if (later.some(({ timestamp }) => timestamp <= hiddenUntil)) return undefined;
+  if (later.some(({ timestamp }) => timestamp <= kept.hiddenUntil)) return undefined;
   // A response brings back a call that is hidden.
-  if (hiddenUntil >= 0 && missingCalls(later, [...shown, ...later]).size > 0) return undefined;
-  return { events: [...shown, ...later], limit: isCut ? Math.min(limit, length) : limit };
+  const mayRecover =
+    kept.hiddenUntil >= 0 && missingCalls(later, [...kept.events, ...later]).size > 0;
+  return mayRecover ? undefined : later;
 }
 
 /** Returns the end of the latest range that a compaction covers; −1 without one. */

@@ -68,7 +68,7 @@ describe('The end of a view', () => {
     await append(...turns, rewound('r', 'i2998'), compaction('c', 1000, 3980), event('a', 'j1'));
 
     const expected = ['adk-view:c', ...turns.slice(2981, 2998).map(({ id }) => id), 'a'];
-    for (const count of [3003, 38, 38]) {
+    for (const count of [3003, 20, 20]) {
       loaded.length = 0;
       assert.deepEqual(idsOf(await shown(service, 'model', 20)), expected);
       // The first read finds markers, and reads everything. The next ones continue it.
@@ -78,7 +78,7 @@ describe('The end of a view', () => {
     await append(event('b', 'j2'), event('d', 'j2'));
     loaded.length = 0;
     assert.deepEqual(idsOf(await shown(service, 'model', 20)), [...expected, 'b', 'd'].slice(-20));
-    assert.deepEqual(loaded, [38]);
+    assert.deepEqual(loaded, [20]);
 
     for (const written of [event('d', 'j2', { author: 'again' }), rewound('s', 'j2')]) {
       await append(written);
@@ -87,11 +87,10 @@ describe('The end of a view', () => {
       assert.equal(loaded.at(-1), 3005 + (written.id === 's' ? 1 : 0), 'all, once');
       loaded.length = 0;
       await shown(service, 'model', 20);
-      assert.equal(loaded.length, 1);
-      assert.ok(loaded[0]! < 60);
+      assert.deepEqual(loaded, [20]);
     }
 
-    // So many new events that not all kept ones are loaded.
+    // The last events that are loaded lack most of those of the view.
     await shown(service, 'model', 40);
     await append(...Array.from({ length: 18 }, (_, at) => event(`f${at}`, 'j3')));
     const raw = (await service.getSession(key))!.events;
