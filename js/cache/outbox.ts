@@ -274,7 +274,13 @@ async function touch(transaction: CacheTransaction, key: CompositeSessionKey): P
   const { copy } = record;
   const tick = transaction.tick();
   await transaction.putSession(key, { ...record, tick });
-  if (copy === undefined || copy.first === copy.next) return;
+  if (copy === undefined || copy.first === copy.next) {
+    const operations = await transaction.operations(key, record);
+    const last = operations.findLast(({ event }) => event !== undefined);
+    if (last === undefined) return;
+    const put = [{ ...last, event: { ...last.event!, tick } }];
+    return transaction.changeOperations(key, { put });
+  }
   const session = transaction.keyOf(key);
   const entry = eventKey(session, copy.next - 1);
   const last = (await transaction.local.get('events', entry)) as EventRecord;

@@ -85,7 +85,8 @@ async function replaceEvent(
   let { tick } = stored;
   if (text !== stored.text) {
     const isOwn = over?.text === text;
-    tick = isOwn && !draft.isReordered ? over.tick : transaction.tick();
+    // An event that was touched since its edit stays changed for handles.
+    tick = isOwn && !draft.isReordered ? Math.max(over.tick, tick) : transaction.tick();
     if (!isOwn) draft.isChanged = true;
   }
   const size = draft.copy.size + text.length - stored.text.length;

@@ -154,22 +154,21 @@ export async function changedEvents(
   const rows: EventRow[] = [];
   if (since >= view.revision) return rows;
   const session = transaction.keyOf(key);
+  const ids = new Set<string>();
   if (copy !== undefined && record!.tick > since) {
     const range = changedEventRange(session, since);
     const positions = (await transaction.local.list('events', range)) as readonly number[];
     for (const position of positions) {
-      const stored = (await transaction.local.get(
-        'events',
-        eventKey(session, position),
-      )) as EventRecord;
-      if (!overlay.events.has(stored.id)) rows.push(overlayEvent(stored, undefined));
+      const place = eventKey(session, position);
+      const stored = (await transaction.local.get('events', place)) as EventRecord;
+      ids.add(stored.id);
+      rows.push(overlayEvent(stored, overlay.events.get(stored.id)));
     }
   }
   for (const row of overlayRows(view)) {
-    const stored =
-      copy && row.revision > since ? await storedEvent(transaction, key, row.id) : undefined;
-    const shown = stored === undefined ? row : overlayEvent(stored, overlay.events.get(row.id));
-    if (Math.max(shown.revision, row.revision) > since) rows.push(shown);
+    if (row.revision <= since || ids.has(row.id)) continue;
+    const stored = copy && (await storedEvent(transaction, key, row.id));
+    rows.push(stored === undefined ? row : overlayEvent(stored, overlay.events.get(row.id)));
   }
   return rows;
 }
