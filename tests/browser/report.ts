@@ -30,14 +30,16 @@ export function evaluation(expression: string): string {
   Promise.resolve().then(() => ${expression}).then((value) => done({ value }), (error) => done(failed(error)));`;
 }
 
-/** Runs in the page. Modules run late, and one that does not load leaves no report at all. */
+/** Runs in the page. Modules run late, and one that does not load leaves no report, but `loadError` of package_page.ts. */
 export const WAIT_FOR_REPORT = `
   const [patience, done] = arguments;
   ${FAILED}
   const late = setTimeout(() => done(failed(new Error('the page reported nothing'))), patience);
   const settle = (report) => (clearTimeout(late), done(report));
   const wait = () => {
-    if (globalThis.report === undefined) return setTimeout(wait, 20);
-    globalThis.report.then((value) => settle({ value }), (error) => settle(failed(error)));
+    const { report, loadError } = globalThis;
+    if (report === undefined && loadError !== undefined) return settle(failed(new Error(loadError)));
+    if (report === undefined) return setTimeout(wait, 20);
+    report.then((value) => settle({ value }), (error) => settle(failed(error)));
   };
   wait();`;
