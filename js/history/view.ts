@@ -12,8 +12,16 @@ export interface ViewedEvents {
   readonly summarised: ReadonlySet<string>;
 }
 
-/** The events that {@link viewOf} last named in `summarised`: nothing is added to the events themselves. */
+/** The events of transcripts for which a summary stands: nothing is added to the events themselves. */
 const summarisedEvents = new WeakSet<Event>();
+
+/** Notes for {@link isSummarised} which events of a transcript a summary stands for. */
+export function noteSummarised(events: readonly Event[], summarised: ReadonlySet<string>): void {
+  for (const event of events) {
+    if (summarised.has(event.id)) summarisedEvents.add(event);
+    else summarisedEvents.delete(event);
+  }
+}
 
 /** Returns whether a summary stands for an event, in the transcript that it was read for. */
 export function isSummarised(event: Event): boolean {
@@ -37,11 +45,8 @@ export function viewOf(events: Event[], view: 'transcript' | 'model'): ViewedEve
   if (!events.some(isMarker)) return { events, summarised };
   const reader = view === 'model' ? 'framework' : view;
   const viewed = historyItems(marksOf(events, FOR_ALL), reader);
-  for (const event of events) summarisedEvents.delete(event);
-  for (const at of viewed.summarised) {
-    summarised.add(events[at]!.id);
-    summarisedEvents.add(events[at]!);
-  }
+  for (const at of viewed.summarised) summarised.add(events[at]!.id);
+  noteSummarised(events, summarised);
   return { events: itemsOf(viewed, events, frameworkSummary), summarised };
 }
 

@@ -1,7 +1,7 @@
 /** Views of a read session; see `js/history`. */
 import { after, type MaybePromise } from '../call/call.js';
 import { compactionOf, isMarker } from '../history/marks.js';
-import { viewOf } from '../history/view.js';
+import { noteSummarised, viewOf } from '../history/view.js';
 import type { Event } from '../model/event/event.js';
 import type { CompositeSessionKey, HistoryView } from '../model/session.js';
 import type { ReadSession } from '../storage/backend.js';
@@ -24,6 +24,8 @@ interface KeptView {
   /** Copies of the last {@link limit} events of the view, or of all. */
   readonly events: readonly Event[];
   readonly limit: number;
+  /** The ids of a transcript's events that a summary stands for. */
+  readonly summarised: ReadonlySet<string>;
   /** The last stored event. */
   readonly lastId: string | undefined;
   /** Compactions hide no event after this time. */
@@ -68,22 +70,25 @@ export class ViewReader {
       const later = kept === undefined || kept.limit < last ? undefined : laterEvents(kept, read);
       if (kept !== undefined && later !== undefined) {
         const stored = new Map(read.events.map((event) => [event.id, event]));
-        const { limit, hiddenUntil } = kept;
-        const events = [...kept.events, ...structuredClone(later)];
-        this.#keep(name, limit, read, events, hiddenUntil);
-        const shown = inWindow(events, window);
-        return {
-          ...read,
-          events: shown.map((event) => stored.get(event.id) ?? structuredClone(event)),
-        };
+        const copies = [...kept.events, ...structuredClone(later)];
+        this.#keep(name, read, { ...kept, events: copies });
+        const events = inWindow(copies, window).map(
+          (event) => stored.get(event.id) ?? structuredClone(event),
+        );
+        noteSummarised(events, kept.summarised);
+        return { ...read, events };
       }
       return after(load(WHOLE), (read) => {
         if (read === undefined) return undefined;
-        const { events } = viewOf(read.events, view);
+        const viewed = viewOf(read.events, view);
+        const { events } = viewed;
         const limit = Math.max(last, kept?.limit ?? 0);
         const copies =
           limit > LONGEST_KEPT ? [] : structuredClone(inWindow(events, { last: limit, from }));
-        this.#keep(name, limit, read, copies, lastHidden(read.events));
+        const hiddenUntil = lastHidden(read.events);
+        const ids = copies.map(({ id }) => id).filter((id) => viewed.summarised.has(id));
+        const summarised = new Set(ids);
+        this.#keep(name, read, { events: copies, limit, summarised, hiddenUntil });
         return { ...read, events: inWindow(events, window) };
       });
     });
@@ -92,16 +97,15 @@ export class ViewReader {
   /** Keeps the end of a view for windows of up to `limit` events. */
   #keep(
     name: string,
-    limit: number,
     { created, revision, events: stored }: ReadSession,
-    shown: Event[],
-    hiddenUntil: number,
+    view: Pick<KeptView, 'limit' | 'summarised' | 'hiddenUntil'> & { readonly events: Event[] },
   ): void {
     this.#kept.delete(name);
+    const { limit } = view;
     if (limit > LONGEST_KEPT) return;
-    const events = inWindow(shown, { last: limit, from: undefined });
+    const events = inWindow(view.events, { last: limit, from: undefined });
     const lastId = stored.at(-1)?.id;
-    this.#kept.set(name, { created, revision, events, limit, lastId, hiddenUntil });
+    this.#kept.set(name, { ...view, created, revision, events, lastId });
     if (this.#kept.size <= MOST_KEPT) return;
     for (const [oldest] of this.#kept) {
       this.#kept.delete(oldest);

@@ -1,9 +1,8 @@
 // The conformance suite over adapters that are synchronous, that are slow, and that have optional verbs.
 
-import { wholeStorage } from './service/whole_storage.js';
+import { storageOfParts, wholeStorage } from './service/whole_storage.js';
 import type { Storage } from '../../js/storage/index.js';
 import { cutPage } from '../../js/storage/cut_page.js';
-import { sortList } from '../../js/storage/list_place.js';
 import { conforms } from './conforms.js';
 
 /** Makes each verb asynchronous, so that others run in between. */
@@ -28,20 +27,12 @@ function late(): Storage {
 
 /** Reads pages of events, and of lists after a place, by verbs of their own. */
 function paging(): Storage {
-  const adapter = wholeStorage();
+  const adapter = storageOfParts();
   return {
     ...adapter,
     async readPage(request) {
       const { session, events } = await adapter.read({ key: request.key, window: {} });
       return { session, events: cutPage(events, request), eventCount: events.length };
-    },
-    listsParts: true,
-    async list({ limit, offset, ...part }) {
-      const all = await adapter.list({ ...part, offset: 0 });
-      const end = limit === undefined ? undefined : offset + limit;
-      const sessions = sortList(all.sessions, part).slice(offset, end);
-      const users = all.users.filter(({ userId }) => sessions.some((row) => row.userId === userId));
-      return { ...all, users, sessions, total: all.sessions.length };
     },
   };
 }

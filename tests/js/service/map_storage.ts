@@ -31,6 +31,8 @@ export class MapStorage implements Storage {
   readonly sessions: Map<string, StoredSession>;
   readonly scopes: Map<string, SharedRow>;
   floor = 0;
+  /** `true` if a test replaces `list` by one that cuts the part. */
+  listsParts = false;
   /** Called within each verb, before it reads anything. */
   pause: () => Promise<unknown> | undefined = () => new Promise((done) => setTimeout(done, 0));
   #last: Promise<unknown> = Promise.resolve();

@@ -1,5 +1,6 @@
 import { mapStorage } from '../../../examples/map_storage.js';
-import type { Deleted, Storage } from '../../../js/storage/index.js';
+import type { Deleted, Storage, StorageListRequest } from '../../../js/storage/index.js';
+import { sortList } from '../../../js/storage/list_place.js';
 
 /** The storage over maps of the examples, with titles, labels and conditional deletions. */
 export function wholeStorage(): Storage {
@@ -27,6 +28,24 @@ export function wholeStorage(): Storage {
       });
       if (!isSame) return false;
       return storage.delete({ what: 'session', key }) as Deleted;
+    },
+  };
+}
+
+/** The same storage, but it cuts lists itself. @param asked gets its requests */
+export function storageOfParts(asked: StorageListRequest[] = []): Storage {
+  const storage = wholeStorage();
+  return {
+    ...storage,
+    listsParts: true,
+    async list(request) {
+      asked.push(request);
+      const { limit, offset, ...others } = request;
+      const all = await storage.list({ ...others, offset: 0 });
+      const end = limit === undefined ? undefined : offset + limit;
+      const sessions = sortList(all.sessions, request).slice(offset, end);
+      const users = all.users.filter(({ userId }) => sessions.some((row) => row.userId === userId));
+      return { ...all, users, sessions, total: all.sessions.length };
     },
   };
 }

@@ -120,7 +120,11 @@ const MALFORMED: readonly [
   [
     'list',
     LIST,
-    (storage, spoil) => (storage.list = (request) => spoiled(storage.page(request), spoil)),
+    (storage, spoil) => {
+      // Only then is its total asked for.
+      storage.listsParts = true;
+      storage.list = (request) => spoiled(storage.page(request), spoil);
+    },
   ],
 ];
 
