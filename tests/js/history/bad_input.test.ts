@@ -78,7 +78,7 @@ describe('Values in the place of an id', () => {
     assert.equal((await service.listSessions({ appName: 'shop' })).sessions.length, 1);
   });
 
-  it('a request that is none, or a service that is none, is a typed error', async () => {
+  it('refuses a request or a service of a wrong type with a typed error', async () => {
     const service = new InMemorySessionService();
     for (const call of [rewind, switchBranch, undoRewind, branches, stateAt, fork]) {
       for (const value of [undefined, null, 1, 'key', []]) {
