@@ -1,3 +1,4 @@
+import { ownerOf } from '../storage/scopes.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
 import { requireObject } from '../errors/option_values.js';
@@ -10,7 +11,7 @@ import { parseEventText } from '../storage/stored_events.js';
 import { SHARED_SCOPES } from '../state/scope.js';
 import { markRaw } from '../members/raw.js';
 import type { Notice } from '../model/notice.js';
-import { eventKey, type EventRecord, type Operation, stateOwnerOf } from './records/records.js';
+import { eventKey, type EventRecord, type Operation } from './records/records.js';
 import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
 import { removeCopy } from './copies/copy_writer.js';
@@ -408,7 +409,7 @@ async function withoutOvertaken(
   const numbers = new Set(own.map(({ number }) => number));
   for (const scope of SHARED_SCOPES) {
     if (result.shared[scope] === undefined) continue;
-    const owner = stateOwnerOf(operation.key, scope);
+    const owner = ownerOf(scope, operation.key);
     const later = (await transaction.sharedWrites(owner)).filter(
       ({ number, isRefused }) => number > operation.number && !numbers.has(number) && !isRefused,
     );

@@ -1,14 +1,14 @@
 /** Changes copies by what the remote has said, each in the transaction of the caller. */
 import type { CompositeSessionKey } from '../../model/session.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
-import { scopeOf, type StateOwner } from '../../storage/scopes.js';
+import { ownerOf, scopeOf, type StateOwner } from '../../storage/scopes.js';
 import type { ListedSession } from '../../storage/backend.js';
 import type { Notice } from '../../model/notice.js';
 import { stateNotice } from '../../watch/state_notice.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';
 import { foldOf } from '../data/operation_memory.js';
-import { type Copy, type Operation, type SessionRecord, stateOwnerOf } from '../records/records.js';
+import { type Copy, type Operation, type SessionRecord } from '../records/records.js';
 import { newRecord } from '../storage/cache_storage.js';
 import { type JsonState } from '../view/json_state.js';
 import { splitByScope, withFetched } from '../view/shared_overlay.js';
@@ -64,7 +64,7 @@ export async function takeSession(
     const states = splitByScope(session.state);
     for (const scope of SHARED_SCOPES) {
       const state = JSON.stringify(states[scope]);
-      await takeState(transaction, stateOwnerOf(key, scope), state, began, taken);
+      await takeState(transaction, ownerOf(scope, key), state, began, taken);
     }
   }
   let present = record;

@@ -1,11 +1,10 @@
 import { Deadline } from '../../call/deadline.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
-import type { StateOwner } from '../../storage/scopes.js';
+import { ownerOf, type StateOwner } from '../../storage/scopes.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
 import type { ChangeNotice, Notice } from '../../model/notice.js';
 import { keyOfName, nameOf } from '../records/cache_key.js';
 import type { LocalData } from '../data/local_data.js';
-import { stateOwnerOf } from '../records/records.js';
 import type { Fetch } from './fetch.js';
 import type { Lists } from './lists.js';
 
@@ -112,7 +111,7 @@ export class Follower {
     else await this.#fetchCopies(owner);
     for (const scope of SHARED_SCOPES) {
       if (scope === 'user' && owner.userId === undefined) continue;
-      const state = stateOwnerOf(owner, scope);
+      const state = ownerOf(scope, owner);
       if (await lists.hasState(state)) await lists.fetchShownState(state);
     }
   }
@@ -128,7 +127,7 @@ export class Follower {
     const { lists } = this.#parts;
     for (const scope of notice.scopes) {
       if (scope === 'user' && notice.userId === undefined) continue;
-      const owner = stateOwnerOf({ appName: notice.appName, userId: notice.userId }, scope);
+      const owner = ownerOf(scope, { appName: notice.appName, userId: notice.userId });
       await lists.fetchShownState(owner);
     }
   }

@@ -1,13 +1,12 @@
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
-import { scopeOf, type StateOwner } from '../../storage/scopes.js';
+import { ownerOf, scopeOf, type StateOwner } from '../../storage/scopes.js';
 import type { TimedPlace } from '../../storage/list_place.js';
 import type { ListedSession, ReadList } from '../../storage/backend.js';
 import type { Notice } from '../../model/notice.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import { nameOf } from '../records/cache_key.js';
 import { isRefusal } from '../records/failures.js';
-import { stateOwnerOf } from '../records/records.js';
 import { forEachOf, Turns } from '../records/turns.js';
 import { splitByScope } from '../view/shared_overlay.js';
 import {
@@ -256,7 +255,7 @@ function shownStates(
   for (const { key, session } of listed) {
     const byScope = splitByScope(session.state!);
     for (const scope of SHARED_SCOPES) {
-      const owner = stateOwnerOf(key, scope);
+      const owner = ownerOf(scope, key);
       const name = nameOf(owner);
       if (Object.keys(byScope[scope]).length === 0 || shown.has(name)) continue;
       shown.set(name, [owner, JSON.stringify(byScope[scope])]);

@@ -4,7 +4,7 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import { isRevision } from '../../storage/checked_rows.js';
 import type { SharedRow } from '../../storage/rows.js';
-import type { StateOwner } from '../../storage/scopes.js';
+import { ownerOf, type StateOwner } from '../../storage/scopes.js';
 import type { LocalKey, LocalTransaction } from '../local/local_store.js';
 import { type NumberedWrite, overlayState } from '../view/shared_overlay.js';
 import { type SessionView, viewOf } from '../view/session_overlay.js';
@@ -24,7 +24,6 @@ import {
   sessionRange,
   sharedKey,
   sharedRange,
-  stateOwnerOf,
   type StateRecord,
   VERSION,
 } from '../records/records.js';
@@ -286,7 +285,7 @@ export class CacheTransaction {
     for (const scope of SHARED_SCOPES) {
       const write = shared[scope];
       if (write === undefined) continue;
-      const owner = stateOwnerOf(key, scope);
+      const owner = ownerOf(scope, key);
       const numbered: NumberedWrite = {
         ...{ ...write, number, isRefused, userId: owner.userId },
         isOfDeletedUser: what === 'user',
@@ -313,7 +312,7 @@ export class CacheTransaction {
     for (const operation of removed) {
       for (const scope of SHARED_SCOPES) {
         if (operation.shared[scope] === undefined) continue;
-        await this.deleteShared(operation, stateOwnerOf(key, scope));
+        await this.deleteShared(operation, ownerOf(scope, key));
       }
     }
   }

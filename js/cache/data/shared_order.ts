@@ -1,5 +1,6 @@
+import { ownerOf } from '../../storage/scopes.js';
 import { nameOf } from '../records/cache_key.js';
-import { type Operation, stateOwnerOf } from '../records/records.js';
+import { type Operation } from '../records/records.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 
 /** The operations that write one shared key, or that clear a state. */
@@ -98,7 +99,7 @@ function linesOf(
   return SHARED_SCOPES.flatMap((scope) => {
     const write = shared[scope];
     if (write === undefined) return [];
-    const state = nameOf(stateOwnerOf(key, scope));
+    const state = nameOf(ownerOf(scope, key));
     return of(
       state,
       write.values.map(([name]) => `key ${state} ${name}`),

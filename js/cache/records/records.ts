@@ -248,8 +248,3 @@ export function sessionRange(owner: string, { appName, userId }: Partial<StateOw
 export function belowSession(session: LocalKey): LocalRange {
   return { from: session, to: [...session.slice(0, -1), String(session.at(-1)) + '\0'] };
 }
-
-/** The state of the app, or of the user, that a scope names. */
-export function stateOwnerOf(key: CacheKey, scope: SharedScope): StateOwner {
-  return scope === 'app' ? { appName: key.appName } : { appName: key.appName, userId: key.userId! };
-}

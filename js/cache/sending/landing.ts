@@ -1,4 +1,5 @@
 /** What an answer of the remote changes: the operations that have arrived, and the copy. Each in one transaction. */
+import { ownerOf } from '../../storage/scopes.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { parseEventText } from '../../storage/stored_events.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
@@ -17,13 +18,7 @@ import { remoteRevision } from '../copies/remote_end.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isSession } from '../records/cache_key.js';
 import { refusalOfDeleted } from '../records/failures.js';
-import {
-  type Copy,
-  type Operation,
-  type Refusal,
-  type SessionRecord,
-  stateOwnerOf,
-} from '../records/records.js';
+import { type Copy, type Operation, type Refusal, type SessionRecord } from '../records/records.js';
 import { storedEvent } from '../storage/shown_events.js';
 import { applyValue, type JsonState } from '../view/json_state.js';
 import { deltaOf, sharedWrites, splitByScope, withArrived } from '../view/shared_overlay.js';
@@ -41,7 +36,7 @@ async function landShared(
     const writers = operations.filter(({ shared }) => shared[scope] !== undefined);
     const [first] = writers;
     if (first === undefined) continue;
-    const owner = stateOwnerOf(first.key, scope);
+    const owner = ownerOf(scope, first.key);
     const writes = writers.map(({ shared }) => shared[scope]!);
     const record = await transaction.state(owner);
     await transaction.putState(owner, withArrived(record, writes, transaction.tick()));
@@ -177,7 +172,7 @@ export async function landAppends(
     deltas.filter(({ isOwn }) => !isOwn).map(({ text }) => deltaOf(text)),
   );
   for (const scope of SHARED_SCOPES) {
-    if (missedWrites[scope] !== undefined) taken.overtaken.push(stateOwnerOf(key, scope));
+    if (missedWrites[scope] !== undefined) taken.overtaken.push(ownerOf(scope, key));
   }
   return { ...taken, isBehind: false };
 }
