@@ -102,7 +102,10 @@ async function startServer(recipe: Recipe): Promise<Server> {
     async kill() {
       if (child === undefined || hasEnded()) return;
       const ended = once(child, 'exit');
-      child.kill('SIGKILL');
+      // A process of PostgreSQL outlives the one that started it, and could answer meanwhile.
+      // All are stopped first: one that sees another die would end by itself, and be gone.
+      await server.suspend();
+      for (const pid of withChildren(child.pid)) process.kill(pid, 'SIGKILL');
       await ended;
     },
     async remove() {

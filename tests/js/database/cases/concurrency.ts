@@ -317,8 +317,11 @@ export function survivesRestarts(
     const session = await service.createSession(KEY);
     const codes = new Set<string>();
     let restarting: Promise<void> | undefined;
-    for (const n of numbers(60)) {
-      if (n === 20) restarting = restart();
+    let isRestarted = false;
+    let count = 0;
+    for (; count < 60 || !isRestarted; count += 1) {
+      const n = count;
+      if (n === 20) restarting = restart().then(() => void (isRestarted = true));
       const event = eventOf(`e${n}`, { last: n });
       for (let isStored = false; !isStored;) {
         const before = { ids: session.events.length, state: { ...session.state } };
@@ -338,9 +341,9 @@ export function survivesRestarts(
     await service.close();
     assert.deepEqual(
       stored?.events.map((event) => event.id),
-      numbers(60).map((n) => `e${n}`),
+      numbers(count).map((n) => `e${n}`),
     );
-    assert.equal(stored.state.last, 59);
+    assert.equal(stored.state.last, count - 1);
     const known = ['connection_lost', 'storage_unavailable'];
     assert.deepEqual(
       [...codes].filter((code) => !known.includes(code)),
