@@ -233,9 +233,9 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
 
     constructor(options: SessionServiceOptions & ViewOption = {}) {
       const memory = new MemoryService(options);
-      super(memory, rulesOf(options), viewOf(options));
+      super(memory, rulesOf(options), viewOption(options));
       this.#memory = memory;
-      this.#view = viewOf(options);
+      this.#view = viewOption(options);
     }
 
     open(request: Abortable = {}): Promise<void> {
@@ -267,7 +267,7 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
 
     constructor(options: IndexedDbSessionServiceOptions & ViewOption = {}) {
       const database = new DatabaseService(options);
-      super(database, rulesOf(options), viewOf(options));
+      super(database, rulesOf(options), viewOption(options));
       this.#database = database;
     }
 
@@ -284,19 +284,19 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
     options: OpenSessionServiceOptions & ViewOption,
   ): Promise<FrameworkSessionService> {
     const all = takeRequest(options);
-    return new Over(await openService(all), rulesOf(all), viewOf(all));
+    return new Over(await openService(all), rulesOf(all), viewOption(all));
   }
 
   const asAdkService: AsAdkService = (service, options = {}) => {
     const taken = takeOptions(options);
-    return new Over(service, rulesOf(taken), viewOf(taken));
+    return new Over(service, rulesOf(taken), viewOption(taken));
   };
 
   return { InMemorySessionService, IndexedDbSessionService, openSessionService, asAdkService };
 }
 
 /** Returns the view of the reads. */
-function viewOf({ view = 'model' }: ViewOption): HistoryView {
+function viewOption({ view = 'model' }: ViewOption): HistoryView {
   return requireOneOf('view', view, HISTORY_VIEWS);
 }
 

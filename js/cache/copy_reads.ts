@@ -103,7 +103,10 @@ export class CopyReads {
     return this.backend.changes(request);
   }
 
-  /** Reads a copy, and fetches it before if it is missing or too short. */
+  /**
+   * Reads a copy. If it is missing or too short, more is fetched and the copy read again, until a fetch brings nothing
+   * new.
+   */
   #readSession<T>(
     key: CompositeSessionKey,
     { need, isEnough }: EventNeed<T>,

@@ -171,6 +171,10 @@ impl fmt::Display for Error {
                 f,
                 "session \"{session_id}\" does not exist (any more); create it, or get it again"
             ),
+            Self::StaleSession { session_id, reason: StaleReason::Undone, .. } => write!(
+                f,
+                "a rewind of session \"{session_id}\" has undone the run of this event; drop the event, and begin a new invocation"
+            ),
             Self::StaleSession { session_id, expected, actual, .. } => write!(
                 f,
                 "session \"{session_id}\" is at revision {actual} and no longer at {expected}; get it again, then append"

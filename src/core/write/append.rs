@@ -221,7 +221,7 @@ impl Append {
         self.policy == StalePolicy::Merge && found.changed.iter().any(is_replaced)
     }
 
-    /// Refuses a session that is gone, and a change that the caller does not know.
+    /// Decides what the append writes, or why it is refused.
     fn write(
         &mut self,
         position: ResolvedPosition,
