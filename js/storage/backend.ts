@@ -166,8 +166,6 @@ export interface ReadList {
 export interface AppendRequest extends Append, BackendCall {
   /** Computes the delta of the only event from the stored state, and replaces the event in `events`. */
   readonly compute?: Compute | undefined;
-  /** `false`: the `user:` and `app:` keys of the events' deltas change no state; see `Storage.createWithEvents`. */
-  readonly sharesState?: boolean | undefined;
 }
 
 /** An event of the append that is stored already, and its revision. */

@@ -42,8 +42,8 @@ export interface StorageWriteRequest extends StorageCall {
    */
   readonly lastUpdateTime?: number;
   /**
-   * `false`: the `user:` and `app:` keys of the events' deltas change no state. Only for a storage with
-   * `createWithEvents`.
+   * `false`: the `user:` and `app:` keys of the events' deltas change no state. Only for a storage that
+   * `lacksTransactions`.
    *
    * @internal
    */

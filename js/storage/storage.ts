@@ -7,7 +7,6 @@
  * @module
  */
 import type { StorageCall } from '../model/diagnostic.js';
-import type { Backend, CreatedSession, CreateRequest } from './backend.js';
 import type { ChangedRequest, ChangedRows } from './changed_rows.js';
 import type {
   Decide,
@@ -35,11 +34,11 @@ import type { Deleted, Listing, PageRows, ParsedRows, Rows } from './rows.js';
  * | `appendMany` | yes | | Each append is a transaction of its own. |
  * | `changedSince` | yes | | A feed does not tell what other programs change. |
  * | `closing` | yes | yes | `close` waits for all calls, at most 30 s or `timeoutMs`. |
- * | `createWithEvents` | | yes | `create` stores a session and its events in one transaction. |
  * | `deleteUnchanged` | yes | yes | `deleteSessions` fails with `unsupported`. |
  * | `describe` | yes | yes | Titles and labels fail with `unsupported`. |
  * | `expires` | | yes | `ttl` and `expireTime` fail with `unsupported`. |
  * | `keepsOperations` | yes | | A write that is sent twice is told by its events. |
+ * | `lacksTransactions` | | yes | Each verb is one transaction. |
  * | `listsParts` | yes | yes | `list` returns all sessions, and the service sorts them and cuts the page. |
  * | `onConnectionLost` | yes | | No diagnostic tells of a connection that was lost while idle. |
  * | `open` | yes | yes | `ping` reads the state of an app. |
@@ -115,18 +114,6 @@ export interface Storage {
    */
   closing?(timeoutMs?: number): void;
   /**
-   * Creates a session that begins with events, in a storage without transactions. If the process ends in between, a
-   * session with the first events may remain.
-   *
-   * @internal
-   */
-  readonly createWithEvents?:
-    | ((
-        backend: Pick<Backend, 'create' | 'append' | 'get' | 'delete'>,
-        request: CreateRequest,
-      ) => Promise<CreatedSession | undefined>)
-    | undefined;
-  /**
    * Deletes a session if its revision and labels are those of the request, in one transaction. Returns `false` if they
    * are others or the session is gone, else `true` or the floor.
    */
@@ -147,6 +134,11 @@ export interface Storage {
    * @internal
    */
   readonly keepsOperations?: boolean;
+  /**
+   * Whether other programs may write between the requests of a verb. A function as `stateDelta` then fails with
+   * `unsupported`. A session that was created with events is read again: their revisions may be later than decided.
+   */
+  readonly lacksTransactions?: boolean;
   /** Whether `list` orders the sessions, counts them, and returns only the part that is asked for. */
   readonly listsParts?: boolean;
   /** Called once, before the first verb: `tell` reports a connection that is lost while no call uses it. */

@@ -42,14 +42,14 @@ import type { Storage } from '../storage/storage.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { appendEvents } from './verbs/append_events.js';
 import { CallLimit } from '../http/call_limit.js';
-import { createWithEvents } from './verbs/create_with_events.js';
 import { createSession, invalidSessionId } from './verbs/create_session.js';
 import { deleteSession, deleteUnchangedSession, deleteUser } from './verbs/delete_sessions.js';
 import { describeSession } from './verbs/describe_session.js';
 import type { EngineAddresses } from './rest/engine_address.js';
 import { listSessions, readStates } from './verbs/list_sessions.js';
+import { postEvents } from './verbs/post_events.js';
 import { readChanged, readEventPage, readSession } from './verbs/read_session.js';
-import { VERTEX_AI } from './rest/rest_errors.js';
+import { VERTEX_AI, withAdvice } from './rest/rest_errors.js';
 import { VERTEX_FACTS } from './vertex_facts.js';
 import { type Connection, Rest } from './rest/rest.js';
 import { SeenEvents } from './events/seen_events.js';
@@ -63,7 +63,7 @@ export class VertexStorage implements Storage {
   readonly expires = VERTEX_FACTS.expires;
   readonly removesNull = VERTEX_FACTS.removesNull;
   readonly readsBack = true;
-  readonly createWithEvents = createWithEvents;
+  readonly lacksTransactions = true;
   readonly #connection: Connection;
   readonly #caches: SharedCaches;
   readonly #callTimeoutMs: number;
@@ -76,13 +76,34 @@ export class VertexStorage implements Storage {
     this.#callTimeoutMs = callTimeoutMs;
   }
 
-  create(request: StorageWriteRequest, decide: Decide): Promise<void> {
+  /** Creates a session, then posts its events. A failure deletes the session again. */
+  async create(request: StorageWriteRequest, decide: Decide): Promise<void> {
+    const { key, onRetry, sharesState } = request;
     const refuse = (): never => {
-      throw invalidSessionId(request.key);
+      throw invalidSessionId(key);
     };
-    return this.#write(request, refuse, (sessions, address) =>
-      createSession(sessions, address, decide),
+    const postings = await this.#write(request, refuse, (sessions, address) =>
+      createSession(sessions, address, sharesState, decide),
     );
+    if (postings.length === 0) return;
+    try {
+      await this.#write(request, refuse, (sessions, address) =>
+        postEvents(sessions, address, postings, sharesState),
+      );
+    } catch (error) {
+      throw withAdvice(error, await this.#undo({ key, onRetry }));
+    }
+  }
+
+  /** Deletes the session. Returns a sentence that says whether it is gone. */
+  async #undo(request: Pick<StorageWriteRequest, 'key' | 'onRetry'>): Promise<string> {
+    try {
+      await this.#write<unknown>(request, isAbsent, deleteSession);
+      return 'The session was deleted again, because not all of its events could be stored.';
+    } catch {
+      const id = JSON.stringify(request.key.sessionId);
+      return `Session ${id} may remain with a part of its events; delete it before you create it again.`;
+    }
   }
 
   append(request: StorageWriteRequest, decide: Decide): Promise<void> {

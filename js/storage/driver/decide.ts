@@ -19,8 +19,9 @@ import {
 export interface RowParts {
   readonly key: StorageKey;
   readonly events: readonly EventSnapshot[];
-  /** Of a new session: its title and labels, and the times from `CreateRequest`. */
-  readonly creation: Pick<NewSession, 'description' | 'lastUpdateTime' | 'now'> | undefined;
+  /** Of a new session: the members of `CreateRequest` that its rows or its request need. */
+  readonly creation:
+    Pick<NewSession, 'description' | 'lastUpdateTime' | 'now' | 'sharesState'> | undefined;
   /** The title for a session that has none. */
   readonly firstTitle: string | undefined;
 }

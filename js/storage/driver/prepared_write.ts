@@ -18,8 +18,6 @@ type WriteVerb = 'create' | 'append';
 export interface WriteParts extends RowParts, StorageCall {
   /** The last event of a handle whose position is not known. */
   readonly lastEventId: string | undefined;
-  /** See `StorageWriteRequest`. */
-  readonly sharesState: boolean | undefined;
 }
 
 /** A write that is ready for a verb of a storage. */
@@ -99,7 +97,7 @@ export function prepareWrite<Verb extends WriteVerb, T>(
 
 /** @param plan the numbers of `AdapterWrite::plan` */
 function writeRequest(verb: WriteVerb, plan: Float64Array, parts: WriteParts): StorageWriteRequest {
-  const { key, events, lastEventId, creation, sharesState } = parts;
+  const { key, events, lastEventId, creation } = parts;
   const isLocating = plan[PLANNED.locates] === 1;
   const isCreate = verb === 'create';
   let lastUpdateTime = isCreate ? (creation?.lastUpdateTime ?? creation?.now ?? 0) : 0;
@@ -114,6 +112,6 @@ function writeRequest(verb: WriteVerb, plan: Float64Array, parts: WriteParts): S
     { key: storageKey(key), scopes, eventIds, since, lastUpdateTime },
     parts,
   );
-  if (sharesState === false) request.sharesState = false;
+  if (creation?.sharesState === false) request.sharesState = false;
   return request;
 }

@@ -1,4 +1,4 @@
-import { type MaybePromise, requireNotAborted } from '../../call/call.js';
+import { after, type MaybePromise, requireNotAborted } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
 import { kindOf } from '../../errors/describe.js';
 import { SessionError } from '../../errors/errors.js';
@@ -145,17 +145,25 @@ export class StorageBackend implements Backend {
     const write = callCore(() =>
       AdapterWrite.create(packed, numbers, texts, state, delta, sharesState, ifAbsent),
     );
-    if (storage.createWithEvents !== undefined && events.length > 0) {
-      write.free();
-      return storage.createWithEvents(this, request);
-    }
     const { signal, onRetry, operation } = request;
     const parts = { key, signal, onRetry, operation, ...NO_EVENTS, events, creation: request };
     const end = (): CreatedSession | undefined => {
       const created = write.finish() as PackedCreation | undefined;
       return created && unpackCreation(created);
     };
-    return prepareWrite('create', storage, write, parts, end).run();
+    const created = prepareWrite('create', storage, write, parts, end).run();
+    if (storage.lacksTransactions !== true || events.length === 0) return created;
+    return after(created, (created) => created && this.#readCreated(created, key, onRetry));
+  }
+
+  /** Reads a session again that is stored, so a failure must not fail its creation. Its handle is stale then. */
+  async #readCreated(
+    created: CreatedSession,
+    key: CreateRequest['key'],
+    onRetry: CreateRequest['onRetry'],
+  ): Promise<CreatedSession> {
+    const read = await this.get({ key, last: 0, onRetry }).catch(() => undefined);
+    return { ...(read ?? created), shared: created.shared };
   }
 
   append(request: AppendRequest): MaybePromise<Appended> {
@@ -321,7 +329,7 @@ export class StorageBackend implements Backend {
 }
 
 function prepareAppend(storage: Storage, request: AppendRequest): PreparedWrite<Appended> {
-  const { key, position, events, firstTitle, compute, sharesState } = request;
+  const { key, position, events, firstTitle, compute } = request;
   const { signal, onRetry, operation } = request;
   requireNotAborted(signal);
   requireTransactions(storage, compute);
@@ -329,7 +337,7 @@ function prepareAppend(storage: Storage, request: AppendRequest): PreparedWrite<
   const { packed, numbers, texts = [] } = packAppends([request], false);
   const write = callCore(() => AdapterWrite.append(packed, numbers, texts, compute));
   const lastEventId = Number.isNaN(position.created) ? position.lastEventId : undefined;
-  const rows = { key, events, creation: undefined, firstTitle, lastEventId, sharesState };
+  const rows = { key, events, creation: undefined, firstTitle, lastEventId };
   const parts = { ...rows, signal, onRetry, operation };
   const end = () => unpackAppend(write.finish() as PackedAppend, events.length);
   return prepareWrite('append', storage, write, parts, end);
@@ -343,7 +351,7 @@ function requireDescribe({ describe }: Storage): NonNullable<Storage['describe']
 
 /** Another program may write between the read and the write of a storage without transactions. */
 function requireTransactions(storage: Storage, compute: Compute | undefined): void {
-  if (compute === undefined || storage.createWithEvents === undefined) return;
+  if (compute === undefined || storage.lacksTransactions !== true) return;
   const message = 'The storage has no transactions, so stateDelta must not be a function here.';
   throw new SessionError('unsupported', message, { key: 'stateDelta' });
 }
@@ -383,7 +391,6 @@ const NO_EVENTS = {
   creation: undefined,
   firstTitle: undefined,
   lastEventId: undefined,
-  sharesState: undefined,
 } as const;
 
 /** The app whose state is read to learn whether a storage answers. */

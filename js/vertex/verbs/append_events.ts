@@ -1,25 +1,14 @@
 /**
  * Appends events: reads the session, calls `decide`, and posts the events.
- *
- * An event is posted with its own time, or one microsecond after the last stored event if that is later. So
- * the server's order is the append order, whatever timestamps the events carry. Google's clients nearly
- * always see the event's own time. No event is posted earlier than its own time, so a filter on the server's
- * times misses none.
- *
- * The server takes one event per request, so several events are posted one after another. If one fails, the
- * events before it stay stored, and a retry with all of them stores the rest. With `stale: 'reject'` the
- * retry needs a handle that was read again: the old handle lacks the stored events.
  */
-import { isSameJson } from '../../wasm/core.js';
-import { LAST_REVISION, millisecondsToMicros } from '../../python/micros.js';
+import { LAST_REVISION } from '../../python/micros.js';
 import type { Decide, StorageWriteRequest } from '../../storage/requests.js';
-import { type Changes, type EventRow, type Found, NO_ROWS } from '../../storage/rows.js';
+import { type Changes, type Found, NO_ROWS } from '../../storage/rows.js';
 import { describeSession } from './describe_session.js';
-import { toEventResource } from '../events/event_resource.js';
 import { hasStatus } from '../../http/http_errors.js';
-import { mayHaveTakenEffect, withAdvice } from '../rest/rest_errors.js';
 import { latestRevision } from '../events/event_rows.js';
 import { RecentEvents } from '../events/recent_events.js';
+import { type Posting, postEvents, postingTimes } from './post_events.js';
 import { isOwnedBy, sessionRow } from './session_resource.js';
 import { type SessionAddress, type Sessions, settleBoth } from './sessions.js';
 
@@ -75,13 +64,7 @@ async function readAndPost(
   );
   if (await recent.lookBack(eventIds, lookBackTo)) changes = decide(rowsForDecision());
   const rows = planPostings(rowsForDecision(), changes, decide);
-  for (const [index, posting] of rows.entries()) {
-    try {
-      await post(sessions, address, posting, sharesState);
-    } catch (error) {
-      throw index === 0 ? error : partialAppendError(error, index, rows.length);
-    }
-  }
+  await postEvents(sessions, address, rows, sharesState);
   const newTitle = changes?.session?.title;
   if (newTitle !== undefined && newTitle !== title) await setTitle(sessions, address, newTitle);
   // The handle now has these rows, including the events that others appended.
@@ -108,12 +91,6 @@ function earliestPostingTime(changes: Changes | undefined): number {
 }
 
 /**
- * An event to post. `revision` is its time at the server, `seq` its position among the events, both in
- * microseconds.
- */
-type Posting = Pick<EventRow, 'id' | 'seq' | 'revision' | 'text'>;
-
-/**
  * Returns the events to post and their times at the server. The decision numbers revisions consecutively, but
  * events have times of their own. So `decide` runs again with a `floor` that makes the last revision equal
  * the last event's time. The events before it are posted no later than their revisions.
@@ -125,12 +102,8 @@ function planPostings(
 ): Posting[] {
   if (first?.session === undefined) return [];
   const count = first.events.length;
-  const times: number[] = [];
-  let last = first.session.revision - count;
-  for (const { timestamp } of first.events) {
-    last = Math.max(last + 1, millisecondsToMicros(timestamp));
-    times.push(last);
-  }
+  const times = postingTimes(first.events, first.session.revision - count);
+  const last = times.at(-1) ?? first.session.revision;
   const isLater = last > first.session.revision;
   const changes = isLater ? decide({ ...rowsForDecision, floor: last - count }) : first;
   const posted = new Map<number, number>();
@@ -140,45 +113,4 @@ function planPostings(
     // An event and its new version may be posted together: then `seq` is the posted time of the first one.
     return { id, seq: posted.get(seq) ?? seq, revision: time, text };
   });
-}
-
-/** Posts an event exactly once: if a request may have taken effect, it looks for the event before it retries. */
-async function post(
-  sessions: Sessions,
-  { url }: SessionAddress,
-  row: Posting,
-  sharesState: boolean | undefined,
-): Promise<void> {
-  const { rest, events } = sessions;
-  const isNew = row.seq === row.revision;
-  const place = isNew ? undefined : row.seq;
-  let resource = toEventResource(row.text, row.revision, place, sharesState);
-  const send = async (): Promise<void> => {
-    try {
-      await rest.request('POST', `${url}:appendEvent`, {}, resource);
-    } catch (error) {
-      if (!hasStatus(error, 400) || resource.rawEvent === undefined) throw error;
-      // The server may refuse `rawEvent`: its objects may nest deeper than protobuf reads.
-      resource = { ...resource, rawEvent: undefined };
-      await rest.request('POST', `${url}:appendEvent`, {}, resource);
-    }
-  };
-  const retries = rest.retries();
-  for (;;) {
-    try {
-      return await send();
-    } catch (error) {
-      if (!mayHaveTakenEffect(error)) throw error;
-      const storedEvents = await events.read(url, row.revision);
-      if (storedEvents.some(({ id, text }) => id === row.id && isSameJson(text, row.text))) return;
-      await retries.afterFailure(error);
-    }
-  }
-}
-
-function partialAppendError(error: unknown, stored: number, total: number): unknown {
-  const advice =
-    `${stored} of ${total} events are stored. Append all of them again: none is stored twice. ` +
-    "With stale: 'reject', read the handle again first.";
-  return withAdvice(error, advice);
 }

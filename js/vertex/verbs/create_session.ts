@@ -1,6 +1,6 @@
 /**
  * Creates a session: looks for an existing one, calls `decide`, creates it, and calls `decide` again with the
- * server's creation time.
+ * server's creation time. The session has its last state from the start; its events follow, see `first_events.ts`.
  */
 import { invalidValue } from '../../errors/invalid.js';
 import type { JsonObject } from '../../json/rules.js';
@@ -22,6 +22,8 @@ import {
   sessionRow,
   stateOf,
 } from './session_resource.js';
+import { firstPostings } from './first_events.js';
+import type { Posting } from './post_events.js';
 import type { SessionAddress, Sessions } from './sessions.js';
 
 /** Makes the error for a session id that Vertex AI does not allow. */
@@ -39,19 +41,22 @@ interface CreateTarget {
   readonly address: SessionAddress;
 }
 
+/** @returns the events to post to the session; none if it existed before */
 export async function createSession(
   sessions: Sessions,
   address: SessionAddress,
+  sharesState: boolean | undefined,
   decide: Decide,
-): Promise<void> {
+): Promise<readonly Posting[]> {
   const existing = await sessions.find(address);
   if (existing !== undefined) {
     decideOnExisting(address, existing, decide);
-    return;
+    return [];
   }
   const changes = decide(NO_ROWS);
-  if (changes === undefined) return;
+  if (changes === undefined) return [];
   const state = newState(changes);
+  const postings = firstPostings(changes.events, state, sharesState);
   const description = descriptionFields(changes.session ?? {});
   const target = { sessions, address };
   const outcome = await sendCreate(target, state, description);
@@ -61,7 +66,7 @@ export async function createSession(
     (outcome === 'unknown' && (await matchesRequest(target, created, state)));
   if (!isOurs) {
     decideOnExisting(address, created, decide);
-    return;
+    return [];
   }
   decide({
     // The scopes as the server shows them: other sessions write to them too.
@@ -71,6 +76,7 @@ export async function createSession(
     changed: [],
     floor: createdAt(created) - 1,
   });
+  return postings(createdAt(created));
 }
 
 /** Passes the existing session to `decide`. Fails with `already_exists` if it belongs to another user. */

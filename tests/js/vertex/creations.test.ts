@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 
-import { createEvent, isSessionError, type SessionError } from '../../../js/index.js';
+import {
+  createEvent,
+  type Event,
+  isSessionError,
+  type SessionError,
+  State,
+} from '../../../js/index.js';
 import { type VertexAiSessionService } from '../../../js/vertex/index.js';
 import { startVertexServer, type VertexServer } from '../../vertex_server/server.js';
 import { KEY, serviceOn } from './service.js';
@@ -55,14 +61,41 @@ describe('A creation with events at Vertex AI', () => {
     assert.equal((await service.getSession(KEY))?.events.length, 1);
   });
 
-  it('says that the session is created if only its reading fails', async () => {
+  it('succeeds if only reading the session again fails', async () => {
     server.fail('sessions.appendEvent', { kind: 'pass' });
     server.fail('sessions.appendEvent', { kind: 'pass' });
     const refuseNext = () => void setImmediate(() => server.refuse('sessions.get', 403));
     server.fail('sessions.appendEvent', { kind: 'before', action: refuseNext });
-    const { code, message } = await failure();
-    assert.equal(code, 'remote');
-    assert.match(message, /^The session is created with its events; read it/);
+    const session = await service.createSession({ ...KEY, events });
+    assert.equal(session.events.length, 3);
+    assert.equal(server.calls.filter((call) => call === 'sessions.get').length, 3);
     assert.equal((await service.getSession(KEY))?.events.length, 3);
+  });
+
+  it('posts the values that no delta makes with an event whose keys they are not', async () => {
+    const deltas: Event['actions']['stateDelta'][] = [{ a: 1 }, { b: 1, gone: State.REMOVED }];
+    const events = deltas.map((stateDelta, index) =>
+      createEvent({ id: `e${index}`, author: 'user', actions: { stateDelta } }),
+    );
+    const session = await service.createSession({
+      ...KEY,
+      events,
+      state: { gone: 1 },
+      stateDelta: { b: 2 },
+    });
+    assert.deepEqual(session.state, { a: 1, b: 2 });
+    assert.equal(server.calls.filter((call) => call === 'sessions.appendEvent').length, 4);
+    const read = await service.getSession(KEY);
+    assert.deepEqual([read?.state, read?.events], [session.state, events]);
+  });
+
+  it('is refused before it is sent if no event can carry the last values', async () => {
+    const event = createEvent({ author: 'user', actions: { stateDelta: { a: 1 } } });
+    const request = { ...KEY, events: [event], stateDelta: { a: 2 } };
+    await assert.rejects(service.createSession(request), {
+      code: 'unsupported',
+      key: 'stateDelta',
+    });
+    assert.ok(!server.calls.includes('sessions.create'));
   });
 });
