@@ -917,7 +917,7 @@ function __wbg_get_imports() {
                     const a = state0.a;
                     state0.a = 0;
                     try {
-                        return wasm_bindgen__convert__closures_____invoke__hc83475bf0c93919c(a, state0.b, );
+                        return wasm_bindgen__convert__closures_____invoke__hcc560f111d2411f2(a, state0.b, );
                     } finally {
                         state0.a = a;
                     }
@@ -1244,11 +1244,11 @@ function __wbg_get_imports() {
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 16, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h7d778da3cd159e4f);
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h4b0392777a0fc41b);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 41, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 43, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792);
             return ret;
         },
@@ -1277,12 +1277,12 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__hc83475bf0c93919c(arg0, arg1) {
-    wasm.wasm_bindgen__convert__closures_____invoke__hc83475bf0c93919c(arg0, arg1);
+function wasm_bindgen__convert__closures_____invoke__hcc560f111d2411f2(arg0, arg1) {
+    wasm.wasm_bindgen__convert__closures_____invoke__hcc560f111d2411f2(arg0, arg1);
 }
 
-function wasm_bindgen__convert__closures_____invoke__h7d778da3cd159e4f(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h7d778da3cd159e4f(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h4b0392777a0fc41b(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h4b0392777a0fc41b(arg0, arg1, arg2);
 }
 
 function wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792(arg0, arg1, arg2) {

@@ -2,15 +2,15 @@
 //! connection if that one broke. Writes run one after the other.
 
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
+use futures_channel::oneshot;
 use wasm_bindgen::JsValue;
 
 use crate::core::storage::Call;
 use crate::wasm::guarded::{Guarded, Task};
 use crate::wasm::indexed_db::connection::database::Database;
-use crate::wasm::indexed_db::connection::one_shot::OneShot;
-use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction, Transactions};
+use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
 use crate::wasm::indexed_db::records::failure::Failure;
 
 /// Always gives a JavaScript value, so that the wasm holds the code around it once, and not for each
@@ -20,31 +20,28 @@ pub(crate) type Attempt<'a> = Task<'a, JsValue, Failure>;
 /// A database, the settings of its transactions, and the order of its writes.
 pub(crate) struct Access {
     database: Rc<Database>,
-    transactions: Rc<Transactions>,
-    /// Set when the last write so far has ended.
-    last_write: RefCell<Option<OneShot>>,
-}
-
-/// Tells the next write that this one has ended, even if its future is dropped.
-struct Turn(OneShot);
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        self.0.set(Ok(()));
-    }
+    /// Whether a commit completes only once the data is on disk.
+    strict: bool,
+    /// Milliseconds without any event after which a transaction is given up.
+    timeout: f64,
+    running: RefCell<Vec<Weak<Transaction>>>,
+    /// Ends when the last write so far has ended, even if its future is dropped.
+    last_write: RefCell<Option<oneshot::Receiver<()>>>,
 }
 
 impl Access {
     pub(crate) fn new(database: Rc<Database>, strict: bool, timeout: f64) -> Rc<Self> {
-        let transactions = Transactions::new(strict, timeout);
-        Rc::new(Self { database, transactions, last_write: RefCell::default() })
+        let (running, last_write) = Default::default();
+        Rc::new(Self { database, strict, timeout, running, last_write })
     }
 
     /// Ends what is under way before the browser freezes the page: there, transactions and upgrades
     /// would block other pages. The verbs try again after [`Self::resume`].
     pub(crate) fn suspend(&self) {
         self.database.suspend();
-        self.transactions.leave();
+        for transaction in self.running() {
+            transaction.leave();
+        }
     }
 
     pub(crate) fn resume(&self) {
@@ -56,22 +53,40 @@ impl Access {
         self.database.connection().await.map(JsValue::from)
     }
 
-    pub(crate) async fn begin(&self, mode: Mode, stores: &[&str]) -> Result<Transaction, Failure> {
+    pub(crate) async fn begin(
+        &self,
+        mode: Mode,
+        stores: &[&str],
+    ) -> Result<Rc<Transaction>, Failure> {
         let connection = self.database.connection().await?;
-        self.transactions.begin(&connection, mode, stores)
+        let Self { strict, timeout, .. } = *self;
+        let transaction = Transaction::begin(&connection, mode, stores, strict, timeout)?;
+        let mut running = self.running.borrow_mut();
+        running.retain(|running| running.strong_count() > 0);
+        running.push(Rc::downgrade(&transaction));
+        Ok(transaction)
+    }
+
+    fn running(&self) -> Vec<Rc<Transaction>> {
+        self.running.borrow().iter().filter_map(Weak::upgrade).collect()
     }
 
     /// Runs a write after all earlier ones, with its retries. So writes keep the order of their
     /// calls, and the time limit of a transaction does not include the writes before it. An
     /// exception ends only this write.
     pub(crate) async fn run_in_turn<T>(&self, write: Task<'_, T, Failure>) -> Result<T, Failure> {
-        let turn = Turn(OneShot::default());
-        let earlier = self.last_write.replace(Some(turn.0.clone()));
+        let (turn, turn_ended) = oneshot::channel();
+        let earlier = self.last_write.replace(Some(turn_ended));
         if let Some(earlier) = earlier {
-            drop(earlier.await);
+            // It is only dropped, never sent.
+            let _ = earlier.await;
         }
         let done = Guarded::new(write, Failure::thrown).await;
-        self.transactions.abort_unfinished_write();
+        // An exception has left its transaction open. The browser would commit its writes.
+        for transaction in self.running() {
+            transaction.abort_write();
+        }
+        drop(turn);
         done
     }
 

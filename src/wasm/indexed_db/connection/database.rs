@@ -5,15 +5,16 @@ use std::cell::{Cell, RefCell};
 use std::convert;
 use std::rc::{Rc, Weak};
 
+use futures_channel::oneshot;
 use js_sys::{Function, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{Event, IdbDatabase};
+use web_sys::{Event, IdbDatabase, IdbFactory};
 
 use crate::core::error::StorageProblem;
 use crate::wasm::guarded::{Guarded, guard};
-use crate::wasm::indexed_db::connection::one_shot::{Listener, OneShot, listen};
-use crate::wasm::indexed_db::connection::opening::{Opening, Purpose};
+use crate::wasm::indexed_db::connection::listener::{Listener, listen};
+use crate::wasm::indexed_db::connection::opening::{MakeRequest, Opening};
 use crate::wasm::indexed_db::connection::timer::Timer;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::schema;
@@ -22,16 +23,14 @@ use crate::wasm::object::Record;
 /// A database and its connection, if open.
 pub(crate) struct Database {
     name: String,
-    purpose: Purpose,
+    make_request: MakeRequest,
     /// Milliseconds without any event after which an opening or a deletion fails.
     timeout: Cell<f64>,
     connection: RefCell<Option<Connection>>,
     opening: RefCell<Option<Opening>>,
-    /// Whether connections in other tabs block the opening.
-    is_blocked: Cell<bool>,
     /// The timer that fails the waiting callers.
     time_limit: RefCell<Option<Timer>>,
-    waiting: RefCell<Vec<OneShot>>,
+    waiting: RefCell<Vec<oneshot::Sender<Result<(), Failure>>>>,
     /// Called with each new connection before it is used. If it returns a promise, the opening
     /// waits for it.
     on_open: Option<Function>,
@@ -70,20 +69,25 @@ impl Database {
                 database.timeout.set(timeout);
                 return database;
             }
-            let database = Self::new(name, Purpose::Use, on_open, timeout);
+            let open: MakeRequest = |factory, name| factory.open_with_u32(name, schema::VERSION);
+            let database = Self::new(name, open, on_open, timeout);
             databases.push(Rc::downgrade(&database));
             database
         })
     }
 
-    fn new(name: &str, purpose: Purpose, on_open: Option<Function>, timeout: f64) -> Rc<Self> {
+    fn new(
+        name: &str,
+        make_request: MakeRequest,
+        on_open: Option<Function>,
+        timeout: f64,
+    ) -> Rc<Self> {
         Rc::new(Self {
             name: name.to_owned(),
-            purpose,
+            make_request,
             timeout: Cell::new(timeout),
             connection: RefCell::default(),
             opening: RefCell::default(),
-            is_blocked: Cell::default(),
             time_limit: RefCell::default(),
             waiting: RefCell::default(),
             on_open,
@@ -99,17 +103,21 @@ impl Database {
             if let Some(raw) = raw {
                 return Ok(raw);
             }
-            self.opened().await?;
+            self.requested().await?;
         }
     }
 
-    /// Opens or deletes the database, unless that is under way. Returns a future of that.
-    fn opened(self: &Rc<Self>) -> OneShot {
-        let opened = OneShot::default();
-        self.waiting.borrow_mut().push(opened.clone());
-        if self.is_suspended.get() {
-            return opened;
+    /// Makes the request, unless it is under way, and waits for its answer.
+    async fn requested(self: &Rc<Self>) -> Result<(), Failure> {
+        let (waiter, answer) = oneshot::channel();
+        self.waiting.borrow_mut().push(waiter);
+        if !self.is_suspended.get() {
+            self.request();
         }
+        answer.await.unwrap_or_else(|_| Err(Failure::lost("no answer")))
+    }
+
+    fn request(self: &Rc<Self>) {
         let request = self.opening.borrow().as_ref().map(|opening| opening.request.clone());
         match request {
             None => {
@@ -125,7 +133,6 @@ impl Database {
             }
             Some(_) => {}
         }
-        opened
     }
 
     /// Closes the connection; the next call opens another one.
@@ -154,7 +161,7 @@ impl Database {
 
     fn open(self: &Rc<Self>, may_try_again: bool) {
         let database = Rc::clone(self);
-        let opening = Opening::begin(&self.name, self.purpose, may_try_again, move |event| {
+        let opening = Opening::begin(&self.name, self.make_request, may_try_again, move |event| {
             if let Err(thrown) = guard(&mut || database.handle(event)) {
                 // Answering the waiting callers may throw as well.
                 drop(guard(&mut || database.fail(Failure::thrown(thrown.clone()))));
@@ -173,18 +180,23 @@ impl Database {
         // Otherwise Firefox reports an uncaught error.
         event.unchecked_ref::<Event>().prevent_default();
         let request: Record = event.get("target").unchecked_into();
-        match (event.text("type").as_str(), self.purpose) {
-            ("upgradeneeded", _) => {
+        match event.text("type").as_str() {
+            "upgradeneeded" => {
                 if let Err(failure) = schema::create(&request, event) {
                     self.fail(failure);
                 }
             }
-            ("blocked", _) => {
-                self.is_blocked.set(true);
+            "blocked" => {
+                if let Some(opening) = self.opening.borrow().as_ref() {
+                    opening.is_blocked.set(true);
+                }
                 self.limit();
             }
-            ("success", Purpose::Deletion) => self.settle(Ok(())),
-            ("success", Purpose::Use) => self.connect(request),
+            "success" => match Record::found(request.get("result")) {
+                Some(raw) => self.connect(request, raw.unchecked_into()),
+                // It was a deletion.
+                None => self.settle(Ok(())),
+            },
             _ => {
                 let thrown = request.get("error");
                 let opening = self.opening.borrow();
@@ -214,15 +226,14 @@ impl Database {
     }
 
     fn too_long(&self) -> Failure {
-        if self.is_blocked.get() {
+        if self.opening.borrow().as_ref().is_some_and(|opening| opening.is_blocked.get()) {
             return Failure::of(StorageProblem::Blocked, "it is open");
         }
         Failure::lost("no answer")
     }
 
     /// Uses the new connection, once `on_open` has prepared it.
-    fn connect(self: &Rc<Self>, request: Record) {
-        let raw: IdbDatabase = request.get("result").unchecked_into();
+    fn connect(self: &Rc<Self>, request: Record, raw: IdbDatabase) {
         let (database, closing) = (Rc::downgrade(self), raw.clone());
         let listener = Listener::new(move |_| {
             // Closes a connection that no caller has yet as well. No caller waits for this, so
@@ -285,7 +296,6 @@ impl Database {
 
     fn abandon(&self) {
         let opening = self.opening.take();
-        self.is_blocked.set(false);
         if let Some(opening) = opening {
             opening.abandon();
         }
@@ -293,7 +303,6 @@ impl Database {
 
     fn settle(&self, done: Result<(), Failure>) {
         let opening = self.opening.take();
-        self.is_blocked.set(false);
         self.answer(&done);
         self.time_limit.take();
         drop(opening);
@@ -302,7 +311,7 @@ impl Database {
     fn answer(&self, done: &Result<(), Failure>) {
         let waiting = self.waiting.take();
         for waiter in waiting {
-            waiter.set(done.clone());
+            drop(waiter.send(done.clone()));
         }
     }
 }
@@ -310,5 +319,5 @@ impl Database {
 /// Deletes a database with everything in it. Connections of this package close, here and in other
 /// tabs. Fails with `storage_blocked` if others stay open for `timeout` milliseconds.
 pub(crate) async fn delete(name: &str, timeout: f64) -> Result<(), Failure> {
-    Database::new(name, Purpose::Deletion, None, timeout).opened().await
+    Database::new(name, IdbFactory::delete_database, None, timeout).requested().await
 }

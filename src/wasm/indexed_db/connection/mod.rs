@@ -2,8 +2,7 @@
 
 pub(super) mod access;
 pub(super) mod database;
-pub(super) mod one_shot;
+pub(super) mod listener;
 pub(super) mod opening;
 pub(super) mod timer;
 pub(super) mod transaction;
-pub(super) mod transaction_events;

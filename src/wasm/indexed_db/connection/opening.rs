@@ -1,27 +1,26 @@
 //! A request to open or delete a database.
 
+use std::cell::Cell;
+
 use js_sys::Reflect;
 use wasm_bindgen::prelude::*;
-use web_sys::{Event, IdbDatabase, IdbFactory, IdbTransaction};
+use web_sys::{Event, IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction};
 
 use crate::core::error::StorageProblem;
 use crate::wasm::guarded::guard;
-use crate::wasm::indexed_db::connection::one_shot::{Listener, listen};
+use crate::wasm::indexed_db::connection::listener::{Listener, listen};
 use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::schema::VERSION;
 use crate::wasm::object::Record;
 
-/// What a database is opened for.
-#[derive(Clone, Copy)]
-pub(crate) enum Purpose {
-    Use,
-    Deletion,
-}
+/// Makes a request for the database of that name: to open or to delete it.
+pub(crate) type MakeRequest = fn(&IdbFactory, &str) -> Result<IdbOpenDbRequest, JsValue>;
 
-/// The request keeps its listener as long as the browser may call it.
+/// A request under way. It keeps its listener as long as the browser may call it.
 pub(crate) struct Opening {
     pub(crate) request: Record,
     pub(crate) may_try_again: bool,
+    /// Whether connections in other tabs block it.
+    pub(crate) is_blocked: Cell<bool>,
     _listener: Listener,
 }
 
@@ -30,19 +29,20 @@ const EVENTS: [&str; 4] = ["onsuccess", "onerror", "onupgradeneeded", "onblocked
 impl Opening {
     pub(crate) fn begin(
         name: &str,
-        purpose: Purpose,
+        make_request: MakeRequest,
         may_try_again: bool,
         handle: impl Fn(&Record) + 'static,
     ) -> Result<Self, Failure> {
-        let factory = factory()?;
-        let request = match purpose {
-            Purpose::Use => factory.open_with_u32(name, VERSION),
-            Purpose::Deletion => factory.delete_database(name),
-        };
+        let request = make_request(&factory()?, name);
         let request = request.map_err(|thrown| Failure::of_opening(&thrown))?;
         let listener = Listener::new(move |event: JsValue| handle(event.unchecked_ref()));
         listen(&request, &EVENTS, listener.as_ref());
-        Ok(Self { request: request.unchecked_into(), may_try_again, _listener: listener })
+        Ok(Self {
+            request: request.unchecked_into(),
+            may_try_again,
+            is_blocked: Cell::default(),
+            _listener: listener,
+        })
     }
 
     /// Leaves no connection of this request open, whatever the browser still does with it.

@@ -7,7 +7,7 @@ use js_sys::Function;
 use wasm_bindgen::prelude::*;
 
 use crate::wasm::guarded::guard;
-use crate::wasm::indexed_db::connection::one_shot::Listener;
+use crate::wasm::indexed_db::connection::listener::Listener;
 
 #[wasm_bindgen]
 extern "C" {

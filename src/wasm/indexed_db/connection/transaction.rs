@@ -10,12 +10,14 @@
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
+use futures_channel::oneshot;
 use js_sys::{Array, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction};
 
-use crate::wasm::indexed_db::connection::one_shot::{Listener, listen};
-use crate::wasm::indexed_db::connection::transaction_events::TransactionEvents;
+use crate::wasm::guarded::guard;
+use crate::wasm::indexed_db::connection::listener::{Listener, listen};
+use crate::wasm::indexed_db::connection::timer::Timer;
 use crate::wasm::indexed_db::records::failure::{Failure, LARGEST_RECORD};
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::object::Record;
@@ -65,89 +67,67 @@ extern "C" {
 /// each request.
 const LARGE: u32 = 1024 * 1024;
 
-/// Settings and state that all transactions of a connection share.
-pub(crate) struct Transactions {
-    /// Milliseconds.
-    timeout: f64,
-    /// Options of transactions that write.
-    options: Record,
-    commits_in_spite_of_errors: bool,
-    running: RefCell<Vec<Weak<TransactionEvents>>>,
-    /// The current transaction that writes, until it is dropped.
-    writing: RefCell<Option<IdbTransaction>>,
-}
-
-impl Transactions {
-    /// `strict`: a commit completes only once the data is on disk. A transaction without any event
-    /// for `timeout` milliseconds is given up.
-    pub(crate) fn new(strict: bool, timeout: f64) -> Rc<Self> {
-        let options = Record::empty();
-        options.set_text("durability", if strict { "strict" } else { "relaxed" });
-        let commits_in_spite_of_errors = commits_in_spite_of_errors();
-        let (running, writing) = Default::default();
-        Rc::new(Self { timeout, options, commits_in_spite_of_errors, running, writing })
-    }
-
-    /// Aborts all transactions under way. Those after their commit may still complete.
-    pub(crate) fn leave(&self) {
-        let running = self.running.borrow().clone();
-        for events in running.iter().filter_map(Weak::upgrade) {
-            events.leave();
-        }
-    }
-
-    /// Aborts the transaction that an exception left open. Otherwise the browser would commit its
-    /// writes.
-    pub(crate) fn abort_unfinished_write(&self) {
-        if let Some(raw) = self.writing.take() {
-            // Fails if the transaction has ended already.
-            let _ = raw.abort();
-        }
-    }
-
-    pub(crate) fn begin(
-        self: &Rc<Self>,
-        database: &IdbDatabase,
-        mode: Mode,
-        stores: &[&str],
-    ) -> Result<Transaction, Failure> {
-        let (kind, options): (_, &JsValue) = match mode {
-            Mode::Read => ("readonly", &JsValue::UNDEFINED),
-            Mode::Write => ("readwrite", &self.options),
-        };
-        let raw = database
-            .unchecked_ref::<WithOptions>()
-            .transaction(&keys::list(stores), kind, options)
-            .map_err(|thrown| Failure::of_transaction(&thrown))?;
-        let (events, listener) = TransactionEvents::of(raw.clone(), self.timeout);
-        let mut running = self.running.borrow_mut();
-        running.retain(|events| events.strong_count() > 0);
-        running.push(Rc::downgrade(&events));
-        drop(running);
-        if mode == Mode::Write {
-            self.writing.replace(Some(raw.clone()));
-        }
-        let (round, written) = (RefCell::default(), Cell::default());
-        Ok(Transaction { raw, mode, events, listener, round, written, all: Rc::clone(self) })
-    }
-}
+const ENDS: [&str; 3] = ["oncomplete", "onabort", "onerror"];
 
 /// A transaction that may write aborts if it is dropped before [`Transaction::commit`].
 pub(crate) struct Transaction {
     raw: IdbTransaction,
     mode: Mode,
-    events: Rc<TransactionEvents>,
-    listener: Listener,
     /// The requests of the current round.
     round: RefCell<Vec<IdbRequest>>,
     /// UTF-16 code units of the texts that it writes.
     written: Cell<u32>,
-    all: Rc<Transactions>,
+    /// The first failure of a request, or the error that making one threw.
+    failure: RefCell<Option<Failure>>,
+    ended: RefCell<Option<Result<(), Failure>>>,
+    /// Dropped when the round has succeeded or the transaction has ended: that wakes the future that
+    /// waits for it.
+    waiter: RefCell<Option<oneshot::Sender<()>>>,
+    timer: Timer,
+    listener: Listener,
 }
 
 type Verb = fn(&IdbObjectStore, &JsValue) -> Result<IdbRequest, JsValue>;
 
 impl Transaction {
+    /// `strict`: a commit completes only once the data is on disk. A transaction without any event
+    /// for `timeout` milliseconds is given up.
+    pub(crate) fn begin(
+        database: &IdbDatabase,
+        mode: Mode,
+        stores: &[&str],
+        strict: bool,
+        timeout: f64,
+    ) -> Result<Rc<Self>, Failure> {
+        let options = Record::empty();
+        options.set_text("durability", if strict { "strict" } else { "relaxed" });
+        let kind = if mode == Mode::Read { "readonly" } else { "readwrite" };
+        let raw = database
+            .unchecked_ref::<WithOptions>()
+            .transaction(&keys::list(stores), kind, &options)
+            .map_err(|thrown| Failure::of_transaction(&thrown))?;
+        let transaction = Rc::new_cyclic(|late: &Weak<Self>| {
+            let (timed, late) = (Weak::clone(late), Weak::clone(late));
+            let timer = Timer::start(timeout, move || {
+                if let Some(transaction) = timed.upgrade() {
+                    transaction.give_up(Failure::lost("no answer"));
+                }
+            });
+            let listener = Listener::new(move |event: JsValue| {
+                let Some(transaction) = late.upgrade() else {
+                    return;
+                };
+                if let Err(thrown) = guard(&mut || transaction.handle(event.unchecked_ref())) {
+                    transaction.give_up(Failure::thrown(thrown));
+                }
+            });
+            let (round, written, failure, ended, waiter) = Default::default();
+            Self { raw, mode, round, written, failure, ended, waiter, timer, listener }
+        });
+        listen(&transaction.raw, &ENDS, transaction.listener.as_ref());
+        Ok(transaction)
+    }
+
     pub(crate) fn get(&self, store: &str, key: &JsValue) {
         self.ask_store(store, IdbObjectStore::get, key);
     }
@@ -177,7 +157,7 @@ impl Transaction {
         let length = record.length();
         self.written.set(self.written.get().saturating_add(length));
         if length > LARGEST_RECORD {
-            self.events.refuse(Failure::too_large(&record.name(), length));
+            self.fail(Failure::too_large(&record.name(), length));
         } else {
             self.ask_store(store, verb, record);
         }
@@ -200,7 +180,7 @@ impl Transaction {
     pub(crate) fn ask(&self, request: Result<IdbRequest, JsValue>) {
         match request {
             Ok(request) => self.round.borrow_mut().push(request),
-            Err(thrown) => self.events.fail(&thrown),
+            Err(thrown) => self.fail(Failure::of_transaction(&thrown)),
         }
     }
 
@@ -208,25 +188,103 @@ impl Transaction {
     /// in order, so the last one shows that all are done.
     pub(crate) async fn results(&self) -> Result<Array, Failure> {
         let round = self.round.take();
-        self.events.check()?;
+        self.check()?;
         if let Some(last) = round.last() {
             listen(last, &["onsuccess"], self.listener.as_ref());
-            self.events.next().await?;
+            self.next().await?;
         }
         results(&round).map_err(|thrown| Failure::of_transaction(&thrown))
     }
 
     /// Commits, and waits until the commit is complete: before that, nothing is stored.
-    pub(crate) async fn commit(self) -> Result<(), Failure> {
-        if self.all.commits_in_spite_of_errors || self.written.get() > LARGE {
+    pub(crate) async fn commit(&self) -> Result<(), Failure> {
+        if self.written.get() > LARGE || commits_in_spite_of_errors() {
             self.results().await?;
         }
-        self.events.check()?;
+        self.check()?;
         // Without this call, the transaction would first wait for further requests.
         if let Err(thrown) = self.raw.unchecked_ref::<Committable>().commit() {
             return Err(Failure::of_transaction(&thrown));
         }
-        self.events.next().await.map_err(Failure::in_commit)
+        self.next().await.map_err(Failure::in_commit)
+    }
+
+    /// Waits until the transaction ends, or a request with the listener succeeds.
+    async fn next(&self) -> Result<(), Failure> {
+        if !self.has_ended() {
+            let (waiter, woken) = oneshot::channel();
+            self.waiter.replace(Some(waiter));
+            let _ = woken.await;
+        }
+        self.ended.borrow().clone().unwrap_or(Ok(()))
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        self.failure.borrow().clone().map_or(Ok(()), Err)
+    }
+
+    /// Notes a failure, unless there was one before.
+    fn fail(&self, failure: Failure) {
+        self.failure.borrow_mut().get_or_insert(failure);
+    }
+
+    fn handle(&self, event: &Record) {
+        self.timer.restart();
+        match event.text("type").as_str() {
+            "success" => drop(self.waiter.take()),
+            "complete" => self.end(Ok(())),
+            "error" => self.handle_error(event),
+            _ => {
+                let transaction = event.get("target").unchecked_into::<Record>();
+                let error = Record::found(transaction.get("error"));
+                let reported = || error.map(|error| Failure::of_transaction(&error));
+                let failure = self.failure.take().or_else(reported);
+                let unreported = || Failure::lost("it was aborted");
+                self.end(Err(failure.unwrap_or_else(unreported)));
+            }
+        }
+    }
+
+    /// Handles a failed request. Safari does not always report it as the transaction's error, so it
+    /// is kept. It aborts the transaction, so pending requests fail as well, with an `AbortError`
+    /// that is ignored.
+    fn handle_error(&self, event: &Record) {
+        let request = Record::found(event.get("target"));
+        let error = request.and_then(|request| Record::found(request.get("error")));
+        if let Some(error) = error.filter(|error| error.text("name") != "AbortError") {
+            self.fail(Failure::of_transaction(&error));
+        }
+    }
+
+    /// Aborts the transaction because the page is left. After its commit it can only be given up.
+    pub(crate) fn leave(&self) {
+        let is_aborted = self.raw.abort().is_ok();
+        self.end(Err(Failure::page_left(is_aborted)));
+    }
+
+    /// Aborts the transaction if it writes and has not ended.
+    pub(crate) fn abort_write(&self) {
+        if self.mode == Mode::Write && !self.has_ended() {
+            // Fails if the browser has ended it already.
+            let _ = self.raw.abort();
+        }
+    }
+
+    fn give_up(&self, failure: Failure) {
+        self.end(Err(failure));
+        // Fails if the browser has ended it already.
+        let _ = self.raw.abort();
+    }
+
+    fn end(&self, end: Result<(), Failure>) {
+        self.ended.borrow_mut().get_or_insert(end);
+        // Taken out first, because nothing may stay borrowed while JavaScript is called: it may
+        // throw.
+        drop(self.waiter.take());
+    }
+
+    fn has_ended(&self) -> bool {
+        self.ended.borrow().is_some()
     }
 }
 
@@ -247,14 +305,7 @@ fn commits_in_spite_of_errors() -> bool {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        self.events.forget();
-        if self.mode == Mode::Read {
-            return;
-        }
-        self.all.writing.take();
-        if !self.events.has_ended() {
-            // Fails if the transaction has ended already.
-            let _ = self.raw.abort();
-        }
+        listen(&self.raw, &ENDS, &JsValue::NULL);
+        self.abort_write();
     }
 }
