@@ -13,7 +13,7 @@ import type { AgentRun } from './run/run_request.js';
 /** What one kind of server does. */
 export interface ServerBackend extends Omit<
   Backend,
-  'open' | 'free' | 'appendMany' | 'changedSince'
+  'open' | 'free' | 'appendMany' | 'changedSince' | 'markers'
 > {
   /**
    * Runs an agent and yields its events.

@@ -95,6 +95,8 @@ export interface PageRequest extends BackendCall {
 /** A page of events, and its session. Only `created` if no event has the id that was asked for. */
 export interface ReadPage {
   readonly created: number;
+  /** The revision of the session. Absent if the backend cannot tell. */
+  readonly revision?: number | undefined;
   /** They belong to the caller alone. */
   readonly events?: Event[] | undefined;
   readonly hasOlder?: boolean | undefined;
@@ -110,6 +112,22 @@ export interface ReadPage {
   readonly title?: string | undefined;
   /** JSON text. */
   readonly labels?: string | undefined;
+}
+
+/** A session whose markers to read. */
+export interface MarkersRequest extends BackendCall {
+  readonly key: CompositeSessionKey;
+  /** An event to return too, if it is stored. */
+  readonly eventId?: string | undefined;
+  readonly skipCorrupt?: boolean | undefined;
+}
+
+/** The markers of a session. */
+export interface ReadMarkers {
+  readonly created: number;
+  readonly revision: number;
+  /** As in `MarkerRows`. They belong to the caller alone. */
+  readonly events: Event[];
 }
 
 /** What to tell of a session that was known at a revision; see `ListChangesRequest`. */
@@ -247,6 +265,8 @@ export interface Backend {
   get(request: ReadRequest): MaybePromise<ReadSession | undefined>;
   /** Returns `undefined` if there is no session. */
   page(request: PageRequest): MaybePromise<ReadPage | undefined>;
+  /** Returns `undefined` if there is no session, or if the storage cannot find markers alone. */
+  markers?(request: MarkersRequest): MaybePromise<ReadMarkers | undefined>;
   /** Reads what has changed in a session. Returns `undefined` if there is no session. */
   changes(request: ChangesRequest): MaybePromise<ChangesSince | undefined>;
   /** Lists sessions of a user; without `userId` of all users of the app. */

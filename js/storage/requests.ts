@@ -146,6 +146,23 @@ export interface StoragePageRequest extends StorageCall {
 }
 
 /**
+ * The request of a session's markers: the events that change which others belong to its view.
+ *
+ * @example
+ * ```ts
+ * import type { StorageMarkersRequest } from 'adk-session-wasm/storage';
+ *
+ * const markers: StorageMarkersRequest = { key: { appName: 'shop', userId: 'ada', sessionId: 's1' } };
+ * ```
+ */
+export interface StorageMarkersRequest extends StorageCall {
+  /** The key of the session. */
+  readonly key: Required<StorageKey>;
+  /** The id of an event to return too, if it is stored. Its place among the markers tells which of them precede it. */
+  readonly eventId?: string;
+}
+
+/**
  * The request of a list of sessions: those of an app, or of one of its users. All other members are for a storage with
  * `listsParts`; it returns that part of the list. Sessions are ordered by a time, ties by `sessionId` and then by
  * `userId`, compared as by JavaScript's `<`. `'desc'` is the exact reverse.

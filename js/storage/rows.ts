@@ -231,6 +231,28 @@ export interface PageRows {
 }
 
 /**
+ * The markers of a session.
+ *
+ * @example
+ * ```ts
+ * import type { MarkerRows } from 'adk-session-wasm/storage';
+ *
+ * const noSession: MarkerRows = { events: [] };
+ * ```
+ */
+export interface MarkerRows {
+  /** The session, if it is stored. */
+  readonly session?: SessionRow | undefined;
+  /**
+   * Ordered by `seq`, each once. Other events among them do no harm.
+   * - Markers: the events with `actions.rewindBeforeInvocationId`, with `actions.compaction`, or with `isCompacted`.
+   * - For each `actions.rewindBeforeInvocationId`, the first event with that `invocationId`.
+   * - The event of the request's `eventId`.
+   */
+  readonly events: readonly EventRow[];
+}
+
+/**
  * A page of sessions.
  *
  * @example

@@ -14,12 +14,13 @@ import type {
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
   StorageListRequest,
+  StorageMarkersRequest,
   StoragePageRequest,
   StorageReadRequest,
   StorageWrite,
   StorageWriteRequest,
 } from './requests.js';
-import type { Deleted, Listing, PageRows, ParsedRows, Rows } from './rows.js';
+import type { Deleted, Listing, MarkerRows, PageRows, ParsedRows, Rows } from './rows.js';
 
 /**
  * Keeps the rows of sessions. Each verb is one transaction. A verb may return its result or a promise. The service
@@ -42,6 +43,7 @@ import type { Deleted, Listing, PageRows, ParsedRows, Rows } from './rows.js';
  * | `listsParts` | yes | yes | `list` returns all sessions, and the service sorts them and cuts the page. |
  * | `onConnectionLost` | yes | | No diagnostic tells of a connection that was lost while idle. |
  * | `open` | yes | yes | `ping` reads the state of an app. |
+ * | `readMarkers` | | | A view of a history with rewinds or compactions reads all events of the session. |
  * | `readPage` | yes | yes | The service reads all events of the session for each page. |
  * | `readParsed` | yes | | The service parses the texts of `read`. |
  * | `readsBack` | | yes | A walk through events reads page by page. |
@@ -145,6 +147,8 @@ export interface Storage {
   onConnectionLost?(tell: (error: unknown) => void): void;
   /** Opens the storage, or asks whether it still answers. Otherwise the first verb opens it. */
   open?(call: StorageCall): Promise<void>;
+  /** Returns the markers of a session without reading all of its events. */
+  readMarkers?(request: StorageMarkersRequest): MarkerRows | Promise<MarkerRows>;
   /** Returns a page of a session's events at the cost of what it returns. */
   readPage?(request: StoragePageRequest): PageRows | Promise<PageRows>;
   /** Like `read`, with parsed events. Returns `undefined` if one cannot be parsed; `read` follows and tells why. */

@@ -1,6 +1,6 @@
 /** Tests of the verbs that a storage need not have. A storage without the verb passes. */
 import type { Storage } from '../storage/storage.js';
-import type { Changes, Found, SessionRow } from '../storage/rows.js';
+import type { Changes, EventRow, Found, SessionRow } from '../storage/rows.js';
 import { expectEqual } from './expect.js';
 import {
   USER,
@@ -126,6 +126,53 @@ export async function readsPages(storage: Storage): Promise<void> {
   const { events } = await storage.readPage(request);
   expectEqual('the page beside an event that is not stored', undefined, events ?? undefined);
 }
+
+export async function readsMarkers(storage: Storage): Promise<void> {
+  if (storage.readMarkers === undefined) return;
+  expectEqual('the session', undefined, (await storage.readMarkers({ key: KEY })).session);
+  const members: readonly (readonly [id: string, invocationId: string, marker?: object])[] = [
+    ['e1', 'i1'],
+    ['e2', 'i2'],
+    ['e3', 'i2'],
+    ['e4', 'i1'],
+    ['e5', 'i3'],
+    ['m1', 'r1', { actions: { rewindBeforeInvocationId: 'i2' } }],
+    ['m2', 'r2', { actions: { compaction: COMPACTION } }],
+    ['m3', 'r3', { isCompacted: true, endTime: TIME }],
+    ['m4', 'r4', { actions: { rewindBeforeInvocationId: 'r1' } }],
+    ['m5', 'r5', { actions: { rewindBeforeInvocationId: 'missing' } }],
+    ['e6', 'i4'],
+  ];
+  const events = members.map(([id, invocationId, marker], index): EventRow => {
+    const event = { id, invocationId, timestamp: TIME, ...marker };
+    return { ...eventRow(id, index + 1), text: JSON.stringify(event) };
+  });
+  await create(storage, { ...filled(events.length), events });
+  const cases: [eventId: string | undefined, ids: string[]][] = [
+    [undefined, ['e2', 'm1', 'm2', 'm3', 'm4', 'm5']],
+    ['e4', ['e2', 'e4', 'm1', 'm2', 'm3', 'm4', 'm5']],
+    ['e0', ['e2', 'm1', 'm2', 'm3', 'm4', 'm5']],
+  ];
+  for (const [eventId, ids] of cases) {
+    const at = eventId === undefined ? {} : { eventId };
+    const rows = await storage.readMarkers({ key: KEY, ...at });
+    expectEqual('the session', [1, events.length, TIME], head(rows.session));
+    const order = rows.events.map(({ id }) => Number(events.findIndex((row) => row.id === id)));
+    expectEqual(
+      'the order',
+      [...order].sort((one, other) => one - other),
+      order,
+    );
+    const found = rows.events.map(({ id }) => id).filter((id) => ids.includes(id));
+    expectEqual(`the markers, and ${eventId ?? 'no event'}`, ids, found);
+  }
+}
+
+const COMPACTION = {
+  startTimestamp: TIME,
+  endTimestamp: TIME,
+  compactedContent: { role: 'model', parts: [{ text: 'tea' }] },
+};
 
 export async function deletesUnchanged(storage: Storage): Promise<void> {
   if (storage.deleteUnchanged === undefined) return;

@@ -11,6 +11,7 @@ import {
   deletesUnchanged,
   describesSessions,
   listsParts,
+  readsMarkers,
   readsPages,
   storesGroups,
 } from './optional_verbs.js';
@@ -267,6 +268,11 @@ export const verbCases: readonly VerbCase[] = [
     name: 'verbs: readPage, if there is one, returns the events beside an event, in their order',
     place: 'Pages of events',
     run: readsPages,
+  },
+  {
+    name: 'verbs: readMarkers, if there is one, returns the markers and the first events that they name',
+    place: 'Markers',
+    run: readsMarkers,
   },
   {
     name: 'verbs: deleteUnchanged, if there is one, deletes only a session that is as it was listed',

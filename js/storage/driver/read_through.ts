@@ -1,7 +1,7 @@
 /** Reads sessions and pages of events through a storage, and checks its results. */
 import { untilAborted } from '../../call/time_limit.js';
 import type { StorageCall } from '../../model/diagnostic.js';
-import type { PageRequest, ReadPage } from '../backend.js';
+import type { MarkersRequest, PageRequest, ReadMarkers, ReadPage } from '../backend.js';
 import {
   eventTuple,
   optionalSession,
@@ -11,8 +11,8 @@ import {
   requireObject,
 } from '../checked_rows.js';
 import { readAndCut } from '../cut_page.js';
-import type { StoragePageRequest, StorageReadRequest } from '../requests.js';
-import type { PageRows, ParsedRows, Rows } from '../rows.js';
+import type { StorageMarkersRequest, StoragePageRequest, StorageReadRequest } from '../requests.js';
+import type { MarkerRows, PageRows, ParsedRows, Rows } from '../rows.js';
 import type { Storage } from '../storage.js';
 import { parseRows } from '../stored_events.js';
 import { requestOf, settled } from './storage_calls.js';
@@ -82,7 +82,7 @@ export async function pageThrough(
     requireObject(verb, 'a result', rows);
     const session = optionalSession(verb, rows);
     if (session === undefined) return undefined;
-    const { created, lastUpdateTime, title, labels, createTime, initialState } = session;
+    const { created, revision, lastUpdateTime, title, labels, createTime, initialState } = session;
     if (rows.events === undefined && eventId !== undefined) return { created };
     const all = requireArray(verb, 'events', rows.events!);
     const events = all.slice(isForward ? 0 : -wanted);
@@ -91,6 +91,7 @@ export async function pageThrough(
     if (eventCount !== undefined) requireCounter(verb, '', 'eventCount', eventCount);
     return {
       created,
+      revision,
       events: parseRows(events, key.sessionId, skipCorrupt),
       hasOlder: isForward ? eventId !== undefined : all.length > wanted,
       firstId: events[0]?.id,
@@ -98,5 +99,27 @@ export async function pageThrough(
       eventCount,
       ...{ createTime, lastUpdateTime, initialState, title, labels },
     };
+  });
+}
+
+/** Reads a session's markers. Returns `undefined` if there is no session, or if the storage cannot find them alone. */
+export async function markersThrough(
+  storage: Storage,
+  markers: MarkersRequest,
+): Promise<ReadMarkers | undefined> {
+  const verb = 'readMarkers';
+  if (storage[verb] === undefined) return undefined;
+  const { key, eventId, skipCorrupt = false, signal } = markers;
+  const given: StorageMarkersRequest = { key, ...(eventId !== undefined && { eventId }) };
+  const request = requestOf(given, markers);
+  return settled(verb, signal, async () => {
+    const rows: MarkerRows = await untilAborted(signal, (async () => storage[verb]!(request))());
+    requireObject(verb, 'a result', rows);
+    const session = optionalSession(verb, rows);
+    if (session === undefined) return undefined;
+    const events = requireArray(verb, 'events', rows.events);
+    for (const [index, row] of events.entries()) eventTuple(verb, 'events', row, index);
+    const { created, revision } = session;
+    return { created, revision, events: parseRows(events, key.sessionId, skipCorrupt) };
   });
 }

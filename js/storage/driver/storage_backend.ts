@@ -19,8 +19,10 @@ import type {
   Deletion,
   DescribeRequest,
   ListRequest,
+  MarkersRequest,
   PageRequest,
   ReadList,
+  ReadMarkers,
   ReadPage,
   ReadRequest,
   ReadSession,
@@ -54,7 +56,13 @@ import { parseRows } from '../stored_events.js';
 import { appendManyThrough } from './append_many.js';
 import { listThrough } from './list_through.js';
 import { prepareWrite, type PreparedWrite } from './prepared_write.js';
-import { pageThrough, readParsedThrough, readThrough, type StateRows } from './read_through.js';
+import {
+  markersThrough,
+  pageThrough,
+  readParsedThrough,
+  readThrough,
+  type StateRows,
+} from './read_through.js';
 import { requestOf, settled } from './storage_calls.js';
 
 /**
@@ -242,6 +250,10 @@ export class StorageBackend implements Backend {
 
   async page(request: PageRequest): Promise<ReadPage | undefined> {
     return this.#with(request.signal, (storage) => pageThrough(storage, request));
+  }
+
+  async markers(request: MarkersRequest): Promise<ReadMarkers | undefined> {
+    return this.#with(request.signal, (storage) => markersThrough(storage, request));
   }
 
   async changes(request: ChangesRequest): Promise<ChangesSince | undefined> {
