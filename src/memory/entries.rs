@@ -119,11 +119,12 @@ impl<'a> Entries<'a> {
         let Some(mut app) = self.app else {
             return;
         };
-        app.change(changes.shared.app);
+        let ByOwner { user: of_user, app: of_app } = changes.shared;
+        app.change(of_app);
         let Some((user_id, mut user)) = self.user else {
             return;
         };
-        user.change(changes.shared.user);
+        user.change(of_user);
         let Some(((session_id, session), change)) = self.session.zip(changes.session) else {
             return;
         };

@@ -77,7 +77,8 @@ impl<T> ByOwner<T> {
 
     /// Returns that of the user, and that of the app.
     pub fn values(self) -> [T; 2] {
-        [self.user, self.app]
+        let Self { user, app } = self;
+        [user, app]
     }
 }
 

@@ -97,7 +97,7 @@ fn stores(members: &[Member<'_>], checks: Checks) -> Vec<&'static str> {
     for member in members {
         let plan = member.write.plan();
         sessions |= plan.target.session_id.is_some();
-        states |= plan.scopes.shared.user || plan.scopes.shared.app || plan.creates;
+        states |= plan.creates || plan.scopes.shared.values().contains(&true);
         sequence |= plan.creates;
     }
     if sessions {

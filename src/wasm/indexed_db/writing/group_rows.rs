@@ -7,6 +7,7 @@ use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::core::session::{Revision, SessionKey};
+use crate::core::state::ByOwner;
 use crate::core::storage::Call;
 use crate::core::write::{Decide, Target};
 use crate::platform;
@@ -117,10 +118,9 @@ impl<'a> Group<'a> {
             }
         }
         self.wants_sequence |= plan.creates;
-        let wants_user = plan.scopes.shared.user && user_id.is_some();
-        for (user_id, wants_state) in
-            [(user_id.as_deref(), wants_user), (None, plan.scopes.shared.app)]
-        {
+        let ByOwner { user, app } = plan.scopes.shared;
+        let wants_user = user && user_id.is_some();
+        for (user_id, wants_state) in [(user_id.as_deref(), wants_user), (None, app)] {
             if !wants_state && !plan.creates {
                 continue;
             }
