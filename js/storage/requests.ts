@@ -182,7 +182,7 @@ export interface StorageListRequest extends StorageCall {
   readonly userId?: string;
   /** Ascending or descending. */
   readonly order: 'asc' | 'desc';
-  /** The time that orders the list. Absent: `lastUpdateTime`. */
+  /** The time that orders the list. Absent: `lastUpdateTime`. A row without `createTime` has the time 0. */
   readonly orderBy?: ListTime | undefined;
   /** Only the sessions that the list has after this place. No session has to be there. */
   readonly after?: TimedPlace | undefined;

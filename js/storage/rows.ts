@@ -111,7 +111,8 @@ export interface EventRow {
 }
 
 /**
- * The rows that a write read. A row is `undefined` if it is not stored or, for user and app, was not requested.
+ * The rows that a write read. A row is `undefined` if it is not stored. Rows of user and app that were not
+ * requested may be left out.
  *
  * @example
  * ```ts

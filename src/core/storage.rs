@@ -232,11 +232,13 @@
 //! let session_id = session.id().to_owned();
 //! let get = GetRequest { app_name, user_id, session_id, ..Default::default() };
 //! assert_eq!(service.get(get).await?.events().len(), 1);
+//!
+//! // With the feature `testing`:
 //! # #[cfg(feature = "testing")]
 //! # {
-//! #     use adk_session_wasm::conformance;
-//! #     let report = conformance::run(async || TreeStorage::default()).await;
-//! #     assert!(report.failures.is_empty(), "{report}");
+//! use adk_session_wasm::conformance;
+//! let report = conformance::run(async || TreeStorage::default()).await;
+//! assert!(report.failures.is_empty(), "{report}");
 //! # }
 //! # Ok::<(), Error>(())
 //! # }).unwrap();
@@ -245,7 +247,8 @@
 pub use crate::core::event::EventText;
 pub use crate::core::json::is_same_json;
 pub use crate::core::read::{
-    EventPage, ListOrder, ListPlace, ListRequest, Listing, PageEdges, PageEnd, Rows, Window,
+    EventPage, ListOrder, ListPage, ListPlace, ListRequest, Listing, PageEdges, PageEnd, Rows,
+    Window,
 };
 pub use crate::core::write::{
     Changes, Decide, Decision, EventChange, EventRow, Found, MOST_CHANGED, Plan, Repetition,
@@ -304,7 +307,7 @@ impl Deletion {
     }
 }
 
-/// The call of a service that a verb serves.
+/// The call of a service that a verb serves. A storage may ignore it.
 pub trait Call: SendOutsideWasm + SyncOutsideWasm {
     /// A storage that waits calls this before it writes anything.
     ///

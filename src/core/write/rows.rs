@@ -58,9 +58,10 @@ pub struct SessionRow {
 pub struct Found {
     /// The session, if it exists.
     pub session: Option<SessionHead>,
-    /// The session's own state, if it was requested and exists.
+    /// The session's own state, if it exists. It may be left out if it was not requested.
     pub state: Option<ScopedState>,
-    /// The states of the user and of the app, each if it was requested and exists.
+    /// The states of the user and of the app, each if it exists. They may be left out if they were
+    /// not requested.
     pub shared: ByOwner<Option<SharedRow>>,
     /// The stored events with one of the requested ids.
     pub events: Vec<EventRow>,

@@ -1,7 +1,7 @@
 //! The conformance suite that every storage must pass.
 //!
 //! Its cases are data, `tests/conformance/cases.json`, so that two runners share them. This one runs over any
-//! [`Storage`] in Rust; `adk-session-wasm/testing` runs over any adapter in JavaScript. A case has
+//! [`Storage`] in Rust; `adk-session-wasm/testing` runs over any storage in JavaScript. A case has
 //! a name, which is a sentence that must hold, and steps. The cases document what a session service
 //! promises. Some duties of a storage never show through the service: a refusal writes nothing,
 //! [`Found::floor`](crate::core::storage::Found::floor) is right, and others. `verbs.rs` tests them on

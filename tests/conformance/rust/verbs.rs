@@ -10,7 +10,7 @@ use crate::conformance::verb_rows::{
 use crate::conformance::verdict::{Verdict, check, equal, failed, run_tests, same_texts};
 use crate::core::read::{ListOrder, ListRequest, Listing, Rows};
 use crate::core::read::{ListPage, Window};
-use crate::core::session::{NEVER, Revision, SessionHead};
+use crate::core::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::core::state::ByOwner;
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Changes, EventRow, Found, Plan, ScopeSet, SharedChange, Target};
@@ -300,6 +300,29 @@ impl<S: Storage> Subject<S> {
         equal("a user's total", (listed.total, listed.users.len()), (1, 0))
     }
 
+    /// A storage without an index of ids finds nothing, and passes.
+    async fn sessions_are_found_by_id(&self) -> Verdict {
+        let Some(none) = self.storage.find("session") else { return Ok(()) };
+        equal("the sessions of an empty storage", none, Vec::new())?;
+        self.create(&["e1"], |_| Some(filled(1, 1, 1))).await?;
+        let other = SessionKey { user_id: "other".into(), ..key() };
+        let plan = Plan { creates: true, target: other.clone().into(), ..plan(&[], NEVER) };
+        let decide = |_| {
+            let session = Some(session_change(2, 2, &[]));
+            Some(Changes { session, shared: ByOwner::default(), events: Vec::new() })
+        };
+        self.append(plan, &[], decide).await?;
+        let found = |id| {
+            let mut keys = self.storage.find(id).unwrap_or_default();
+            keys.sort_by(|one, two| one.user_id.cmp(&two.user_id));
+            keys
+        };
+        equal("the sessions of the id", found("session"), vec![other.clone(), key()])?;
+        equal("the sessions of another id", found("none"), Vec::new())?;
+        self.delete(Deletion::Session(key())).await?;
+        equal("the sessions after a deletion", found("session"), vec![other])
+    }
+
     async fn list(&self, user_id: Option<&str>) -> Result<Listing, String> {
         let request = ListRequest {
             app_name: "app".into(),
@@ -328,6 +351,7 @@ pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Rep
         the_floor_never_falls_below_a_deleted_state
         states_can_be_written_without_a_session
         a_list_shows_each_user_once
+        sessions_are_found_by_id
     }
 }
 
