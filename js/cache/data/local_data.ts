@@ -15,8 +15,10 @@ export class LocalData {
   readonly #store: LocalStore;
   readonly #memory = new OperationMemory();
   readonly #listeners = new Set<OperationListener>();
-  /** The last number that this tab knows to be drawn. */
-  counter = 0;
+  /** The last number that was drawn when this tab wrote last. */
+  #counter = 0;
+  /** Whether another tab or process has drawn numbers between two writes of this tab. */
+  #hasOthers = false;
   /** The highest number of any transaction, also of those before the data were erased. */
   #highest = 0;
 
@@ -39,11 +41,13 @@ export class LocalData {
     work: (transaction: CacheTransaction) => Promise<T>,
   ): Promise<T> {
     let done: CacheTransaction | undefined;
+    let before = 0;
     let result: T;
     try {
       result = await this.#store.transaction(mode, async (local) => {
         const first = Math.max(Date.now(), this.#highest);
         const transaction = await CacheTransaction.begin(local, this.owner, this.#memory, first);
+        before = transaction.counter;
         const result = await work(transaction);
         if (mode === 'readwrite') await transaction.finish();
         done = transaction;
@@ -56,9 +60,19 @@ export class LocalData {
     }
     const changed = done!.commit();
     this.#highest = Math.max(this.#highest, done!.counter);
-    if (mode === 'readwrite') this.counter = done!.counter;
+    if (mode === 'readwrite') {
+      this.#hasOthers ||= before !== this.#counter;
+      this.#counter = done!.counter;
+    }
     if (changed.size > 0) for (const listener of this.#listeners) listener(changed);
     return result;
+  }
+
+  /** Returns whether another tab or process has written since the last call, as far as this tab's writes have shown. */
+  takeOthers(): boolean {
+    const hasOthers = this.#hasOthers;
+    this.#hasOthers = false;
+    return hasOthers;
   }
 
   onOperations(listener: OperationListener): void {

@@ -51,20 +51,19 @@ export class Leadership {
 
   async #beat(): Promise<void> {
     const { data, report } = this.#parts;
-    const counter = data.counter;
     let pause = RENEWAL_MS;
     try {
-      const { isLeader, wait, present } = await data.write((transaction) => {
+      const { isLeader, wait } = await data.write((transaction) => {
         const { holder, until } = transaction.owner.lease ?? { holder: '', until: 0 };
         const now = Date.now();
         // A clock that was set back must not keep the lease for longer.
         const isFree = holder === this.holder || until <= now || until > now + LEASE_MS;
         if (isFree) transaction.setLease({ holder: this.holder, until: now + LEASE_MS });
         const wait = Math.max(0, until - now);
-        return Promise.resolve({ isLeader: isFree, wait, present: transaction.counter });
+        return Promise.resolve({ isLeader: isFree, wait });
       });
       if (!isLeader) pause = wait + TAKEOVER_PAUSE * (0.5 + Math.random() / 2);
-      if (present !== counter) this.#parts.onOthers();
+      if (data.takeOthers()) this.#parts.onOthers();
       this.#set(isLeader);
     } catch (error) {
       // Without the record, nothing can be sent either. The next beat tells more.
