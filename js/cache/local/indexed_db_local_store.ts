@@ -7,6 +7,7 @@ import {
 } from 'idb';
 import { messageOf } from '../../errors/describe.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
+import { turnLogOver } from '../../indexed_db/log_turnover.js';
 import {
   CACHE_STORES,
   type CacheStoreName,
@@ -114,7 +115,7 @@ export class IndexedDbLocalStore implements LocalStore {
       throw new SessionError('storage_unavailable', message, { storage: 'cache' });
     }
     const forget = (): void => void (this.#database = undefined);
-    return openDB<Stores>(DATABASE, VERSION, {
+    const database = await openDB<Stores>(DATABASE, VERSION, {
       upgrade(database) {
         for (const name of CACHE_STORES) database.createObjectStore(name);
       },
@@ -125,6 +126,8 @@ export class IndexedDbLocalStore implements LocalStore {
       },
       terminated: forget,
     });
+    turnLogOver();
+    return database;
   }
 
   async close(): Promise<void> {

@@ -19,10 +19,12 @@ export function startChromium(profile: string, url: string): ChromiumProcess {
   // It leads a process group, which contains its renderers and helpers.
   const browser = spawn(binary, [...args, `--user-data-dir=${profile}`, url], {
     env,
-    stdio: 'ignore',
+    stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
   });
-  const ended = once(browser, 'exit');
+  browser.stdout.resume();
+  // All processes have the same output: it closes when the last is gone. One that lives could hold the database's lock.
+  const ended = once(browser, 'close');
   return {
     async kill() {
       assert.equal(browser.exitCode, null, 'Chromium ended by itself');
