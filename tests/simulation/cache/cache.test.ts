@@ -1,3 +1,10 @@
 import { checkCaches } from './seeds.js';
 
-await checkCaches(1500);
+const REGRESSIONS = [
+  // A handle kept a state value of a dropped edit.
+  ...[277_005_575, 277_008_663, 277_010_568],
+  // The leading tab did not send what a tab had stored that crashed before it could tell.
+  285_592_993,
+];
+
+await checkCaches(2000, 0, REGRESSIONS);

@@ -198,9 +198,10 @@ async function probeHandles(play: Play, tabs: readonly Tab[]): Promise<void> {
     const key = { appName: APP, userId: tab.owner, sessionId: session.id };
     const read = await call(play, tab, 'an append', async () => {
       try {
-        await tab.service.appendEvent({ session, event });
+        const append = () => afterFaults(() => tab.service.appendEvent({ session, event }));
+        await append();
         // The answer to a write "through" may bring events of others after the handle's.
-        if (tab.isThrough) await tab.service.appendEvent({ session, event });
+        if (tab.isThrough) await append();
       } catch (error) {
         if (!isSessionError(error, 'not_found')) throw error;
         // The session or its copy may have been deleted, or its creation refused.
