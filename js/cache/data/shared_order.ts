@@ -22,17 +22,21 @@ class Line {
     if (this.fresh[place]?.number === number) this.fresh.splice(place, 1);
   }
 
-  /** Returns the operation right before another one. Those that were sent without an answer come first. */
+  /**
+   * Returns an operation that is sent before another one, as near to it as possible: so each waits for another one, and
+   * none wakes all the rest. Those that were sent without an answer go before the others.
+   */
   before(operation: Operation, isIgnored: (other: Operation) => boolean): Operation | undefined {
     const { number, attempts } = operation;
+    if (attempts === 0) {
+      for (let place = this.#placeOf(number) - 1; place >= 0; place -= 1) {
+        const other = this.fresh[place]!;
+        if (!isIgnored(other)) return other;
+      }
+    }
     for (const other of this.attempted.values()) {
       const isEarlier = attempts === 0 || other.number < number;
       if (isEarlier && !isIgnored(other)) return other;
-    }
-    if (attempts > 0) return undefined;
-    for (let place = this.#placeOf(number) - 1; place >= 0; place -= 1) {
-      const other = this.fresh[place]!;
-      if (!isIgnored(other)) return other;
     }
     return undefined;
   }
