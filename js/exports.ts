@@ -41,6 +41,7 @@ export type {
   JsonValue,
   Session,
   SessionChanges,
+  SessionParent,
   UpdateStateRequest,
 } from './model/session.js';
 export type {

@@ -78,7 +78,7 @@ export class SessionCore {
      *
      * For `caller`, here and in other verbs, see [`JsCall`].
      */
-    create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, delta: string, shares_state: boolean, title: string | null | undefined, labels: string | null | undefined, initial_state: string | null | undefined, if_absent: boolean, caller?: Function | null): any;
+    create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, delta: string, shares_state: boolean, title: string | null | undefined, labels: string | null | undefined, parent: string | null | undefined, initial_state: string | null | undefined, if_absent: boolean, caller?: Function | null): any;
     /**
      * Returns the note of a new IndexedDB, or `undefined`. `change` gets it within the transaction, and
      * returns the new one, `null` to delete it, or `undefined`.

@@ -298,15 +298,16 @@ export class SessionCore {
      * @param {boolean} shares_state
      * @param {string | null | undefined} title
      * @param {string | null | undefined} labels
+     * @param {string | null | undefined} parent
      * @param {string | null | undefined} initial_state
      * @param {boolean} if_absent
      * @param {Function | null} [caller]
      * @returns {any}
      */
-    create(packed, numbers, texts, state, delta, shares_state, title, labels, initial_state, if_absent, caller) {
-        const val8 = +shares_state;
-        const val9 = +if_absent;
-        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, ptr5, len5, ptr6, len6;
+    create(packed, numbers, texts, state, delta, shares_state, title, labels, parent, initial_state, if_absent, caller) {
+        const val9 = +shares_state;
+        const val10 = +if_absent;
+        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, ptr5, len5, ptr6, len6, ptr7, len7;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
@@ -320,9 +321,12 @@ export class SessionCore {
             len4 = WASM_VECTOR_LEN;
             ptr5 = isLikeNone(labels) ? 0 : passStringToWasm0(labels, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len5 = WASM_VECTOR_LEN;
-            ptr6 = isLikeNone(initial_state) ? 0 : passStringToWasm0(initial_state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr6 = isLikeNone(parent) ? 0 : passStringToWasm0(parent, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len6 = WASM_VECTOR_LEN;
+            ptr7 = isLikeNone(initial_state) ? 0 : passStringToWasm0(initial_state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len7 = WASM_VECTOR_LEN;
         } catch (e) {
+            if (ptr7) { wasm.__wbindgen_free(ptr7, len7 * 1, 1); }
             if (ptr6) { wasm.__wbindgen_free(ptr6, len6 * 1, 1); }
             if (ptr5) { wasm.__wbindgen_free(ptr5, len5 * 1, 1); }
             if (ptr4) { wasm.__wbindgen_free(ptr4, len4 * 1, 1); }
@@ -332,7 +336,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), ptr2, len2, ptr3, len3, val8, ptr4, len4, ptr5, len5, ptr6, len6, val9, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), ptr2, len2, ptr3, len3, val9, ptr4, len4, ptr5, len5, ptr6, len6, ptr7, len7, val10, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }

@@ -7,7 +7,7 @@
  * | a session's `revision` | `sessions.update_time`, in microseconds since 1970; see `revisions.ts` for sessions where Python left it or set it back |
  * | `created` | `create_time`, likewise |
  * | `lastUpdateTime` | `update_time`; if that is another time, a row of the side table `adk_session_wasm_sessions` |
- * | `title`, `labels`, `initialState` | a row of our table `adk_session_wasm_details`; see its type in `tables.ts` |
+ * | `title`, `labels`, `parent`, `initialState` | a row of our table `adk_session_wasm_details`; see its type in `tables.ts` |
  * | an event's `seq` | `events.timestamp`, in microseconds |
  * | an event's `revision` | the same; for a replaced event a number in `event_data` |
  * | an event's `timestamp` and `text` | `event_data` |

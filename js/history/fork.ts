@@ -35,6 +35,8 @@ export interface ForkRequest extends CompositeSessionKey, Abortable {
  * there. The events keep their ids, and the user's and the app's state are not changed. The new session is stored in
  * one step.
  *
+ * The `parent` of the new session names the session and the last event that both have, where the storage stores it.
+ *
  * Where the state of that place is not known, as `stateAt` reports it, the keys are absent.
  *
  * @returns a handle on the new session
@@ -52,7 +54,7 @@ export interface ForkRequest extends CompositeSessionKey, Abortable {
  * for (const id of ['e1', 'e2']) await service.appendEvent({ session, event: { id, invocationId: id } });
  *
  * const forked = await fork(service, { ...key, newSessionId: 's2', at: { eventId: 'e1' } });
- * console.log(forked.id, forked.events.length); // s2 1
+ * console.log(forked.id, forked.events.length, forked.parent); // s2 1 { sessionId: 's1', eventId: 'e1' }
  * ```
  */
 export async function fork(service: SessionService, request: ForkRequest): Promise<Session> {
@@ -61,11 +63,14 @@ export async function fork(service: SessionService, request: ForkRequest): Promi
   const { appName, userId, newSessionId: sessionId, title, signal } = taken;
   const session = await readSession(service, taken);
   const count = endOf(session.events, taken);
+  const last = session.events[count - 1];
   // The events' deltas lead from the state before them to that of the place.
-  const { before } = await statesAround(service, session, 0, signal);
+  const { before, initial } = await statesAround(service, session, 0, signal);
   const created: ImportedSessionRequest = {
     ...{ appName, userId, sessionId, title, signal },
+    parent: { sessionId: session.id, ...(last !== undefined && { eventId: last.id }) },
     state: Object.fromEntries(before),
+    initialState: initial === undefined && count > 0 ? 'unknown' : undefined,
     events: session.events.slice(0, count),
     sharedState: 'keep',
   };

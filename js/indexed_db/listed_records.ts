@@ -17,6 +17,7 @@ export interface ListedRecord {
   readonly state?: unknown;
   readonly title?: unknown;
   readonly labels?: unknown;
+  readonly parent?: unknown;
 }
 
 /** Checks records as `Record::head` in `src/wasm/indexed_db/records/record.rs` does. */
@@ -43,6 +44,7 @@ function listedSession(record: ListedRecord): ListedSession {
     state: textOf(state) ?? '',
     title: textOf(record.title),
     labels: textOf(record.labels),
+    parent: textOf(record.parent),
     isDamaged: !isSound,
   };
 }

@@ -1,18 +1,21 @@
-/** The title and the labels of a session: what is allowed, and how they are stored. */
+/** The title, the labels and the parent of a session: what is allowed, and how they are stored. */
 import { SessionError } from '../errors/errors.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
-import { isPlainObject } from '../json/rules.js';
+import { isPlainObject, type JsonObject } from '../json/rules.js';
 import { isWellFormed } from '../json/text.js';
-import type { Session, SessionChanges } from './session.js';
+import type { Session, SessionChanges, SessionParent } from './session.js';
+import { requireId } from './values/ids.js';
 
 /**
- * A title and labels as they are stored, or a change of them: an absent member stays as it is, and an empty
+ * A title, labels and a parent as they are stored, or a change of them: an absent member stays as it is, and an empty
  * text removes it.
  */
 export interface Description {
   readonly title?: string | undefined;
   /** The JSON text of an object. */
   readonly labels?: string | undefined;
+  /** The JSON text of a {@link SessionParent}. Only of a new session. */
+  readonly parent?: string | undefined;
   /** The JSON text of a new session's own state. */
   readonly initialState?: string | undefined;
   /** Only on Vertex AI. */
@@ -43,6 +46,20 @@ export function takeDescription({ title, labels }: SessionChanges): Description 
     title: takeText(title, requireTitle),
     labels: takeText(labels, labelsText),
   };
+}
+
+/**
+ * Takes the parent of a request.
+ *
+ * @throws SessionError `invalid_argument` if an id is not valid
+ */
+export function takeParent(parent: unknown): string | undefined {
+  if (parent === undefined || parent === null) return undefined;
+  if (!isPlainObject(parent)) throw invalidValue('parent', 'must be an object', parent);
+  const { sessionId, eventId } = parent;
+  const taken: SessionParent = { sessionId: requireId('parent.sessionId', sessionId) };
+  if (eventId !== undefined) taken.eventId = requireId('parent.eventId', eventId);
+  return JSON.stringify(taken);
 }
 
 /**
@@ -97,24 +114,32 @@ function labelsText(labels: unknown): string {
   );
 }
 
-/** Sets the title and the labels, where there are any. A damaged one counts as absent. */
-export function setDescription<Target extends Pick<Session, 'title' | 'labels'>>(
+/** Sets the title, the labels and the parent, where there are any. A damaged one counts as absent. */
+export function setDescription<Target extends Pick<Session, 'title' | 'labels' | 'parent'>>(
   session: Target,
-  title: unknown,
-  labels: unknown,
+  { title, labels, parent }: Readonly<Partial<Record<'title' | 'labels' | 'parent', unknown>>>,
 ): Target {
   if (typeof title === 'string' && title !== '') session.title = title;
   const parsed = parseLabels(labels);
   if (Object.keys(parsed).length > 0) session.labels = parsed;
+  const { sessionId, eventId } = parseObject(parent);
+  if (typeof sessionId === 'string') {
+    session.parent = { sessionId, ...(typeof eventId === 'string' && { eventId }) };
+  }
   return session;
 }
 
 /** Parses stored labels. Damaged ones count as none, since labels are no part of a conversation. */
 export function parseLabels(labels: unknown): Record<string, string> {
-  if (typeof labels !== 'string' || labels === '') return {};
+  return parseObject(labels) as Record<string, string>;
+}
+
+/** Parses the JSON text of an object. A damaged text counts as an empty object. */
+function parseObject(text: unknown): JsonObject {
+  if (typeof text !== 'string' || text === '') return {};
   try {
-    const parsed: unknown = JSON.parse(labels);
-    return isPlainObject(parsed) ? (parsed as Record<string, string>) : {};
+    const parsed: unknown = JSON.parse(text);
+    return isPlainObject(parsed) ? parsed : {};
   } catch {
     return {};
   }

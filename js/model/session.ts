@@ -47,6 +47,26 @@ export interface Session<S extends object = StateShape> {
   title?: string;
   /** Absent without labels. */
   labels?: Record<string, string>;
+  /** Where the session was forked from. Absent if it was not, and in storages that do not store it. */
+  parent?: SessionParent;
+}
+
+/**
+ * Where a session was forked from. That session may be deleted since.
+ *
+ * @example
+ * ```ts
+ * import type { Session } from 'adk-session-wasm';
+ *
+ * const forksOf = (sessions: Session[], id: string): Session[] =>
+ *   sessions.filter(({ parent }) => parent?.sessionId === id);
+ * ```
+ */
+export interface SessionParent {
+  /** The id of the session, of the same user. */
+  sessionId: string;
+  /** The last event that both sessions have. Absent: the new session began without events. */
+  eventId?: string;
 }
 
 /**
@@ -131,6 +151,14 @@ export interface ImportedSessionRequest<
    * with any `sharedState`.
    */
   stateDelta?: StateDelta<S> | undefined;
+  /**
+   * `'unknown'`: the session may have begun with other values of keys that its events change. So `sessionInfo` has no
+   * `initialState`, and a rewind names the keys that it cannot restore. It is also unknown if there are events and no
+   * `state`. Otherwise the session began with `state`.
+   */
+  initialState?: 'unknown' | undefined;
+  /** Where the session was forked from; see {@link Session.parent}. */
+  parent?: Readonly<SessionParent> | undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Abortable, CompositeSessionKey } from './session.js';
+import type { Abortable, CompositeSessionKey, SessionParent } from './session.js';
 import type { StateShape } from '../state/state_shape.js';
 
 /**
@@ -56,15 +56,17 @@ export interface SessionInfo<S extends object = StateShape> {
   title?: string;
   /** Absent without labels. */
   labels?: Record<string, string>;
+  /** See `Session.parent`. */
+  parent?: SessionParent;
   /**
    * The tokens by model: by the events' `modelVersion`, or by `'unknown'` where events have none. An event that was
    * replaced counts once, as it is now. An event without `usageMetadata` does not count.
    */
   usage: Record<string, TokenUsage>;
   /**
-   * The session's own state when it was created, without `user:` and `app:` keys. If it was imported from a file
-   * without `initialState`: the keys that no event of the file changes. Absent if it is not known: at
-   * Vertex AI, in storages that do not store it, and for sessions that other programs created.
+   * The session's own state when it was created, without `user:` and `app:` keys. Absent if it is not known: at
+   * Vertex AI, in storages that do not store it, for sessions that other programs created, and for sessions that were
+   * imported with events and without it.
    */
   initialState?: Partial<S>;
 }

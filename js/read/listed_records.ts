@@ -41,7 +41,7 @@ export function makeHandles<S extends object>(
   }
   const copy = makeCopier();
   return records.map((record) => {
-    const { userId, sessionId, title, labels } = record;
+    const { userId, sessionId } = record;
     if (record.isDamaged) throw corruptSession(record, appName, 'it is damaged');
     // Vertex AI keeps the shared keys in the state of each session.
     const state = parseState(record, appName, stateKeys);
@@ -54,7 +54,7 @@ export function makeHandles<S extends object>(
     }
     const key = { appName, userId, sessionId };
     const handle = handles.open<S>(key, record, state as Partial<S>, [], { isWhole: false });
-    return setDescription(handle, title, labels);
+    return setDescription(handle, record);
   });
 }
 

@@ -52,7 +52,7 @@ class Sums {
   }
 
   infoOf<S extends object>(page: ReadPage): SessionInfo<S> {
-    const { createTime = 0, lastUpdateTime = 0, initialState, title, labels } = page;
+    const { createTime = 0, lastUpdateTime = 0, initialState } = page;
     const byModel = sorted(this.#usage).map(([model, sums]) => [
       model,
       Object.fromEntries(sorted(sums)),
@@ -65,7 +65,7 @@ class Sums {
       usage: Object.fromEntries(byModel) as Record<string, TokenUsage>,
       ...initialStateOf<S>(initialState),
     };
-    return setDescription(info, title, labels);
+    return setDescription(info, page);
   }
 }
 

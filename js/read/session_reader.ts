@@ -162,10 +162,10 @@ export class SessionReader {
     read: ReadSession | CreatedSession,
     events: Event[],
     window: HandleWindow,
-    { title, labels }: Description,
+    description: Description,
   ): Session<S> {
     const state = JSON.parse(read.state) as Partial<S>;
     const handle = this.#parts.handles.open<S>(key, read, state, events, window);
-    return setDescription(handle, title, labels);
+    return setDescription(handle, description);
   }
 }

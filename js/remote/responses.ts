@@ -22,12 +22,14 @@ export interface RemoteSession {
   readonly title: string | undefined;
   /** JSON text. */
   readonly labels: string | undefined;
+  /** JSON text. */
+  readonly parent: string | undefined;
 }
 
 /** @param key the session that was asked for: a proxy may have mixed up responses */
 export function sessionIn(json: unknown, key?: Required<StorageKey>): RemoteSession | undefined {
   if (!isPlainObject(json)) return undefined;
-  const { id, appName, userId, state, events, lastUpdateTime, title, labels } = json;
+  const { id, appName, userId, state, events, lastUpdateTime, title, labels, parent } = json;
   const isAsked =
     !key || (id === key.sessionId && userId === key.userId && appName === key.appName);
   const isSession =
@@ -42,6 +44,7 @@ export function sessionIn(json: unknown, key?: Required<StorageKey>): RemoteSess
     ...{ id, userId, state, events, lastUpdateTime },
     title: typeof title === 'string' ? title : undefined,
     labels: isPlainObject(labels) ? JSON.stringify(labels) : undefined,
+    parent: isPlainObject(parent) ? JSON.stringify(parent) : undefined,
   };
 }
 
@@ -65,13 +68,14 @@ export const sessionReader =
 
 /** Returns a session as a backend returns it. */
 export function readSessionOf(
-  { state, events, lastUpdateTime, title, labels }: RemoteSession,
+  { state, events, lastUpdateTime, title, labels, parent }: RemoteSession,
   created = NaN,
   revision = NaN,
 ): ReadSession {
   const isKnown = isRevision(created) && isRevision(revision);
   const head = isKnown ? { created, revision } : { created: NaN, revision: 0 };
-  return { ...head, lastUpdateTime, state: JSON.stringify(state), events, title, labels };
+  const description = { title, labels, parent };
+  return { ...head, lastUpdateTime, state: JSON.stringify(state), events, ...description };
 }
 
 export function appendedIn(json: unknown): Appended | undefined {
@@ -109,7 +113,7 @@ export function changesIn(json: unknown): ChangesSince | undefined {
     });
   }
   if (state !== undefined) changes.state = state;
-  return setDescription(changes, title, JSON.stringify(labels));
+  return setDescription(changes, { title, labels: JSON.stringify(labels) });
 }
 
 const isChanged = (item: JsonObject): boolean => isPlace(item) && isEvent(item.event);

@@ -54,9 +54,12 @@ function createBody(request: CreateRequest): string {
     events: events.length > 0 ? listText(events) : undefined,
     stateDelta,
     labels,
+    parent: description.parent,
   };
   const sharedState = sharesState ? undefined : 'keep';
-  return bodyOf(texts, { sessionId: key.sessionId, title, lastUpdateTime, sharedState });
+  const initialState = description.initialState === undefined ? 'unknown' : undefined;
+  const { sessionId } = key;
+  return bodyOf(texts, { sessionId, title, lastUpdateTime, sharedState, initialState });
 }
 
 /**

@@ -2,7 +2,7 @@ import { optionalTime, requireTime } from '../model/values/time.js';
 import { invalidValue } from '../errors/invalid.js';
 import { requireOneOf } from '../errors/option_values.js';
 import { firstTitleOf } from '../model/auto_title.js';
-import { type Expiry, takeDescription, takeExpiry } from '../model/description.js';
+import { type Expiry, takeDescription, takeExpiry, takeParent } from '../model/description.js';
 import { requireId, requireUser } from '../model/values/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { ImportedSessionRequest } from '../model/session.js';
@@ -58,6 +58,12 @@ export function takeNewSession<S extends object>(
   const last = snapshotDelta(request.stateDelta ?? undefined);
   if (schema !== undefined) validateDelta(schema, last.delta);
   const given = takeDescription(request);
+  if (request.initialState !== undefined) {
+    requireOneOf('initialState', request.initialState, ['unknown']);
+  }
+  // Without a state, events from elsewhere may still have had one before them.
+  const isKnown =
+    request.initialState === undefined && (Boolean(request.state) || events.length === 0);
   return {
     key: { appName, userId, sessionId: id },
     state: state.text,
@@ -66,7 +72,8 @@ export function takeNewSession<S extends object>(
     description: {
       title: given.title ?? (autoTitle ? firstTitleOf(events) : undefined),
       labels: given.labels,
-      initialState: ownState(state),
+      parent: takeParent(request.parent),
+      initialState: isKnown ? ownState(state) : undefined,
       expiry: takeExpiry(request, expires),
     },
     lastUpdateTime: optionalTime('lastUpdateTime', lastUpdateTime),

@@ -74,6 +74,8 @@ export interface ReadSession extends SessionHead {
   readonly title?: string | undefined;
   /** JSON text. */
   readonly labels?: string | undefined;
+  /** JSON text. */
+  readonly parent?: string | undefined;
 }
 
 /** The page of events to read. */
@@ -112,6 +114,8 @@ export interface ReadPage {
   readonly title?: string | undefined;
   /** JSON text. */
   readonly labels?: string | undefined;
+  /** JSON text. */
+  readonly parent?: string | undefined;
 }
 
 /** A session whose markers to read. */
@@ -161,6 +165,8 @@ export interface ListedSession extends SessionHead {
   readonly title: string | undefined;
   /** JSON text. */
   readonly labels: string | undefined;
+  /** JSON text. */
+  readonly parent: string | undefined;
   /** Whether the session cannot be read. A damaged state is found when it is parsed. */
   readonly isDamaged: boolean;
 }

@@ -13,7 +13,7 @@ export function changesOf(
   const { created, revision, lastUpdateTime, title, labels } = session;
   const isRecreated = created > since || created !== (known ?? created);
   const changes: ChangesSince = { created, revision, lastUpdateTime, isRecreated };
-  setDescription(changes, title, labels);
+  setDescription(changes, { title, labels });
   return !isRecreated && revision === since ? { ...changes, events: [] } : changes;
 }
 

@@ -96,6 +96,7 @@ export function checkedSession(verb: string, path: string, row: SessionRow): Che
     state: requireString(verb, path, 'state', row.state),
     title: optionalString(verb, path, 'title', row),
     labels: optionalString(verb, path, 'labels', row),
+    parent: optionalString(verb, path, 'parent', row),
     createTime:
       createTime === undefined ? undefined : requireTime(verb, path, 'createTime', createTime),
     initialState: optionalString(verb, path, 'initialState', row),
@@ -106,7 +107,7 @@ export function checkedSession(verb: string, path: string, row: SessionRow): Che
 function optionalString(
   verb: string,
   path: string,
-  field: 'title' | 'labels' | 'initialState',
+  field: 'title' | 'labels' | 'parent' | 'initialState',
   row: SessionRow,
 ): string | undefined {
   const value = row[field] ?? undefined;

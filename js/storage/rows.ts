@@ -74,6 +74,8 @@ export interface SessionRow {
   readonly title?: string | undefined;
   /** JSON text of the labels; absent or empty without any. Only storages with the verb `describe` store it. */
   readonly labels?: string | undefined;
+  /** JSON text of where the session was forked from; absent if it was not. */
+  readonly parent?: string | undefined;
   /**
    * Milliseconds since 1970; absent if it is not known. A storage that stores it, and the next member, has both
    * in `sessionInfo`.

@@ -240,12 +240,13 @@ export async function takeListed(
 
 /** Returns a session of a list as the remote has it, without its events. */
 export function listedSession(listed: ListedSession): RemoteSession {
-  const { created, revision, lastUpdateTime, createTime, state, title = '', labels = '' } = listed;
+  const { created, revision, lastUpdateTime, createTime, state, parent } = listed;
+  const { title = '', labels = '' } = listed;
   const hasRevisions = created > 0;
   return {
     created: hasRevisions ? created : null,
     revision: hasRevisions ? revision : lastUpdateTime,
-    ...{ lastUpdateTime, createTime, title, labels, events: [] },
+    ...{ lastUpdateTime, createTime, title, labels, parent, events: [] },
     state: JSON.parse(state) as JsonState,
     hasOlder: !hasRevisions || revision > created,
     since: undefined,
@@ -253,11 +254,13 @@ export function listedSession(listed: ListedSession): RemoteSession {
 }
 
 function copyOf(session: RemoteSession, before?: Copy): Copy {
-  const { created, revision, lastUpdateTime, createTime, title, labels, state } = session;
+  const { created, revision, lastUpdateTime, createTime, title, labels, parent, state } = session;
   const own = state === undefined ? undefined : JSON.stringify(splitByScope(state).session);
   return {
     ...{ created, revision, lastUpdateTime, title, labels },
     createTime: createTime ?? before?.createTime ?? lastUpdateTime,
+    // Neither ever changes, and only some answers tell them.
+    parent: parent ?? before?.parent,
     initialState: before?.initialState,
     state: own ?? before?.state ?? '{}',
     describedAt: before?.describedAt ?? 0,

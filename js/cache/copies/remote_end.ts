@@ -24,6 +24,8 @@ export interface RemoteSession {
   readonly title: string;
   /** JSON text. */
   readonly labels: string;
+  /** JSON text. Absent in changes, too. */
+  readonly parent?: string | undefined;
   /** With the keys of all scopes. Absent if nothing has changed. */
   readonly state: JsonState | undefined;
   readonly events: readonly RemoteEvent[];
@@ -173,10 +175,11 @@ export class RemoteEnd {
 }
 
 function sessionOf(read: ReadSession, last = Infinity): RemoteSession {
-  const { created, revision, lastUpdateTime, state, events, title = '', labels = '' } = read;
+  const { created, revision, lastUpdateTime, state, events, parent } = read;
+  const { title = '', labels = '' } = read;
   return {
     ...remoteRevision(created, revision, lastUpdateTime),
-    ...{ lastUpdateTime, title, labels, state: JSON.parse(state) as JsonState },
+    ...{ lastUpdateTime, title, labels, parent, state: JSON.parse(state) as JsonState },
     events: events.map(remoteEvent),
     hasOlder: events.length >= last,
     since: undefined,

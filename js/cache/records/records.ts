@@ -42,6 +42,8 @@ export interface Copy {
   readonly title: string;
   /** JSON text. */
   readonly labels: string;
+  /** JSON text. */
+  readonly parent?: string | undefined;
   /** When a title of this device arrived. A fetch that began before does not change title and labels. */
   readonly describedAt: number;
   /** The position of the first event, and one more than that of the last. */

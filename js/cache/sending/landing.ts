@@ -23,7 +23,6 @@ import { storedEvent } from '../storage/shown_events.js';
 import { applyValue, type JsonState } from '../view/json_state.js';
 import { deltaOf, sharedWrites, splitByScope, withArrived } from '../view/shared_overlay.js';
 import { foldOf } from '../data/operation_memory.js';
-import { initialStateOf } from '../view/session_overlay.js';
 import { stripShared } from './strip.js';
 
 /** Records what arrived in shared states. The values stay until a fetch that begins later. */
@@ -254,11 +253,12 @@ export async function landCreation(
         ...remote,
         lastUpdateTime,
         createTime: creation.now,
-        initialState: initialStateOf(operation),
+        initialState: creation.description.initialState,
       },
       state: JSON.stringify(splitByScope(JSON.parse(state) as JsonState).session),
       title: creation.description.title ?? '',
       labels: creation.description.labels ?? '',
+      parent: creation.description.parent,
       ...{ describedAt: 0, first: 0, next: 0, hasOlder: false, size: 0, isStale: false },
     };
     const operations = await transaction.operations(key, record);

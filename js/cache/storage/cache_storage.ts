@@ -384,6 +384,7 @@ function rowOf({ appName, userId, sessionId }: CompositeSessionKey, view: Sessio
     state,
     title,
     labels,
+    parent,
     createTime,
     initialState,
   } = view;
@@ -401,5 +402,6 @@ function rowOf({ appName, userId, sessionId }: CompositeSessionKey, view: Sessio
     },
     ...(title !== '' && { title }),
     ...(labels !== '' && { labels }),
+    ...(parent !== undefined && { parent }),
   };
 }

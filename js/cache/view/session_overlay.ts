@@ -118,6 +118,7 @@ export interface SessionView {
   readonly state: string;
   readonly title: string;
   readonly labels: string;
+  readonly parent: string | undefined;
   /** The copy, unless the session was created here after it. */
   readonly copy: Copy | undefined;
   readonly record: SessionRecord | undefined;
@@ -131,6 +132,7 @@ export function viewOf(
 ): SessionView | undefined {
   const { birth, creation, values } = overlay;
   if (birth === undefined) return undefined;
+  const created = creation?.creation;
   const copy = creation === undefined ? record?.copy : undefined;
   const state = stateOf(copy?.state ?? '{}', values);
   const copyTitle = copy?.title ?? '';
@@ -139,11 +141,12 @@ export function viewOf(
     birth,
     revision: Math.max(birth, copy === undefined ? 0 : record!.tick, overlay.tick),
     lastUpdateTime: Math.max(copy?.lastUpdateTime ?? 0, overlay.time),
-    createTime: copy === undefined ? creation!.creation!.now : copy.createTime,
-    initialState: copy === undefined ? initialStateOf(creation!) : copy.initialState,
+    createTime: copy === undefined ? created!.now : copy.createTime,
+    initialState: (copy ?? created!.description).initialState,
     state,
     title: title === '' ? (overlay.firstTitle ?? '') : title,
     labels: overlay.labels ?? copy?.labels ?? '',
+    parent: (copy ?? created!.description).parent,
     copy,
     record,
     overlay,
@@ -159,15 +162,6 @@ function stateOf(base: string, values: DeltaFold): string {
   const state = JSON.parse(base) as JsonState;
   for (const [key, value] of values.changes) applyValue(state, key, value);
   return JSON.stringify(state);
-}
-
-/** Returns the session's own state as it was created. */
-export function initialStateOf({ creation }: Operation): string {
-  const values = new DeltaFold();
-  for (const [key, value] of Object.entries(JSON.parse(creation!.state) as JsonState)) {
-    if (isSessionKey(key)) values.set(key, value);
-  }
-  return stateOf('{}', values);
 }
 
 /** A row of an event as a handle gets it. */

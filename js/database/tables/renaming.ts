@@ -99,6 +99,6 @@ const EMPTY_TABLES = {
     update_time as last_update_time, update_time as replaced_at
     from ${sql.table('sessions')} where 1 = 0)`,
   [DETAILS]: sql`(select app_name, user_id, id as session_id, create_time, id as title, state as labels,
-    state as initial_state
+    state as parent, state as initial_state
     from ${sql.table('sessions')} where 1 = 0)`,
 };

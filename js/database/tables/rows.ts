@@ -18,9 +18,10 @@ export interface SessionColumns {
   update_time: StoredTime;
   side_time: StoredTime | null;
   last_update_time: StoredTime | null;
-  /** Absent in rows that a write decides on: a write leaves titles and labels as they are. */
+  /** Absent in rows that a write decides on: a write leaves them as they are. */
   title?: string | null;
   labels?: string | null;
+  parent?: string | null;
   /** Only in rows of a single session. */
   initial_state?: string | null;
 }
@@ -67,6 +68,7 @@ export function sessionRow(key: Required<StorageKey>, columns: SessionColumns): 
     state: pythonJsonToJson(columns.state),
     title: columns.title ?? undefined,
     labels: columns.labels ?? undefined,
+    parent: columns.parent ?? undefined,
     createTime: created / 1000,
     initialState: columns.initial_state ?? undefined,
   };

@@ -42,7 +42,7 @@ export function tableStatements(
   const { id, invocationId, json, time, word } = isSqliteService
     ? SQLITE_SERVICE_TYPES
     : engine.columnTypes(collation);
-  const nullable = ['replaced_at', 'title', 'labels', 'initial_state'];
+  const nullable = ['replaced_at', 'title', 'labels', 'parent', 'initial_state'];
   if (!isSqliteService) nullable.push('event_data');
   const table = (
     name: keyof Tables,
@@ -101,6 +101,7 @@ export function tableStatements(
       create_time: time,
       title: word,
       labels: json,
+      parent: json,
       initial_state: json,
     }),
     table(

@@ -13,7 +13,7 @@ export interface NameOptions {
 /** Our side table: it holds what Python's tables have no column for. */
 export const SIDE_TABLE = 'adk_session_wasm_sessions';
 
-/** Our second table beside the sessions: titles, labels and initial states. */
+/** Our second table beside the sessions: titles, labels, parents and initial states. */
 export const DETAILS = 'adk_session_wasm_details';
 
 /** Our third table: the last operation of each client. Its rows outlive their session. */
@@ -22,7 +22,7 @@ export const OPERATIONS = 'adk_session_wasm_operations';
 /** Our tables beside the sessions, and the columns by which those of earlier builds differ. */
 export const OUR_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   [SIDE_TABLE]: ['last_update_time', 'replaced_at'],
-  [DETAILS]: ['create_time', 'title', 'labels', 'initial_state'],
+  [DETAILS]: ['create_time', 'title', 'labels', 'parent', 'initial_state'],
   [OPERATIONS]: ['client', 'last_number', 'created', 'update_time'],
 };
 

@@ -51,8 +51,8 @@ export interface Tables {
     replaced_at: StoredTime | null;
   };
   /**
-   * What users say about a session, and its initial state. Only sessions that need it have a row. A row counts only while its
-   * `create_time` equals the session's: another one belongs to a session that Python has deleted.
+   * What users say about a session, its parent and its initial state. Only sessions that need it have a row. A row counts
+   * only while its `create_time` equals the session's: another one belongs to a session that Python has deleted.
    */
   adk_session_wasm_details: UserKeyColumns & {
     session_id: string;
@@ -60,6 +60,8 @@ export interface Tables {
     title: string | null;
     /** The JSON of an object. */
     labels: string | null;
+    /** The JSON of a `SessionParent`. */
+    parent: string | null;
     /** The JSON of the session's own state as we created it; `null` if Python did. */
     initial_state: string | null;
   };

@@ -132,13 +132,14 @@ export class GroupChanges {
     const updated = layout.time(revision);
     const values = { app, user, session: id, state, updated };
     if (found.session === undefined) {
-      const { labels, initialState } = session;
+      const { labels, parent, initialState } = session;
       // The spread stands last: V8 adds members to a spread object slowly.
       const insert = { created: layout.time(created), ...values };
       const details = {
         created: insert.created,
         title: textOrNull(title),
         labels: textOrNull(labels),
+        parent: textOrNull(parent),
         initial: textOrNull(initialState),
         ...key,
       };

@@ -81,11 +81,12 @@ export const JOINS_SIDE_TABLE = sql<boolean>`side.app_name = session.app_name an
 export const JOINS_DETAILS = sql<boolean>`details.app_name = session.app_name and details.user_id = session.user_id
   and details.session_id = session.id and details.create_time = session.create_time`;
 
-/** The title and the labels in the details. */
+/** The title, the labels and the parent in the details. */
 export function detailsColumns({ json }: Engine) {
   return [
     sql<string | null>`${sql.ref('details.title')}`.as('title'),
     json(sql.ref<string | null>('details.labels')).as('labels'),
+    json(sql.ref<string | null>('details.parent')).as('parent'),
   ] as const;
 }
 

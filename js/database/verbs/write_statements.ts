@@ -30,7 +30,11 @@ interface SideTableValues extends Key {
 type DetailsValues = Key & { title: string | null; labels: string | null };
 
 /** The columns of a new session's details. */
-type NewDetailsValues = DetailsValues & { created: StoredTime; initial: string | null };
+type NewDetailsValues = DetailsValues & {
+  created: StoredTime;
+  parent: string | null;
+  initial: string | null;
+};
 
 /** The columns of a shared state. */
 type StateValues = Omit<Key, 'session'> & { state: string; updated: StoredTime };
@@ -138,6 +142,7 @@ export function writeStatements(database: Database, engine: Engine) {
         create_time: value('created'),
         title: value('title'),
         labels: value('labels'),
+        parent: value('parent'),
         initial_state: value('initial'),
       }),
     ),

@@ -1,7 +1,7 @@
 import { ID_RULE, isId } from '../../model/values/ids.js';
 import { createEventActions } from '../../model/event/create_event.js';
-import { takeDescription } from '../../model/description.js';
-import type { SessionChanges } from '../../model/session.js';
+import { takeDescription, takeParent } from '../../model/description.js';
+import type { SessionChanges, SessionParent } from '../../model/session.js';
 import { readGoNames } from '../../python/go_names.js';
 import { pythonJsonToJson } from '../../python/numbers.js';
 import type { JsonObject } from '../../json/rules.js';
@@ -19,6 +19,7 @@ export interface RecordedSession {
   readonly lastUpdateTime: unknown;
   readonly title: string | undefined;
   readonly labels: Record<string, string> | undefined;
+  readonly parent: SessionParent | undefined;
   readonly initialState: JsonObject | undefined;
 }
 
@@ -30,7 +31,7 @@ export interface ReplacementKey {
 }
 
 const SESSION_FIELDS = new Set(
-  'id appName userId state events lastUpdateTime title labels initialState'.split(' '),
+  'id appName userId state events lastUpdateTime title labels parent initialState'.split(' '),
 );
 
 /**
@@ -77,14 +78,14 @@ export function checkRecordedSession(json: unknown, replacements: ReplacementKey
   };
 }
 
-/** Checks the title and the labels of a file, of which other ADKs have neither. */
-function checkDescription({
-  title,
-  labels,
-}: JsonObject): Pick<RecordedSession, 'title' | 'labels'> {
-  const given = { title: title ?? undefined, labels: labels ?? undefined } as SessionChanges;
-  takeDescription(given);
-  return given as Pick<RecordedSession, 'title' | 'labels'>;
+/** Checks the title, the labels and the parent of a file, of which other ADKs have none. */
+function checkDescription(file: JsonObject): Pick<RecordedSession, 'title' | 'labels' | 'parent'> {
+  const [title, labels, parent] = [file.title, file.labels, file.parent].map(
+    (member) => member ?? undefined,
+  );
+  takeDescription({ title, labels } as SessionChanges);
+  takeParent(parent);
+  return { title, labels, parent } as Pick<RecordedSession, 'title' | 'labels' | 'parent'>;
 }
 
 /** @param ids maps the ids of the events before this one to their indices */

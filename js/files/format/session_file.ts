@@ -106,7 +106,8 @@ export function fileOf(
 ): SessionFile {
   requireOneOf('casing', casing, ['camel', 'snake']);
   requireTimeUnit(timeUnit);
-  const { id, appName, userId, state, events, lastUpdateTime, title, labels } = session;
+  const { id, appName, userId, state, events, lastUpdateTime } = session;
+  const { title, labels, parent } = session;
   const convertTime = (time: unknown): unknown => {
     return timeUnit === 'seconds' && typeof time === 'number' ? toAllSeconds(time) : time;
   };
@@ -119,6 +120,7 @@ export function fileOf(
     lastUpdateTime: convertTime(lastUpdateTime),
     ...(title !== undefined && { title }),
     ...(labels !== undefined && { labels }),
+    ...(parent !== undefined && { parent }),
     ...(initialState !== undefined && { initialState }),
   };
   return writeNames(converted, SESSION, casing) as SessionFile;
@@ -172,7 +174,7 @@ export function storedSessionIn(
   // The members that every event needs were checked; other fields may be anything.
   const events = times.events as unknown as Event[];
   const state = recorded.state ?? applyDeltas({}, events);
-  const { title, labels, initialState } = recorded;
+  const { title, labels, parent, initialState } = recorded;
   const session = {
     id,
     appName,
@@ -182,6 +184,7 @@ export function storedSessionIn(
     lastUpdateTime,
     ...(title !== undefined && { title }),
     ...(labels !== undefined && { labels }),
+    ...(parent !== undefined && { parent }),
   };
   return { session, initialState };
 }

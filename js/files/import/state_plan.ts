@@ -7,7 +7,7 @@
  */
 import { isShared, isTemp, REMOVED } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
-import { initialState, applyDeltas } from '../format/apply_deltas.js';
+import { applyDeltas, initialState } from '../format/apply_deltas.js';
 import type { StoredSession } from '../format/session_file.js';
 
 /**
@@ -29,6 +29,7 @@ export type SharedState = 'fill' | 'keep';
 /** The members that reach the state of a file; see `CreateSessionRequest`. */
 interface StatePlan {
   readonly state: StateShape;
+  readonly initialState: 'unknown' | undefined;
   readonly stateDelta: StateShape;
   readonly sharedState: 'keep';
 }
@@ -53,7 +54,13 @@ export function planState(
     if (isMissing && policy === 'fill') stateDelta.set(key, value);
   }
   // The events' own values of shared keys are older than those of the file.
-  return { state, stateDelta: Object.fromEntries(stateDelta), sharedState: 'keep' };
+  const isKnown = known !== undefined || session.events.length === 0;
+  return {
+    state,
+    initialState: isKnown ? undefined : 'unknown',
+    stateDelta: Object.fromEntries(stateDelta),
+    sharedState: 'keep',
+  };
 }
 
 /** Returns the session's own keys. */

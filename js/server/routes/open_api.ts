@@ -28,6 +28,8 @@ function objectOf(required: Readonly<Record<string, Schema>>, optional = {}): Sc
   };
 }
 
+const PARENT = objectOf({ sessionId: TEXT }, { eventId: TEXT });
+
 /** The schemas of responses, by the names in the routes. */
 const SCHEMAS: Readonly<Record<string, Schema>> = {
   Event: objectOf(
@@ -43,11 +45,11 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
       events: listOf(ref('Event')),
       lastUpdateTime: SECONDS,
     },
-    { title: TEXT, labels: LABELS },
+    { title: TEXT, labels: LABELS, parent: PARENT },
   ),
   SessionInfo: objectOf(
     { lastUpdateTime: SECONDS, eventCount: WHOLE, bytes: WHOLE, usage: OBJECT },
-    { createTime: SECONDS, title: TEXT, labels: LABELS, initialState: OBJECT },
+    { createTime: SECONDS, title: TEXT, labels: LABELS, parent: PARENT, initialState: OBJECT },
   ),
   Sessions: listOf(ref('Session')),
   SessionsPage: objectOf(
@@ -82,6 +84,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
       initialState: JSON_TEXT,
       title: TEXT,
       labels: JSON_TEXT,
+      parent: JSON_TEXT,
     },
   ),
   Appended: objectOf(
@@ -118,6 +121,7 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   expectedEvents: { type: 'object', additionalProperties: { type: ['integer', 'null'] } },
   title: { type: ['string', 'null'] },
   labels: { ...LABELS, type: ['object', 'null'] },
+  parent: PARENT,
   numRecentEvents: WHOLE,
   afterTimestamp: SECONDS,
   olderThan: SECONDS,
@@ -144,6 +148,7 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   firstTitle: TEXT,
   lastUpdateTime: SECONDS,
   sharedState: { enum: ['apply', 'keep'] },
+  initialState: { enum: ['unknown'] },
 };
 
 /** What the statuses of errors mean. */

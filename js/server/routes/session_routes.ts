@@ -37,9 +37,11 @@ export const SESSION_ROUTES: readonly Route[] = [
       'events',
       'title',
       'labels',
+      'parent',
       'stateDelta',
       'lastUpdateTime',
       'sharedState',
+      'initialState',
     ],
     response: 'Session',
     run: async (call) =>
@@ -257,8 +259,9 @@ function labelsIn(query: URLSearchParams): Record<string, string> | undefined {
 /** Takes the request to create a session from the body of a call. */
 function createRequestIn(call: RouteCall) {
   const { appName, userId, body } = call;
-  const { sessionId, state, events, title, labels, stateDelta, lastUpdateTime, sharedState } =
+  const { sessionId, state, events, stateDelta, lastUpdateTime, ...checked } =
     body as Partial<ImportedSessionRequest>;
+  const { title, labels, parent, sharedState, initialState } = checked;
   return {
     appName,
     userId,
@@ -266,7 +269,9 @@ function createRequestIn(call: RouteCall) {
     sessionId,
     title,
     labels,
+    parent,
     sharedState,
+    initialState,
     lastUpdateTime: timeOf(call, lastUpdateTime),
     stateDelta: stateIn(call, stateDelta, 'stateDelta'),
     state: stateIn(call, state, 'state'),

@@ -112,14 +112,14 @@ export class CoreBackend implements Backend {
 
   create(request: CreateRequest): MaybePromise<CreatedSession | undefined> {
     const { key, state, delta, sharesState, description, ifAbsent, operation } = request;
-    const { title, labels, initialState } = description;
+    const { title, labels, parent, initialState } = description;
     requireRoom(state.length + delta.length);
     const { packed, numbers, texts } = packCreation(request, this.#storage.holdsData);
     const caller = callerOf(request);
     const create = (): MaybePromise<CreatedSession | undefined> => {
       // prettier-ignore
       const created = this.#call<PackedCreation | undefined>(() => this.core.create(
-        packed, numbers, texts, state, delta, sharesState, title, labels, initialState, ifAbsent, caller,
+        packed, numbers, texts, state, delta, sharesState, title, labels, parent, initialState, ifAbsent, caller,
       ));
       return after(created, (created) => created && unpackCreation(created));
     };

@@ -27,13 +27,16 @@ export type PackedSession = readonly [
   lastUpdateTime: number,
   state: string,
   events: PackedEvents,
-  title?: string,
-  labels?: string,
+  ...description: PackedDescription,
 ];
 
+/** What follows if a session has any of them. */
+type PackedDescription = readonly [title?: string, labels?: string, parent?: string];
+
 export function unpackSession(packed: PackedSession, parse: ParseEvents): ReadSession {
-  const [created, revision, lastUpdateTime, state, events, title, labels] = packed;
-  return { created, revision, lastUpdateTime, state, events: parse(events), title, labels };
+  const [created, revision, lastUpdateTime, state, events, title, labels, parent] = packed;
+  const description = { title, labels, parent };
+  return { created, revision, lastUpdateTime, state, events: parse(events), ...description };
 }
 
 export type PackedCreation = readonly [
@@ -60,14 +63,13 @@ export type PackedPage = readonly [
   createTime?: number,
   lastUpdateTime?: number,
   initialState?: string | null,
-  title?: string,
-  labels?: string,
+  ...description: PackedDescription,
 ];
 
 export function unpackPage(packed: PackedPage, parse: ParseEvents): ReadPage {
   const [created, events, hasOlder, firstId, lastId, eventCount, ...session] = packed;
   if (events === undefined) return { created };
-  const [createTime, lastUpdateTime, initialState, title, labels] = session;
+  const [createTime, lastUpdateTime, initialState, title, labels, parent] = session;
   return {
     created,
     events: parse(events),
@@ -80,6 +82,7 @@ export function unpackPage(packed: PackedPage, parse: ParseEvents): ReadPage {
     initialState: initialState ?? undefined,
     title,
     labels,
+    parent,
   };
 }
 
@@ -99,8 +102,7 @@ type PackedListed = readonly [
   lastUpdateTime: number,
   state: string,
   createTime: number | undefined,
-  title?: string,
-  labels?: string,
+  ...description: PackedDescription,
 ];
 
 /** @param toListed checks the records of IndexedDB; absent over memory */
@@ -115,10 +117,11 @@ export function unpackList(
 }
 
 function unpackListed(packed: PackedListed): ListedSession {
-  const [sessionId, userId, created, revision, lastUpdateTime, state, createTime, title, labels] =
+  const [sessionId, userId, created, revision, lastUpdateTime, state, createTime, ...description] =
     packed;
   const times = { created, revision, lastUpdateTime, createTime };
-  return { sessionId, userId, ...times, state, title, labels, isDamaged: false };
+  const [title, labels, parent] = description;
+  return { sessionId, userId, ...times, state, title, labels, parent, isDamaged: false };
 }
 
 export type PackedRevisions = readonly [user: number, app: number];

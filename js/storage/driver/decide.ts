@@ -85,7 +85,7 @@ function sessionRow(
   const { appName, userId = '', sessionId = '' } = key;
   const lastUpdateTime = numbers[DECIDED.lastUpdateTime]!;
   const description = creation?.description ?? {};
-  const { title, labels, initialState } = stored ?? description;
+  const { title, labels, parent, initialState } = stored ?? description;
   // A session is not created in the future, whatever the times of its events.
   const createTime = Math.min(lastUpdateTime, creation?.now ?? Infinity);
   const row: SessionRow = {
@@ -98,6 +98,7 @@ function sessionRow(
     state,
     title: title === undefined || title === '' ? firstTitle : title,
     labels,
+    parent,
     createTime: stored === undefined ? createTime : stored.createTime,
     initialState,
   };

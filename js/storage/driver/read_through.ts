@@ -82,7 +82,8 @@ export async function pageThrough(
     requireObject(verb, 'a result', rows);
     const session = optionalSession(verb, rows);
     if (session === undefined) return undefined;
-    const { created, revision, lastUpdateTime, title, labels, createTime, initialState } = session;
+    const { created, revision, lastUpdateTime, createTime, initialState } = session;
+    const { title, labels, parent } = session;
     if (rows.events === undefined && eventId !== undefined) return { created };
     const all = requireArray(verb, 'events', rows.events!);
     const events = all.slice(isForward ? 0 : -wanted);
@@ -97,7 +98,7 @@ export async function pageThrough(
       firstId: events[0]?.id,
       lastId: events.at(-1)?.id,
       eventCount,
-      ...{ createTime, lastUpdateTime, initialState, title, labels },
+      ...{ createTime, lastUpdateTime, initialState, title, labels, parent },
     };
   });
 }

@@ -375,9 +375,9 @@ function sessionOf(
 ): ReadSession | undefined {
   const { session } = rows;
   if (session === undefined) return undefined;
-  const { created, revision, lastUpdateTime, title, labels } = session;
+  const { created, revision, lastUpdateTime, title, labels, parent } = session;
   const state = mergedState(key, session, rows);
-  return { created, revision, lastUpdateTime, state, events, title, labels };
+  return { created, revision, lastUpdateTime, state, events, title, labels, parent };
 }
 
 /** Merges the state of a session with those of its user and its app. */

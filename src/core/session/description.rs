@@ -1,6 +1,6 @@
-//! The title, the labels and the initial state of a session.
+//! The title, the labels, the parent and the initial state of a session.
 
-/// A session's title, labels and initial state. No rule looks at them.
+/// A session's title, labels, parent and initial state. No rule looks at them.
 ///
 /// As a change, `None` leaves a member as it is, and an empty text removes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -9,6 +9,9 @@ pub struct Description {
     pub title: Option<String>,
     /// The labels, if there are any: the text of a JSON object.
     pub labels: Option<String>,
+    /// Where the session was forked from: the text of a JSON object with its `sessionId` and the
+    /// `eventId` of the last event that both have. Only a new session gets one.
+    pub parent: Option<String>,
     /// The keys of its own that the session was created with: the text of a JSON object. The storage
     /// keeps it unchanged. It is `None` for sessions that others created.
     pub initial_state: Option<String>,
@@ -22,6 +25,7 @@ impl Description {
         let members = [
             (&mut self.title, change.title),
             (&mut self.labels, change.labels),
+            (&mut self.parent, change.parent),
             (&mut self.initial_state, change.initial_state),
         ];
         for (member, new) in members {

@@ -83,7 +83,7 @@ impl JsStorage for MemoryStorage {
     }
 
     /// Lists each session as `[sessionId, userId, created, revision, lastUpdateTime, state, createTime,
-    /// title, labels]` with its own state.
+    /// …description]` with its own state.
     fn list_rows<'a>(
         &'a self,
         request: &'a ListRequest,

@@ -34,7 +34,7 @@ impl Decide for Creation {
 }
 
 impl JsWrite for Creation {
-    /// Returns the new session as `session_to_javascript` does, without title and labels, followed by
+    /// Returns the new session as `session_to_javascript` does, without its description, followed by
     /// the new revisions of user and app state.
     fn finish(self: Box<Self>) -> JsResult {
         match self.create.finish() {

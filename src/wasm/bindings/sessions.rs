@@ -89,11 +89,12 @@ impl SessionCore {
         shares_state: bool,
         title: Option<String>,
         labels: Option<String>,
+        parent: Option<String>,
         initial_state: Option<String>,
         if_absent: bool,
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let description = Description { title, labels, initial_state, first_title: None };
+        let description = Description { title, labels, parent, initial_state, first_title: None };
         let create = unpack(packed, numbers, texts.as_ref(), |appends| {
             appends.creation(state, delta, shares_state, description)
         })?;

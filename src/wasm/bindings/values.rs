@@ -58,8 +58,8 @@ pub(super) fn fragments(texts: Vec<EventText>) -> Fragments {
     fragments
 }
 
-/// Returns the session that was read, as `[created, revision, lastUpdateTime, state, fragments, title,
-/// labels]`, or `undefined`.
+/// Returns the session that was read, as `[created, revision, lastUpdateTime, state, fragments,
+/// …description]`, or `undefined`.
 pub(super) fn session_to_javascript(rows: Rows<Fragments>) -> JsResult {
     let Rows { session: Some(row), shared, events, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
@@ -71,7 +71,7 @@ pub(super) fn session_to_javascript(rows: Rows<Fragments>) -> JsResult {
 }
 
 /// Returns the page of events that was read, as `[created, fragments, hasOlder, first, last, count,
-/// createTime, lastUpdateTime, initialState, title, labels]`. The ids of its first and last event are
+/// createTime, lastUpdateTime, initialState, …description]`. The ids of its first and last event are
 /// `undefined` if it is empty, and `count` if it was not requested. Returns only `[created]` if no
 /// event has the id of the page's end, and `undefined` if there is no session.
 pub(super) fn page_to_javascript(rows: Rows<Fragments>) -> JsResult {
@@ -93,11 +93,14 @@ pub(super) fn page_to_javascript(rows: Rows<Fragments>) -> JsResult {
     Ok(page.into())
 }
 
-/// Pushes the title and the labels, if there are any.
-pub(super) fn push_description(session: &Array, Description { title, labels, .. }: &Description) {
-    if title.is_some() || labels.is_some() {
-        session.push(&title.as_deref().into());
-        session.push(&labels.as_deref().into());
+/// Pushes the title, the labels and the parent, if there are any.
+pub(super) fn push_description(session: &Array, description: &Description) {
+    let Description { title, labels, parent, .. } = description;
+    let members = [title, labels, parent];
+    if members.iter().any(|member| member.is_some()) {
+        for member in members {
+            session.push(&member.as_deref().into());
+        }
     }
 }
 

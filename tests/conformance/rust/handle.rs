@@ -172,6 +172,7 @@ impl Handle {
             "lastUpdateTime": self.last_update_time,
             "title": self.description.title,
             "labels": self.description.labels.as_deref().map(parse_object).transpose().ok(),
+            "parent": self.description.parent.as_deref().map(parse_object).transpose().ok(),
         })
     }
 }

@@ -77,7 +77,8 @@ impl Request<'_> {
             _ => String::new(),
         });
         let title = self.0.get("title").map(|title| title.as_str().unwrap_or_default().to_owned());
-        Description { title, labels, ..Description::default() }
+        let parent = self.0.get("parent").and_then(Value::as_object).map(to_text);
+        Description { title, labels, parent, ..Description::default() }
     }
 
     pub(super) fn window(self) -> Result<Window, Stop> {

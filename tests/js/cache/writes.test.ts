@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
+import { fork } from '../../../js/history/index.js';
 import { InMemorySessionService } from '../../../js/index.js';
 import {
   createOffline,
@@ -125,6 +126,34 @@ it('titles, labels, deletions and states of users and apps are sent too', async 
   assert.equal(await server.service.getSession({ ...KEY, sessionId: 's2' }), undefined);
   assert.deepEqual(await cache.getUserState(USER), { name: 'Ada' });
   await cache.close();
+});
+
+it('a fork that was made offline names its parent, here and at the remote, and in a copy of it', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const session = await cache.createSession(KEY);
+  await cache.appendEvent({ session, event: event('e1') });
+  await cache.sync();
+  server.isOffline = true;
+  const { id } = await fork(cache, { ...KEY, at: { eventId: 'e1' } });
+  const key = { ...USER, sessionId: id };
+  const parent = { sessionId: KEY.sessionId, eventId: 'e1' };
+  assert.deepEqual((await cache.getSession(key))?.parent, parent);
+  server.isOffline = false;
+  await cache.sync();
+  assert.deepEqual((await server.service.getSession(key))?.parent, parent);
+  await server.service.appendEvent({
+    session: (await server.service.getSession(key))!,
+    event: event('theirs'),
+  });
+  await cache.sync();
+  assert.deepEqual((await cache.getSession(key))?.parent, parent, 'after what others wrote');
+  await cache.close();
+
+  const { cache: other } = openCache(server);
+  const listed = (await other.listSessions(USER)).sessions.find((session) => session.id === id);
+  assert.deepEqual(listed?.parent, parent, 'in another copy');
+  await other.close();
 });
 
 it('more than a thousand unsent events of a session are sent in order', async () => {

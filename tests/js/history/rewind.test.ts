@@ -11,8 +11,10 @@ import {
   undoRewind,
 } from '../../../js/history/index.js';
 import { viewOf } from '../../../js/history/view.js';
+import { exportSession, importSession } from '../../../js/files/index.js';
 import {
   createEventActions,
+  type CreateSessionRequest,
   InMemorySessionService,
   type Session,
   type SessionErrorCode,
@@ -114,6 +116,45 @@ describe('rewind', () => {
     const { unknownKeys } = await rewind(service, { ...key, before: { invocationId: 'i2' } });
     assert.deepEqual(unknownKeys, ['ambiguous']);
     assert.deepEqual((await read(service)).state, { seen: 1, written: 1, ambiguous: null });
+  });
+
+  it('names them in a session that was imported without its initial state, and in a fork of it', async () => {
+    const { service, say } = await conversation({ seen: 1, changed: 'old' });
+    await say('i1', { written: 1 });
+    await say('i2', { written: 2, changed: 'new' });
+    const { events } = await read(service);
+    const withIt = await exportSession(service, key, { initialState: true });
+    const without = await exportSession(service, key);
+    const at = { eventId: events[0]!.id };
+    const before = { invocationId: 'i2' };
+    const state = { seen: 1, written: 1 };
+
+    await importSession(service, without, { sessionId: 'imported' });
+    await fork(service, {
+      ...key,
+      sessionId: 'imported',
+      newSessionId: 'fork',
+      at: { eventId: events[1]!.id },
+    });
+    await service.createSession({ ...key, sessionId: 'created', events } as CreateSessionRequest);
+    for (const [sessionId, kept] of [
+      ['imported', state],
+      ['fork', state],
+      ['created', { written: 1 }],
+    ] as const) {
+      const session = { ...key, sessionId };
+      const expected = { state: kept, unknownKeys: ['changed'] };
+      assert.deepEqual(await stateAt(service, { ...session, ...at }), expected, sessionId);
+      const { unknownKeys } = await rewind(service, { ...session, before });
+      assert.deepEqual(unknownKeys, ['changed'], sessionId);
+      const rewound = await service.getSession(session);
+      assert.deepEqual(rewound?.state, { ...kept, changed: null }, sessionId);
+    }
+
+    const known = { ...key, sessionId: 'known' };
+    await importSession(service, withIt, known);
+    assert.deepEqual((await rewind(service, { ...known, before })).unknownKeys, []);
+    assert.deepEqual((await service.getSession(known))?.state, { ...state, changed: 'old' });
   });
 
   it('undoes what was appended while it was computed', async () => {
@@ -257,6 +298,11 @@ describe('fork', () => {
       assert.equal(forked.title, 'Again');
       assert.deepEqual(forked.events, events.slice(0, count));
       assert.deepEqual(forked.state, { ...state, 'user:cups': 3 });
+      const last = events[count - 1];
+      const parent = { sessionId: 's1', ...(last !== undefined && { eventId: last.id }) };
+      assert.deepEqual(forked.parent, parent);
+      const { sessions } = await service.listSessions(key);
+      assert.deepEqual(sessions.find(({ id }) => id === forked.id)?.parent, parent);
     }
     assert.deepEqual(await service.getUserState(key), { cups: 3 });
     assert.deepEqual((await read(service)).events, events, 'the session is as it was');

@@ -43,6 +43,7 @@ describe('The memory of the wasm', () => {
         'T',
         undefined,
         undefined,
+        undefined,
         false,
       ),
       append: core.append(append.packed, append.numbers, undefined),

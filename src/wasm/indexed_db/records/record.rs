@@ -12,9 +12,10 @@ use crate::wasm::indexed_db::records::failure::{Failure, session_name};
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::object::Record;
 
-/// The members of a session with its title, and with the JSON of its labels and initial state.
+/// The members of a session with its title, and with the JSON of its labels, parent and initial state.
 const TITLE: &str = "title";
 const LABELS: &str = "labels";
+const PARENT: &str = "parent";
 const INITIAL_STATE: &str = "initialState";
 
 /// The end of revisions and session numbers: JavaScript holds all integers below it exactly.
@@ -134,11 +135,13 @@ impl Record {
         self.set_text("state", &state.to_json());
     }
 
-    /// Changes a session's title and labels, and sets its initial state. A member without a value is
-    /// the same as none.
+    /// Changes a session's title and labels, and sets its parent and initial state. A member without a
+    /// value is the same as none.
     pub(crate) fn describe(&self, change: Description) {
-        let Description { title, labels, initial_state, first_title } = change;
-        for (member, new) in [(TITLE, title), (LABELS, labels), (INITIAL_STATE, initial_state)] {
+        let Description { title, labels, parent, initial_state, first_title } = change;
+        let members =
+            [(TITLE, title), (LABELS, labels), (PARENT, parent), (INITIAL_STATE, initial_state)];
+        for (member, new) in members {
             match new {
                 Some(new) if new.is_empty() => self.set(member, &JsValue::UNDEFINED),
                 Some(new) => self.set_text(member, &new),
@@ -159,13 +162,14 @@ impl Record {
     }
 
     pub(crate) fn session_row(&self) -> Result<SessionRow, Failure> {
-        let [title, labels] = [TITLE, LABELS].map(|member| self.get(member).as_string());
+        let [title, labels, parent] =
+            [TITLE, LABELS, PARENT].map(|member| self.get(member).as_string());
         let initial_state = self.long_text(INITIAL_STATE, TEXT_UNIT)?;
         Ok(SessionRow {
             key: self.session_key(),
             head: self.head()?,
             state: self.state()?,
-            description: Description { title, labels, initial_state, first_title: None },
+            description: Description { title, labels, parent, initial_state, first_title: None },
         })
     }
 

@@ -2,7 +2,7 @@
 //!
 //! | store | key | what it holds |
 //! |---|---|---|
-//! | `sessions` | `[appName, userId, sessionId]` | a session without its events, with its `title` and the JSON of its `labels` |
+//! | `sessions` | `[appName, userId, sessionId]` | a session without its events, with its `title` and the JSON of its `labels` and `parent` |
 //! | `states` | `[appName]` or `[appName, userId]` | how many sessions an app or a user has, and the state, if there is any |
 //! | `events` | `[number, seq]` | one event, or a sealed page of many; `seq` is the last one's |
 //! | `meta` | a name | one record each: `sequence` and `creation` |

@@ -323,7 +323,7 @@ impl<S: Storage> Runner<S> {
 
     async fn count_session(&self, with: Request<'_>) -> Result<(Kind, Value), Stop> {
         let info = self.service.session_info(&with.key()?).await?;
-        let Description { title, labels, initial_state, .. } = info.description;
+        let Description { title, labels, parent, initial_state, .. } = info.description;
         let object = |text: Option<String>| text.as_deref().map(parse_object).transpose();
         let info = json!({
             "createTime": info.create_time,
@@ -333,6 +333,7 @@ impl<S: Storage> Runner<S> {
             "usage": info.usage,
             "title": title,
             "labels": object(labels)?,
+            "parent": object(parent)?,
             "initialState": object(initial_state)?,
         });
         Ok((Kind::Session, info))
