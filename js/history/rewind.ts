@@ -66,10 +66,22 @@ const METHODS = ['getSession', 'appendEvents', 'revisionOf', 'sessionInfo'] as c
  * ```
  */
 export async function rewind(service: SessionService, request: RewindRequest): Promise<Rewound> {
+  const { event, unknownKeys } = await rewindSession(service, request);
+  return { event, unknownKeys };
+}
+
+/** Like {@link rewind}, and returns a handle on the whole rewound session. */
+export async function rewindSession(
+  service: SessionService,
+  request: RewindRequest,
+): Promise<Rewound & { readonly session: Session }> {
   const taken = takeRequest(request);
-  return appendRewind(service, taken, ({ events }) => ({
-    before: invocationAt(events, 'before', taken.before),
-  }));
+  let rewound: Session | undefined;
+  const done = await appendRewind(service, taken, (session) => {
+    rewound = session;
+    return { before: invocationAt(session.events, 'before', taken.before) };
+  });
+  return { ...done, session: rewound! };
 }
 
 /**

@@ -1,12 +1,12 @@
 import { requireText } from '../../errors/option_values.js';
 import { rewindTargetOf } from '../../history/marks.js';
-import { rewind } from '../../history/rewind.js';
+import { rewindSession } from '../../history/rewind.js';
 import type { Event, NewEvent } from '../../model/event/event.js';
 import type { TakenRights } from '../rights/authorize.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { keyOf, type Route, type RouteCall } from './route.js';
 import { respondWithSession } from './session_response.js';
-import { requireSession, SESSION } from './session_routes.js';
+import { SESSION } from './session_routes.js';
 
 /** The route of rewinds, in the form that is proposed for `adk api_server` (google/adk-python#7178). */
 export const REWIND_ROUTE: Route = {
@@ -20,8 +20,11 @@ export const REWIND_ROUTE: Route = {
     const { rewindBeforeInvocationId: invocationId } = call.body;
     requireText('rewindBeforeInvocationId', invocationId);
     await requireNoRun(call);
-    await rewind(call.service, { ...keyOf(call), before: { invocationId } });
-    return respondWithSession(call, await requireSession(call, {}));
+    const { session } = await rewindSession(call.service, {
+      ...keyOf(call),
+      before: { invocationId },
+    });
+    return respondWithSession(call, session);
   },
 };
 

@@ -58,6 +58,19 @@ describe('POST …/rewind', () => {
     });
   }
 
+  it('reads the history once to answer, and has the revision of the rewound session', async () => {
+    const { ask, service, stored } = await serveTurns();
+    const { getSession } = service;
+    let reads = 0;
+    service.getSession = (request) => {
+      reads += 1;
+      return Reflect.apply(getSession, service, [request]) as never;
+    };
+    const { headers } = await ask(REWIND, { body: { rewindBeforeInvocationId: 'i2' } });
+    assert.equal(reads, 1);
+    assert.equal(Number(headers.get('adk-session-revision')), service.revisionOf(await stored()));
+  });
+
   it('is refused for unknown places, and writes nothing', async () => {
     const { ask, stored } = await serveTurns();
     for (const [path, body, status] of [
