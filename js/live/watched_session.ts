@@ -393,7 +393,7 @@ export class WatchedSession<S extends object>
     await this.#runs.abort();
     const service = await this.service();
     return this.#changes(async () => {
-      const result = await change(service);
+      const result = await this.#runs.afterEnd(() => change(service));
       this.discardDrafts();
       await this.reload();
       return result;

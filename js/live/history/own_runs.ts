@@ -1,8 +1,16 @@
+import { backoff } from '../../call/backoff.js';
 import { Deadline } from '../../call/deadline.js';
+import { isSessionError } from '../../errors/errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
 
 /** Milliseconds for which an aborted run may still end. One that ignores its signal is not waited for any longer. */
 const END_MS = 1000;
+
+/** Milliseconds for which a server may take a run that has ended in the page for one that goes on. */
+const SERVER_END_MS = 5000;
+
+/** The first and the longest pause before a server is asked again, in milliseconds. */
+const PAUSES = [100, 1000] as const;
 
 interface OwnRun {
   readonly controller: AbortController;
@@ -12,6 +20,8 @@ interface OwnRun {
 /** The runs of agents that a page has begun in a session. */
 export class OwnRuns {
   readonly #runs = new Set<OwnRun>();
+  /** When the last run ended or was aborted, in milliseconds since 1970. */
+  #endedAt = -Infinity;
 
   async run<Result>(answer: (signal: HostAbortSignal) => Promise<Result>): Promise<Result> {
     const controller = new AbortController();
@@ -23,6 +33,7 @@ export class OwnRuns {
       return await running;
     } finally {
       this.#runs.delete(run);
+      this.#endedAt = Date.now();
     }
   }
 
@@ -31,8 +42,23 @@ export class OwnRuns {
     if (this.#runs.size === 0) return;
     const runs = [...this.#runs];
     for (const { controller } of runs) controller.abort();
+    this.#endedAt = Date.now();
     const deadline = new Deadline(END_MS);
     await deadline.until(Promise.all(runs.map(({ ended }) => ended)));
     deadline.clear();
+  }
+
+  /** Changes the history. A server refuses that with status 409 until it knows that a run has ended, so it is asked again. */
+  async afterEnd<Result>(change: () => Promise<Result>): Promise<Result> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await change();
+      } catch (error) {
+        const isRunning = isSessionError(error, 'remote') && error.status === 409;
+        if (!isRunning || Date.now() - this.#endedAt > SERVER_END_MS) throw error;
+      }
+      const pause = backoff(attempt, ...PAUSES);
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
   }
 }

@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { InMemorySessionService } from '../../../js/index.js';
+import { InMemorySessionService, isSessionError } from '../../../js/index.js';
 import { liveSession, liveSessions } from '../../../js/live/index.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from '../remote/fixture.js';
 import { idsOf, KEY, message, snapshotOf } from './stores.js';
+
+const edited = { role: 'user', parts: [{ text: 'edited' }] };
 
 it('A live session over a server shows what another client does', async () => {
   const service = new InMemorySessionService();
@@ -50,8 +52,8 @@ it('A live session over a server edits a message, and the other client sees it',
   const first = await store.send({ ...message('e1'), invocationId: 'first' });
   await store.send({ ...message('e2'), invocationId: 'second' });
   await snapshotOf(mirror, ({ events }) => events.length === 2);
-  const edited = await store.edit('e2', { role: 'user', parts: [{ text: 'edited' }] });
-  const ids = [first.id, edited.id].join();
+  const message2 = await store.edit('e2', edited);
+  const ids = [first.id, message2.id].join();
   await snapshotOf(mirror, ({ events }) => idsOf(events).join() === ids);
   const [place] = await mirror.branches();
   await mirror.switchBranch(place?.alternatives[0]?.branch ?? '');
@@ -59,3 +61,34 @@ it('A live session over a server edits a message, and the other client sees it',
   for (const stop of stops) stop();
   await Promise.all(clients.map((client) => client.close()));
 });
+
+it("A live session over a server edits as soon as the server knows that the page's run has ended", async () => {
+  const service = new InMemorySessionService();
+  let [questions, isStuck] = [0, false];
+  // The server still counts a run that the page has aborted, for two questions.
+  const isRunning = (): boolean => (questions += 1) <= 2 || isStuck;
+  const fetch = fetchFrom(handlerOn(service, { isRunning }));
+  const client = new RemoteSessionService({ url: URL_OF_SERVER, fetch });
+  const store = liveSession(client, KEY);
+  await store.send({ ...message('e1'), invocationId: 'first' });
+  // Without a run of the page, another one's is not waited for.
+  await assert.rejects(store.edit('e1', edited), isRefusal);
+  assert.equal(questions, 1);
+
+  questions = 0;
+  const run = store.run(
+    (signal) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+  );
+  const { id } = await store.edit('e1', edited);
+  await run;
+  assert.equal(questions, 3);
+  assert.deepEqual(idsOf(store.getSnapshot().events), [id]);
+
+  isStuck = true;
+  await assert.rejects(store.edit(id, edited), isRefusal);
+  assert.ok(questions > 4);
+  await client.close();
+});
+
+const isRefusal = (error: unknown): boolean =>
+  isSessionError(error, 'remote') && error.status === 409;
