@@ -55,14 +55,14 @@ export class AppendHandle<S extends object> {
   /**
    * Appends an event. Returns the handle.
    *
-   * @param shown the revision that the store shows
+   * @param shown what the store shows of the session
    */
   async append(
     service: SessionService<S>,
     event: Event,
-    wasThere: boolean,
-    shown: () => number | undefined,
+    shown: { readonly wasThere: boolean; readonly revision: number | undefined },
   ): Promise<Session<S>> {
+    const { wasThere } = shown;
     const append = async (): Promise<Session<S>> => {
       const session = await this.require(service, wasThere);
       await this.unlessGone(service.appendEvent({ session: { ...session, events: [] }, event }));
@@ -77,7 +77,7 @@ export class AppendHandle<S extends object> {
       // Only the handle was behind if the store shows this revision. Otherwise nobody has seen the newer events.
       const openSeen = async (): Opening<S> => {
         const session = await this.open(service);
-        if (session && service.revisionOf(session)! > (shown() ?? 0)) throw error;
+        if (session && service.revisionOf(session)! > (shown.revision ?? 0)) throw error;
         return session;
       };
       if (this.opening === undefined) void this.#keep(openSeen());

@@ -3,7 +3,6 @@ import { type MaybePromise, takeOptions, takeRequest } from '../call/call.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { requireObject, requireOneOf, requireWhole } from '../errors/option_values.js';
 import type { TurnBranches } from '../history/index.js';
-import { keepEqual } from '../json/keep_equal.js';
 import type { Content } from '../model/event/content.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
@@ -18,13 +17,6 @@ import { copyEvent, copyState } from './copies.js';
 import { OwnRuns } from './history/own_runs.js';
 import { ShownHistory } from './history/shown_history.js';
 import { branchChange, type TurnChange, turnChange } from './history/turn_changes.js';
-import {
-  isNoAnswer,
-  ofInvocation,
-  withoutReplaced,
-  withoutUndone,
-  withPiece,
-} from './snapshot/drafts.js';
 import type {
   LiveSession,
   LiveSessionOptions,
@@ -33,18 +25,13 @@ import type {
   TurnOptions,
 } from './live_session.js';
 import { ReadingStore } from './reading_store.js';
-import { splitState } from './snapshot/scoped_state.js';
+import { Drafts } from './snapshot/drafts.js';
+import { SessionHead } from './snapshot/session_head.js';
 import { ShownEvents } from './snapshot/shown_events.js';
 import { cachingOf, type Send, UnsentEvents } from './snapshot/unsent_events.js';
 
 /** The most events that one call of `loadOlder` of a service reads. */
 const LARGEST_WINDOW = 1000;
-
-/** What a session has beside its events. */
-type Head<S extends object> = Pick<
-  LiveSessionSnapshot<S>,
-  'state' | 'scopes' | 'lastUpdateTime' | 'title' | 'labels'
->;
 
 /** What is to be read again, beside the changes. `outbox`: what a cache has not sent. */
 type Stale = 'window' | 'state' | 'outbox';
@@ -57,20 +44,21 @@ export class WatchedSession<S extends object>
   readonly key: CompositeSessionKey;
   readonly #window: number;
   readonly #view: HistoryView;
-  #status: LiveSessionSnapshot['status'] = 'loading';
   readonly #history: ShownHistory<S>;
   #loadingOlder: Promise<boolean> | undefined;
-  #drafts = NO_DRAFTS;
+  readonly #drafts = new Drafts();
   readonly #unsent = new UnsentEvents();
   #shown = new ShownEvents();
   readonly #runs = new OwnRuns();
-  #head = NO_HEAD as Head<S>;
-  /** The last revision that was read. Absent: only a read of the whole window tells what has changed. */
-  #revision: number | undefined;
+  readonly #head = new SessionHead<S>();
   #stale = new Set<Stale>(['outbox']);
   readonly #handle: AppendHandle<S>;
   /** The changes of the state and the title. Services may run calls at the same time in any order. */
   readonly #changes = callQueue();
+
+  /** Returns an event as it is being sent, or as it was read. */
+  readonly #shownOf = (eventId: string): Event | undefined =>
+    this.#unsent.sendOf(eventId)?.event ?? this.#history.list.get(eventId);
 
   constructor(
     service: MaybePromise<SessionService<S>>,
@@ -102,10 +90,10 @@ export class WatchedSession<S extends object>
       throw new SessionError('stale_session', message, { staleReason: 'undone' });
     }
     // The run has given up an earlier invocation whose drafts are left.
-    this.#drafts = ofInvocation(this.#drafts, event);
+    this.#drafts.keepInvocation(event);
     if (event.partial !== true) return this.#store(event);
     // A notice may bring the whole event before its last piece is sent.
-    if (!this.#isShown(event.id)) this.#drafts = withPiece(this.#drafts, event);
+    if (this.#shownOf(event.id) === undefined) this.#drafts.add(event);
     this.changed();
     return event;
   }
@@ -151,7 +139,7 @@ export class WatchedSession<S extends object>
   }
 
   discardDrafts(): void {
-    this.#drafts = NO_DRAFTS;
+    this.#drafts.clear();
     this.changed();
   }
 
@@ -183,7 +171,7 @@ export class WatchedSession<S extends object>
     if (notice.type === 'resync' || notice.type === 'lost') this.noteAll();
     if (notice.type === 'stateChanged') this.#stale.add('state');
     if (notice.type !== 'created' && notice.type !== 'appended') return true;
-    return this.#revision === undefined || notice.revision > this.#revision;
+    return this.#head.revision === undefined || notice.revision > this.#head.revision;
   }
 
   protected override noteAll(): void {
@@ -217,7 +205,7 @@ export class WatchedSession<S extends object>
     const stale = this.#stale;
     this.#stale = new Set();
     try {
-      if (stale.has('window') || this.#revision === undefined) {
+      if (stale.has('window') || this.#head.revision === undefined) {
         await this.#readWindow(service, signal);
       } else await this.#readChanges(service, stale.has('state'), signal);
       if (stale.has('outbox')) await this.#readOutbox(service, signal);
@@ -239,15 +227,16 @@ export class WatchedSession<S extends object>
     if (session === undefined) return this.#setGone();
     // `loadOlder` has put events before the first one meanwhile. They stay, so more events are read.
     if (this.#history.list.length > limit) return this.#readWindow(service, signal, areUndone);
-    for (const event of session.events) this.#endDrafts(event);
+    for (const event of session.events) this.#drafts.end(event, this.#shownOf);
     this.#history.setWindow(session, limit, areUndone);
-    this.#drafts = withoutUndone(this.#drafts, this.#history.undone);
+    this.#drafts.dropUndone(this.#history.undone);
     // A handle that is kept otherwise may be of a session that was deleted since.
     if (this.isActive || this.#handle.opening !== undefined) {
       this.#handle.replace({ ...session, events: [] });
     }
     // Appends change the state of the handle.
-    this.#setHead(service.revisionOf(session), session, { ...session.state });
+    this.#head.set(service.revisionOf(session), session, { ...session.state });
+    this.changed();
   }
 
   async #readChanges(
@@ -257,16 +246,17 @@ export class WatchedSession<S extends object>
   ): Promise<void> {
     // First the state: `listChanges` has it only if the session has changed, and then a newer one.
     const session = isStateStale ? await this.#getSession(service, 0, signal) : undefined;
-    const since = this.#revision ?? 0;
+    const since = this.#head.revision ?? 0;
     const listing = service.listChanges({ ...this.key, since, signal });
     const changes = await listing.catch(noneIfUnsupported);
     const isComplete = changes?.events?.every(({ seq, event }) => {
-      this.#endDrafts(event);
+      this.#drafts.end(event, this.#shownOf);
       return this.#history.put(event, seq > since);
     });
     if (changes === undefined || isComplete !== true) return this.#readWindow(service, signal);
-    const state = changes.state ?? session?.state ?? this.#head.state;
-    this.#setHead(changes.revision, changes, state);
+    const state = changes.state ?? session?.state ?? this.#head.members.state;
+    this.#head.set(changes.revision, changes, state);
+    this.changed();
   }
 
   /** Reads which events a cache has not sent. */
@@ -296,31 +286,11 @@ export class WatchedSession<S extends object>
     });
   }
 
-  #setHead(
-    revision: number | undefined,
-    { lastUpdateTime, title, labels }: Pick<Head<S>, 'lastUpdateTime' | 'title' | 'labels'>,
-    given: Head<S>['state'],
-  ): void {
-    this.#revision = revision;
-    this.#status = 'ready';
-    const state = keepEqual(this.#head.state, given);
-    this.#head = keepEqual(this.#head, {
-      state,
-      scopes: splitState<S>(state),
-      lastUpdateTime,
-      ...(title !== undefined && { title }),
-      ...(labels !== undefined && { labels }),
-    });
-    this.changed();
-  }
-
-  #setGone(status: 'deleted' | 'missing' = this.#wasThere ? 'deleted' : 'missing'): void {
-    this.#status = status;
-    this.#revision = undefined;
+  #setGone(status: 'deleted' | 'missing' = this.#head.wasThere ? 'deleted' : 'missing'): void {
+    this.#head.setGone(status);
     this.#history.clear();
     // An answer may be streamed before the session exists.
-    if (status === 'deleted') this.#drafts = NO_DRAFTS;
-    this.#head = NO_HEAD as Head<S>;
+    if (status === 'deleted') this.#drafts.clear();
     this.changed();
   }
 
@@ -328,30 +298,12 @@ export class WatchedSession<S extends object>
     this.changed();
     await this.load();
     // Without any read, nobody knows whether there are older events.
-    if (this.#status === 'loading') throw this.error;
+    if (this.#head.status === 'loading') throw this.error;
     return this.#history.loadOlder(await this.service(), limit);
   }
 
-  /**
-   * Ends the draft of a newly read answer, or of one that was replaced. An answer that is already shown has ended its
-   * own draft. A draft that is left is of a later answer.
-   */
-  #endDrafts(event: Event): void {
-    if (this.#drafts.length === 0 || isNoAnswer(event)) return;
-    const shown = this.#unsent.sendOf(event.id)?.event ?? this.#history.list.get(event.id);
-    if (shown && keepEqual(shown.content, event.content) === shown.content) return;
-    this.#drafts = withoutReplaced(this.#drafts, event);
-  }
-
-  /** Whether the event was read or is being sent. */
-  #isShown(eventId: string): boolean {
-    return (
-      this.#history.list.get(eventId) !== undefined || this.#unsent.sendOf(eventId) !== undefined
-    );
-  }
-
   async #store(shown: Event): Promise<Event> {
-    this.#drafts = withoutReplaced(this.#drafts, shown);
+    this.#drafts.replace(shown);
     const sent: Send = { event: shown, state: {} };
     this.#unsent.setSend(shown.id, sent);
     this.changed();
@@ -359,16 +311,11 @@ export class WatchedSession<S extends object>
       // The append changes its event, and nothing may change one of a snapshot.
       const event = copyEvent(shown);
       const service = await this.service();
-      const session = await this.#handle.append(
-        service,
-        event,
-        this.#wasThere,
-        () => this.#revision,
-      );
+      const session = await this.#handle.append(service, event, this.#head);
       await this.#reach(service.revisionOf(session));
       // Without subscribers, or after an error, the event was not read. The next read puts it in its place.
       const wasRead = this.isActive && this.error === undefined;
-      if (!wasRead && this.#status !== 'deleted' && !this.#history.list.get(shown.id)) {
+      if (!wasRead && this.#head.status !== 'deleted' && !this.#history.list.get(shown.id)) {
         if (this.#history.changesOthers(shown)) this.noteAll();
         else this.#history.list.append(shown);
       }
@@ -403,21 +350,16 @@ export class WatchedSession<S extends object>
   async #change(write: (service: SessionService<S>) => Promise<unknown>): Promise<void> {
     await this.change((service) =>
       this.#changes(async () => {
-        if (this.#status !== 'ready') await this.#handle.require(service, this.#wasThere);
+        if (this.#head.status !== 'ready') await this.#handle.require(service, this.#head.wasThere);
         await write(service);
       }),
     );
   }
 
-  /** Whether the session was read: if it is not there any more, it was deleted. */
-  get #wasThere(): boolean {
-    return this.#status === 'ready' || this.#status === 'deleted';
-  }
-
   /** Waits until a change of this store is in its snapshot. */
   async #reach(revision = 0): Promise<void> {
     for (let tries = 2; tries > 0 && (this.isActive || this.reading !== undefined); tries -= 1) {
-      if (this.#revision !== undefined && this.#revision >= revision) return;
+      if (this.#head.revision !== undefined && this.#head.revision >= revision) return;
       await (this.reading ?? this.refresh());
     }
   }
@@ -426,26 +368,18 @@ export class WatchedSession<S extends object>
     this.#unsent.forgetStored(this.#history.list);
     const unsent = this.#unsent.events.filter(({ id }) => !this.#history.list.get(id));
     const shown = (this.#shown = this.#shown.with(this.#history.list.pages, unsent));
-    const snapshot = {
-      status: this.#status === 'loading' && this.error !== undefined ? 'failed' : this.#status,
+    const { status, members } = this.#head;
+    return shown.addTo({
+      status: status === 'loading' && this.error !== undefined ? 'failed' : status,
       error: this.error,
       pages: shown.pages,
       summarised: this.#history.list.summarised,
       hasOlder: this.#history.hasOlder,
       isLoadingOlder: this.#loadingOlder !== undefined,
-      drafts: this.#drafts,
+      drafts: this.#drafts.events,
       unsent: this.#unsent.states,
-      ...this.#head,
-    };
-    // Each object with a getter of its own costs JavaScript engines a shape, and more for each member after it.
-    return shown.areFew
-      ? { ...snapshot, events: shown.events }
-      : {
-          ...snapshot,
-          get events() {
-            return shown.events;
-          },
-        };
+      ...members,
+    });
   }
 }
 
@@ -453,7 +387,3 @@ export class WatchedSession<S extends object>
 function noneIfUnsupported(error: unknown): undefined {
   if (!isSessionError(error, 'unsupported')) throw error;
 }
-
-const NO_DRAFTS: readonly Event[] = [];
-
-const NO_HEAD = { state: {}, scopes: splitState<object>({}), lastUpdateTime: 0 };

@@ -1,50 +1,74 @@
+import { keepEqual } from '../../json/keep_equal.js';
 import type { Part } from '../../model/event/content.js';
 import type { Event, EventActions } from '../../model/event/event.js';
 import { partsOf } from '../../model/event/parts.js';
 
-/** Returns the drafts with a piece of a streamed answer. The pieces of an author in an invocation grow one draft. */
-export function withPiece(drafts: readonly Event[], piece: Event): readonly Event[] {
-  const draft = drafts.find((draft) => isOfSameAnswer(draft, piece));
-  if (draft === undefined) return [...drafts, piece];
-  const parts = joinParts(partsOf(draft), partsOf(piece));
-  const content = { ...draft.content, ...piece.content, parts };
-  // The id stays, so that a view keeps its element.
-  const grown = { ...draft, ...piece, id: draft.id, content };
-  return drafts.map((other) => (other === draft ? grown : other));
-}
+/** The answers that are being streamed, each as the event of its pieces so far. */
+export class Drafts {
+  /** The same array until a draft changes. */
+  events: readonly Event[] = [];
 
-/** Returns the drafts of the event's invocation; the same array if there are no others. */
-export function ofInvocation(drafts: readonly Event[], { invocationId }: Event): readonly Event[] {
-  return keepSome(drafts, (draft) => draft.invocationId === invocationId);
-}
+  /** Adds a piece of a streamed answer. The pieces of an author in an invocation grow one draft. */
+  add(piece: Event): void {
+    const draft = this.events.find((draft) => isOfSameAnswer(draft, piece));
+    if (draft === undefined) {
+      this.events = [...this.events, piece];
+      return;
+    }
+    const parts = joinParts(partsOf(draft), partsOf(piece));
+    const content = { ...draft.content, ...piece.content, parts };
+    // The id stays, so that a view keeps its element.
+    const grown = { ...draft, ...piece, id: draft.id, content };
+    this.events = this.events.map((other) => (other === draft ? grown : other));
+  }
 
-/** Returns the drafts without the one that a whole event replaces; the same array if it replaces none. */
-export function withoutReplaced(drafts: readonly Event[], event: Event): readonly Event[] {
-  return keepSome(drafts, (draft) => !isOfSameAnswer(draft, event));
-}
+  /** Drops the drafts that do not belong to the event's invocation. */
+  keepInvocation({ invocationId }: Event): void {
+    this.#keep((draft) => draft.invocationId === invocationId);
+  }
 
-/** Returns the drafts without those of undone invocations; the same array if there are none. */
-export function withoutUndone(
-  drafts: readonly Event[],
-  undone: { has(invocationId: string): boolean },
-): readonly Event[] {
-  return keepSome(drafts, ({ invocationId }) => !undone.has(invocationId));
+  /** Drops the draft that a whole event replaces. */
+  replace(event: Event): void {
+    this.#keep((draft) => !isOfSameAnswer(draft, event));
+  }
+
+  /**
+   * Drops the draft of a newly read answer, or of one that was replaced. An answer that is already shown has ended its
+   * own draft. A draft that is left is of a later answer.
+   *
+   * @param shownOf returns the event of an id as it is shown, if it is
+   */
+  end(event: Event, shownOf: (eventId: string) => Event | undefined): void {
+    if (this.events.length === 0 || isNoAnswer(event)) return;
+    const shown = shownOf(event.id);
+    if (shown && keepEqual(shown.content, event.content) === shown.content) return;
+    this.replace(event);
+  }
+
+  /** Drops the drafts of undone invocations. */
+  dropUndone(undone: { has(invocationId: string): boolean }): void {
+    this.#keep(({ invocationId }) => !undone.has(invocationId));
+  }
+
+  clear(): void {
+    this.#keep(() => false);
+  }
+
+  #keep(stays: (draft: Event) => boolean): void {
+    if (!this.events.every(stays)) this.events = this.events.filter(stays);
+  }
 }
 
 /**
  * Whether an event is no answer of a model: a changed state alone, or responses of tools. Such an event may be read when
  * the author's next answer has begun, so it ends no draft.
  */
-export function isNoAnswer(event: Event): boolean {
+function isNoAnswer(event: Event): boolean {
   const parts = partsOf(event);
   if (parts.length > 0)
     return parts.every(({ functionResponse }) => functionResponse !== undefined);
   const { stateDelta } = Object(event.actions) as Partial<EventActions>;
   return Object.keys(stateDelta ?? {}).length > 0;
-}
-
-function keepSome(drafts: readonly Event[], stays: (draft: Event) => boolean): readonly Event[] {
-  return drafts.every(stays) ? drafts : drafts.filter(stays);
 }
 
 function isOfSameAnswer(draft: Event, event: Event): boolean {

@@ -25,12 +25,22 @@ export class ShownEvents {
     return isSame ? this : new ShownEvents(stored, kept);
   }
 
-  /** Whether `events` takes microseconds. Most snapshots of a long session are never asked for it. */
-  get areFew(): boolean {
-    return this.pages.length <= FEW_PAGES;
-  }
-
-  get events(): readonly Event[] {
-    return (this.#events ??= ([] as Event[]).concat(...this.pages));
+  /**
+   * Returns a snapshot with the member `events`. If making it takes more than microseconds, it is made at the first use:
+   * most snapshots of a long session are never asked for it.
+   */
+  addTo<Snapshot extends object>(
+    snapshot: Snapshot,
+  ): Snapshot & { readonly events: readonly Event[] } {
+    const events = (): readonly Event[] => (this.#events ??= ([] as Event[]).concat(...this.pages));
+    // Each object with a getter of its own costs JavaScript engines a shape, and more for each member after it.
+    return this.pages.length <= FEW_PAGES
+      ? { ...snapshot, events: events() }
+      : {
+          ...snapshot,
+          get events() {
+            return events();
+          },
+        };
   }
 }
