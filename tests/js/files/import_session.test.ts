@@ -103,6 +103,17 @@ overStorages('An imported session', (open) => {
     assert.deepEqual(events[0]?.actions.stateDelta, { a: 1 });
   });
 
+  it('keeps where it was forked from, in any dialect', async () => {
+    const service = await open();
+    const parent = { sessionId: 'origin', eventId: 'e1' };
+    await importSession(service, { ...file({ a: 1 }), parent });
+    const exported = await exportSession(service, KEY, PYTHON);
+    const { id } = await importSession(service, exported, { sessionId: 'copy' });
+    assert.deepEqual((await service.getSession({ ...KEY, sessionId: id }))?.parent, parent);
+    const damaged = { ...file({ a: 1 }), id: 'damaged', parent: { eventId: 'e1' } };
+    await assert.rejects(importSession(service, damaged), { code: 'invalid_argument' });
+  });
+
   it('gets an id if it has none, and so do its events', async () => {
     const service = await open();
     const anonymous = file({ a: 2 }, { a: 1 }, {});
