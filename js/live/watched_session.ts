@@ -26,7 +26,7 @@ import type {
 } from './live_session.js';
 import { ReadingStore } from './reading_store.js';
 import { Drafts } from './snapshot/drafts.js';
-import { SessionHead } from './snapshot/session_head.js';
+import { SessionHead } from './session_head.js';
 import { ShownEvents } from './snapshot/shown_events.js';
 import { cachingOf, type Send, UnsentEvents } from './snapshot/unsent_events.js';
 

@@ -53,6 +53,7 @@ describe('The history of a key', () => {
     const delta = JSON.parse('{"__proto__": 1}') as Record<string, unknown>;
     await service.createSession({
       ...KEY,
+      state: {},
       events: [set('e1', { topic: 'tea' }), set('e2', delta)],
     });
     assert.deepEqual(await linesOf(service, 'toString'), []);

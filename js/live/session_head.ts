@@ -1,6 +1,6 @@
-import { keepEqual } from '../../json/keep_equal.js';
-import type { LiveSessionSnapshot } from '../live_session.js';
-import { splitState } from './scoped_state.js';
+import { keepEqual } from '../json/keep_equal.js';
+import type { LiveSessionSnapshot } from './live_session.js';
+import { splitState } from './snapshot/scoped_state.js';
 
 /** What a snapshot has of the session beside its events. */
 type HeadMembers<S extends object> = Pick<
