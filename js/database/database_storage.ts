@@ -50,6 +50,7 @@ import type {
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
   StorageListRequest,
+  StorageMarkersRequest,
   StoragePageRequest,
   StorageReadRequest,
   StorageWrite,
@@ -58,6 +59,7 @@ import type {
 import {
   type Deleted,
   type Listing,
+  type MarkerRows,
   NO_ROWS,
   type PageRows,
   type ParsedRows,
@@ -75,6 +77,7 @@ import { failureKind } from './engine/failure.js';
 import { checkIds, fitsKey } from './tables/limits.js';
 import { list } from './verbs/list.js';
 import { type DatabaseParts, LazyDatabase } from './lazy_database.js';
+import { readMarkers } from './verbs/read_markers.js';
 import { read, readPage, readParsed } from './verbs/read.js';
 import type { Steps } from './engine/prepared.js';
 import type { Waits } from './engine/waits.js';
@@ -147,6 +150,13 @@ export class DatabaseStorage implements Storage {
     if (!fitsKey(this.#engine, key)) return {};
     if (eventId !== undefined) checkIds(this.#engine, { key, eventIds: [eventId] });
     return this.#database.run('read', (context) => readPage(context, request), request);
+  }
+
+  readMarkers(request: StorageMarkersRequest): MarkerRows | Promise<MarkerRows> {
+    const { key, eventId } = request;
+    if (!fitsKey(this.#engine, key)) return { events: [] };
+    if (eventId !== undefined) checkIds(this.#engine, { key, eventIds: [eventId] });
+    return this.#database.run('read', (context) => readMarkers(context, request), request);
   }
 
   list(request: StorageListRequest): Listing | Promise<Listing> {

@@ -2,12 +2,14 @@ import type { Event } from '../model/event/event.js';
 import { createEventActions } from '../model/event/create_event.js';
 import { SUMMARY_PREFIX } from '../model/event/view_summary.js';
 import { isPlainObject } from '../json/rules.js';
-import { historyItems, type HistoryItems } from '../wasm/core.js';
+import { type HistoryItem, historyItems, type HistoryItems } from '../wasm/core.js';
 import { compactionOf, countsForAll, isFilled, isMarker, marksOf, type Reading } from './marks.js';
 
 /** A view of loaded events. */
 export interface ViewedEvents {
   readonly events: Event[];
+  /** The same with the indices of stored events; empty if there is no marker. */
+  readonly items: readonly HistoryItem[];
   /** The ids of a transcript's events that a summary stands for. */
   readonly summarised: ReadonlySet<string>;
 }
@@ -42,12 +44,13 @@ const FOR_ALL: Reading = {
  */
 export function viewOf(events: Event[], view: 'transcript' | 'model'): ViewedEvents {
   const summarised = new Set<string>();
-  if (!events.some(isMarker)) return { events, summarised };
+  if (!events.some(isMarker)) return { events, items: [], summarised };
   const reader = view === 'model' ? 'framework' : view;
   const viewed = historyItems(marksOf(events, FOR_ALL), reader);
   for (const at of viewed.summarised) summarised.add(events[at]!.id);
   noteSummarised(events, summarised);
-  return { events: itemsOf(viewed, events, frameworkSummary), summarised };
+  const { items } = viewed;
+  return { events: itemsOf(viewed, events, frameworkSummary), items, summarised };
 }
 
 /** Returns the events of a view; `summaryOf` makes those of summaries. */

@@ -4,7 +4,8 @@ import { compactionOf, isMarker } from '../history/marks.js';
 import { noteSummarised, viewOf } from '../history/view.js';
 import type { Event } from '../model/event/event.js';
 import type { CompositeSessionKey, HistoryView } from '../model/session.js';
-import type { ReadSession } from '../storage/backend.js';
+import type { ReadMarkers, ReadSession } from '../storage/backend.js';
+import { endOfView } from './end_of_view.js';
 import { missingCalls } from './history_window.js';
 
 export const HISTORY_VIEWS = ['raw', 'transcript', 'model'] as const satisfies HistoryView[];
@@ -15,7 +16,14 @@ export interface EventWindow {
   readonly from: number | undefined;
 }
 
-type Load = (window: EventWindow) => MaybePromise<ReadSession | undefined>;
+/** Reads what a view is computed from. */
+export interface ViewSource {
+  readonly load: (window: EventWindow) => MaybePromise<ReadSession | undefined>;
+  /** Returns `undefined` if there is no session, or if the storage cannot find markers alone. */
+  readonly markers: () => MaybePromise<ReadMarkers | undefined>;
+  /** Whether events that cannot be read are left out. */
+  readonly skipsCorrupt: boolean;
+}
 
 /** The end of a view that was read. */
 interface KeptView {
@@ -34,6 +42,10 @@ interface KeptView {
 
 const MOST_KEPT = 100;
 const LONGEST_KEPT = 300;
+/** The factor by which a read grows whose events do not decide the end of a view. */
+const GROWTH = 4;
+/** How often markers are read, if others write meanwhile. */
+const ATTEMPTS = 3;
 const WHOLE: EventWindow = { last: undefined, from: undefined };
 
 /**
@@ -43,7 +55,8 @@ const WHOLE: EventWindow = { last: undefined, from: undefined };
  * among them. An event that was appended after a compaction, with a time that the compaction covers, stays in such a
  * window: its author's clock was behind.
  *
- * Otherwise all events are read, and the end of the view is kept. Later reads continue it with the events since. They
+ * Otherwise the markers are read, and then the end of the history, until it decides the end of the view; see
+ * {@link endOfView}. A storage that cannot find markers alone gives all events. The end of the view is kept. Later reads continue it with the events since. They
  * do so only if the revision shows that ordinary events were appended, and that nothing else was written.
  */
 export class ViewReader {
@@ -52,11 +65,12 @@ export class ViewReader {
 
   read(
     key: CompositeSessionKey,
-    load: Load,
+    source: ViewSource,
     window: EventWindow,
     view: HistoryView,
   ): MaybePromise<ReadSession | undefined> {
     const { last, from } = window;
+    const { load } = source;
     if (view === 'raw') return load(window);
     if (last === undefined || from !== undefined) {
       return after(load(WHOLE), (read) => {
@@ -78,15 +92,15 @@ export class ViewReader {
         noteSummarised(events, kept.summarised);
         return { ...read, events };
       }
-      return after(load(WHOLE), (read) => {
-        if (read === undefined) return undefined;
-        const viewed = viewOf(read.events, view);
-        const { events } = viewed;
-        const limit = Math.max(last, kept?.limit ?? 0);
+      const limit = Math.max(last, kept?.limit ?? 0);
+      const isWhole = read.events.length < last && !source.skipsCorrupt;
+      const whole = isWhole ? wholeView(read, view) : undefined;
+      return after(whole ?? readEnd(source, view, limit, ATTEMPTS), (end) => {
+        if (end === undefined) return undefined;
+        const { read, events, hiddenUntil } = end;
         const copies =
           limit > LONGEST_KEPT ? [] : structuredClone(inWindow(events, { last: limit, from }));
-        const hiddenUntil = lastHidden(read.events);
-        const ids = copies.map(({ id }) => id).filter((id) => viewed.summarised.has(id));
+        const ids = copies.map(({ id }) => id).filter((id) => end.summarised.has(id));
         const summarised = new Set(ids);
         this.#keep(name, read, { events: copies, limit, summarised, hiddenUntil });
         return { ...read, events: inWindow(events, window) };
@@ -112,6 +126,45 @@ export class ViewReader {
       break;
     }
   }
+}
+
+/** The end of a view, or all of it, and the read that has its last stored event. */
+interface EndOfView {
+  readonly read: ReadSession;
+  readonly events: Event[];
+  readonly summarised: ReadonlySet<string>;
+  readonly hiddenUntil: number;
+}
+
+function wholeView(read: ReadSession, view: Exclude<HistoryView, 'raw'>): EndOfView {
+  return { read, ...viewOf(read.events, view), hiddenUntil: lastHidden(read.events) };
+}
+
+/** Reads at least the last `limit` events of a view. */
+function readEnd(
+  source: ViewSource,
+  view: Exclude<HistoryView, 'raw'>,
+  limit: number,
+  attempts: number,
+): MaybePromise<EndOfView | undefined> {
+  const whole = (read: ReadSession | undefined) => read && wholeView(read, view);
+  return after(attempts === 0 ? undefined : source.markers(), (markers) => {
+    if (markers === undefined) return after(source.load(WHOLE), whole);
+    const attempt = (last: number): MaybePromise<EndOfView | undefined> =>
+      after(source.load({ last, from: undefined }), (read) => {
+        if (read === undefined) return undefined;
+        const isSame = read.created === markers.created && read.revision === markers.revision;
+        if (!isSame) return readEnd(source, view, limit, attempts - 1);
+        // With damaged events left out, a short read proves nothing.
+        if (read.events.length < last) {
+          return source.skipsCorrupt ? after(source.load(WHOLE), whole) : whole(read);
+        }
+        const end = endOfView(markers.events, read.events, view, limit);
+        if (end === undefined) return attempt(Math.min(last * GROWTH, Number.MAX_SAFE_INTEGER));
+        return { read, ...end, hiddenUntil: lastHidden(markers.events) };
+      });
+    return attempt(Math.min(2 * limit, Number.MAX_SAFE_INTEGER));
+  });
 }
 
 /**

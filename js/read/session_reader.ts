@@ -16,6 +16,7 @@ import {
   type BackendCall,
   callOf,
   type CreatedSession,
+  type ReadMarkers,
   type ReadSession,
 } from '../storage/backend.js';
 import { IS_OF_USER, type SharedScope } from '../state/scope.js';
@@ -26,7 +27,7 @@ import { replaceEvents } from '../handle/event_index.js';
 import type { HandleRecord, Handles, HandleSnapshot, HandleWindow } from '../handle/handle.js';
 import { isPromise } from '../members/is_promise.js';
 import { History, type HistoryOptions } from './history.js';
-import { type EventWindow, HISTORY_VIEWS, ViewReader } from './history_views.js';
+import { HISTORY_VIEWS, ViewReader, type ViewSource } from './history_views.js';
 import { parseTexts } from '../storage/stored_events.js';
 
 /** The parts that a {@link SessionReader} works with. */
@@ -66,13 +67,16 @@ export class SessionReader {
     const key = { appName, userId, sessionId };
     const history = last === undefined && from === undefined ? this.#history : undefined;
     const read = (last: number | undefined): MaybePromise<Session<S> | undefined> => {
-      const load = (window: EventWindow): MaybePromise<ReadSession | undefined> => {
-        const read = { key, last: window.last, after: window.from, skipCorrupt };
-        return this.#parts.call<ReadSession | undefined>(request.signal, (backend) =>
-          backend.get({ ...read, ...callOf(request) }),
-        );
+      const call = <T>(call: (backend: Backend) => MaybePromise<T>): MaybePromise<T> =>
+        this.#parts.call(request.signal, call);
+      const given = { key, skipCorrupt, ...callOf(request) };
+      const source: ViewSource = {
+        load: ({ last, from }) =>
+          call<ReadSession | undefined>((backend) => backend.get({ ...given, last, after: from })),
+        markers: () => call<ReadMarkers | undefined>((backend) => backend.markers?.(given)),
+        skipsCorrupt: skipCorrupt,
       };
-      return after(this.#views.read(key, load, { last, from }, view), (found) => {
+      return after(this.#views.read(key, source, { last, from }, view), (found) => {
         if (found === undefined) return undefined;
         const isWhole = last === undefined && from === undefined;
         const window = { isWhole, afterTimestamp: from, view };

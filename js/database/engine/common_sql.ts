@@ -1,4 +1,5 @@
 /** What our engines write in the same way. An engine that does not writes its own. */
+import { type RawBuilder, sql } from 'kysely';
 import { plainQuery } from './prepared.js';
 import type { Engine } from './engine.js';
 
@@ -19,3 +20,8 @@ export const LOCKED_ROWS: Pick<Engine, 'locksRows' | 'lock'> = {
     return skipsLocked ? locked.skipLocked() : locked;
   },
 };
+
+/** Returns the end of a statement that creates an index. */
+export function condition(where: RawBuilder<boolean> | undefined): RawBuilder<unknown> {
+  return where === undefined ? sql`` : sql` where ${where}`;
+}

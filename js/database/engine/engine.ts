@@ -93,6 +93,8 @@ export interface IndexParts {
   readonly table: string;
   readonly name: string;
   readonly columns: readonly string[];
+  /** The condition of a partial index. */
+  readonly where?: RawBuilder<boolean> | undefined;
 }
 
 /**
@@ -197,6 +199,8 @@ export interface Engine {
    * short one, and would then search all events of the session.
    */
   readonly withoutIndex: (column: ColumnExpression) => ColumnExpression;
+  /** Whether an index may hold only the rows of a condition. */
+  readonly hasPartialIndices: boolean;
   /** Whether a page beside an event has to name the whole range of the index, so that the rows are read by it. */
   readonly pagesByRange: boolean;
   /**

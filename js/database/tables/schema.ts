@@ -5,6 +5,7 @@ import { runOnce, type Steps } from '../engine/prepared.js';
 import { readProduct } from '../engine/product.js';
 import { INDEX_FACTOR } from '../engine/waits.js';
 import type { Layout } from './layout.js';
+import { mayBeMarker } from './markers.js';
 import { DETAILS, OPERATIONS, SIDE_TABLE } from './table_names.js';
 import { floorText, METADATA, type NamedTables, readMetadata, type Tables } from './tables.js';
 
@@ -160,14 +161,16 @@ export interface Index extends IndexParts {
 
 /**
  * Returns the indices of the tables. The first is Python's. Its `SqliteSessionService` lacks it, and we need
- * it for the order of events. The others are ours, for lists by time.
+ * it for the order of events. The others are ours, for markers and for lists by time.
  */
-export function indices({ names }: Pick<NamedTables, 'names'>): Index[] {
+export function indices({ engine, names }: Pick<NamedTables, 'engine' | 'names'>): Index[] {
   const index = (name: string, table: keyof Tables, ...columns: string[]): Index => {
     return { name: names.prefix + name, table, columns };
   };
   const time = ['timestamp desc', 'id desc'];
+  const markers = index('adk_session_wasm_markers', 'events', ...EVENT_SESSION);
   return [
+    ...(engine.hasPartialIndices ? [{ ...markers, where: mayBeMarker(engine) }] : []),
     index('idx_events_app_user_session_ts_id', 'events', ...EVENT_SESSION, ...time),
     index('adk_session_wasm_by_update', 'sessions', 'app_name', 'update_time'),
     index('adk_session_wasm_by_creation', 'sessions', 'app_name', 'create_time'),
@@ -180,9 +183,13 @@ export function indices({ names }: Pick<NamedTables, 'names'>): Index[] {
   ];
 }
 
-function indexStatement({ database }: Schema, { name, table, columns }: Index): Compilable<never> {
-  return database.schema
+function indexStatement(
+  { database }: Schema,
+  { name, table, columns, where }: Index,
+): Compilable<never> {
+  const index = database.schema
     .createIndex(name)
     .on(table)
     .expression(sql.raw(columns.join(', ')));
+  return where === undefined ? index : index.where(where);
 }

@@ -30,7 +30,7 @@ async function recorded() {
     loaded.push(rows.events.length);
     return rows;
   };
-  return { service: await openSessionService({ storage }), loaded };
+  return { storage, service: await openSessionService({ storage }), loaded };
 }
 
 function event(id: string, invocationId: string, members: Partial<Event> = {}): Event {
@@ -98,6 +98,29 @@ describe('The end of a view', () => {
       const all = idsOf(viewOf(raw, 'model').events);
       assert.deepEqual(idsOf(await shown(service, 'model', last)), all.slice(-last));
     }
+  });
+
+  it('is read at the cost of its events, the first time too, if the storage finds markers', async () => {
+    const { storage, service, loaded } = await recorded();
+    const { read } = storage;
+    storage.readMarkers = async ({ key }) => {
+      const { session, events } = await read({ key, window: {} });
+      loaded.pop();
+      const rows = events.filter(({ id }) => ['r', 'c', 'e2990'].includes(id));
+      loaded.push(rows.length);
+      return { session, events: rows };
+    };
+    const session = await service.createSession(key);
+    const turns = Array.from({ length: 3000 }, (_, turn) => event(`e${turn}`, `i${turn}`));
+    turns.forEach((turn, at) => (turn.timestamp = 1000 + at));
+    await service.appendEvents({ session, events: turns });
+    const end = [rewound('r', 'i2990'), compaction('c', 2900, 3980), event('a', 'j1')];
+    await service.appendEvents({ session, events: end });
+    loaded.length = 0;
+    const ids = ['e2987', 'e2988', 'e2989', 'a'];
+    assert.deepEqual(idsOf(await shown(service, 'model', 4)), ids);
+    // The window, the markers, and twice as many events as the view has, which lack most of it. Then four times as many.
+    assert.deepEqual(loaded, [4, 3, 8, 32]);
   });
 
   for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {

@@ -87,6 +87,7 @@ export const MYSQL: Engine = {
   hasJsonRows: false,
   ordersBeforeJson: false,
   withoutIndex: (column) => column,
+  hasPartialIndices: false,
   pagesByRange: true,
   locksSessionsAlone: true,
   catalog: {

@@ -1,12 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
+import { condition } from '../../engine/common_sql.js';
 import { INDEX_FACTOR } from '../../engine/waits.js';
 import type { EngineTables, IndexParts } from '../../engine/engine.js';
 import { runOnce, type Steps } from '../../engine/prepared.js';
 
 const SLOW = { factor: INDEX_FACTOR };
 
-export function indexStatement({ table, name, columns }: IndexParts): RawBuilder<unknown> {
-  return sql`create index concurrently if not exists ${sql.ref(name)} on ${sql.table(table)} (${sql.raw(columns.join(', '))})`;
+export function indexStatement({ table, name, columns, where }: IndexParts): RawBuilder<unknown> {
+  return sql`create index concurrently if not exists ${sql.ref(name)} on ${sql.table(table)} (${sql.raw(columns.join(', '))})${condition(where)}`;
 }
 
 /** Builds an index beside writers. An interrupted build has left an invalid index of the same name. */

@@ -77,6 +77,7 @@ export const POSTGRESQL: Engine = {
   hasJsonRows: true,
   ordersBeforeJson: true,
   withoutIndex: (column) => sql`${column} || ''`,
+  hasPartialIndices: true,
   pagesByRange: false,
   locksSessionsAlone: false,
   catalog: {

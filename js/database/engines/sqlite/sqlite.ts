@@ -1,6 +1,6 @@
 import { sql, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { isText, isTime, type TableColumn } from '../../engine/columns.js';
-import { COMMON_SQL } from '../../engine/common_sql.js';
+import { COMMON_SQL, condition } from '../../engine/common_sql.js';
 import type { Engine, Product, StoredTime } from '../../engine/engine.js';
 import { failures, textCode } from '../../engine/failure.js';
 import { requireNoCollation } from './columns.js';
@@ -23,8 +23,8 @@ const NAMES: Readonly<Record<number, string>> = {
 
 const PRODUCT: Product = {
   collation: '',
-  buildIndex: ({ table, name, columns }) =>
-    sql`create index if not exists ${sql.ref(name)} on ${sql.table(table)} (${sql.raw(columns.join(', '))})`,
+  buildIndex: ({ table, name, columns, where }) =>
+    sql`create index if not exists ${sql.ref(name)} on ${sql.table(table)} (${sql.raw(columns.join(', '))})${condition(where)}`,
   indexAdvice: '',
 };
 
@@ -77,6 +77,7 @@ export const SQLITE: Engine = {
   hasJsonRows: false,
   ordersBeforeJson: false,
   withoutIndex: (column) => column,
+  hasPartialIndices: true,
   pagesByRange: false,
   locksSessionsAlone: false,
   catalog: {

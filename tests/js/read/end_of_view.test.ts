@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+
+import { mapStorage } from '../../../examples/map_storage.js';
+import { DatabaseSessionService } from '../../../js/database/index.js';
+import { isMarker, rewindTargetOf } from '../../../js/history/marks.js';
+import { viewOf } from '../../../js/history/view.js';
+import { createEventActions, type Event, openSessionService } from '../../../js/index.js';
+import { endOfView } from '../../../js/read/end_of_view.js';
+import { randomNumbers } from './list_model.js';
+
+const VIEWS = ['transcript', 'model'] as const;
+const COUNTS = [1, 2, 20];
+
+/** Makes a history with rewinds, also of rewinds, both kinds of compactions, calls and responses. */
+function randomHistory(seed: number, length: number): Event[] {
+  const below = randomNumbers(seed);
+  const markers = 2 + below(12);
+  let time = 1000;
+  return Array.from({ length }, (_, at): Event => {
+    time += below(3);
+    const turn = Math.floor(at / 3);
+    const part =
+      below(2) === 0
+        ? { functionCall: { id: `call${below(12)}`, name: 'f', args: {} } }
+        : { functionResponse: { id: `call${below(12)}`, name: 'f', response: {} } };
+    const event: Event = {
+      id: `e${at}`,
+      invocationId: below(8) === 0 ? `i${below(1 + turn)}` : `i${turn}`,
+      author: ['user', 'agent', 'helper'][below(3)]!,
+      timestamp: below(9) === 0 ? time - below(30) : time,
+      actions: createEventActions(),
+    };
+    if (below(12) > 0) {
+      const parts = below(4) === 0 ? [part] : [{ text: event.id }];
+      event.content = { role: 'model', parts };
+    }
+    const kind = below(markers * 4);
+    const [startTimestamp, endTimestamp] = [time - below(60), time - below(25)];
+    const compactedContent = { role: 'model', parts: [{ text: `summary ${at}` }] };
+    const compaction = { startTimestamp, endTimestamp, compactedContent };
+    const rewindBeforeInvocationId = `${below(4) === 0 ? 'm' : 'i'}${below(2 + turn)}`;
+    if (kind === 0) Object.assign(event.actions, { rewindBeforeInvocationId });
+    if (kind === 1) Object.assign(event.actions, { compaction });
+    if (kind === 2 && below(3) === 0) {
+      Object.assign(event, { isCompacted: true, endTime: endTimestamp, invocationId: '' });
+    }
+    if (kind < 2) event.invocationId = `m${turn}`;
+    return event;
+  });
+}
+
+/** The events that `readMarkers` returns. */
+function markersOf(events: readonly Event[]): Event[] {
+  const targets = new Set(events.map(rewindTargetOf));
+  const isFirst = (event: Event) =>
+    targets.has(event.invocationId) &&
+    events.find(({ invocationId }) => invocationId === event.invocationId) === event;
+  return events.filter((event) => isMarker(event) || isFirst(event));
+}
+
+describe('The end of a view, computed from markers and the last events,', () => {
+  it('is that of the whole view, or asks for more events', () => {
+    let [known, unknown] = [0, 0];
+    for (let seed = 1; seed <= 400; seed += 1) {
+      const events = randomHistory(seed, 20 + (seed % 60));
+      const markers = markersOf(events);
+      for (const view of VIEWS) {
+        const whole = viewOf([...events], view);
+        for (const count of COUNTS) {
+          const expected = whole.events.slice(-count);
+          const summarised = expected.map(({ id }) => whole.summarised.has(id));
+          for (const last of [count, 2 * count, 8 * count]) {
+            if (last >= events.length) continue;
+            const end = endOfView(markers, events.slice(-last), view, count);
+            if (end === undefined) {
+              unknown += 1;
+              continue;
+            }
+            known += 1;
+            const message = `seed ${seed}, ${view}, ${count} of ${last}`;
+            assert.deepEqual(end.events, expected, message);
+            const named = end.events.map(({ id }) => end.summarised.has(id));
+            assert.deepEqual(named, summarised, message);
+          }
+        }
+      }
+    }
+    assert.ok(known > unknown, `${known} known, ${unknown} unknown`);
+  });
+
+  for (const storage of ['SQLite', 'a storage without readMarkers']) {
+    it(`is what ${storage} reads first`, async () => {
+      const service =
+        storage === 'SQLite'
+          ? new DatabaseSessionService('sqlite::memory:')
+          : await openSessionService({ storage: mapStorage() });
+      after(() => service.close());
+      for (let seed = 1000; seed < 1060; seed += 1) {
+        const key = { appName: 'shop', userId: 'ada', sessionId: `s${seed}` };
+        const session = await service.createSession(key);
+        await service.appendEvents({ session, events: randomHistory(seed, 60 + (seed % 60)) });
+        const raw = (await service.getSession(key))!.events;
+        for (const view of VIEWS) {
+          // The larger one is not kept for the smaller ones, so each of them is a first read.
+          for (const numRecentEvents of COUNTS) {
+            const config = { view, numRecentEvents };
+            const { events } = (await service.getSession({ ...key, config }))!;
+            const last = raw.slice(-numRecentEvents);
+            const expected = last.some(isMarker) ? viewOf([...raw], view).events : last;
+            assert.deepEqual(events, expected.slice(-numRecentEvents), `${seed} ${view}`);
+          }
+        }
+      }
+    });
+  }
+});
