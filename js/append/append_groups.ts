@@ -1,4 +1,3 @@
-import { loadWasm } from '../wasm/loading.js';
 import { mayBeWritten } from '../errors/unwritten.js';
 import type { Appended, AppendRequest, Backend } from '../storage/backend.js';
 import { isPromise } from '../members/is_promise.js';
@@ -32,8 +31,14 @@ export interface PreparedAppend {
 
 /** The parts that {@link AppendGroups} works with. */
 interface GroupParts {
-  /** Called when the wasm is loaded. */
+  /** Called when nothing is to be loaded. */
   readonly backend: () => Backend;
+  /**
+   * Begins to load what the backend needs. Returns `undefined` once it is loaded.
+   *
+   * @param atOnce see `loadWasm`
+   */
+  readonly loading: (atOnce: boolean) => Promise<void> | undefined;
   /** Whether an append is done when the call returns, once the wasm is loaded. */
   readonly isSynchronous: boolean;
   readonly prepare: (append: HandleAppend) => PreparedAppend;
@@ -73,8 +78,8 @@ export class AppendGroups {
    * @returns the number of calls that were stored in the same transaction
    */
   add(append: HandleAppend): MaybePromise<number> {
-    const { isSynchronous, prepare, backend } = this.#parts;
-    if (isSynchronous && this.#ready.length === 0 && loadWasm(true) === undefined) {
+    const { isSynchronous, prepare, backend, loading } = this.#parts;
+    if (isSynchronous && this.#ready.length === 0 && loading(true) === undefined) {
       const { request, committed } = prepare(append);
       return after(backend().append(request), (appended) => after(committed(appended), () => 1));
     }
@@ -106,7 +111,7 @@ export class AppendGroups {
   }
 
   /**
-   * Starts groups once the wasm is loaded.
+   * Starts groups once the backend is loaded.
    *
    * Waits only for promises, so that synchronous writes finish in this tick. After a group of several sessions
    * the event loop goes on first: a storage may have taken milliseconds for it without a pause. Browsers have
@@ -117,7 +122,7 @@ export class AppendGroups {
   #start(isAll: boolean): void {
     if (this.#ready.length === 0) return;
     try {
-      const loading = loadWasm();
+      const loading = this.#parts.loading(false);
       if (loading !== undefined) {
         loading.then(
           () => this.#start(isAll),

@@ -53,6 +53,8 @@ interface AppenderParts extends Pick<ReaderParts, 'call' | 'handles'> {
   readonly newId: () => string;
   /** Called when the wasm is loaded. */
   readonly backend: () => Backend;
+  /** See `GroupParts`. */
+  readonly loading: (atOnce: boolean) => Promise<void> | undefined;
   /** Whether an append is done when the call returns, once the wasm is loaded. */
   readonly isSynchronous: boolean;
   readonly feed: ServiceFeed;
@@ -73,9 +75,9 @@ export class Appender {
 
   constructor(parts: AppenderParts) {
     this.#parts = parts;
-    const { backend, isSynchronous } = parts;
+    const { backend, loading, isSynchronous } = parts;
     const prepare = (append: HandleAppend) => this.#prepare(append);
-    this.#groups = new AppendGroups({ backend, isSynchronous, prepare });
+    this.#groups = new AppendGroups({ backend, loading, isSynchronous, prepare });
   }
 
   /**

@@ -1,6 +1,7 @@
 import { SessionError } from '../errors/errors.js';
 import { isPlainObject } from '../json/rules.js';
 import { eventInMilliseconds, timeInMilliseconds } from '../python/time.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { REMOVED } from '../state/scope.js';
@@ -25,6 +26,7 @@ import { bodyOf, createAt, type ServerBackend } from './server_backend.js';
 import { runAgent } from './run/run.js';
 import type { AgentRun } from './run/run_request.js';
 import { SharedKeys } from './shared_keys.js';
+import { askWhatItIs } from './version.js';
 
 /**
  * Sessions behind `adk api_server` of google-adk for Python. It has neither appends nor revisions nor pages: reads
@@ -35,6 +37,10 @@ export class ApiServerBackend implements ServerBackend {
 
   constructor(connection: Connection) {
     this.#connection = connection;
+  }
+
+  async open(call: StorageCall): Promise<void> {
+    await askWhatItIs(this.#connection, call);
   }
 
   keepsOperations(): boolean {

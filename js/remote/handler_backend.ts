@@ -39,6 +39,7 @@ import {
 } from './connection/connection.js';
 import { absentIfEmpty, bodyOf, createAt, listText, type ServerBackend } from './server_backend.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
+import { askWhatItIs } from './version.js';
 
 /** The sessions that are asked for at once, the most that the handler gives. */
 const CHUNK = 1000;
@@ -54,6 +55,10 @@ export class HandlerBackend implements ServerBackend {
   constructor(connection: Connection, keepsOperations: boolean) {
     this.#connection = connection;
     this.#keepsOperations = keepsOperations;
+  }
+
+  async open(call: StorageCall): Promise<void> {
+    await askWhatItIs(this.#connection, call);
   }
 
   keepsOperations(): boolean {

@@ -2,20 +2,21 @@ import { requireWhole } from '../errors/option_values.js';
 import { invalid } from '../errors/invalid.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import { takeOptions } from '../call/call.js';
+import { raceSignal, untilAborted } from '../call/time_limit.js';
 import { CloseTimeout } from '../http/close_timeout.js';
 import { MAX_RETRIES } from '../http/retries.js';
 import { isPlainObject } from '../json/rules.js';
 import type { Event } from '../model/event/event.js';
-import type { HostFetch } from '../model/host.js';
+import type { HostAbortSignal, HostFetch } from '../model/host.js';
 import { CORE, ServiceCore } from '../service/service_core.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import { Connection } from './connection/connection.js';
 import { RemoteFeed } from './remote_feed.js';
-import { RemoteBackend } from './remote_backend.js';
+import { RemoteServer } from './remote_server.js';
 import { SERVER } from './connection/response_error.js';
-import type { RunRequest } from './run/run_request.js';
+import { type RunRequest, takeRun } from './run/run_request.js';
 
 /**
  * Options of a {@link RemoteSessionService}: the server, the credentials, and the options of every service.
@@ -71,7 +72,7 @@ const TIMEOUT_MS = 60_000;
  * ```
  */
 export class RemoteSessionService<S extends object = StateShape> extends StoredSessionService<S> {
-  readonly #backend: RemoteBackend;
+  readonly #server: RemoteServer;
 
   /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no credentials */
   constructor(options: RemoteSessionOptions<S>) {
@@ -81,16 +82,17 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     const storage = { kind: 'remote', durable: true };
     const diagnostics = Diagnostics.of(taken, storage);
     const feed = new RemoteFeed(connection, (error) => diagnostics?.tell('connection', error));
-    const backend = new RemoteBackend(connection);
+    const server = new RemoteServer(connection);
     const parts = {
       storage,
-      openBackend: () => backend,
+      load: () => server.load(),
+      openBackend: () => server.backend,
       closing: (timeoutMs: number | undefined) => closeTimeout.start(timeoutMs),
       closeStorage: () => closeTimeout.stop(),
       feed,
     };
     super(new ServiceCore(parts, taken));
-    this.#backend = backend;
+    this.#server = server;
   }
 
   /**
@@ -123,7 +125,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
    */
   run(request: RunRequest<S>): AsyncGenerator<Event, void, undefined> {
     const stop = new AbortController();
-    const events = this.#backend.run(this[CORE], request, stop.signal);
+    const events = this.#run(request, stop.signal);
     const end = events.return.bind(events);
     // A generator alone would end only after its pending step.
     events.return = (value) => {
@@ -131,6 +133,21 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
       return end(value);
     };
     return events;
+  }
+
+  /** @param stopped fires when the caller wants no more events */
+  async *#run(
+    request: RunRequest<S>,
+    stopped: HostAbortSignal,
+  ): AsyncGenerator<Event, void, undefined> {
+    // Taken before anything is awaited: the caller may change the request meanwhile.
+    const run = takeRun(this[CORE], request);
+    try {
+      await raceSignal(stopped, untilAborted(run.signal, this.#server.load()));
+      yield* this.#server.backend.run(run, stopped);
+    } catch (error) {
+      if (!stopped.aborted) throw error;
+    }
   }
 }
 

@@ -11,10 +11,7 @@ import type { Connection, ReadResponse } from './connection/connection.js';
 import type { AgentRun } from './run/run_request.js';
 
 /** What one kind of server does. */
-export interface ServerBackend extends Omit<
-  Backend,
-  'open' | 'free' | 'appendMany' | 'changedSince' | 'markers'
-> {
+export interface ServerBackend extends Backend {
   /**
    * Runs an agent and yields its events.
    *

@@ -118,6 +118,7 @@ export class ServiceCore {
       autoTitle: this.#autoTitle,
       clock: this.clock,
       newId: this.#newId,
+      loading: (atOnce) => this.#loading(atOnce),
       backend: () => this.#openBackend(),
       isSynchronous: parts.isSynchronous === true,
       feed: this.feed,
@@ -321,14 +322,22 @@ export class ServiceCore {
     return (this.#backend ??= this.#parts.openBackend(context));
   }
 
-  /** Calls the backend once the wasm is loaded. */
+  /** Returns `undefined` once the wasm and what the backend needs are loaded. */
+  #loading(atOnce: boolean): Promise<void> | undefined {
+    const { load } = this.#parts;
+    const wait = loadWasm(atOnce);
+    if (load === undefined) return wait;
+    return wait === undefined ? load() : wait.then(load);
+  }
+
+  /** Calls the backend once it can be opened. */
   callBackend<T>(
     signal: HostAbortSignal | undefined,
     call: (backend: Backend) => MaybePromise<T>,
   ): MaybePromise<T> {
     // Before anything is awaited, so that appends called earlier are first in line.
     this.appender.flush();
-    const wait = loadWasm(this.#parts.isSynchronous === true);
+    const wait = this.#loading(this.#parts.isSynchronous === true);
     const run = (): MaybePromise<T> => call(this.#openBackend());
     return wait === undefined ? run() : runAfter(signal, wait, run);
   }

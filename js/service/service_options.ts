@@ -83,6 +83,11 @@ export interface ServiceParts {
   readonly expires?: boolean | undefined;
   /** Whether the storage removes a key of a state whose value is `null`. */
   readonly removesNull?: boolean | undefined;
+  /**
+   * Begins to load what the backend needs, and returns `undefined` once it is loaded. Calls wait for the promise, and
+   * fail as it does; the next one loads again.
+   */
+  readonly load?: (() => Promise<void> | undefined) | undefined;
   /** Makes the backend that the service works on. */
   readonly openBackend: (context: BackendContext) => Backend;
   /** Whether a call is done when it returns, once the wasm is loaded. */

@@ -9,6 +9,9 @@ import { AppendGroups } from '../../../js/append/append_groups.js';
 import type { HandleAppend } from '../../../js/append/waiting_calls.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { LazyDatabase } from '../../../js/database/lazy_database.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
+import { Connection } from '../../../js/remote/connection/connection.js';
+import { RemoteSessionService } from '../../../js/remote/index.js';
 import { CORE, ServiceCore } from '../../../js/service/service_core.js';
 import { loadWasm } from '../../../js/wasm/loading.js';
 import { StoredSessionService } from '../../../js/service/stored_session_service.js';
@@ -97,6 +100,22 @@ describe('The way of an append', () => {
     const { names, waits } = await pathOf(service, (note) => mock.method(core, 'append', note));
     assert.equal(waits, true);
     requirePath(names, DRIVER_IN_WASM);
+  });
+
+  it('over HTTP goes to the connection in the next microtask', async () => {
+    const headers = { [PROTOCOL_HEADER]: PROTOCOL_VERSION };
+    const fetch = () => Promise.resolve(Response.json({ keepsOperations: true }, { headers }));
+    const service = new RemoteSessionService({ url: 'http://localhost', fetch });
+    await service.ping();
+    const { names, waits } = await pathOf(service, (note) => {
+      mock.method(Connection.prototype, 'request', () => {
+        note();
+        throw new Error('noted');
+      });
+    });
+    assert.equal(waits, true);
+    requirePath(names, 1);
+    await service.close();
   });
 
   it('over a SQL database goes to the runner in the next microtask', async () => {

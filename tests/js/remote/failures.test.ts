@@ -265,9 +265,10 @@ describe('A remote service', () => {
   it('waits no longer for a server than its timeout allows', async () => {
     const { remote, faults, sent } = openFaulty({ timeoutMs: 5000 });
     await remote.ping();
+    const { length } = sent;
     faults.push(refused(503, { 'retry-after': '3600' }));
     await assert.rejects(remote.getSession(KEY), failsWith('remote', /503/));
-    assert.equal(sent.length, 2);
+    assert.equal(sent.length, length + 1);
   });
 
   it('translates the codes of the server that mean something else here', async () => {

@@ -1,0 +1,46 @@
+import { loadPart } from '../wasm/loader/load_part.js';
+import type { ServerBackend } from './server_backend.js';
+import type { Connection } from './connection/connection.js';
+import { HandlerBackend } from './handler_backend.js';
+import { askWhatItIs } from './version.js';
+
+/** A server, and the backend for what it is. */
+export class RemoteServer {
+  readonly #connection: Connection;
+  #backend: ServerBackend | undefined;
+  #asking: Promise<void> | undefined;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Only once {@link RemoteServer.load} has ended. */
+  get backend(): ServerBackend {
+    return this.#backend!;
+  }
+
+  /** Asks the server what it is. Returns `undefined` once that is known. After a failure the next call asks again. */
+  load(): Promise<void> | undefined {
+    if (this.#backend !== undefined && this.#asking === undefined) return undefined;
+    if (this.#asking === undefined) {
+      this.#asking = this.#ask();
+      const forget = (): void => (this.#asking = undefined);
+      // Before all calls that wait: none of them begins before it, and no later call overtakes them.
+      this.#asking.then(forget, forget);
+    }
+    return this.#asking;
+  }
+
+  async #ask(): Promise<void> {
+    const connection = this.#connection;
+    const server = await askWhatItIs(connection, {});
+    if (server !== 'api_server') {
+      connection.isHandler = true;
+      this.#backend = new HandlerBackend(connection, server.keepsOperations);
+      return;
+    }
+    // Loaded on demand: most pages never need it.
+    const { ApiServerBackend } = await loadPart(() => import('./api_server_backend.js'));
+    this.#backend = new ApiServerBackend(connection);
+  }
+}

@@ -1,0 +1,27 @@
+import { SessionError } from '../errors/errors.js';
+import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';
+import { isPlainObject } from '../json/rules.js';
+import type { StorageCall } from '../model/diagnostic.js';
+import type { Connection } from './connection/connection.js';
+
+/** What a server is: `adk api_server`, or the handler of `adk-session-wasm/server`. */
+type ServerKind = 'api_server' | { readonly keepsOperations: boolean };
+
+/** Asks a server what it is. */
+export async function askWhatItIs(connection: Connection, call: StorageCall): Promise<ServerKind> {
+  const request = { method: 'GET', path: VERSION_PATH } as const;
+  const kind = await connection.request<ServerKind>(request, call, (json, headers) => {
+    const version = headers.get(PROTOCOL_HEADER);
+    if (version === null) {
+      return isPlainObject(json) && json.language === 'python' ? 'api_server' : undefined;
+    }
+    if (!isCompatible(version)) throw otherVersion(version);
+    return { keepsOperations: isPlainObject(json) && json.keepsOperations === true };
+  });
+  return kind!;
+}
+
+function otherVersion(version: string): SessionError {
+  const message = `The server has version ${version.slice(0, 20)} of the protocol, this client ${PROTOCOL_VERSION}; update the older side.`;
+  return new SessionError('unsupported', message);
+}
