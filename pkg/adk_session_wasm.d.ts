@@ -4,18 +4,18 @@
 /**
  * A write that JavaScript carries out.
  */
-export class AdapterWrite {
+export class CoreWrite {
     private constructor();
     free(): void;
     [Symbol.dispose](): void;
     /**
      * Begins to append events. For the arguments see `Appends`.
      */
-    static append(packed: string, numbers: Float64Array | number[], texts: Array<any>, compute?: Function | null): AdapterWrite;
+    static append(packed: string, numbers: Float64Array | number[], texts: Array<any>, compute?: Function | null): CoreWrite;
     /**
      * Begins to create a session. For the arguments see `SessionCore::create`.
      */
-    static create(packed: string, numbers: Float64Array | number[], texts: Array<any>, state: string, delta: string, shares_state: boolean, if_absent: boolean): AdapterWrite;
+    static create(packed: string, numbers: Float64Array | number[], texts: Array<any>, state: string, delta: string, shares_state: boolean, if_absent: boolean): CoreWrite;
     /**
      * Computes the changes. Returns `undefined` if there is nothing to write, else numbers: the new
      * revisions of session, user and app, each 0 if it does not change; the session's time (ms); the
@@ -50,7 +50,7 @@ export class AdapterWrite {
     /**
      * Begins to change the states of a user and an app.
      */
-    static update(app_name: string, user_id: string | null | undefined, delta: string, compute?: Function | null): AdapterWrite;
+    static update(app_name: string, user_id: string | null | undefined, delta: string, compute?: Function | null): CoreWrite;
 }
 
 /**

@@ -3,22 +3,22 @@
 /**
  * A write that JavaScript carries out.
  */
-export class AdapterWrite {
+export class CoreWrite {
     static __wrap(ptr) {
-        const obj = Object.create(AdapterWrite.prototype);
+        const obj = Object.create(CoreWrite.prototype);
         obj.__wbg_ptr = ptr;
-        AdapterWriteFinalization.register(obj, obj.__wbg_ptr, obj);
+        CoreWriteFinalization.register(obj, obj.__wbg_ptr, obj);
         return obj;
     }
     __destroy_into_raw() {
         const ptr = this.__wbg_ptr;
         this.__wbg_ptr = 0;
-        AdapterWriteFinalization.unregister(this);
+        CoreWriteFinalization.unregister(this);
         return ptr;
     }
     free() {
         const ptr = this.__destroy_into_raw();
-        wasm.__wbg_adapterwrite_free(ptr, 0);
+        wasm.__wbg_corewrite_free(ptr, 0);
     }
     /**
      * Begins to append events. For the arguments see `Appends`.
@@ -26,7 +26,7 @@ export class AdapterWrite {
      * @param {Float64Array | number[]} numbers
      * @param {Array<any>} texts
      * @param {Function | null} [compute]
-     * @returns {AdapterWrite}
+     * @returns {CoreWrite}
      */
     static append(packed, numbers, texts, compute) {
         let ptr0, len0, ptr1, len1;
@@ -40,11 +40,11 @@ export class AdapterWrite {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.adapterwrite_append(ptr0, len0, ptr1, len1, texts, isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
+        const ret = wasm.corewrite_append(ptr0, len0, ptr1, len1, texts, isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
-        return AdapterWrite.__wrap(ret[0]);
+        return CoreWrite.__wrap(ret[0]);
     }
     /**
      * Begins to create a session. For the arguments see `SessionCore::create`.
@@ -55,7 +55,7 @@ export class AdapterWrite {
      * @param {string} delta
      * @param {boolean} shares_state
      * @param {boolean} if_absent
-     * @returns {AdapterWrite}
+     * @returns {CoreWrite}
      */
     static create(packed, numbers, texts, state, delta, shares_state, if_absent) {
         const val5 = +shares_state;
@@ -77,11 +77,11 @@ export class AdapterWrite {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.adapterwrite_create(ptr0, len0, ptr1, len1, texts, ptr2, len2, ptr3, len3, val5, val6);
+        const ret = wasm.corewrite_create(ptr0, len0, ptr1, len1, texts, ptr2, len2, ptr3, len3, val5, val6);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
-        return AdapterWrite.__wrap(ret[0]);
+        return CoreWrite.__wrap(ret[0]);
     }
     /**
      * Computes the changes. Returns `undefined` if there is nothing to write, else numbers: the new
@@ -116,7 +116,7 @@ export class AdapterWrite {
         const val9 = +user;
         const ptr0 = passStringToWasm0(states, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
         const len0 = WASM_VECTOR_LEN;
-        const ret = wasm.adapterwrite_decide(this.__wbg_ptr, val2, val3, val4, val5, val6, val7, ptr0, len0, val8, val9, isLikeNone(rows) ? 0 : addToExternrefTable0(rows));
+        const ret = wasm.corewrite_decide(this.__wbg_ptr, val2, val3, val4, val5, val6, val7, ptr0, len0, val8, val9, isLikeNone(rows) ? 0 : addToExternrefTable0(rows));
         if (ret[3]) {
             throw takeFromExternrefTable0(ret[2]);
         }
@@ -133,7 +133,7 @@ export class AdapterWrite {
      */
     finish() {
         const ptr = this.__destroy_into_raw();
-        const ret = wasm.adapterwrite_finish(ptr);
+        const ret = wasm.corewrite_finish(ptr);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -146,7 +146,7 @@ export class AdapterWrite {
      * @returns {Float64Array}
      */
     plan() {
-        const ret = wasm.adapterwrite_plan(this.__wbg_ptr);
+        const ret = wasm.corewrite_plan(this.__wbg_ptr);
         var v1 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
         wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
         return v1;
@@ -156,7 +156,7 @@ export class AdapterWrite {
      * @returns {boolean}
      */
     replan() {
-        const ret = wasm.adapterwrite_replan(this.__wbg_ptr);
+        const ret = wasm.corewrite_replan(this.__wbg_ptr);
         return ret !== 0;
     }
     /**
@@ -168,7 +168,7 @@ export class AdapterWrite {
         let deferred1_0;
         let deferred1_1;
         try {
-            const ret = wasm.adapterwrite_states(this.__wbg_ptr);
+            const ret = wasm.corewrite_states(this.__wbg_ptr);
             deferred1_0 = ret[0];
             deferred1_1 = ret[1];
             return getStringFromWasm0(ret[0], ret[1]);
@@ -182,7 +182,7 @@ export class AdapterWrite {
      * @param {string | null | undefined} user_id
      * @param {string} delta
      * @param {Function | null} [compute]
-     * @returns {AdapterWrite}
+     * @returns {CoreWrite}
      */
     static update(app_name, user_id, delta, compute) {
         let ptr0, len0, ptr1, len1, ptr2, len2;
@@ -199,14 +199,14 @@ export class AdapterWrite {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.adapterwrite_update(ptr0, len0, ptr1, len1, ptr2, len2, isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
+        const ret = wasm.corewrite_update(ptr0, len0, ptr1, len1, ptr2, len2, isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
-        return AdapterWrite.__wrap(ret[0]);
+        return CoreWrite.__wrap(ret[0]);
     }
 }
-if (Symbol.dispose) AdapterWrite.prototype[Symbol.dispose] = AdapterWrite.prototype.free;
+if (Symbol.dispose) CoreWrite.prototype[Symbol.dispose] = CoreWrite.prototype.free;
 
 /**
  * A storage of sessions. A method returns its result at once if the storage does, else a promise.
@@ -1302,9 +1302,9 @@ function wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(arg0, arg
 
 
 const __wbindgen_enum_IdbCursorDirection = ["next", "nextunique", "prev", "prevunique"];
-const AdapterWriteFinalization = (typeof FinalizationRegistry === 'undefined')
+const CoreWriteFinalization = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
-    : new FinalizationRegistry(ptr => wasm.__wbg_adapterwrite_free(ptr, 1));
+    : new FinalizationRegistry(ptr => wasm.__wbg_corewrite_free(ptr, 1));
 const SessionCoreFinalization = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
     : new FinalizationRegistry(ptr => wasm.__wbg_sessioncore_free(ptr, 1));

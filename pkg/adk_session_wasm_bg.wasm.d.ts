@@ -1,17 +1,17 @@
 /* tslint:disable */
 /* eslint-disable */
 export const memory: WebAssembly.Memory;
-export const __wbg_adapterwrite_free: (a: number, b: number) => void;
+export const __wbg_corewrite_free: (a: number, b: number) => void;
 export const __wbg_sessioncore_free: (a: number, b: number) => void;
-export const adapterwrite_append: (a: number, b: number, c: number, d: number, e: any, f: number) => [number, number, number];
-export const adapterwrite_create: (a: number, b: number, c: number, d: number, e: any, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
-export const adapterwrite_decide: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number, number];
-export const adapterwrite_finish: (a: number) => [number, number, number];
-export const adapterwrite_plan: (a: number) => [number, number];
-export const adapterwrite_replan: (a: number) => number;
-export const adapterwrite_states: (a: number) => [number, number];
-export const adapterwrite_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
 export const artifact_message: (a: number, b: number, c: number, d: number) => [number, number];
+export const corewrite_append: (a: number, b: number, c: number, d: number, e: any, f: number) => [number, number, number];
+export const corewrite_create: (a: number, b: number, c: number, d: number, e: any, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number, number];
+export const corewrite_decide: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number) => [number, number, number, number];
+export const corewrite_finish: (a: number) => [number, number, number];
+export const corewrite_plan: (a: number) => [number, number];
+export const corewrite_replan: (a: number) => number;
+export const corewrite_states: (a: number) => [number, number];
+export const corewrite_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
 export const delete_database: (a: number, b: number, c: number) => [number, number, number];
 export const describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
 export const has_room: (a: number) => number;

@@ -6,7 +6,7 @@
 //   npm run test:quick                what most changes break, in a minute
 //   npm run test:all                  the gate and the rest: what takes long, or repeats the gate in other places
 //   npm run test:all -- --rest        the rest alone
-//   SEED=7 BOUNDARY=adapter npm test -- simulation    one seed of the simulator
+//   SEED=7 BOUNDARY=own npm test -- simulation    one seed of the simulator
 //   REST_SEED=500000 npm run test:all -- --rest       the rest with the seeds of an earlier run
 //
 // A file NAME.rest.test.ts belongs to the rest, any other *.test.ts to the gate. Two steps run at a time. A failed step

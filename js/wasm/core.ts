@@ -1,6 +1,6 @@
 /** The calls into the wasm. All of them go through this module, so a bundle that does not use it has no wasm. */
 import {
-  AdapterWrite,
+  CoreWrite,
   artifact_message,
   delete_database,
   describe_missing,
@@ -25,7 +25,7 @@ import type { SharedScope } from '../state/scope.js';
 import { loadWasm, requireWasm } from './loading.js';
 import { READERS } from './protocol.js';
 
-export { AdapterWrite };
+export { CoreWrite };
 export type { SessionCore };
 
 /** The cause of the instance's death. Its data is lost, so no call may reach a service in it. */

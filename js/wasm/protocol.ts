@@ -15,7 +15,7 @@ export type StalePolicy = keyof typeof STALE_POLICIES;
 /** The most changed events that are told apart from a new session. With this many there may be more; `MOST_CHANGED` in `plan.rs`. */
 export const MOST_CHANGED = 1001;
 
-/** The states that a write needs to read, added up; `bits_of` in `adapter_write.rs`. */
+/** The states that a write needs to read, added up; `bits_of` in `core_write.rs`. */
 export const SCOPES = { session: 1, user: 2, app: 4 } as const satisfies Record<
   StoredScope,
   number
@@ -30,11 +30,11 @@ export const NEVER = Number.MAX_SAFE_INTEGER;
 /** Passed to `decide` as the revision of a session that does not exist. */
 export const ABSENT = -1;
 
-/** The positions in the result of `AdapterWrite::plan`. */
+/** The positions in the result of `CoreWrite::plan`. */
 export const PLANNED = { scopes: 0, locates: 1, since: 2 } as const;
 
 /**
- * The positions in the result of `AdapterWrite::decide`: the new revision of each scope, the session's time, the
+ * The positions in the result of `CoreWrite::decide`: the new revision of each scope, the session's time, the
  * revision at which it was created, and the first event.
  */
 export const DECIDED = {

@@ -1,8 +1,8 @@
 //! The code that only the wasm needs: the bindings that JavaScript calls, and the storage in
 //! IndexedDB.
 //!
-//! The driver of adapters is in TypeScript (`js/storage/`), since adapters are JavaScript. It calls
-//! the binding `AdapterWrite`.
+//! The driver of storages in JavaScript is in TypeScript (`js/storage/`). It calls
+//! the binding `CoreWrite`.
 
 mod bindings;
 mod guarded;

@@ -88,7 +88,7 @@ describe('in the browsers', () => {
             });
           }
           it('memory passes the conformance suite', () => assertConforms(places?.[place].memory));
-          it('an adapter passes the conformance suite', () => assertConforms(places?.[place].map));
+          it('a storage passes the conformance suite', () => assertConforms(places?.[place].map));
           it(`IndexedDB passes the conformance suite, ${DURABILITIES[place]}`, () =>
             assertConforms(databases?.[place]));
         });

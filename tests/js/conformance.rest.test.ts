@@ -1,4 +1,4 @@
-// The conformance suite over adapters that are synchronous, that are slow, and that have optional verbs.
+// The conformance suite over storages that are synchronous, that are slow, and that have optional verbs.
 
 import { storageOfParts, wholeStorage } from './service/whole_storage.js';
 import type { Storage } from '../../js/storage/index.js';
@@ -7,7 +7,7 @@ import { conforms } from './conforms.js';
 
 /** Makes each verb asynchronous, so that others run in between. */
 function late(): Storage {
-  const adapter = wholeStorage();
+  const storage = wholeStorage();
   const pause = () => new Promise((done) => setTimeout(done, Math.random() * 3));
   const later = async <T>(verb: () => T): Promise<Awaited<T>> => {
     await pause();
@@ -16,38 +16,38 @@ function late(): Storage {
     return answer;
   };
   return {
-    create: (request, decide) => later(() => adapter.create(request, decide)),
-    append: (request, decide) => later(() => adapter.append(request, decide)),
-    read: (request) => later(() => adapter.read(request)),
-    list: (request) => later(() => adapter.list(request)),
-    describe: (request) => later(() => adapter.describe?.(request) ?? false),
-    delete: (request) => later(() => adapter.delete(request)),
+    create: (request, decide) => later(() => storage.create(request, decide)),
+    append: (request, decide) => later(() => storage.append(request, decide)),
+    read: (request) => later(() => storage.read(request)),
+    list: (request) => later(() => storage.list(request)),
+    describe: (request) => later(() => storage.describe?.(request) ?? false),
+    delete: (request) => later(() => storage.delete(request)),
   };
 }
 
 /** Reads pages of events, and of lists after a place, by verbs of their own. */
 function paging(): Storage {
-  const adapter = storageOfParts();
+  const storage = storageOfParts();
   return {
-    ...adapter,
+    ...storage,
     async readPage(request) {
-      const { session, events } = await adapter.read({ key: request.key, window: {} });
+      const { session, events } = await storage.read({ key: request.key, window: {} });
       return { session, events: cutPage(events, request), eventCount: events.length };
     },
   };
 }
 
 /** Stores appends of several sessions together. Now and then it leaves one to be stored alone, or fails. */
-function grouping(adapter: Storage, isMoody: boolean): Storage {
+function grouping(storage: Storage, isMoody: boolean): Storage {
   let count = 0;
   return {
-    ...adapter,
+    ...storage,
     appendMany: async (writes) => {
       for (const { request, decide } of writes) {
         count += 1;
         if (isMoody && count % 5 === 0) continue;
         if (isMoody && count % 7 === 0) throw new Error('moody');
-        await adapter.append(request, decide);
+        await storage.append(request, decide);
       }
     },
   };

@@ -241,7 +241,7 @@ describe('The types of subpaths', () => {
         is<string>()(testCase.name);
         is<Promise<void>>()(testCase.run());
       }
-      // @ts-expect-error it is no adapter
+      // @ts-expect-error it is no storage
       testing.conformance(() => 5);
     }
   });

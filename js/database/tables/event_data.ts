@@ -44,7 +44,7 @@ export interface EventRowColumns {
   timeMicros: number;
 }
 
-/** An event as the storage adapter returns it. */
+/** An event as the storage returns it. */
 export interface StoredEvent {
   /** The event's JSON: camelCase, times in milliseconds. */
   text: string;
@@ -69,7 +69,7 @@ interface OwnData {
 /**
  * Converts an event to the columns of its row.
  *
- * @param text the event's JSON as the storage adapter gets it: camelCase, times in milliseconds, and printed as
+ * @param text the event's JSON as the storage gets it: camelCase, times in milliseconds, and printed as
  *   {@link writeExactly} does, so that printing it again gives the same text
  * @param revision stored in `event_data`, because the rows have no column for it
  */

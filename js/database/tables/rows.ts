@@ -1,5 +1,5 @@
 /**
- * Converts rows of the tables to rows of the storage adapter.
+ * Converts rows of the tables to rows of the storage.
  *
  * This file and the verbs write out every object that is made per row or append. Spreading one object into a
  * longer one takes as long as a query.

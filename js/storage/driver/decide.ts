@@ -1,5 +1,5 @@
 import { kindOf } from '../../errors/describe.js';
-import { type AdapterWrite, callCore, requireRoom } from '../../wasm/core.js';
+import { type CoreWrite, callCore, requireRoom } from '../../wasm/core.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import { ABSENT, DECIDED, SCOPES } from '../../wasm/protocol.js';
 import type { NewSession } from '../../wasm/appends.js';
@@ -34,7 +34,7 @@ export interface RowParts {
  */
 export function decide(
   verb: string,
-  write: AdapterWrite,
+  write: CoreWrite,
   scopes: number,
   parts: RowParts,
   found: Found,

@@ -1,4 +1,4 @@
-import { type AdapterWrite, callCore, toSessionError } from '../../wasm/core.js';
+import { type CoreWrite, callCore, toSessionError } from '../../wasm/core.js';
 import { type MaybePromise, requireNotAborted } from '../../call/call.js';
 import type { SessionError } from '../../errors/errors.js';
 import type { StorageCall } from '../../model/diagnostic.js';
@@ -44,7 +44,7 @@ export interface PreparedWrite<T> {
 export function prepareWrite<Verb extends WriteVerb, T>(
   verb: Verb,
   storage: Pick<Storage, Verb>,
-  write: AdapterWrite,
+  write: CoreWrite,
   parts: WriteParts,
   end: () => T,
 ): PreparedWrite<T> {
@@ -95,7 +95,7 @@ export function prepareWrite<Verb extends WriteVerb, T>(
   return { request, decide: checkedDecide, run, succeed, fail };
 }
 
-/** @param plan the numbers of `AdapterWrite::plan` */
+/** @param plan the numbers of `CoreWrite::plan` */
 function writeRequest(verb: WriteVerb, plan: Float64Array, parts: WriteParts): StorageWriteRequest {
   const { key, events, lastEventId, creation } = parts;
   const isLocating = plan[PLANNED.locates] === 1;

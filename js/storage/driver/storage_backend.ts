@@ -5,7 +5,7 @@ import { SessionError } from '../../errors/errors.js';
 import type { ChangesSince } from '../../model/changes_since.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import { packAppends, packCreation } from '../../wasm/appends.js';
-import { AdapterWrite, callCore, mergeStates, requireRoom } from '../../wasm/core.js';
+import { CoreWrite, callCore, mergeStates, requireRoom } from '../../wasm/core.js';
 import { type Compute, MOST_CHANGED } from '../../wasm/protocol.js';
 import type {
   Appended,
@@ -151,7 +151,7 @@ export class StorageBackend implements Backend {
     requireRoom(state.length + delta.length);
     const { packed, numbers, texts = [] } = packCreation(request, false);
     const write = callCore(() =>
-      AdapterWrite.create(packed, numbers, texts, state, delta, sharesState, ifAbsent),
+      CoreWrite.create(packed, numbers, texts, state, delta, sharesState, ifAbsent),
     );
     const { signal, onRetry, operation } = request;
     const parts = { key, signal, onRetry, operation, ...NO_EVENTS, events, creation: request };
@@ -204,7 +204,7 @@ export class StorageBackend implements Backend {
       this.#with(signal, (storage) => {
         requireTransactions(storage, compute);
         requireRoom(text.length);
-        const write = callCore(() => AdapterWrite.update(appName, userId, text, compute));
+        const write = callCore(() => CoreWrite.update(appName, userId, text, compute));
         const end = () => unpackRevisions(write.finish() as PackedRevisions);
         return prepareWrite('append', storage, write, parts, end).run();
       }),
@@ -347,7 +347,7 @@ function prepareAppend(storage: Storage, request: AppendRequest): PreparedWrite<
   requireTransactions(storage, compute);
   if (firstTitle !== undefined) requireDescribe(storage);
   const { packed, numbers, texts = [] } = packAppends([request], false);
-  const write = callCore(() => AdapterWrite.append(packed, numbers, texts, compute));
+  const write = callCore(() => CoreWrite.append(packed, numbers, texts, compute));
   const lastEventId = Number.isNaN(position.created) ? position.lastEventId : undefined;
   const rows = { key, events, creation: undefined, firstTitle, lastEventId };
   const parts = { ...rows, signal, onRetry, operation };

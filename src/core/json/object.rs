@@ -1,7 +1,7 @@
 //! Splits JSON objects into members, each value left as text.
 //!
 //! The core never parses a value. Values are stored and returned unchanged, so numbers keep their
-//! digits and adapters cannot disagree about them.
+//! digits and storages cannot disagree about them.
 
 use crate::core::error::Error;
 use crate::core::json::string::{decoded, escape_into};

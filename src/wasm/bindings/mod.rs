@@ -4,9 +4,9 @@
 //! It is no public API. TypeScript has checked what users pass. The core checks ids once more, because a
 //! cache (`js/cache/`) makes longer names of the checked ones.
 
-mod adapter_write;
 mod appends;
 mod computed;
+mod core_write;
 mod errors;
 mod history;
 mod js_call;

@@ -10,12 +10,12 @@ import { transformSync } from 'esbuild';
 import { root } from '../../toolchain/environment.mjs';
 
 const example = readFileSync(join(root, 'examples/map_storage.ts'), 'utf8');
-const adapter = transformSync(example, { loader: 'ts' }).code;
+const source = transformSync(example, { loader: 'ts' }).code;
 
-for (const storage of ['memory', 'adapter', 'sqlite']) {
+for (const storage of ['memory', 'storage', 'sqlite']) {
   for (const frozen of ['before the package is loaded', 'while a service is used']) {
     it(`a service over ${storage} works with prototypes that are frozen ${frozen}`, async () => {
-      const workerData = { storage, isFirst: frozen.startsWith('before'), adapter };
+      const workerData = { storage, isFirst: frozen.startsWith('before'), source };
       const worker = new Worker(new URL('realm.mjs', import.meta.url), {
         workerData,
         execArgv: [],

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** @type {{ storage: string, isFirst: boolean, adapter: string }} */
-const { storage, isFirst, adapter } = workerData;
+/** @type {{ storage: string, isFirst: boolean, source: string }} */
+const { storage, isFirst, source } = workerData;
 
 function freeze() {
   for (const each of [Object, Array, String, Function, Promise, Map, Error]) {
@@ -20,7 +20,7 @@ async function open() {
     const { DatabaseSessionService } = await import('adk-session-wasm/database');
     return new DatabaseSessionService('sqlite::memory:');
   }
-  const { mapStorage } = await import(`data:text/javascript,${encodeURIComponent(adapter)}`);
+  const { mapStorage } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
   return openSessionService({ storage: mapStorage() });
 }
 

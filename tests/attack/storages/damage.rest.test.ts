@@ -1,4 +1,4 @@
-// Damaged records of a service: an adapter that returns wrong values, and changed rows of SQLite.
+// Damaged records of a service: a storage that returns wrong values, and changed rows of SQLite.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,9 +24,9 @@ import { withstands } from '../run.js';
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-damage-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** An adapter whose next read has one wrong member. */
-function damagingAdapter(): { adapter: Storage; damage: (next: Damage) => void } {
-  const adapter = wholeStorage();
+/** A storage whose next read has one wrong member. */
+function damagingStorage(): { storage: Storage; damage: (next: Damage) => void } {
+  const storage = wholeStorage();
   let damage: Damage | undefined;
   const damageOnce = <T>(rows: T): T => {
     if (damage === undefined) return rows;
@@ -37,21 +37,21 @@ function damagingAdapter(): { adapter: Storage; damage: (next: Damage) => void }
   };
   return {
     damage: (next) => (damage = next),
-    adapter: {
-      ...adapter,
-      read: (request) => damageOnce(adapter.read(request)),
-      list: (request) => damageOnce(adapter.list(request)),
-      append: (request, decide) => adapter.append(request, (found) => decide(damageOnce(found))),
-      create: (request, decide) => adapter.create(request, (found) => decide(damageOnce(found))),
+    storage: {
+      ...storage,
+      read: (request) => damageOnce(storage.read(request)),
+      list: (request) => damageOnce(storage.list(request)),
+      append: (request, decide) => storage.append(request, (found) => decide(damageOnce(found))),
+      create: (request, decide) => storage.create(request, (found) => decide(damageOnce(found))),
     },
   };
 }
 
 withstands(
-  'An adapter with damaged rows',
+  'A storage with damaged rows',
   fc.asyncProperty(damagedSession, damages, async (session, wrong) => {
-    const { adapter, damage } = damagingAdapter();
-    const service = await openSessionService({ storage: adapter });
+    const { storage, damage } = damagingStorage();
+    const service = await openSessionService({ storage });
     await damagedCase(service, session, () => damage(wrong), { isOnce: true });
     await service.close();
   }),

@@ -1,4 +1,4 @@
-// An adapter with three scopes of the maximum size each: together they do not fit into the wasm.
+// A storage with three scopes of the maximum size each: together they do not fit into the wasm.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -11,9 +11,9 @@ import { textEvent } from '../cases/world.js';
 
 const LARGE = `{"large":"${'x'.repeat(127 * 2 ** 20)}"}`;
 
-/** An adapter that returns a large state in each scope of the app `large`. */
-function largeAdapter(): Storage {
-  const adapter = wholeStorage();
+/** A storage that returns a large state in each scope of the app `large`. */
+function largeStorage(): Storage {
+  const storage = wholeStorage();
   const enlarge = <T>(rows: T): T => {
     const { session, user, app } = rows as Partial<Record<string, { state: string }>>;
     if (session === undefined) return rows;
@@ -21,14 +21,14 @@ function largeAdapter(): Storage {
     return { ...rows, ...large, app: { ...app, state: LARGE } };
   };
   return {
-    ...adapter,
-    read: async (request) => enlarge(await adapter.read(request)),
-    append: (request, decide) => adapter.append(request, (found) => decide(enlarge(found))),
+    ...storage,
+    read: async (request) => enlarge(await storage.read(request)),
+    append: (request, decide) => storage.append(request, (found) => decide(enlarge(found))),
   };
 }
 
-it('a service over an adapter with 127 MB in each scope works or fails with quota_exceeded, and affects no other service', async () => {
-  const service = await openSessionService({ storage: largeAdapter() });
+it('a service over a storage with 127 MB in each scope works or fails with quota_exceeded, and affects no other service', async () => {
+  const service = await openSessionService({ storage: largeStorage() });
   const memory = new InMemorySessionService();
   const key = { appName: 'large', userId: 'ada', sessionId: 's1' };
   const state = { n: 1, 'user:n': 1, 'app:n': 1 };

@@ -1,4 +1,4 @@
-// An adapter over Maps.
+// A storage over Maps.
 
 import { openSessionService } from 'adk-session-wasm';
 import { wholeStorage } from '../../js/service/whole_storage.js';

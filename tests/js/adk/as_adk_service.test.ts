@@ -179,7 +179,7 @@ describe('asAdkService', () => {
   });
 
   for (const storage of ['memory', new MapStorage()] as const) {
-    it(`leaves the given service as it is, over ${storage === 'memory' ? storage : 'an adapter'}`, async () => {
+    it(`leaves the given service as it is, over ${storage === 'memory' ? storage : 'a storage'}`, async () => {
       const ours = await openSessionService({ storage });
       const view = asAdkService(ours);
       const viewed = await view.createSession(key);

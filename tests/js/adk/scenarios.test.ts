@@ -16,13 +16,13 @@ import { slowService } from './scenarios/slow_service.js';
 adk.setLogLevel(adk.LogLevel.ERROR);
 
 /** A storage with delays, like a database server or IndexedDB. */
-function slowAdapter(): Storage {
-  const adapter = wholeStorage();
+function slowStorage(): Storage {
+  const storage = wholeStorage();
   return {
-    ...adapter,
+    ...storage,
     async append(request, decide) {
       await new Promise((resolve) => setTimeout(resolve));
-      await adapter.append(request, decide);
+      await storage.append(request, decide);
     },
   };
 }
@@ -40,13 +40,13 @@ const pairs: readonly Pair[] = [
     theirs: () => new adk.InMemorySessionService(),
   },
   {
-    name: 'Over an adapter that answers at once',
+    name: 'Over a storage that answers at once',
     ours: () => openSessionService({ storage: wholeStorage() }),
     theirs: () => new adk.InMemorySessionService(),
   },
   {
-    name: 'Over an adapter that takes a moment',
-    ours: () => openSessionService({ storage: slowAdapter() }),
+    name: 'Over a storage that takes a moment',
+    ours: () => openSessionService({ storage: slowStorage() }),
     theirs: () => slowService(adk),
   },
   {

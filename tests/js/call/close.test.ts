@@ -70,9 +70,9 @@ describe("The close of a storage of one's own", () => {
   it('happens when the last service over it closes', async () => {
     const storage = new MapStorage();
     let closed = 0;
-    const adapter = Object.assign(storage, { close: () => void (closed += 1) });
-    const first = await openOver(adapter);
-    const second = await openOver(adapter);
+    const counting = Object.assign(storage, { close: () => void (closed += 1) });
+    const first = await openOver(counting);
+    const second = await openOver(counting);
     await first.close();
     assert.equal(closed, 0);
     await second.createSession(KEY);
@@ -83,9 +83,9 @@ describe("The close of a storage of one's own", () => {
   it('happens although a service over it was refused for its options', async () => {
     const storage = new MapStorage();
     let closed = 0;
-    const adapter = Object.assign(storage, { close: () => void (closed += 1) });
-    await failure(openOver(adapter, { stale: 'never' as never }), 'invalid_argument');
-    const service = await openOver(adapter);
+    const counting = Object.assign(storage, { close: () => void (closed += 1) });
+    await failure(openOver(counting, { stale: 'never' as never }), 'invalid_argument');
+    const service = await openOver(counting);
     await service.createSession(KEY);
     await service.close();
     assert.equal(closed, 1);

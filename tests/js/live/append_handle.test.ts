@@ -94,14 +94,14 @@ it('A store that does not show the newest event may not append with stale: rejec
 });
 
 it('An event can be sent again if the session could not be created', async () => {
-  const adapter = wholeStorage();
+  const storage = wholeStorage();
   let isFull = true;
   const service = await openSessionService({
     storage: {
-      ...adapter,
+      ...storage,
       create(...write) {
         if (isFull) throw new SessionError('quota_exceeded', 'There is no room.');
-        return adapter.create(...write);
+        return storage.create(...write);
       },
     },
   });

@@ -115,12 +115,12 @@ describe('listChanges', () => {
   });
 
   it('reports an event whose stored text is damaged', async () => {
-    const adapter = wholeStorage();
+    const storage = wholeStorage();
     const service = await openSessionService({
       storage: {
-        ...adapter,
+        ...storage,
         async read(request) {
-          const rows = await adapter.read(request);
+          const rows = await storage.read(request);
           return { ...rows, events: rows.events.map((row) => ({ ...row, text: '{' })) };
         },
       },

@@ -1,4 +1,4 @@
-// Pages of events: cursors, handles that grow backwards, adapters with and without `readPage`, and walks against a model.
+// Pages of events: cursors, handles that grow backwards, storages with and without `readPage`, and walks against a model.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -32,23 +32,23 @@ async function withEvents(service: SessionService, count: number, sessionId = ke
   return session;
 }
 
-/** An adapter whose pages are cut out of all rows, and that counts its reads. */
+/** A storage whose pages are cut out of all rows, and that counts its reads. */
 function withPages() {
-  const adapter = wholeStorage();
+  const storage = wholeStorage();
   const reads = { read: 0, readPage: 0 };
   const counting: Storage = {
-    ...adapter,
+    ...storage,
     read(request) {
       reads.read += 1;
-      return adapter.read(request);
+      return storage.read(request);
     },
     async readPage(request) {
       reads.readPage += 1;
-      const { session, events } = await adapter.read({ key: request.key, window: {} });
+      const { session, events } = await storage.read({ key: request.key, window: {} });
       return { session, events: cutPage(events, request), eventCount: events.length };
     },
   };
-  return { adapter: counting, reads };
+  return { storage: counting, reads };
 }
 
 const refusal = (code: string, keyOf?: string) => (error: unknown) => {
@@ -136,9 +136,9 @@ describe('listEvents', () => {
     assert.equal((await service.listEvents(key)).events[0]!.author, 'user');
   });
 
-  it('uses readPage of an adapter, and without it reads the whole session', async () => {
-    const { adapter, reads } = withPages();
-    const service = await openSessionService({ storage: adapter });
+  it('uses readPage of a storage, and without it reads the storage session', async () => {
+    const { storage, reads } = withPages();
+    const service = await openSessionService({ storage });
     await withEvents(service, 5);
     reads.read = 0;
     const { before } = await service.listEvents({ ...key, limit: 2 });
@@ -151,9 +151,9 @@ describe('listEvents', () => {
     assert.deepEqual([ids(page.events), page.eventCount], [named(4, 5), 5]);
   });
 
-  it('reads the whole session of an adapter without readPage once for a walk and for its sums', async () => {
-    const { adapter, reads } = withPages();
-    const service = await openSessionService({ storage: { ...adapter, readPage: undefined! } });
+  it('reads the storage session of a storage without readPage once for a walk and for its sums', async () => {
+    const { storage, reads } = withPages();
+    const service = await openSessionService({ storage: { ...storage, readPage: undefined! } });
     await service.createSession(key);
     const count = 1200;
     const events = named(1, count).map((id) => ({ id, invocationId: 'i', timestamp: 1000 }));
@@ -180,7 +180,7 @@ describe('listEvents', () => {
     await assert.rejects(walk({ limit: 0 }), refusal('invalid_argument', 'limit'));
   });
 
-  it('reports an adapter whose page is malformed', async () => {
+  it('reports a storage whose page is malformed', async () => {
     const row = { ...key, created: 1, revision: 1, lastUpdateTime: 1, state: '{}' };
     for (const result of [
       undefined,
@@ -199,11 +199,11 @@ describe('listEvents', () => {
   });
 
   it('passes damaged events by with skipCorrupt, even if a page has no others', async () => {
-    const adapter = wholeStorage();
+    const storage = wholeStorage();
     const damaging: Storage = {
-      ...adapter,
+      ...storage,
       async read(request) {
-        const rows = await adapter.read(request);
+        const rows = await storage.read(request);
         const damaged = ['e3', 'e4', 'e5'];
         const events = rows.events.map((row) =>
           damaged.includes(row.id) ? { ...row, text: '{' } : row,
@@ -311,8 +311,8 @@ describe('loadOlder', () => {
   });
 
   it('adds nothing twice when it is called twice at once', async () => {
-    const { adapter } = withPages();
-    const service = await openSessionService({ storage: adapter });
+    const { storage } = withPages();
+    const service = await openSessionService({ storage });
     await withEvents(service, 9);
     const session = await service.getSession({ ...key, config: { numRecentEvents: 1 } });
     assert.ok(session);
@@ -345,8 +345,8 @@ describe('loadOlder', () => {
 describe('walks against a model', () => {
   const storages = {
     memory: () => 'memory' as const,
-    'an adapter with readPage': () => withPages().adapter,
-    'an adapter without readPage': () => wholeStorage(),
+    'a storage with readPage': () => withPages().storage,
+    'a storage without readPage': () => wholeStorage(),
   };
   for (const [name, storage] of Object.entries(storages)) {
     it(`sees each event once and in order while others append and replace: ${name}`, async () => {

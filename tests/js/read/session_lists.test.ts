@@ -101,8 +101,8 @@ describe('A cursor of a list', () => {
 
   it('asks a storage that lists parts for no other session', async () => {
     const asked: StorageListRequest[] = [];
-    const adapter = storageOfParts(asked);
-    const service = await openSessionService({ storage: adapter });
+    const storage = storageOfParts(asked);
+    const service = await openSessionService({ storage });
     await withSessions(service, 5);
     const { nextCursor: cursor } = await service.listSessions({ ...shop, limit: 2 });
     const page = await service.listSessions({ ...shop, limit: 2, cursor });
@@ -115,18 +115,18 @@ describe('A cursor of a list', () => {
 });
 
 describe('A list by createTime', () => {
-  it('needs no help of an adapter, and is refused if a session has no createTime', async () => {
-    const adapter = wholeStorage();
+  it('needs no help of a storage, and is refused if a session has no createTime', async () => {
+    const storage = wholeStorage();
     let hasTimes = true;
     const list: Storage['list'] = async (request) => {
       assert.equal('orderBy' in request, false);
-      const { sessions, ...listing } = await adapter.list(request);
+      const { sessions, ...listing } = await storage.list(request);
       const rows = sessions.map(({ createTime, ...row }) =>
         hasTimes ? { ...row, createTime } : row,
       );
       return { ...listing, sessions: rows };
     };
-    const service = await openSessionService({ storage: { ...adapter, list } });
+    const service = await openSessionService({ storage: { ...storage, list } });
     await withSessions(service, 3);
     const session = await service.getSession({ ...shop, userId: 'ada', sessionId: 's1' });
     await service.appendEvent({ session: session!, event: { invocationId: 'i' } });
@@ -159,7 +159,7 @@ describe('A list by title and labels', () => {
 
   for (const [title, storage] of [
     ['in memory', () => 'memory' as const],
-    ['over an adapter', wholeStorage],
+    ['over a storage', wholeStorage],
   ] as const) {
     it(`has the sessions ${title} that fit, and its cursors lead through them`, async () => {
       const service = await openSessionService({ storage: storage() });
@@ -233,14 +233,14 @@ interface Opened extends Pick<Walked, 'setTime'> {
 }
 type Open = (options: SessionServiceOptions) => Opened | Promise<Opened>;
 
-async function overStorage(adapter: Storage, options: SessionServiceOptions) {
+async function overStorage(storage: Storage, options: SessionServiceOptions) {
   return {
-    service: await openSessionService({ ...options, storage: adapter }),
+    service: await openSessionService({ ...options, storage }),
     setTime: ({ appName, userId, id: sessionId }: Session, lastUpdateTime: number) => {
       const key = { appName, userId, sessionId };
       const nothing = { user: undefined, app: undefined, events: [] };
       const since = Number.MAX_SAFE_INTEGER;
-      return adapter.append({ key, scopes: ['session'], eventIds: [], since }, ({ session }) => {
+      return storage.append({ key, scopes: ['session'], eventIds: [], since }, ({ session }) => {
         const revision = session!.revision + 1;
         return { ...nothing, session: { ...session!, revision, lastUpdateTime } };
       });
@@ -251,7 +251,7 @@ async function overStorage(adapter: Storage, options: SessionServiceOptions) {
 const SEEDS = 60;
 const SERVICES: [title: string, open: Open][] = [
   ['in memory', (options) => ({ service: new InMemorySessionService(options) })],
-  ['over an adapter', (options) => overStorage(wholeStorage(), options)],
+  ['over a storage', (options) => overStorage(wholeStorage(), options)],
   ['over a storage that lists parts', (options) => overStorage(storageOfParts(), options)],
 ];
 
@@ -311,13 +311,13 @@ describe('sessions', () => {
   });
 
   it('reads a storage that lists no parts at most three times', async () => {
-    const adapter = wholeStorage();
+    const storage = wholeStorage();
     let lists = 0;
     const list: Storage['list'] = (request) => {
       lists += 1;
-      return adapter.list(request);
+      return storage.list(request);
     };
-    const service = await openSessionService({ storage: { ...adapter, list } });
+    const service = await openSessionService({ storage: { ...storage, list } });
     await withSessions(service, 30);
     assert.equal((await all(service.sessions({ ...shop, limit: 4 }))).length, 30);
     assert.equal(lists, 3);

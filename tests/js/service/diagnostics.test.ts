@@ -158,8 +158,8 @@ describe('The diagnostics of appends that wait together', () => {
   });
 });
 
-describe('The diagnostic of a call over an adapter', () => {
-  /** An adapter of which each verb fails `failures` times, and is tried again. */
+describe('The diagnostic of a call over a storage', () => {
+  /** A storage of which each verb fails `failures` times, and is tried again. */
   class Repeating extends MapStorage {
     failures = 0;
 
@@ -181,7 +181,7 @@ describe('The diagnostic of a call over an adapter', () => {
     }
   }
 
-  it('counts the retries that the adapter reports, also if the call fails', async () => {
+  it('counts the retries that the storage reports, also if the call fails', async () => {
     const storage = new Repeating();
     const { seen, options } = listening();
     const service = await openOver(storage, options);

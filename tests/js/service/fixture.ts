@@ -32,12 +32,12 @@ export const SESSION_FIELDS = ['appName', 'events', 'id', 'lastUpdateTime', 'sta
 /** Opens a service over a new storage. */
 export type Open = (options?: SessionServiceOptions) => Promise<SessionService>;
 
-/** Runs tests over memory, the example adapter, and a slow adapter. */
+/** Runs tests over memory, the example storage, and a slow storage. */
 export function overStorages(title: string, tests: (open: Open) => void): void {
   describe(`${title}, in memory`, () => {
     tests((options) => Promise.resolve(new InMemorySessionService(options)));
   });
-  describe(`${title}, in the adapter of the examples`, () => {
+  describe(`${title}, in the storage of the examples`, () => {
     tests((options) => openSessionService({ ...options, storage: wholeStorage() }));
   });
   describe(`${title}, in a slow storage`, () => {

@@ -67,7 +67,7 @@ const anything = { '~standard': { version: 1, vendor: 'test', validate: () => ({
 /** What a wrong option is given to. */
 const TAKERS: Record<string, (options: object) => unknown> = {
   InMemorySessionService: (options) => new InMemorySessionService(options),
-  'openSessionService of an adapter': (options) =>
+  'openSessionService of a storage': (options) =>
     openSessionService({ ...options, storage: wholeStorage() }),
   DatabaseSessionService: (options) => new DatabaseSessionService('sqlite::memory:', options),
   RemoteSessionService: (options) => openRemote(options),

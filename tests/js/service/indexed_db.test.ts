@@ -263,7 +263,7 @@ describe('openSessionService', () => {
     ];
     // @ts-expect-error there is no database in memory
     const named: OpenSessionServiceOptions = { storage: 'memory', name: 'x' };
-    // @ts-expect-error nor in an adapter
+    // @ts-expect-error nor in a storage
     const strict: OpenSessionServiceOptions = { storage: wholeStorage(), durability: 'strict' };
     const given = { storage: 'memory' as const, timeoutMs: 5 };
     // @ts-expect-error also not by way of a variable

@@ -19,7 +19,7 @@ describe('openSessionService', () => {
     assert.deepEqual(custom.storage, { kind: 'custom', durable: true });
   });
 
-  it('names the missing verbs of an adapter', async () => {
+  it('names the missing verbs of a storage', async () => {
     const storage: object = Object.assign(new MapStorage(), { list: undefined, delete: 5 });
     const opening = openSessionService({ storage: storage as Storage });
     const error = await failure(opening, 'invalid_argument');
@@ -46,7 +46,7 @@ describe('openSessionService', () => {
     });
   }
 
-  it('accepts an adapter with synchronous verbs', async () => {
+  it('accepts a storage with synchronous verbs', async () => {
     const storage = new MapStorage();
     const plain: Storage = {
       create: (request, decide) => storage.write(request, decide),

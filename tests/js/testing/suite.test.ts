@@ -1,4 +1,4 @@
-// The conformance suite finds adapters that break a rule, and its messages tell what they did wrong.
+// The conformance suite finds storages that break a rule, and its messages tell what they did wrong.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
 
 describe('the conformance suite', () => {
   for (const [what, make, name, message] of WRONG) {
-    it(`finds an adapter that ${what}: ${name}`, async () => {
+    it(`finds a storage that ${what}: ${name}`, async () => {
       const testCase = cases.find((testCase) => testCase.name === name);
       const verbCase = verbCases.find((testCase) => testCase.name === name);
       const run = async () => {
@@ -28,16 +28,16 @@ describe('the conformance suite', () => {
   }
 
   it('has an example that refuses a scope and a deletion of a later version', async () => {
-    const adapter = wholeStorage();
+    const storage = wholeStorage();
     const later = 'org' as string;
     const request = { key: { appName: 'app' }, scopes: [later as 'app'], eventIds: [], since: 0 };
     const unknown = /does not know 'org'/;
-    await assert.rejects(async () => adapter.append(request, () => undefined), unknown);
+    await assert.rejects(async () => storage.append(request, () => undefined), unknown);
     const deletion = { what: later as 'appState', key: { appName: 'app' } };
-    await assert.rejects(async () => adapter.delete(deletion), unknown);
+    await assert.rejects(async () => storage.delete(deletion), unknown);
   });
 
-  it('reports faults of an adapter', async () => {
+  it('reports faults of a storage', async () => {
     const keepsAll = (): Storage => ({ ...wholeStorage(), delete: () => undefined });
     const failed: string[] = [];
     for (const testCase of cases) {

@@ -1,4 +1,4 @@
-// Adapters that break a rule.
+// Storages that break a rule.
 
 import { wholeStorage } from '../service/whole_storage.js';
 import type { Changes, Found, Storage } from '../../../js/storage/index.js';
@@ -6,37 +6,37 @@ import { sortList } from '../../../js/storage/list_place.js';
 
 /** Writes states as they are printed after parsing. */
 function reparsing(): Storage {
-  const adapter = wholeStorage();
+  const storage = wholeStorage();
   const reparsed = <Row extends { state: string }>(row: Row | undefined) =>
     row && { ...row, state: JSON.stringify(JSON.parse(row.state)) };
   const write: Storage['append'] = (request, decide) =>
-    adapter.append(request, (found) => {
+    storage.append(request, (found) => {
       const changes = decide(found);
       if (changes === undefined) return undefined;
       const { session, user, app } = changes;
       return { ...changes, session: reparsed(session), user: reparsed(user), app: reparsed(app) };
     });
-  return { ...adapter, create: write, append: write };
+  return { ...storage, create: write, append: write };
 }
 
 /** Shows `decide` other rows than the stored ones. */
-function showing(change: (found: Found) => Partial<Found>, adapter = wholeStorage()): Storage {
+function showing(change: (found: Found) => Partial<Found>, storage = wholeStorage()): Storage {
   const write: Storage['append'] = (request, decide) =>
-    adapter.append(request, (found) => decide({ ...found, ...change(found) }));
-  return { ...adapter, create: write, append: write };
+    storage.append(request, (found) => decide({ ...found, ...change(found) }));
+  return { ...storage, create: write, append: write };
 }
 
 /** Lists after a place what is also listed by a wrong condition. */
 function listing(
   isListed: (row: { sessionId: string }, after: { sessionId: string }) => boolean,
 ): Storage {
-  const adapter = wholeStorage();
+  const storage = wholeStorage();
   return {
-    ...adapter,
+    ...storage,
     listsParts: true,
     async list({ limit, offset, ...request }) {
       const { after } = request;
-      const all = await adapter.list({ ...request, offset: 0 });
+      const all = await storage.list({ ...request, offset: 0 });
       const sorted = sortList(all.sessions, request);
       const rows = sorted.filter((row) => after === undefined || isListed(row, after));
       const sessions = rows.slice(offset, limit === undefined ? undefined : offset + limit);
@@ -48,20 +48,20 @@ function listing(
 
 /** A floor that leaves out deleted states. */
 function forgetsStates(): Storage {
-  const adapter = wholeStorage();
+  const storage = wholeStorage();
   let floor = 0;
-  const showingFloor = showing(() => ({ floor }), adapter);
+  const showingFloor = showing(() => ({ floor }), storage);
   return {
     ...showingFloor,
     async delete(request) {
-      const deleted = await adapter.delete(request);
+      const deleted = await storage.delete(request);
       if (request.what === 'session' || request.what === 'user')
         floor = deleted ? deleted.floor : 0;
     },
   };
 }
 
-/** A wrong adapter, a case that finds it, and what the message says. */
+/** A wrong storage, a case that finds it, and what the message says. */
 export const WRONG: [name: string, make: () => Storage, testCase: string, message: RegExp][] = [
   [
     'parses states and writes them again',
@@ -102,13 +102,13 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'has an appendMany that stores nothing',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       const appendMany: Storage['appendMany'] = async (writes) => {
         for (const { request, decide } of writes) {
-          await adapter.append(request, (found) => void decide(found));
+          await storage.append(request, (found) => void decide(found));
         }
       };
-      return { ...adapter, appendMany };
+      return { ...storage, appendMany };
     },
     'verbs: appendMany, if there is one, decides and stores appends to several sessions',
     /revision and events of s1 is \[1,0\], but should be \[2,1\]/,
@@ -116,14 +116,14 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'writes although decide refuses',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       const write: Storage['append'] = (request, decide) =>
-        adapter.append(request, (found) => {
+        storage.append(request, (found) => {
           const { session } = found;
           const row = session && { ...session, revision: 9 };
           return decide(found) ?? { session: row, user: undefined, app: undefined, events: [] };
         });
-      return { ...adapter, create: write, append: write };
+      return { ...storage, create: write, append: write };
     },
     'verbs: a refusal writes nothing',
     /the session is \[1,9,17\d+\.25\], but should be \[1,1,17\d+\.25\]\n {2}hint: rule 2/,
@@ -137,10 +137,10 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'returns changes from since on',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       const append: Storage['append'] = (request, decide) =>
-        adapter.append({ ...request, since: request.since - 1 }, decide);
-      return { ...adapter, append };
+        storage.append({ ...request, since: request.since - 1 }, decide);
+      return { ...storage, append };
     },
     'verbs: changed holds the new and replaced events since a revision',
     /changed since 1 is .*"e1"/,
@@ -157,13 +157,13 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'stores a state only beside a session',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       const append: Storage['append'] = (request, decide) =>
-        adapter.append(request, (found) => {
+        storage.append(request, (found) => {
           const changes = decide(found);
           return found.session === undefined ? undefined : changes;
         });
-      return { ...adapter, append };
+      return { ...storage, append };
     },
     'verbs: a state can be written without a session',
     /the user's state text is undefined/,
@@ -171,11 +171,11 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'lists a user once for each session',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       return {
-        ...adapter,
+        ...storage,
         async list(request) {
-          const listing = await adapter.list(request);
+          const listing = await storage.list(request);
           const users = listing.sessions.flatMap(({ userId }) =>
             listing.users.filter((user) => user.userId === userId),
           );
@@ -189,15 +189,15 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'hides what decide throws',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       const write: Storage['append'] = (request, decide) => {
         try {
-          return adapter.append(request, decide);
+          return storage.append(request, decide);
         } catch {
           return undefined;
         }
       };
-      return { ...adapter, create: write, append: write };
+      return { ...storage, create: write, append: write };
     },
     'verbs: a write whose decide throws is rejected, and writes nothing',
     /create hides the error that decide threw\n {2}hint: rule 2/,
@@ -205,14 +205,14 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'lets other writes in between',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       const append: Storage['append'] = async (request, decide) => {
         let changes: Changes | undefined;
-        await adapter.append(request, (found) => void (changes = decide(found)));
+        await storage.append(request, (found) => void (changes = decide(found)));
         await new Promise(setImmediate);
-        await adapter.append(request, () => changes);
+        await storage.append(request, () => changes);
       };
-      return { ...adapter, append };
+      return { ...storage, append };
     },
     'verbs: writes at the same time lose nothing',
     /after 8 appends at once is \[2,.* but should be \[9,.*\n {2}hint: rule 1/,
@@ -220,13 +220,13 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'has a describe that writes a row it read before',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       const rename: Storage['describe'] = async ({ key, title }) => {
-        const { session } = await adapter.read({ key, window: {} });
+        const { session } = await storage.read({ key, window: {} });
         await new Promise(setImmediate);
         const request = { key, scopes: [], eventIds: [], since: Number.MAX_SAFE_INTEGER };
         const row = session && { ...session, title };
-        await adapter.append(request, () => ({
+        await storage.append(request, () => ({
           session: row,
           user: undefined,
           app: undefined,
@@ -234,7 +234,7 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
         }));
         return session !== undefined;
       };
-      return { ...adapter, describe: rename };
+      return { ...storage, describe: rename };
     },
     'verbs: writes at the same time lose nothing',
     /after 8 appends at once is \[1,/,
@@ -257,10 +257,10 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'ignores since in a read',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       return {
-        ...adapter,
-        read: ({ key, window: { last = Infinity } }) => adapter.read({ key, window: { last } }),
+        ...storage,
+        read: ({ key, window: { last = Infinity } }) => storage.read({ key, window: { last } }),
       };
     },
     'verbs: changed holds the new and replaced events since a revision',
@@ -269,10 +269,10 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'ignores a scope of a later version',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       const append: Storage['append'] = (request, decide) =>
-        adapter.append({ ...request, scopes: ['session', 'user', 'app'] }, decide);
-      return { ...adapter, append };
+        storage.append({ ...request, scopes: ['session', 'user', 'app'] }, decide);
+      return { ...storage, append };
     },
     'verbs: a scope and a deletion that the storage does not know are refused',
     /append ended with success, but should reject and name 'laterName'\n {2}hint: What a storage gets/,
@@ -280,11 +280,11 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'returns a floor below what it deleted',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       return {
-        ...adapter,
+        ...storage,
         async delete(request) {
-          await adapter.delete(request);
+          await storage.delete(request);
           return { floor: 0 };
         },
       };
@@ -295,11 +295,11 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'has a describe that raises the revision',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       return {
-        ...adapter,
+        ...storage,
         async read(request) {
-          const rows = await adapter.read(request);
+          const rows = await storage.read(request);
           const { session } = rows;
           const revision = (session?.revision ?? 0) + Number(session?.title !== undefined);
           return { ...rows, session: session && { ...session, revision } };
@@ -312,13 +312,13 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'lists the states of users of other pages',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       const list: Storage['list'] = async ({ offset, limit = Infinity, ...request }) => {
-        const all = await adapter.list({ ...request, offset: 0 });
+        const all = await storage.list({ ...request, offset: 0 });
         const sessions = sortList(all.sessions, request).slice(offset, offset + limit);
         return { ...all, sessions, total: all.sessions.length };
       };
-      return { ...adapter, list, listsParts: true };
+      return { ...storage, list, listsParts: true };
     },
     'verbs: list, if it lists parts, returns a page and the sessions after a place',
     /the states of users who are not on the page is \[\{/,
@@ -326,11 +326,11 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'lists the sessions of users whose ids differ in case',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       return {
-        ...adapter,
+        ...storage,
         async list({ userId, ...request }) {
-          const all = await adapter.list(request);
+          const all = await storage.list(request);
           const isListed = (row: { userId: string }) =>
             userId === undefined || row.userId.toLowerCase() === userId.toLowerCase();
           const sessions = all.sessions.filter(isListed);
@@ -350,19 +350,19 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
   [
     'has a deleteUnchanged that compares before it locks',
     () => {
-      const adapter = wholeStorage();
+      const storage = wholeStorage();
       const deleteUnchanged: Storage['deleteUnchanged'] = async (request) => {
-        const { session } = await adapter.read({ key: request.key, window: {} });
+        const { session } = await storage.read({ key: request.key, window: {} });
         await new Promise(setImmediate);
         if (
           session?.revision !== request.revision ||
           (request.labels ?? '') !== (session.labels ?? '')
         )
           return false;
-        await adapter.delete({ what: 'session', key: request.key });
+        await storage.delete({ what: 'session', key: request.key });
         return true;
       };
-      return { ...adapter, deleteUnchanged };
+      return { ...storage, deleteUnchanged };
     },
     'verbs: deleteUnchanged, if there is one, deletes only a session that is as it was listed',
     /it deleted a session to which an append was stored meanwhile\n {2}hint: Deleting what is unchanged/,

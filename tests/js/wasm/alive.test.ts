@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { inChild, type Outcome } from './child.js';
 
-/** A session in memory and one in an adapter. `alive()` returns the outcome of a call of each. */
+/** A session in memory and one in a storage. `alive()` returns the outcome of a call of each. */
 const SERVICES = `
   const adk = await load('index.js');
   const { MapStorage } = await load('../tests/js/service/map_storage.js');
@@ -20,21 +20,21 @@ const SERVICES = `
     codeOf(() => service.appendEvent({ session, event: adk.createEvent() }));
   const alive = async () => [
     (await append(memory, session)).code ?? 'memory',
-    (await append(foreign, other)).code ?? 'adapter',
+    (await append(foreign, other)).code ?? 'storage',
     (await codeOf(() => foreign.createSession({ ...key, sessionId: undefined }))).code ?? 'create',
     (await codeOf(() => foreign.close())).code ?? 'closed',
     ...unheard,
   ];
 `;
-const ALL = ['memory', 'adapter', 'create', 'closed'];
+const ALL = ['memory', 'storage', 'create', 'closed'];
 
-describe("An exception of the caller's or an adapter's code", () => {
+describe("An exception of the caller's or a storage's code", () => {
   for (const [what, error] of Object.entries({
     'a RangeError': 'new RangeError("Invalid array length")',
     'a stack overflow': 'new RangeError("Maximum call stack size exceeded")',
     'a trap of another wasm': 'new WebAssembly.RuntimeError("unreachable")',
   })) {
-    it(`does not end services in memory: ${what} of an adapter`, async () => {
+    it(`does not end services in memory: ${what} of a storage`, async () => {
       const [append, read, create, after] = await inChild<[Outcome, Outcome, Outcome, string[]]>(`
         ${SERVICES}
         const fail = () => { throw ${error}; };
@@ -73,7 +73,7 @@ describe("An exception of the caller's or an adapter's code", () => {
     });
   }
 
-  it('does not end services in memory: an adapter’s list that throws when it is read again', async () => {
+  it('does not end services in memory: a storage’s list that throws when it is read again', async () => {
     const [read, after] = await inChild<[Outcome, string[]]>(`
       ${SERVICES}
       const { rows } = storage;
@@ -94,18 +94,18 @@ describe("An exception of the caller's or an adapter's code", () => {
   });
 });
 
-it("An adapter's write is freed, whatever the adapter throws", async () => {
+it("A storage's write is freed, whatever the storage throws", async () => {
   const [codes, begun, freed, after] = await inChild<[string[], number, number, string[]]>(`
     ${SERVICES}
-    const { AdapterWrite } = await load('wasm/core.js');
-    const { append: begin } = AdapterWrite;
-    const { free } = AdapterWrite.prototype;
+    const { CoreWrite } = await load('wasm/core.js');
+    const { append: begin } = CoreWrite;
+    const { free } = CoreWrite.prototype;
     let [begun, freed] = [0, 0];
-    AdapterWrite.append = (...values) => {
+    CoreWrite.append = (...values) => {
       begun += 1;
       return begin(...values);
     };
-    AdapterWrite.prototype.free = function () {
+    CoreWrite.prototype.free = function () {
       free.call(this);
       freed += 1;
     };
@@ -134,7 +134,7 @@ describe('An exception that JavaScript throws into the wasm', () => {
   const createNext = "codeOf(() => foreign.createSession({ ...key, sessionId: 'next' }))";
 
   for (const thrown of ['new RangeError("Invalid array length")', '"a string"']) {
-    it(`rejects a call over an adapter, and the next call works: ${thrown}`, async () => {
+    it(`rejects a call over a storage, and the next call works: ${thrown}`, async () => {
       const [create, after] = await inChild<[Outcome, string[]]>(`
         ${SERVICES}
         ${throwOnce(thrown)}

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { inChild, type Outcome } from './child.js';
 
-/** A session with an event in memory and in an adapter; then the next append dies within the wasm. */
+/** A session with an event in memory and in a storage; then the next append dies within the wasm. */
 const DEATH = `
   const adk = await load('index.js');
   const { MapStorage } = await load('../tests/js/service/map_storage.js');

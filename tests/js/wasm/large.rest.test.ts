@@ -58,7 +58,7 @@ describe('Data that does not fit into memory', () => {
     assert.deepEqual(sizes, Array(6).fill(5e7));
   });
 
-  it('is refused if an append over an adapter would make a state too large to read', async () => {
+  it('is refused if an append over a storage would make a state too large to read', async () => {
     const [outcomes, sizes, writes] = await inChild<[Outcome[], number[], number]>(`
       const adk = await load('index.js');
       const { MapStorage } = await load('../tests/js/service/map_storage.js');
@@ -181,7 +181,7 @@ describe('Data that does not fit into memory', () => {
     }
   });
 
-  it('is replaced over an adapter too, if memory has no room to compare it', async () => {
+  it('is replaced over a storage too, if memory has no room to compare it', async () => {
     const stored = await inChild<unknown>(`
       ${SERVICE}
       const { MapStorage } = await load('../tests/js/service/map_storage.js');

@@ -159,7 +159,7 @@ describe('The default entry', () => {
   }
 });
 
-/** A service over an adapter and one in memory; the source notes which way it went. */
+/** A service over a storage and one in memory; the source notes which way it went. */
 const BOTH_WAYS = `
   const loading = await load('wasm/loading.js');
   const { source } = await import('./js/dist/wasm/loader/inline.js');

@@ -66,10 +66,12 @@ class Tab {
     });
   }
 
-  service(adapter: Storage): StoredSessionService {
-    const storage = { kind: 'indexeddb', durable: true };
-    const openBackend = () => new StorageBackend(adapter);
-    return new StoredSessionService(new ServiceCore({ storage, openBackend, feed: this.feed }));
+  service(storage: Storage): StoredSessionService {
+    const info = { kind: 'indexeddb', durable: true };
+    const openBackend = () => new StorageBackend(storage);
+    return new StoredSessionService(
+      new ServiceCore({ storage: info, openBackend, feed: this.feed }),
+    );
   }
 
   hide(persisted: boolean): void {
@@ -84,9 +86,9 @@ class Tab {
 function begin() {
   number += 1;
   const name = `test ${number}`;
-  const adapter = wholeStorage();
+  const storage = wholeStorage();
   const [here, there] = [new Tab(name), new Tab(name)];
-  return { name, adapter, here, there, one: here.service(adapter), other: there.service(adapter) };
+  return { name, storage, here, there, one: here.service(storage), other: there.service(storage) };
 }
 
 function listen(service: StoredSessionService): Notice[] {
@@ -152,9 +154,9 @@ describe('The channel between tabs', () => {
   });
 
   it('opens on first use, and closes with the last service', async () => {
-    const { adapter, here, there, one, other } = begin();
+    const { storage, here, there, one, other } = begin();
     assert.equal(here.open.size, 0);
-    const second = here.service(adapter);
+    const second = here.service(storage);
     const controller = new AbortController();
     const notices = one.watch(APP, { signal: controller.signal });
     assert.equal(here.open.size, 1);
@@ -182,8 +184,8 @@ describe('The channel between tabs', () => {
   });
 
   it('delivers a notice once to each service of its own tab', async () => {
-    const { adapter, here, one, other } = begin();
-    const lists = [listen(one), listen(here.service(adapter)), listen(other)];
+    const { storage, here, one, other } = begin();
+    const lists = [listen(one), listen(here.service(storage)), listen(other)];
     await one.createSession(KEY);
     await arrived();
     assert.deepEqual(lists, [[created()], [created()], [created()]]);
@@ -301,14 +303,14 @@ describe('The channel between tabs', () => {
   });
 
   it('sends what a service left running at its close, and stays closed', async () => {
-    const { adapter, here, one, other } = begin();
+    const { storage, here, one, other } = begin();
     const { opened, open } = gate();
     const create: Storage['create'] = async (request, decide) => {
       await opened;
-      return adapter.create(request, decide);
+      return storage.create(request, decide);
     };
     const notices = listen(other);
-    const slow = here.service({ ...adapter, create });
+    const slow = here.service({ ...storage, create });
     const creating = slow.createSession(KEY);
     await one.close();
     const closing = slow.close({ timeoutMs: 0 });
@@ -322,11 +324,11 @@ describe('The channel between tabs', () => {
   });
 
   it('opens for a service after one that was closed while the page left', async () => {
-    const { adapter, here, one, other } = begin();
+    const { storage, here, one, other } = begin();
     here.hide(true);
     await one.close();
     here.show(true);
-    const notices = listen(here.service(adapter));
+    const notices = listen(here.service(storage));
     await other.createSession(KEY);
     await arrived();
     assert.deepEqual(notices, [created()]);
@@ -373,7 +375,7 @@ describe('The feed of a database', () => {
     assert.deepEqual(notices, [change(7), { type: 'resync' }, change(2)]);
   });
 
-  it('is shared by name, and separate for each adapter', () => {
+  it('is shared by name, and separate for each storage', () => {
     assert.equal(feedOfDatabase('a'), feedOfDatabase('a'));
     assert.notEqual(feedOfDatabase('a'), feedOfDatabase('b'));
   });

@@ -212,7 +212,7 @@ describe('Watching', () => {
     assert.deepEqual(notices, []);
   });
 
-  it('reports the changes of other services over the same adapter, and outlives them', async () => {
+  it('reports the changes of other services over the same storage, and outlives them', async () => {
     const storage = wholeStorage();
     const [one, other] = [
       await openSessionService({ storage }),
@@ -241,7 +241,7 @@ describe('Watching', () => {
     assert.deepEqual(notices, []);
   });
 
-  it('orders a deletion by the floor that the adapter returns', async () => {
+  it('orders a deletion by the floor that the storage returns', async () => {
     const storage = new MapStorage();
     const { service } = await begin((options) => openOver(storage, options));
     const notices = listen(service);
@@ -263,7 +263,7 @@ describe('Watching', () => {
     await failure(service.deleteSession(KEY), 'storage_failed');
   });
 
-  it("ignores any other result of an adapter's deletion", async () => {
+  it("ignores any other result of a storage's deletion", async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     const notices = listen(service);

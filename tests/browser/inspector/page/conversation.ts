@@ -111,11 +111,11 @@ export const HOSTILE_KEY = {
 
 /** A shop whose session has an event that cannot be read. */
 export async function damagedShop(): Promise<SessionService> {
-  const adapter = wholeStorage();
+  const whole = wholeStorage();
   const storage: Storage = {
-    ...adapter,
+    ...whole,
     async read(request) {
-      const rows = await adapter.read(request);
+      const rows = await whole.read(request);
       return { ...rows, events: rows.events.map((row) => ({ ...row, text: '{' })) };
     },
   };

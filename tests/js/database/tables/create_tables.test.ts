@@ -347,11 +347,11 @@ describe('Indices of PostgreSQL', () => {
     // Each build waits for this snapshot.
     await reader.query('begin isolation level repeatable read');
     await reader.query('select 1 from sessions');
-    const adapter = await openStorage({ url });
-    await adapter.open();
+    const storage = await openStorage({ url });
+    await storage.open();
     await untilBuilding(watcher);
-    adapter.closing(100);
-    await adapter.close();
+    storage.closing(100);
+    await storage.close();
     const { rowCount } = await watcher.query('select 1 from pg_index where not indisvalid');
     assert.equal(rowCount, 1);
     await reader.query('rollback');

@@ -25,7 +25,7 @@ type Service = Pick<SessionService, 'createSession' | 'getSession' | 'close'> &
 
 const SERVICES: Record<string, () => Service | Promise<Service>> = {
   memory: () => new InMemorySessionService(),
-  'an adapter': () => openSessionService({ storage: wholeStorage() }),
+  'a storage': () => openSessionService({ storage: wholeStorage() }),
   SQLite: () => new DatabaseSessionService('sqlite::memory:'),
   'a remote service': () => openRemote().remote,
   'a cache': () =>

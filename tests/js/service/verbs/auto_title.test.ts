@@ -109,7 +109,7 @@ describe('autoTitle', () => {
     assert.throws(() => new InMemorySessionService(options), { code: 'invalid_argument' });
   });
 
-  it('is unsupported over an adapter without titles', async () => {
+  it('is unsupported over a storage without titles', async () => {
     const storage = { ...wholeStorage(), describe: undefined };
     const service = await openSessionService({ storage, autoTitle: true });
     const session = await service.createSession(KEY);

@@ -216,7 +216,7 @@ describe('deleteSessions', () => {
     assert.deepEqual(await idsOf(service), ['again', 'event', 'labels']);
   });
 
-  it('is unsupported over an adapter without the verb deleteUnchanged', async () => {
+  it('is unsupported over a storage without the verb deleteUnchanged', async () => {
     const storage = { ...wholeStorage(), deleteUnchanged: undefined };
     const service = await openSessionService({ storage });
     await service.createSession(KEY);
@@ -225,7 +225,7 @@ describe('deleteSessions', () => {
   });
 
   for (const answer of [undefined, null, 1, {}, { floor: -1 }]) {
-    it(`reports an adapter whose verb gives ${JSON.stringify(answer)}`, async () => {
+    it(`reports a storage whose verb gives ${JSON.stringify(answer)}`, async () => {
       const storage = { ...wholeStorage(), deleteUnchanged: () => answer as never };
       const service = await openSessionService({ storage });
       await service.createSession(KEY);

@@ -1,4 +1,4 @@
-// What a session holds: pages are read only once, other makers of a session, damaged records, and adapters.
+// What a session holds: pages are read only once, other makers of a session, damaged records, and storages.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -88,18 +88,18 @@ overStorages('The info of a session', (open) => {
 
 describe('The info of a session', () => {
   it('does not mix two sessions of one id', async () => {
-    const adapter = wholeStorage();
+    const storage = wholeStorage();
     let pages = 0;
     const service = await openSessionService({
       storage: {
-        ...adapter,
+        ...storage,
         async readPage(request) {
           pages += 1;
           if (pages === 2) {
             await service.deleteSession(KEY);
             await service.createSession(imported({ ...KEY, events: counted(1) }));
           }
-          const { session, events } = await adapter.read({ key: request.key, window: {} });
+          const { session, events } = await storage.read({ key: request.key, window: {} });
           return { session, events: cutPage(events, request) };
         },
       },
@@ -108,18 +108,18 @@ describe('The info of a session', () => {
     assert.equal((await service.sessionInfo(KEY)).eventCount, 1);
   });
 
-  it('lacks what an adapter does not store', async () => {
-    const adapter = wholeStorage();
+  it('lacks what a storage does not store', async () => {
+    const storage = wholeStorage();
     const withoutOrigin = (row: SessionRow): SessionRow => {
       return { ...row, createTime: undefined, initialState: undefined };
     };
     const write: Storage['append'] = (request, decide) =>
-      adapter.append(request, (found) => {
+      storage.append(request, (found) => {
         const changes = decide(found);
         return changes?.session && { ...changes, session: withoutOrigin(changes.session) };
       });
     const service = await openSessionService({
-      storage: { ...adapter, create: write, append: write },
+      storage: { ...storage, create: write, append: write },
     });
     await service.createSession({ ...KEY, state: { a: 1 } });
     const { createTime, initialState, eventCount } = await service.sessionInfo(KEY);

@@ -115,7 +115,7 @@ overStorages('A title and labels', (open) => {
 });
 
 describe('A title and labels', () => {
-  it('are unsupported over an adapter without the verb describe', async () => {
+  it('are unsupported over a storage without the verb describe', async () => {
     const bare: Storage = { ...wholeStorage(), describe: undefined };
     const service = await openSessionService({ storage: bare });
     await failure(service.createSession({ ...KEY, ...DESCRIPTION }), 'unsupported');

@@ -1,4 +1,4 @@
-// Each call of an adapter fails once, in several ways. Afterwards the handle and the storage agree, and calls work again.
+// Each call of a storage fails once, in several ways. Afterwards the handle and the storage agree, and calls work again.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -29,7 +29,7 @@ const FAULTS: Readonly<Record<string, (call: Call) => unknown>> = {
   'ends at once': () => undefined,
 };
 
-/** Returns an adapter whose n-th call has the fault, and whether there was such a call. */
+/** Returns a storage whose n-th call has the fault, and whether there was such a call. */
 function failing(fault: (call: Call) => unknown, n: number) {
   const whole = wholeStorage();
   let calls = 0;
@@ -49,7 +49,7 @@ function failing(fault: (call: Call) => unknown, n: number) {
 }
 
 for (const [title, fault] of Object.entries(FAULTS)) {
-  it(`a handle and its storage agree after any call of an adapter ${title}`, async () => {
+  it(`a handle and its storage agree after any call of a storage ${title}`, async () => {
     for (let n = 1, isOver = false; !isOver; n += 1) {
       const { whole, storage, hasFailed } = failing(fault, n);
       const service = await openSessionService({ storage });

@@ -1,7 +1,7 @@
-import { adapterBoundary } from './boundaries/adapter.js';
+import { ownBoundary } from './boundaries/own_storage.js';
 import { simulate } from './run/seeds.js';
 
-simulate(adapterBoundary, 2000);
+simulate(ownBoundary, 2000);
 
 // The result of a write of two calls is lost, then that of the second call's retry, with `stale: 'reject'`.
-simulate(adapterBoundary, 1, 53_367_095);
+simulate(ownBoundary, 1, 53_367_095);

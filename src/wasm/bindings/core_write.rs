@@ -1,6 +1,6 @@
-//! A write to a storage that JavaScript drives: a user's adapter, SQL, Vertex AI.
+//! A write to a storage that JavaScript drives: SQL, Vertex AI, a user's own.
 //!
-//! JavaScript creates the write, reads the rows that it needs, calls [`AdapterWrite::decide`],
+//! JavaScript creates the write, reads the rows that it needs, calls [`CoreWrite::decide`],
 //! writes the changes, and takes the result. It may call `decide` several times; the last call
 //! counts.
 //!
@@ -25,7 +25,7 @@ use crate::wasm::bindings::parts::Parts;
 
 /// A write that JavaScript carries out.
 #[wasm_bindgen]
-pub struct AdapterWrite {
+pub struct CoreWrite {
     write: Box<dyn JsWrite>,
     /// The new states of session, user and app, each empty if it does not change. Each ends with a NUL,
     /// which JSON text never contains.
@@ -33,7 +33,7 @@ pub struct AdapterWrite {
 }
 
 #[wasm_bindgen]
-impl AdapterWrite {
+impl CoreWrite {
     /// Begins to create a session. For the arguments see `SessionCore::create`.
     pub fn create(
         packed: &str,
@@ -160,8 +160,8 @@ fn bits_of(ScopeSet { session, shared: ByOwner { user, app } }: ScopeSet) -> u8 
     u8::from(session) | u8::from(user) << 1 | u8::from(app) << 2
 }
 
-/// Returns the numbers and the states of changes, as [`AdapterWrite::decide`] and
-/// [`AdapterWrite::states`] return them.
+/// Returns the numbers and the states of changes, as [`CoreWrite::decide`] and
+/// [`CoreWrite::states`] return them.
 fn written(changes: Changes, stored: [Option<SharedRow>; 3]) -> (Vec<f64>, String) {
     let Changes { session, shared: ByOwner { user, app }, events } = changes;
     let head = session.as_ref().map(|session| session.head).unwrap_or_default();

@@ -20,7 +20,7 @@ import { compiled, describe, is, it } from './expect.js';
 const rows: Rows = { user: undefined, app: undefined, events: [] };
 const listing: Listing = { sessions: [], users: [], app: undefined, total: 0 };
 
-describe('A storage adapter', () => {
+describe('A storage', () => {
   it('can return values or promises', async () => {
     const now: Storage = {
       create: () => undefined,

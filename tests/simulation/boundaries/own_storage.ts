@@ -1,4 +1,4 @@
-// A user's own storage: the adapter of the examples, with faults between it and the service.
+// A user's own storage: the storage of the examples, with faults between it and the service.
 
 import { wholeStorage } from '../../js/service/whole_storage.js';
 import { openSessionService, SessionError } from '../../../js/index.js';
@@ -39,13 +39,13 @@ type Fault = keyof typeof FAULTS;
 const READ_FAULTS: readonly Fault[] = ['throws', 'rejects', 'delays', 'crashes before', 'loses the result']; // prettier-ignore
 const WRITE_FAULTS = Object.keys(FAULTS) as Fault[];
 
-export const adapterBoundary: Boundary = {
-  name: 'adapter',
+export const ownBoundary: Boundary = {
+  name: 'own',
   rules: { hasExactTimes: true },
-  start: (seed) => new AdapterStorage(seed),
+  start: (seed) => new OwnStorage(seed),
 };
 
-class AdapterStorage implements SimulatedStorage {
+class OwnStorage implements SimulatedStorage {
   readonly notes: string[] = [];
   readonly violations: string[] = [];
   readonly pace: VirtualPace;
@@ -113,10 +113,10 @@ class AdapterStorage implements SimulatedStorage {
   }
 }
 
-/** The adapter of one client. */
+/** The storage of one client. */
 class Link implements Storage {
   readonly durable = false;
-  readonly #storage: AdapterStorage;
+  readonly #storage: OwnStorage;
   readonly #store: Storage;
   readonly #client: number;
   readonly #isSynchronous: boolean;
@@ -124,7 +124,7 @@ class Link implements Storage {
   isCut = false;
   #closed = 0;
 
-  constructor(storage: AdapterStorage, store: Storage, client: number, isSynchronous: boolean) {
+  constructor(storage: OwnStorage, store: Storage, client: number, isSynchronous: boolean) {
     this.#storage = storage;
     this.#store = store;
     this.#client = client;
@@ -153,7 +153,7 @@ class Link implements Storage {
 
   close(): void {
     this.#closed += 1;
-    if (this.#closed > 1) this.#storage.violations.push('an adapter is closed twice');
+    if (this.#closed > 1) this.#storage.violations.push('a storage is closed twice');
   }
 
   #write(verb: 'create' | 'append', request: StorageWriteRequest, serviceDecide: Decide) {
