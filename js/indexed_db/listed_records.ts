@@ -20,7 +20,10 @@ export interface ListedRecord {
   readonly parent?: unknown;
 }
 
-/** Checks records as `Record::head` in `src/wasm/indexed_db/records/record.rs` does. */
+/**
+ * Checks records as `Record::head` in `src/wasm/indexed_db/records/record.rs` does. Here it is done again, since the
+ * wasm would need eleven calls into JavaScript for each listed session.
+ */
 export function toListed(records: readonly unknown[]): ListedSession[] {
   return (records as readonly ListedRecord[]).map(listedSession);
 }
