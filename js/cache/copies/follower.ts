@@ -1,5 +1,5 @@
 import { Deadline } from '../../call/deadline.js';
-import { SHARED_SCOPES } from '../../state/scope.js';
+import { IS_OF_USER, SHARED_SCOPES } from '../../state/scope.js';
 import { ownerOf, type StateOwner } from '../../storage/scopes.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
 import type { ChangeNotice, Notice } from '../../model/notice.js';
@@ -110,7 +110,7 @@ export class Follower {
     if (isListed) await lists.fetch(owner, true);
     else await this.#fetchCopies(owner);
     for (const scope of SHARED_SCOPES) {
-      if (scope === 'user' && owner.userId === undefined) continue;
+      if (IS_OF_USER[scope] && owner.userId === undefined) continue;
       const state = ownerOf(scope, owner);
       if (await lists.hasState(state)) await lists.fetchShownState(state);
     }
@@ -126,7 +126,7 @@ export class Follower {
     if (notice.type !== 'stateChanged') return;
     const { lists } = this.#parts;
     for (const scope of notice.scopes) {
-      if (scope === 'user' && notice.userId === undefined) continue;
+      if (IS_OF_USER[scope] && notice.userId === undefined) continue;
       const owner = ownerOf(scope, { appName: notice.appName, userId: notice.userId });
       await lists.fetchShownState(owner);
     }

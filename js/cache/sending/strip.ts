@@ -24,12 +24,11 @@ export async function stripShared(
   const scope = scopeOf(owner);
   const keys = new Set(values.map(([key]) => key));
   const isStripped: IsStripped = (key) => isCleared || keys.has(key);
-  const below = scope === 'app' ? { appName: owner.appName } : owner;
   for (const earlier of await transaction.sharedWrites(owner)) {
     if (earlier.number >= number || arrived.has(earlier.number)) continue;
     const overlaps = earlier.values.some(([key]) => isStripped(key));
     if (!overlaps) continue;
-    const all = [...(await transaction.operationsBelow(below)).values()].flat();
+    const all = [...(await transaction.operationsBelow(owner)).values()].flat();
     const operation = all.find((other) => other.number === earlier.number);
     if (operation === undefined || operation.landed !== undefined) continue;
     const stripped = withoutKeys(operation, scope, isStripped);

@@ -146,7 +146,7 @@ export class CacheStorage implements Storage {
       const number = Math.max(user?.revision ?? 0, app?.revision ?? 0);
       const { delta } = this;
       const shared = sharedWrites([JSON.parse(delta) as JsonState]);
-      return [{ ...NEW, number, kind: 'update', key: ownerOf(key), delta, shared }];
+      return [{ ...NEW, number, kind: 'update', key: withoutSession(key), delta, shared }];
     }
     const rest = { ...NEW, key: sessionKeyOf(key), birth: session.created };
     const isTitled = (session.title ?? '') !== (view?.title ?? '');
@@ -228,7 +228,7 @@ export class CacheStorage implements Storage {
           ...NEW,
           number,
           kind: 'clear',
-          key: ownerOf(key),
+          key: withoutSession(key),
           what,
           shared,
         } as const;
@@ -341,7 +341,7 @@ function sessionKeyOf({ appName, userId, sessionId }: Required<StorageKey>): Com
   return { appName, userId, sessionId };
 }
 
-function ownerOf({ appName, userId }: StorageKey): StateOwner {
+function withoutSession({ appName, userId }: StorageKey): StateOwner {
   return userId === undefined ? { appName } : { appName, userId };
 }
 

@@ -1,6 +1,6 @@
 /** Deletions: which operations of a deleted session are still sent. */
 import type { CompositeSessionKey } from '../../model/session.js';
-import type { SharedScope } from '../../state/scope.js';
+import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { Operation } from '../records/records.js';
 
@@ -18,7 +18,7 @@ export async function deleteSession(
   const { birth, copy } = view;
   const record = (await transaction.session(key))!;
   const operations = await transaction.operations(key, record);
-  const kept = await prune(transaction, key, birth, operations, ['user', 'app']);
+  const kept = await prune(transaction, key, birth, operations, SHARED_SCOPES);
   if (copy === undefined && !kept.some((operation) => operation.birth === birth)) {
     if (kept.length === 0 && record.copy === undefined) await transaction.deleteSession(key);
     return [];
@@ -33,6 +33,9 @@ export async function deleteSession(
   return [number];
 }
 
+/** The scopes whose states outlive a user. */
+const OF_APP = SHARED_SCOPES.filter((scope) => !IS_OF_USER[scope]);
+
 /** Removes what is unsent of a user's sessions. The operation that deletes the user hides what is left. */
 export async function deleteUser(
   transaction: CacheTransaction,
@@ -42,7 +45,7 @@ export async function deleteUser(
     const operations = await transaction.operations(key, record);
     const births = new Set(operations.map(({ birth }) => birth));
     let kept: readonly Operation[] = operations;
-    for (const birth of births) kept = await prune(transaction, key, birth, kept, ['app']);
+    for (const birth of births) kept = await prune(transaction, key, birth, kept, OF_APP);
     if (kept.length === 0 && record.copy === undefined) await transaction.deleteSession(key);
   }
 }
