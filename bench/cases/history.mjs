@@ -3,15 +3,20 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { tsImport } from 'tsx/esm/api';
 import { withPages } from '../browser/pages.mjs';
-import { modelView } from '../model_view.mjs';
+import { key, modelView } from '../model_view.mjs';
 import { OurService } from '../services.mjs';
 
 /** @type {typeof import('../../tests/js/database/servers.js')} */
 const { startPostgres } = await tsImport('../../tests/js/database/servers.ts', import.meta.url);
+
+/** @type {typeof import('../../tests/interop/python.js')} */
+const { startPython } = await tsImport('../../tests/interop/python.ts', import.meta.url);
+const program = fileURLToPath(new URL('../database/sessions.py', import.meta.url));
 
 /**
  * @param {import('../browser/pages.mjs').BrowserName[]} browserNames
@@ -20,13 +25,15 @@ const { startPostgres } = await tsImport('../../tests/js/database/servers.ts', i
 export default async function history(browserNames) {
   const results = await modelView('memory', new OurService());
   const folder = await mkdtemp(join(tmpdir(), 'history-'));
-  const url = `sqlite:///${join(folder, 'history.db')}`;
-  results.push(...(await overDatabase('SQLite', url)));
+  const file = join(folder, 'history.db');
+  const ofPython = `sqlite+aiosqlite:///${file}`;
+  results.push(...(await overDatabase('SQLite', `sqlite:${file}`, ofPython)));
   await rm(folder, { recursive: true });
   const server = await startPostgres();
   try {
-    const url = `postgresql://adk@127.0.0.1:${server.port}/adk`;
-    results.push(...(await overDatabase('PostgreSQL', url)));
+    const address = `adk@127.0.0.1:${server.port}/adk`;
+    const ofPython = `postgresql+asyncpg://${address}`;
+    results.push(...(await overDatabase('PostgreSQL', `postgresql://${address}`, ofPython)));
   } finally {
     await server.remove();
   }
@@ -36,12 +43,27 @@ export default async function history(browserNames) {
   return results;
 }
 
-/** @param {string} storage @param {string} url */
-async function overDatabase(storage, url) {
+/** @param {string} storage @param {string} url @param {string} ofPython the URL in google-adk for Python */
+async function overDatabase(storage, url, ofPython) {
   const service = new DatabaseSessionService(url);
+  const python = startPython(program, ofPython);
+  const { appName: app_name, userId: user_id, sessionId: session_id } = key;
+  /** @param {import('adk-session-wasm').Event[]} events */
+  const append = (events) =>
+    python.ask({ continue: { app_name, user_id, session_id }, events: events.map(inSeconds) });
   try {
-    return await modelView(storage, service);
+    return await modelView(storage, service, append);
   } finally {
     await service.close();
+    await python.end();
   }
+}
+
+/** Returns the event with the times of Python. @param {import('adk-session-wasm').Event} event */
+function inSeconds(event) {
+  const { compaction } = /** @type {any} */ (event.actions);
+  if (compaction === undefined) return event;
+  const { startTimestamp, endTimestamp, ...rest } = compaction;
+  const range = { startTimestamp: startTimestamp / 1000, endTimestamp: endTimestamp / 1000 };
+  return { ...event, actions: { ...event.actions, compaction: { ...range, ...rest } } };
 }

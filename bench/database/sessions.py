@@ -1,6 +1,6 @@
 """Times google-adk's DatabaseSessionService on the database whose URL is the first argument.
 
-Reads lines: {"append": events, "session": id of a new session}, {"at_once": events of each session, "app": name} or
+Reads lines: {"append": events, "session": id of a new session}, {"continue": key, "events": events}, {"at_once": events of each session, "app": name} or
 {"read": key, "count": number of events}. Prints for each line a list with the milliseconds of its calls.
 """
 
@@ -13,6 +13,7 @@ import warnings
 
 from google.adk.events.event import Event
 from google.adk.sessions import DatabaseSessionService
+from google.adk.sessions.base_session_service import GetSessionConfig
 
 warnings.simplefilter('ignore')
 logging.disable()
@@ -60,6 +61,10 @@ async def main(url):
     if 'append' in request:
       session = await new_session(service, 'python', request['session'])
       times = await append(service, session, request['append'])
+    elif 'continue' in request:
+      config = GetSessionConfig(num_recent_events=0)
+      session = await service.get_session(**request['continue'], config=config)
+      times = await append(service, session, request['events'])
     elif 'at_once' in request:
       times = await append_at_once(service, request['app'], request['at_once'])
     else:

@@ -31,7 +31,8 @@ export function endOfView(
   // A summary before that event may stand elsewhere.
   const known = items.findIndex(({ event, isSummary }) => event >= first && !isSummary);
   if (known < 0 || start < known) return undefined;
-  const hides = list.some((event) => compactionOf(event) ?? compactedEndOf(event));
+  // A transcript has no summaries, and its calls stay where they are.
+  const hides = view === 'model' && list.some(isCompaction);
   const calls = new Set<unknown>();
   for (let at = known; hides && at < items.length; at += 1) {
     const { event, isSummary, agentEvent = -1 } = items[at]!;
@@ -49,4 +50,49 @@ export function endOfView(
     if (at >= start && isUnknown) return undefined;
   }
   return { events: events.slice(start), summarised };
+}
+
+function isCompaction(event: Event): boolean {
+  return compactionOf(event) !== undefined || compactedEndOf(event) !== undefined;
+}
+
+/** Whether {@link pageOfView} can compute pages of a view: it cannot place the summaries of later compactions. */
+export function hasPages(markers: readonly Event[], view: HistoryView): boolean {
+  return view === 'transcript' || !markers.some(isCompaction);
+}
+
+/**
+ * Computes the last events of a view before an event. Returns `undefined` if other events may decide: those before the
+ * given ones, or a later response to a call that a compaction hides.
+ *
+ * @param markers as in `MarkerRows`, with the event if there is one; see {@link hasPages}
+ * @param last the last stored events before that event
+ * @param isFirst whether no event is stored before them
+ */
+export function pageOfView(
+  markers: readonly Event[],
+  last: readonly Event[],
+  view: Exclude<HistoryView, 'raw'>,
+  { eventId, limit }: { readonly eventId: string | undefined; readonly limit: number },
+  isFirst: boolean,
+): { readonly events: Event[]; readonly hasOlder: boolean } | undefined {
+  const ids = new Set(last.map(({ id }) => id));
+  const others = markers.filter(({ id }) => !ids.has(id));
+  const place = others.findIndex(({ id }) => id === eventId);
+  const [first, later] = place < 0 ? [others.length, []] : [place, others.slice(place)];
+  const list = [...others.slice(0, first), ...last, ...later];
+  const { events, summarised } = viewOf(list, view);
+  const position = (index: number): number => {
+    const isFrom = new Set(list.slice(index));
+    const found = events.findIndex((event) => isFrom.has(event));
+    return found < 0 ? events.length : found;
+  };
+  const [known, end] = [isFirst ? 0 : position(first), position(first + last.length)];
+  const start = Math.max(0, end - limit);
+  const page = events.slice(start, end);
+  if (start < known || (!isFirst && (start === 0 || page.length < limit))) return undefined;
+  const mayComeBack = (event: Event): boolean =>
+    summarised.has(event.id) && partsOf(event).some(({ functionCall }) => functionCall);
+  if (later.length > 0 && page.some(mayComeBack)) return undefined;
+  return { events: page, hasOlder: start > 0 };
 }

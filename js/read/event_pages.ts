@@ -11,12 +11,19 @@ import type { StorageCall } from '../model/diagnostic.js';
 import { requireId, requireKey, requireUser } from '../model/values/ids.js';
 import type { Abortable, HistoryView, Session } from '../model/session.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
-import { callOf, type PageRequest, type ReadPage, type ReadSession } from '../storage/backend.js';
+import {
+  callOf,
+  type PageRequest,
+  type ReadMarkers,
+  type ReadPage,
+  type ReadSession,
+} from '../storage/backend.js';
 import { cursorText, foreignCursor, readPlace } from './cursor.js';
 import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
 import type { ReaderParts } from './session_reader.js';
 import { sumSession } from './session_info.js';
-import { HISTORY_VIEWS } from './history_views.js';
+import { hasPages, pageOfView } from './end_of_view.js';
+import { GROWTH, HISTORY_VIEWS } from './history_views.js';
 import { ViewPages } from './view_pages.js';
 
 /** The most events of a page. */
@@ -80,11 +87,44 @@ export class EventPages {
     });
   }
 
-  /** Reads a page of a view. That of another view than `'raw'` needs the whole history: a marker may stand behind it. */
+  /**
+   * Reads a page of a view. The count of a view and a page after an event need the whole history, as do pages of the
+   * model's view once there is a compaction. Any other page needs the markers and the events before it.
+   */
   #readIn(view: HistoryView, page: PageRequest): MaybePromise<ReadPage> {
     if (view === 'raw') return this.read(page);
+    requireId('sessionId', page.key.sessionId);
+    const isNear = page.direction === 'before' && !page.withCount;
+    const read = isNear ? this.#readBefore(view, page) : undefined;
+    return after(read, (read) => read ?? this.#readWhole(view, page));
+  }
+
+  #readBefore(
+    view: Exclude<HistoryView, 'raw'>,
+    page: PageRequest,
+  ): MaybePromise<ReadPage | undefined> {
+    const { limit } = page;
+    const markers = this.#parts.call<ReadMarkers | undefined>(page.signal, (backend) =>
+      backend.markers?.(page),
+    );
+    return after(markers, (markers) => {
+      if (markers === undefined || !hasPages(markers.events, view)) return undefined;
+      const attempt = (last: number): MaybePromise<ReadPage | undefined> =>
+        after(this.read({ ...page, limit: last, isToEnd: false }), (read) => {
+          const { created, revision, events, hasOlder } = read;
+          const isSame = created === markers.created && revision === markers.revision;
+          if (!isSame || events === undefined) return undefined;
+          const shown = pageOfView(markers.events, events, view, page, hasOlder === false);
+          if (shown === undefined) return hasOlder === true ? attempt(last * GROWTH) : undefined;
+          const [firstId, lastId] = [shown.events[0]?.id, shown.events.at(-1)?.id];
+          return { created, ...shown, firstId, lastId };
+        });
+      return attempt(2 * limit);
+    });
+  }
+
+  #readWhole(view: Exclude<HistoryView, 'raw'>, page: PageRequest): MaybePromise<ReadPage> {
     const { key, direction, eventId, limit, skipCorrupt } = page;
-    requireId('sessionId', key.sessionId);
     const read = this.#parts.call<ReadSession | undefined>(page.signal, (backend) =>
       backend.get({ key, skipCorrupt, ...callOf(page) }),
     );

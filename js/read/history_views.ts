@@ -43,7 +43,7 @@ interface KeptView {
 const MOST_KEPT = 100;
 const LONGEST_KEPT = 300;
 /** The factor by which a read grows whose events do not decide the end of a view. */
-const GROWTH = 4;
+export const GROWTH = 4;
 /** How often markers are read, if others write meanwhile. */
 const ATTEMPTS = 3;
 const WHOLE: EventWindow = { last: undefined, from: undefined };

@@ -1,4 +1,4 @@
-/** Pages of a view. The whole history decides which events count, so each page reads it. */
+/** Pages of a view, computed from the whole history. */
 import { viewOf } from '../history/view.js';
 import type { Event } from '../model/event/event.js';
 import type { HistoryView } from '../model/session.js';

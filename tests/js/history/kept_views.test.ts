@@ -14,6 +14,7 @@ import {
   openSessionService,
   type SessionService,
 } from '../../../js/index.js';
+import { cutPage } from '../../../js/storage/cut_page.js';
 import { randomNumbers } from '../read/list_model.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -121,6 +122,19 @@ describe('The end of a view', () => {
     assert.deepEqual(idsOf(await shown(service, 'model', 4)), ids);
     // The window, the markers, and twice as many events as the view has, which lack most of it. Then four times as many.
     assert.deepEqual(loaded, [4, 3, 8, 32]);
+
+    storage.readPage = async (request) => {
+      const { session, events } = await read({ key: request.key, window: {} });
+      const page = cutPage(events, request);
+      loaded.splice(-1, 1, page?.length ?? 0);
+      return { session, events: page };
+    };
+    const config = { view: 'transcript', numRecentEvents: 4 } as const;
+    const window = (await service.getSession({ ...key, config }))!;
+    loaded.length = 0;
+    assert.equal(await service.loadOlder(window, 4), true);
+    assert.deepEqual(idsOf(window.events), ['e2983', 'e2984', 'e2985', 'e2986', ...ids]);
+    assert.deepEqual(loaded, [3, 9], 'the markers, and the page with one event more');
   });
 
   for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {

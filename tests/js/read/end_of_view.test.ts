@@ -4,9 +4,10 @@ import { after, describe, it } from 'node:test';
 import { mapStorage } from '../../../examples/map_storage.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { isMarker, rewindTargetOf } from '../../../js/history/marks.js';
-import { viewOf } from '../../../js/history/view.js';
+import { isSummarised, viewOf } from '../../../js/history/view.js';
 import { createEventActions, type Event, openSessionService } from '../../../js/index.js';
-import { endOfView } from '../../../js/read/end_of_view.js';
+import { endOfView, hasPages, pageOfView } from '../../../js/read/end_of_view.js';
+import { ViewPages } from '../../../js/read/view_pages.js';
 import { randomNumbers } from './list_model.js';
 
 const VIEWS = ['transcript', 'model'] as const;
@@ -82,6 +83,42 @@ describe('The end of a view, computed from markers and the last events,', () => 
             assert.deepEqual(end.events, expected, message);
             const named = end.events.map(({ id }) => end.summarised.has(id));
             assert.deepEqual(named, summarised, message);
+          }
+        }
+      }
+    }
+    assert.ok(known > unknown, `${known} known, ${unknown} unknown`);
+  });
+
+  it('has pages that are those of the whole view, or asks for more events', () => {
+    let [known, unknown] = [0, 0];
+    for (let seed = 500; seed < 800; seed += 1) {
+      const below = randomNumbers(seed);
+      const events = randomHistory(seed, 30 + (seed % 60));
+      const end = below(2) === 0 ? events.length : below(events.length);
+      const eventId = events[end]?.id;
+      const markers = events.filter(
+        (event) => event.id === eventId || markersOf(events).includes(event),
+      );
+      for (const view of VIEWS.filter((view) => hasPages(markers, view))) {
+        const isNamed = viewOf([...events], view).summarised;
+        for (const limit of COUNTS) {
+          const whole = new ViewPages([...events], view).before(eventId, limit)!;
+          for (const last of [2 * limit, 8 * limit, events.length]) {
+            const part = events.slice(Math.max(0, end - last), end);
+            const isFirst = part.length === end;
+            const page = pageOfView(markers, part, view, { eventId, limit }, isFirst);
+            if (page === undefined) {
+              unknown += 1;
+              continue;
+            }
+            known += 1;
+            const message = `seed ${seed}, ${view}, ${limit} of ${last} before ${eventId}`;
+            assert.deepEqual(page.events, whole.events, message);
+            assert.equal(page.hasOlder, whole.hasOlder, message);
+            const named = page.events.map(isSummarised);
+            const ids = whole.events.map(({ id }) => isNamed.has(id));
+            assert.deepEqual(named, ids, message);
           }
         }
       }
