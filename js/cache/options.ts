@@ -4,7 +4,7 @@ import { takeOptions } from '../call/call.js';
 import { requireId } from '../model/values/ids.js';
 import type { ReadPolicy } from '../model/read_policy.js';
 import type { SessionService } from '../model/session_service.js';
-import { CORE } from '../service/service_core.js';
+import { CORE } from '../model/initial_state.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import type { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';

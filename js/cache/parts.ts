@@ -1,6 +1,7 @@
 import { Diagnostics } from '../call/diagnostics.js';
 import { isSessionError } from '../errors/errors.js';
-import { CORE, ServiceCore } from '../service/service_core.js';
+import { CORE } from '../model/initial_state.js';
+import { ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';
 import type { Notice } from '../model/notice.js';
 import { Background } from './background.js';

@@ -1,6 +1,7 @@
 import { takeRequest } from '../call/call.js';
 import { requireService } from '../call/given_service.js';
 import type { Event } from '../model/event/event.js';
+import { readInitialState } from '../model/initial_state.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
 import { isPlainObject } from '../json/rules.js';
@@ -85,7 +86,7 @@ export async function statesAround(
   cut: number,
   signal: Abortable['signal'],
 ): Promise<StatesAround> {
-  const { events, state } = session;
+  const { appName, userId, id: sessionId, events, state } = session;
   const laterKeys = new Set(events.slice(cut).flatMap((event) => ownDelta(event).map(keyOf)));
   const written = new Set(events.flatMap((event) => ownDelta(event).map(keyOf)));
   const before = new Map<string, unknown>();
@@ -95,7 +96,8 @@ export async function statesAround(
   const earlier = events.slice(0, cut).flatMap(ownDelta);
   const isSettled = new Set(earlier.map(keyOf));
   const depends = [...laterKeys].some((key) => !isSettled.has(key));
-  const initial = depends ? await initialStateOf(service, session, signal) : {};
+  const key = { appName, userId, sessionId, signal };
+  const initial = depends ? await readInitialState(service, key) : {};
   for (const key of laterKeys) {
     if (initial !== undefined && Object.hasOwn(initial, key)) before.set(key, initial[key]);
   }
@@ -104,15 +106,6 @@ export async function statesAround(
     else before.set(key, value);
   }
   return { before, laterKeys, initial };
-}
-
-async function initialStateOf(
-  service: SessionService,
-  { appName, userId, id: sessionId }: Session,
-  signal: Abortable['signal'],
-): Promise<Readonly<StateShape> | undefined> {
-  const { initialState } = await service.sessionInfo({ appName, userId, sessionId, signal });
-  return initialState;
 }
 
 /** Returns the entries of an event's delta that belong to the session itself. */

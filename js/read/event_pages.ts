@@ -9,8 +9,9 @@ import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/even
 import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { requireId, requireKey, requireUser } from '../model/values/ids.js';
-import type { Abortable, HistoryView, Session } from '../model/session.js';
+import type { Abortable, CompositeSessionKey, HistoryView, Session } from '../model/session.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
+import type { StateShape } from '../state/state_shape.js';
 import {
   callOf,
   type PageRequest,
@@ -21,7 +22,7 @@ import {
 import { cursorText, foreignCursor, readPlace } from './cursor.js';
 import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
 import type { ReaderParts } from './session_reader.js';
-import { sumSession } from './session_info.js';
+import { initialStateOf, sumSession } from './session_info.js';
 import { hasPages, pageOfView } from './end_of_view.js';
 import { GROWTH, HISTORY_VIEWS } from './history_views.js';
 import { ViewPages } from './view_pages.js';
@@ -148,6 +149,17 @@ export class EventPages {
       const page = { direction: 'before', eventId, limit: MAX_PAGE, withCount: false } as const;
       return this.read({ key, ...page, isToEnd: true, skipCorrupt, ...callOf(request) });
     });
+  }
+
+  /** Reads a session's own state as it was created; `undefined` if it is not known. */
+  initialState(request: CompositeSessionKey & Abortable): MaybePromise<StateShape | undefined> {
+    const { appName, userId, sessionId, signal } = request;
+    const key = { appName, userId, sessionId };
+    const page = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
+    return after(
+      this.read({ key, ...page, skipCorrupt: true, signal }),
+      ({ initialState }) => initialStateOf<StateShape>(initialState).initialState,
+    );
   }
 
   /**

@@ -74,7 +74,7 @@ function sorted<V>(entries: ReadonlyMap<string, V>): [string, V][] {
 }
 
 /** A damaged text counts as absent, like damaged labels. */
-function initialStateOf<S extends object>(
+export function initialStateOf<S extends object>(
   text: string | undefined,
 ): Pick<SessionInfo<S>, 'initialState'> {
   try {

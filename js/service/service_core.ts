@@ -57,12 +57,6 @@ const MAX_ROUNDS = 100;
 const CLOSE_TIMEOUT_MS = 30_000;
 
 /**
- * The member of a service that holds its core, for the HTTP handler. From the symbol registry: a bundler may put
- * the service and the handler into two copies of this package.
- */
-export const CORE = Symbol.for('adk-session-wasm.core');
-
-/**
  * The work of a session service, for the classes of this package. It is a part of a service and not
  * its base class, so that a user's subclass may have methods of any name.
  */

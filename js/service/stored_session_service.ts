@@ -45,7 +45,8 @@ import type {
 } from '../model/notice.js';
 import { deleteSessions } from './delete_sessions.js';
 import { callOf } from '../storage/backend.js';
-import { CORE, type ServiceCore } from './service_core.js';
+import { CORE } from '../model/initial_state.js';
+import type { ServiceCore } from './service_core.js';
 import { closeTimeoutOf } from './service_options.js';
 import { markRaw } from '../members/raw.js';
 

@@ -19,7 +19,7 @@ import { readWholeSession } from './whole_session.js';
 export interface ExportSessionOptions extends SessionDialect, Abortable {
   /**
    * Whether a file has the session's own state when it was created, if the service knows it. Python refuses a
-   * session with this member. The events are then read twice. Default `false`.
+   * session with this member. Default `false`.
    */
   initialState?: boolean | undefined;
 }

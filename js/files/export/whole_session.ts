@@ -1,3 +1,4 @@
+import { readInitialState } from '../../model/initial_state.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { SessionService } from '../../model/session_service.js';
 import type { StoredSession } from '../format/session_file.js';
@@ -17,6 +18,5 @@ export async function readWholeSession(
   const session = await service.getSession({ ...request, config });
   if (session === undefined) return undefined;
   if (withInitialState !== true) return { session, initialState: undefined };
-  const { initialState } = await service.sessionInfo({ ...request, skipCorrupt: true });
-  return { session, initialState };
+  return { session, initialState: await readInitialState(service, request) };
 }

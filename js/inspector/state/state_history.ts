@@ -1,5 +1,6 @@
 import type { SessionService } from '../../model/session_service.js';
 import type { Event } from '../../model/event/event.js';
+import { readInitialState } from '../../model/initial_state.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared, REMOVED } from '../../state/scope.js';
 
@@ -75,7 +76,7 @@ async function valueAtBegin(
 ): Promise<{ readonly value: unknown } | undefined> {
   // Other sessions may have set it.
   if (isShared(stateKey)) return undefined;
-  const { initialState } = await service.sessionInfo(key);
+  const initialState = await readInitialState(service, key);
   if (initialState === undefined) return undefined;
   return { value: Object.hasOwn(initialState, stateKey) ? initialState[stateKey] : undefined };
 }

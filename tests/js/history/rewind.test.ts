@@ -14,20 +14,21 @@ import { viewOf } from '../../../js/history/view.js';
 import { exportSession, importSession } from '../../../js/files/index.js';
 import {
   createEventActions,
-  type CreateSessionRequest,
   InMemorySessionService,
   type Session,
   type SessionErrorCode,
   type SessionService,
   type StateShape,
 } from '../../../js/index.js';
+import type { ImportedSessionRequest } from '../../../js/model/session.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 
 /** A session, and what to do with it in few words. */
-async function conversation(state: StateShape = {}) {
+async function conversation(state: StateShape = {}, initialState?: 'unknown') {
   const service = new InMemorySessionService();
-  const session = await service.createSession({ ...key, state });
+  const request: ImportedSessionRequest = { ...key, state, initialState };
+  const session = await service.createSession(request);
   const say = async (invocationId: string, stateDelta: StateShape = {}) => {
     const content = { role: 'user', parts: [{ text: invocationId }] };
     const actions = createEventActions({ stateDelta });
@@ -59,6 +60,20 @@ const refusal = (code: SessionErrorCode, message?: RegExp) => (error: unknown) =
 };
 
 describe('rewind', () => {
+  it("asks a service of a user's own, which has no core, for the info of the session", async () => {
+    const { service, say } = await conversation({ tea: 'green' });
+    await say('i1', { tea: 'black' });
+    const { appName, userId, sessionId } = key;
+    const own = Object.assign(Object.create(null) as SessionService, {
+      getSession: service.getSession.bind(service),
+      appendEvents: service.appendEvents.bind(service),
+      revisionOf: service.revisionOf.bind(service),
+      sessionInfo: service.sessionInfo.bind(service),
+    });
+    await rewind(own, { appName, userId, sessionId, before: { invocationId: 'i1' } });
+    assert.deepEqual((await read(service)).state, { tea: 'green' });
+  });
+
   it("appends Python's marker, and takes the session's state back", async () => {
     const { service, say } = await conversation({ kept: 1, changed: 'old', 'user:name': 'Ada' });
     await say('i1', { before: 1 });
@@ -104,11 +119,9 @@ describe('rewind', () => {
   });
 
   it('names the keys whose initial value is not known', async () => {
-    const { service, say } = await conversation({ seen: 1 });
+    const { service, say } = await conversation({ seen: 1 }, 'unknown');
     await say('i1', { written: 1 });
     await say('i2', { written: 2, ambiguous: 1 });
-    // As over Python's sessions, whose initial state nobody stores.
-    service.sessionInfo = async () => ({ lastUpdateTime: 0, eventCount: 2, bytes: 0, usage: {} });
     assert.deepEqual(await stateAt(service, { ...key, eventId: 'i1-0' }), {
       state: { seen: 1, written: 1 },
       unknownKeys: ['ambiguous'],
@@ -136,7 +149,7 @@ describe('rewind', () => {
       newSessionId: 'fork',
       at: { eventId: events[1]!.id },
     });
-    await service.createSession({ ...key, sessionId: 'created', events } as CreateSessionRequest);
+    await service.createSession({ ...key, sessionId: 'created', events } as ImportedSessionRequest);
     for (const [sessionId, kept] of [
       ['imported', state],
       ['fork', state],

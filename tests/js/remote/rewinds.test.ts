@@ -54,11 +54,11 @@ describe('The history over HTTP', () => {
 
   it('is rewound again if somebody appends meanwhile', async () => {
     const { remote, service, transcript } = await openTurns();
-    const { sessionInfo } = remote;
+    const { appendEvents } = remote;
     let others = 2;
-    remote.sessionInfo = async function (request) {
+    remote.appendEvents = async function (request) {
       if (others > 0) await service.updateState({ ...KEY, stateDelta: { others: (others -= 1) } });
-      return sessionInfo.call(this, request);
+      return Reflect.apply(appendEvents, this, [request]) as never;
     };
     await rewind(remote, { ...KEY, before: { invocationId: 'i1' } });
     assert.equal(others, 0);
