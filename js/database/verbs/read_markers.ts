@@ -32,7 +32,8 @@ function markerStatements(database: Database, engine: Engine) {
   const [time, tie] = engine.eventOrder;
   const select = (condition: RawBuilder<boolean>) =>
     selectEvents(database, engine, condition).select([
-      sql<StoredTime>`${time}`.as('at'),
+      // Otherwise SQLite reads the whole session by the index of this order, to save the sort of a few rows.
+      sql<StoredTime>`coalesce(${time}, ${time})`.as('at'),
       sql<StoredTime>`${tie}`.as('tie'),
     ]);
   type Value = (name: keyof Values) => string;
