@@ -16,7 +16,9 @@ export async function askWhatItIs(connection: Connection, call: StorageCall): Pr
       return isPlainObject(json) && json.language === 'python' ? 'api_server' : undefined;
     }
     if (!isCompatible(version)) throw otherVersion(version);
-    return { keepsOperations: isPlainObject(json) && json.keepsOperations === true };
+    // Without it the answer was cut off: a write that is sent again would be applied twice.
+    if (!isPlainObject(json) || typeof json.keepsOperations !== 'boolean') return undefined;
+    return { keepsOperations: json.keepsOperations };
   });
   return kind!;
 }

@@ -51,11 +51,13 @@ describe('A remote service refuses', () => {
   }
 
   it('a creation by adk api_server whose storage strips white space from the id', async () => {
+    // Without a type of JSON, the answers are not those of the handler.
+    const json = (value: unknown) => new Response(JSON.stringify(value));
     const { remote } = openBehind((url, init) => {
-      if (url.endsWith('/version')) return Response.json({ language: 'python' });
+      if (url.endsWith('/version')) return json({ language: 'python' });
       const { sessionId: given } = JSON.parse(init?.body as string) as { sessionId: string };
       const session = { id: given.trim(), state: {}, events: [], lastUpdateTime: 5 };
-      return Response.json({ appName: KEY.appName, userId: KEY.userId, ...session });
+      return json({ appName: KEY.appName, userId: KEY.userId, ...session });
     });
     assert.equal((await remote.createSession(KEY)).id, 's1');
     const padded = { ...KEY, sessionId: ' s1' };
