@@ -33,7 +33,11 @@ export default async function cache(browserNames) {
 function openCache() {
   const server = new InMemorySessionService();
   const handler = sessionHandler(server, {
-    authorize: () => ({ mayWriteAgentEvents: true }),
+    authorize: () => ({
+      mayWriteAgentEvents: true,
+      mayWriteUserState: true,
+      mayWriteAppState: true,
+    }),
   });
   const connection = { isCut: false, bytes: 0 };
   const remote = new RemoteSessionService({
@@ -69,6 +73,8 @@ async function unsent() {
     connection.isCut = false;
     await cache.sync();
     const { user: own, system } = process.cpuUsage(before);
+    const [rest] = await cache.outbox.list();
+    if (rest !== undefined) throw new Error('not everything was sent', { cause: rest.error });
     await cache.close();
     await remote.close();
     return (own + system) / 1000;

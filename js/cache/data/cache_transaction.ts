@@ -11,6 +11,7 @@ import { type SessionView, viewOf } from '../view/session_overlay.js';
 import { type CacheKey, isSession, keyOfName, nameOf } from '../records/cache_key.js';
 import { erasedError } from '../records/failures.js';
 import { foldOf, type OperationMemory } from './operation_memory.js';
+import { SharedWrites } from './shared_writes.js';
 import {
   belowSession,
   entryKey,
@@ -22,8 +23,6 @@ import {
   type OwnerRecord,
   type SessionRecord,
   sessionRange,
-  sharedKey,
-  sharedRange,
   type StateRecord,
   VERSION,
 } from '../records/records.js';
@@ -43,8 +42,7 @@ export class CacheTransaction {
   readonly #changed = new Map<string, readonly Operation[]>();
   /** The sessions that were read or changed, with the records that they have now. */
   readonly #records = new Map<string, SessionRecord | undefined>();
-  /** What unsent operations change in the state of an app and in those of its users, by app. */
-  readonly #shared = new Map<string, Promise<readonly NumberedWrite[]>>();
+  readonly #shared: SharedWrites;
 
   private constructor(
     local: LocalTransaction,
@@ -56,11 +54,13 @@ export class CacheTransaction {
     this.local = local;
     this.#ownerName = ownerName;
     this.#memory = memory;
+    this.#shared = new SharedWrites(local, ownerName, memory, () => this.#owner);
     this.#before = before;
     this.#first = before ?? {
       version: VERSION,
       client: newEventId(),
       counter: first,
+      sharedStamp: 0,
       lists: [],
       deleted: {},
     };
@@ -290,8 +290,7 @@ export class CacheTransaction {
         ...{ ...write, number, isRefused, userId: owner.userId },
         isOfDeletedUser: what === 'user',
       };
-      this.#shared.delete(key.appName);
-      await this.local.put('outbox', sharedKey(this.#ownerName, owner, number), numbered);
+      await this.#shared.put(owner, numbered, earlier === undefined);
     }
   }
 
@@ -319,8 +318,7 @@ export class CacheTransaction {
 
   /** Removes what an operation changes in a shared state, for one that stays. */
   async deleteShared({ number }: Operation, owner: StateOwner): Promise<void> {
-    this.#shared.delete(owner.appName);
-    await this.local.delete('outbox', sharedKey(this.#ownerName, owner, number));
+    await this.#shared.delete(owner, number);
   }
 
   async state(owner: StateOwner): Promise<StateRecord | undefined> {
@@ -338,14 +336,8 @@ export class CacheTransaction {
   }
 
   /** What unsent operations change in a user's or an app's state, in their order. */
-  async sharedWrites({ appName, userId }: StateOwner): Promise<NumberedWrite[]> {
-    let writes = this.#shared.get(appName);
-    if (writes === undefined) {
-      const range = sharedRange(this.#ownerName, appName);
-      writes = this.local.list('outbox', range) as Promise<readonly NumberedWrite[]>;
-      this.#shared.set(appName, writes);
-    }
-    return (await writes).filter((write) => write.userId === userId);
+  sharedWrites(owner: StateOwner): Promise<NumberedWrite[]> {
+    return this.#shared.of(owner);
   }
 
   /** The numbers of the operations that delete a user. */
@@ -376,6 +368,7 @@ export class CacheTransaction {
 
   /** Stores the owner's record, if it has changed. */
   async finish(): Promise<void> {
+    if (this.#shared.isChanged) this.#owner = { ...this.#owner, sharedStamp: this.tick() };
     if (this.#owner === this.#first) return;
     await this.local.put('states', [this.#ownerName], this.#owner);
   }
@@ -390,6 +383,7 @@ export class CacheTransaction {
         this.#memory.remember(this.#owner.client, name, record.stamp, operations);
       }
     }
+    this.#shared.remember();
     return this.#changed;
   }
 }

@@ -1,5 +1,6 @@
 import { SessionOverlay } from '../view/session_overlay.js';
-import type { Operation, SessionRecord } from '../records/records.js';
+import type { Operation, OwnerRecord, SessionRecord } from '../records/records.js';
+import type { NumberedWrite } from '../view/shared_overlay.js';
 
 /** The most sessions whose operations are remembered. */
 const MOST = 5000;
@@ -8,6 +9,12 @@ interface Remembered {
   readonly client: string;
   readonly stamp: number;
   readonly operations: readonly Operation[];
+}
+
+interface SharedMemory {
+  readonly client: string;
+  readonly stamp: number;
+  readonly writes: Promise<readonly NumberedWrite[]>;
 }
 
 interface Folded {
@@ -19,12 +26,14 @@ interface Folded {
 }
 
 /**
- * Remembers the operations of sessions and their folds, so that a write does not read all that wait in its session. The
- * session's record tells whether they are still those that are stored.
+ * Remembers operations, their folds, and what they write in shared states, so that a write does not read all that waits.
+ * The records of the session and of the owner tell whether they are still those that are stored.
  */
 export class OperationMemory {
   readonly #operations = new Map<string, Remembered>();
   readonly #folds = new Map<string, Folded>();
+  /** What unsent operations write in the state of an app and in those of its users, by app. */
+  readonly #shared = new Map<string, SharedMemory>();
 
   operations(
     client: string,
@@ -39,6 +48,23 @@ export class OperationMemory {
   remember(client: string, name: string, stamp: number, operations: readonly Operation[]): void {
     if (this.#operations.size >= MOST) this.clear();
     this.#operations.set(name, { client, stamp, operations });
+  }
+
+  sharedWrites(
+    { client, sharedStamp }: OwnerRecord,
+    appName: string,
+  ): Promise<readonly NumberedWrite[]> | undefined {
+    const remembered = this.#shared.get(appName);
+    const isValid = remembered?.stamp === sharedStamp && remembered.client === client;
+    return isValid ? remembered.writes : undefined;
+  }
+
+  rememberShared(
+    { client, sharedStamp: stamp }: OwnerRecord,
+    appName: string,
+    writes: Promise<readonly NumberedWrite[]>,
+  ): void {
+    this.#shared.set(appName, { client, stamp, writes });
   }
 
   /** Returns the fold of operations that are stored. */
@@ -73,6 +99,7 @@ export class OperationMemory {
   clear(): void {
     this.#operations.clear();
     this.#folds.clear();
+    this.#shared.clear();
   }
 }
 

@@ -16,6 +16,8 @@ export interface OwnerRecord {
   readonly client: string;
   /** The last number that was drawn. Births, revisions and the numbers of operations come from it. */
   readonly counter: number;
+  /** Changes with each change of what unsent operations write in shared states. */
+  readonly sharedStamp: number;
   readonly lease?: LeaseRecord | undefined;
   /** The lists that were fetched, by name of their user or app. */
   readonly lists: readonly string[];

@@ -20,21 +20,17 @@ import { failureOf, isRefusal } from '../records/failures.js';
 import type { LocalData } from '../data/local_data.js';
 import type { Pending } from '../data/pending.js';
 import type { Copy, Operation } from '../records/records.js';
+import { landAppends } from './landed_appends.js';
+import { landCreation, landPresence, mergeCreation } from './landed_creations.js';
+import { landDeletion, landDescription, landState } from './landing.js';
+import type { Leadership } from './leadership.js';
 import {
   adoptRevision,
   landAbsence,
-  landAppends,
   landBeforeDeletion,
-  landCreation,
-  landDeletion,
-  landDescription,
-  landPresence,
-  landState,
-  mergeCreation,
   refuse,
   releaseUnstored,
-} from './landing.js';
-import type { Leadership } from './leadership.js';
+} from './refused.js';
 
 /** The most events, and about the most characters, of one request. */
 const MAX_EVENTS = 100;

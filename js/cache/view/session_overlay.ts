@@ -17,6 +17,8 @@ export interface OverlayEvent extends OperationEvent {
   readonly expected: number | undefined;
   /** The number of the last operation that writes it. */
   readonly number: number;
+  /** Its texts in all operations. */
+  readonly texts: readonly string[];
 }
 
 /** The operations of one session, folded in their order. Those that come later can be added. */
@@ -88,6 +90,7 @@ export class SessionOverlay {
       expected:
         earlier === undefined && isBound !== true ? (expected ?? undefined) : earlier?.expected,
       number,
+      texts: [...(earlier?.texts ?? []), event.text],
     });
     this.#change(deltaOf(event.text));
   }
@@ -180,11 +183,17 @@ export function overlayRows({ overlay }: SessionView): ViewedEvent[] {
   });
 }
 
-/** Lays an operation's event over the copy's one of the same id. The text of others stays if the operation came too late. */
+/**
+ * Lays an operation's event over the copy's one of the same id. The text of others stays if the operation came too late.
+ * The copy's newer text may be this device's own, of an operation whose answer is missing.
+ */
 export function overlayEvent(stored: EventRecord, over: OverlayEvent | undefined): ViewedEvent {
   const { id, seq, tick, timestamp, text } = stored;
   const isOvertaken =
-    over?.expected !== undefined && stored.isExact && stored.revision > over.expected;
+    over?.expected !== undefined &&
+    stored.isExact &&
+    stored.revision > over.expected &&
+    !over.texts.includes(text);
   if (over === undefined || isOvertaken) return { id, seq, revision: tick, timestamp, text };
   return {
     id,

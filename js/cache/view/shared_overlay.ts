@@ -18,28 +18,34 @@ export interface NumberedWrite extends SharedWrite {
   readonly isRefused: boolean;
 }
 
-function applyWrite(state: JsonState, { isCleared, values }: SharedWrite): JsonState {
-  const changed = isCleared ? {} : state;
-  for (const [key, value] of values) applyValue(changed, key, value);
-  return changed;
-}
-
 /** Lays the unsent operations over what the remote has said. */
 export function overlayState(
   record: StateRecord | undefined,
   writes: readonly NumberedWrite[],
 ): SharedRow | undefined {
-  const unsent = writes.filter(({ isRefused }) => !isRefused);
-  if (record === undefined && unsent.length === 0) return undefined;
-  const revision = Math.max(record?.tick ?? 0, ...unsent.slice(-1).map(({ number }) => number));
-  const { state } = record ?? NO_STATE;
-  return { revision, state: withWrites(state, unsent) };
+  const last = writes.findLast(({ isRefused }) => !isRefused)?.number;
+  if (record === undefined && last === undefined) return undefined;
+  const { state, tick } = record ?? NO_STATE;
+  return { revision: Math.max(tick, last ?? 0), state: withWrites(state, writes) };
 }
 
-/** Returns what a state is after operations. */
-function withWrites(state: string, writes: readonly SharedWrite[]): string {
+/** Returns what a state is after operations. Those that were refused change nothing. */
+function withWrites(
+  state: string,
+  writes: readonly (SharedWrite & Partial<NumberedWrite>)[],
+): string {
   if (writes.length === 0) return state;
-  return JSON.stringify(writes.reduce(applyWrite, JSON.parse(state) as JsonState));
+  const fold = new DeltaFold();
+  let wasCleared = false;
+  for (const { isRefused, isCleared, values } of writes) {
+    if (isRefused === true) continue;
+    if (isCleared) fold.clear();
+    wasCleared ||= isCleared;
+    for (const [key, value] of values) fold.set(key, value);
+  }
+  const changed = wasCleared ? {} : (JSON.parse(state) as JsonState);
+  for (const [key, value] of fold.changes) applyValue(changed, key, value);
+  return JSON.stringify(changed);
 }
 
 /** Records that operations have arrived. */

@@ -1,0 +1,21 @@
+import type { Operation } from '../records/records.js';
+import type { CacheTransaction } from './cache_transaction.js';
+
+/** Gives operations new numbers, in the same order. */
+export function renumber(
+  transaction: CacheTransaction,
+  operations: readonly Operation[],
+): Operation[] {
+  const numbers = new Map<number, number>();
+  return operations.map((operation) => {
+    const number = transaction.tick();
+    numbers.set(operation.number, number);
+    const { previous } = operation;
+    return {
+      ...operation,
+      number,
+      attempts: 0,
+      ...(previous !== undefined && { previous: numbers.get(previous) ?? previous }),
+    };
+  });
+}

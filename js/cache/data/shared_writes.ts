@@ -1,0 +1,84 @@
+import type { StateOwner } from '../../storage/scopes.js';
+import type { LocalTransaction } from '../local/local_store.js';
+import { type OwnerRecord, sharedKey, sharedRange } from '../records/records.js';
+import type { NumberedWrite } from '../view/shared_overlay.js';
+import type { OperationMemory } from './operation_memory.js';
+
+type Writes = readonly NumberedWrite[];
+
+/** What unsent operations change in the states of apps and users, in a transaction. They are listed once, by app. */
+export class SharedWrites {
+  readonly #local: LocalTransaction;
+  readonly #owner: () => OwnerRecord;
+  readonly #ownerName: string;
+  readonly #memory: OperationMemory;
+  readonly #writes = new Map<string, Promise<Writes>>();
+  /** Whether the transaction has changed them. */
+  isChanged = false;
+
+  constructor(
+    local: LocalTransaction,
+    ownerName: string,
+    memory: OperationMemory,
+    owner: () => OwnerRecord,
+  ) {
+    this.#local = local;
+    this.#ownerName = ownerName;
+    this.#memory = memory;
+    this.#owner = owner;
+  }
+
+  /** Those of one state, in their order. */
+  async of({ appName, userId }: StateOwner): Promise<NumberedWrite[]> {
+    return (await this.#ofApp(appName)).filter((write) => write.userId === userId);
+  }
+
+  /** @param isNew whether the operation is new, and so has the highest number */
+  async put({ appName, userId }: StateOwner, write: NumberedWrite, isNew: boolean): Promise<void> {
+    const { number } = write;
+    this.#change(appName, (writes) =>
+      isNew
+        ? [...writes, write]
+        : writes.map((other) => (isOf(other, number, userId) ? write : other)),
+    );
+    await this.#local.put('outbox', sharedKey(this.#ownerName, { appName, userId }, number), write);
+  }
+
+  async delete({ appName, userId }: StateOwner, number: number): Promise<void> {
+    this.#change(appName, (writes) => {
+      const index = writes.findIndex((write) => isOf(write, number, userId));
+      return index < 0 ? writes : [...writes.slice(0, index), ...writes.slice(index + 1)];
+    });
+    await this.#local.delete('outbox', sharedKey(this.#ownerName, { appName, userId }, number));
+  }
+
+  /** Called after the commit. */
+  remember(): void {
+    for (const [appName, writes] of this.#writes) {
+      this.#memory.rememberShared(this.#owner(), appName, writes);
+    }
+  }
+
+  /** Changes what is known of an app, so that it need not be listed again. */
+  #change(appName: string, change: (writes: Writes) => Writes): void {
+    const writes = this.#ofApp(appName).then(change);
+    // If the list fails, so does the transaction.
+    writes.catch(() => undefined);
+    this.#writes.set(appName, writes);
+    this.isChanged = true;
+  }
+
+  #ofApp(appName: string): Promise<Writes> {
+    let writes = this.#writes.get(appName) ?? this.#memory.sharedWrites(this.#owner(), appName);
+    if (writes === undefined) {
+      const range = sharedRange(this.#ownerName, appName);
+      writes = this.#local.list('outbox', range) as Promise<Writes>;
+    }
+    this.#writes.set(appName, writes);
+    return writes;
+  }
+}
+
+function isOf(write: NumberedWrite, number: number, userId: string | undefined): boolean {
+  return write.number === number && write.userId === userId;
+}

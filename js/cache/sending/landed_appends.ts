@@ -1,0 +1,159 @@
+/** What the answer to appends changes: the operations that have arrived, and the copy. */
+import { ownerOf } from '../../storage/scopes.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import { parseEventText } from '../../storage/stored_events.js';
+import { SHARED_SCOPES } from '../../state/scope.js';
+import type { Appended } from '../../storage/backend.js';
+import { MOST_CHANGED } from '../../wasm/protocol.js';
+import {
+  putChanged,
+  type RemoteEvent,
+  renumberEvent,
+  storeDraft,
+} from '../copies/copied_events.js';
+import { makeDraft, type Taken } from '../copies/copy_writer.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import type { Copy, Operation } from '../records/records.js';
+import { applyValue, type JsonState } from '../view/json_state.js';
+import { deltaOf, sharedWrites, splitByScope } from '../view/shared_overlay.js';
+import { expectArrived, keepTick, landShared, presentOf } from './arrived.js';
+
+/** The copy that an append was sent for. */
+export interface AppendPosition {
+  readonly created: number | null;
+  readonly revision: number;
+}
+
+/** Events have arrived. @returns whether the copy has to be fetched, and what has changed */
+export async function landAppends(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  sent: readonly Operation[],
+  appended: Appended,
+  position: AppendPosition,
+): Promise<Taken & { readonly isBehind: boolean }> {
+  const taken: Taken = { notices: [], overtaken: [] };
+  const arrived = await presentOf(transaction, key, sent);
+  if (arrived.length === 0) return { ...taken, isBehind: false };
+  await landShared(transaction, arrived);
+  const record = (await transaction.session(key))!;
+  const { copy } = record;
+  const { revision, missed, placed } = appended;
+  const revisions = new Map(
+    sent.flatMap(({ event }, index) => {
+      const place = placed[index];
+      return place === undefined ? [] : [[event!.id, place.revision] as const];
+    }),
+  );
+  const isSame = copy?.created === position.created && position.created !== null;
+  const told = new Set(missed.map(({ text }) => parseEventText(text)?.id));
+  // Not every storage tells where it has stored an event.
+  const isTold = sent.every(({ event }) => revisions.has(event!.id) || told.has(event!.id));
+  if (copy !== undefined && isSame && revision <= copy.revision) {
+    await transaction.changeOperations(key, { removed: arrived });
+    await keepTick(transaction, key, record, arrived);
+    await expectArrived(transaction, key, arrived, revisions);
+    await showReplaced(transaction, key, copy, arrived);
+    return { ...taken, isBehind: false };
+  }
+  if (
+    copy === undefined ||
+    !isSame ||
+    !isTold ||
+    copy.revision < position.revision ||
+    missed.length >= MOST_CHANGED - 1 ||
+    copy.isStale
+  ) {
+    const landed = arrived.map((operation) => ({ ...operation, landed: revision }));
+    await transaction.changeOperations(key, { put: landed });
+    await expectArrived(transaction, key, arrived, revisions);
+    return { ...taken, isBehind: true };
+  }
+  const events = new Map<
+    string,
+    RemoteEvent & { readonly seq: number; readonly revision: number }
+  >();
+  const deltas: { readonly revision: number; readonly text: string; readonly isOwn: boolean }[] =
+    [];
+  for (const { seq, revision: at, text } of missed) {
+    const event = parseEventText(text);
+    if (event === undefined || at <= copy.revision) continue;
+    events.set(event.id, { id: event.id, timestamp: event.timestamp, text, seq, revision: at });
+    deltas.push({ revision: at, text, isOwn: false });
+  }
+  for (const [index, { event }] of sent.entries()) {
+    const place = placed[index];
+    if (place === undefined || place.revision <= copy.revision) continue;
+    const seq = events.get(event!.id)?.seq ?? place.seq;
+    events.set(event!.id, { ...event!, seq, revision: place.revision });
+    deltas.push({ revision: place.revision, text: event!.text, isOwn: true });
+  }
+  const operations = await transaction.operations(key, record);
+  const draft = makeDraft(key, record, copy, operations);
+  await putChanged(transaction, draft, [...events.values()]);
+  const toldState = appended.state;
+  const state = (
+    toldState === undefined
+      ? JSON.parse(copy.state)
+      : splitByScope(JSON.parse(toldState) as JsonState).session
+  ) as JsonState;
+  // A told state has what was missed, and nothing of this append.
+  const untold = toldState === undefined ? [...deltas] : deltas.filter(({ isOwn }) => isOwn);
+  untold.sort((one, other) => one.revision - other.revision);
+  for (const { text } of untold) applyDelta(state, text);
+  const { lastUpdateTime } = appended;
+  const title =
+    copy.title === ''
+      ? (arrived.find(({ title }) => title !== undefined)?.title ?? '')
+      : copy.title;
+  draft.copy = { ...draft.copy, revision, lastUpdateTime, title, state: JSON.stringify(state) };
+  // Before the rest gets other numbers.
+  await transaction.changeOperations(key, { removed: arrived });
+  const { stamp, shape } = (await transaction.session(key))!;
+  const after = await storeDraft(transaction, { ...draft, record: { ...record, stamp, shape } });
+  await expectArrived(transaction, key, arrived, revisions);
+  if (draft.isChanged) {
+    const at = draft.isReordered ? transaction.counter : after.tick;
+    taken.notices.push({ type: 'appended', ...key, revision: at, scopes: [] });
+  }
+  // The answer does not tell the states that the missed events have changed.
+  const missedWrites = sharedWrites(
+    deltas.filter(({ isOwn }) => !isOwn).map(({ text }) => deltaOf(text)),
+  );
+  for (const scope of SHARED_SCOPES) {
+    if (missedWrites[scope] !== undefined) taken.overtaken.push(ownerOf(scope, key));
+  }
+  return { ...taken, isBehind: false };
+}
+
+function applyDelta(state: JsonState, text: string): void {
+  const { session } = splitByScope(deltaOf(text));
+  for (const [name, value] of Object.entries(session)) applyValue(state, name, value);
+}
+
+/**
+ * Tells handles of values that others have replaced before the answer came. Handles had them from the operation, which
+ * lay over the copy.
+ */
+async function showReplaced(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  copy: Copy,
+  arrived: readonly Operation[],
+): Promise<void> {
+  const state = JSON.parse(copy.state) as JsonState;
+  const replaced = arrived.flatMap(({ event }) => {
+    const delta = Object.entries(
+      event === undefined ? {} : splitByScope(deltaOf(event.text)).session,
+    );
+    const isReplaced = delta.some(
+      ([name, value]) => JSON.stringify(state[name]) !== JSON.stringify(value),
+    );
+    return event !== undefined && isReplaced ? [event.id] : [];
+  });
+  if (replaced.length === 0) return;
+  const record = (await transaction.session(key))!;
+  const draft = makeDraft(key, record, copy, await transaction.operations(key, record));
+  for (const id of replaced) await renumberEvent(transaction, draft, id);
+  await storeDraft(transaction, draft);
+}

@@ -1,0 +1,100 @@
+/** What the answer to a creation changes: the session is there now, or was there before. */
+import type { CompositeSessionKey } from '../../model/session.js';
+import type { Notice } from '../../model/notice.js';
+import type { CreatedSession } from '../../storage/backend.js';
+import { putWindow, storeDraft } from '../copies/copied_events.js';
+import { removeCopy } from '../copies/copy_writer.js';
+import { remoteRevision } from '../copies/remote_end.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import { foldOf } from '../data/operation_memory.js';
+import { renumber } from '../data/renumber.js';
+import type { Copy, Operation } from '../records/records.js';
+import type { JsonState } from '../view/json_state.js';
+import { splitByScope } from '../view/shared_overlay.js';
+import { expectArrived, keepTick, landShared, presentOf } from './arrived.js';
+
+/** The session of a creation is there. */
+export async function landCreation(
+  transaction: CacheTransaction,
+  sent: Operation,
+  created: CreatedSession,
+): Promise<void> {
+  const key = sent.key as CompositeSessionKey;
+  const [operation] = await presentOf(transaction, key, [sent]);
+  if (operation === undefined) return;
+  await landShared(transaction, [operation]);
+  const { created: createdAt, revision, lastUpdateTime, state } = created;
+  const remote = remoteRevision(createdAt, revision, lastUpdateTime);
+  const record = (await transaction.session(key))!;
+  const creation = operation.creation!;
+  if (record.copy === undefined) {
+    const copy: Copy = {
+      ...{
+        ...remote,
+        lastUpdateTime,
+        createTime: creation.now,
+        initialState: creation.description.initialState,
+      },
+      state: JSON.stringify(splitByScope(JSON.parse(state) as JsonState).session),
+      title: creation.description.title ?? '',
+      labels: creation.description.labels ?? '',
+      parent: creation.description.parent,
+      ...{ describedAt: 0, first: 0, next: 0, hasOlder: false, size: 0, isStale: false },
+    };
+    const operations = await transaction.operations(key, record);
+    const overlay = foldOf({ ...record, birth: operation.birth }, operations);
+    const own = { ...record, birth: operation.birth };
+    const draft = { key, record: own, copy, overlay, isReordered: false, isChanged: false };
+    await putWindow(transaction, draft, creation.events, false);
+    draft.isChanged = false;
+    // A repeated creation is answered with what others have written since.
+    const isStale = createdAt > 0 && revision !== createdAt + creation.events.length;
+    draft.copy = { ...draft.copy, isStale };
+    await storeDraft(transaction, draft);
+  }
+  await transaction.changeOperations(key, { removed: [operation] });
+  await keepTick(transaction, key, record, [operation]);
+  await expectArrived(transaction, key, [operation], new Map());
+}
+
+/**
+ * The session of a creation was there before. Its copy is fetched again if it is that of a session whose deletion was
+ * given up: the creation came after it.
+ */
+export async function landPresence(
+  transaction: CacheTransaction,
+  sent: Operation,
+): Promise<readonly Notice[]> {
+  const key = sent.key as CompositeSessionKey;
+  const [operation] = await presentOf(transaction, key, [sent]);
+  const record = await transaction.session(key);
+  const isOther = record?.copy !== undefined && record.birth !== operation?.birth;
+  return operation !== undefined && isOther ? [await removeCopy(transaction, key)] : [];
+}
+
+/** The session of a creation was there before, from another device, and the copy has it now. */
+export async function mergeCreation(transaction: CacheTransaction, sent: Operation): Promise<void> {
+  const key = sent.key as CompositeSessionKey;
+  const [operation] = await presentOf(transaction, key, [sent]);
+  if (operation === undefined) return;
+  const record = (await transaction.session(key))!;
+  const { events } = operation.creation!;
+  const rest = { attempts: 0, key, birth: operation.birth, shared: {} } as const;
+  const operations = await transaction.operations(key, record);
+  const others = operations.filter(({ number }) => number !== operation.number);
+  // The remote has seen the numbers up to that of the creation.
+  const appends = events.map((event): Operation => {
+    const number = transaction.tick();
+    return { ...rest, number, kind: 'append', time: event.timestamp, event, expected: null };
+  });
+  const numbers = new Map(events.map(({ id }, index) => [id, appends[index]!.number]));
+  const later = events.length === 0 ? [] : others;
+  const renumbered = renumber(transaction, later).map((other) => {
+    const isOfCreation = other.previous === operation.number && other.event !== undefined;
+    return isOfCreation ? { ...other, previous: numbers.get(other.event.id) } : other;
+  });
+  await transaction.changeOperations(key, {
+    put: [...appends, ...renumbered],
+    removed: [operation, ...later],
+  });
+}
