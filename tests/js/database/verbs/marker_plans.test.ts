@@ -1,7 +1,7 @@
 // The index by which markers are found, also those that other programs have written.
 
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import SqliteDatabase from 'better-sqlite3';
 import pg from 'pg';
 
@@ -58,7 +58,6 @@ describe('Markers are found by their index', () => {
 
   it('on PostgreSQL', async (test) => {
     const server = await startPostgres();
-    after(() => server.remove());
     const url = `postgresql://adk@127.0.0.1:${server.port}/adk`;
     const service = new DatabaseSessionService(url);
     await fill(service);
@@ -67,6 +66,7 @@ describe('Markers are found by their index', () => {
     test.after(async () => {
       await client.end();
       await service.close();
+      await server.remove();
     });
     await client.query(
       INSERT_MARKER.replace(/'(2040[^']*)'/, "timestamp '$1'").replace("}}'", "}}'::jsonb"),
