@@ -1,5 +1,6 @@
-// The model's view of the last 50 of 100,000 events with 20 rewinds and 20 compactions, against a plain read. Half of them
-// are written after the first reads: over databases by google-adk for Python.
+// Measures the model's view of the last 50 of 100,000 events, with 20 rewinds and 20 compactions, against a plain read.
+// Half of the rewinds and compactions are written after the first reads. Over databases google-adk for Python writes
+// that half.
 
 import { createEvent } from 'adk-session-wasm';
 import { makeEvents } from './events.mjs';
@@ -8,13 +9,13 @@ import { atMost, inTurns, timeOf, timeOfMany } from './measure.mjs';
 const COUNT = 100_000;
 const BATCH = 5000;
 const LAST = 50;
-/** How many rewinds and compactions are written before the first read, and how many after it. */
+/** The number of rewinds, and of compactions, before the first read. As many follow after it. */
 const HALF = 10;
 /** How many events a compaction sums up, and how many a rewind undoes. */
 const [SUMMED, UNDONE] = [1000, 10];
 /** How many events follow the last marker, so that it is among the last 50. */
 const AFTER = 20;
-/** The session. */
+/** The key of the measured session. */
 export const key = { appName: 'bench', userId: 'user', sessionId: 'view' };
 
 /** @typedef {import('adk-session-wasm').Event} Event */
@@ -22,7 +23,7 @@ export const key = { appName: 'bench', userId: 'user', sessionId: 'view' };
 /**
  * @param {string} storage
  * @param {import('adk-session-wasm').SessionService} service
- * @param {(events: Event[]) => Promise<unknown>} [append] appends to the session by another program
+ * @param {(events: Event[]) => Promise<unknown>} [append] appends as another program; by default the service appends
  * @returns {Promise<import('./measure.mjs').Result[]>}
  */
 export async function modelView(storage, service, append) {

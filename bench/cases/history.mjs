@@ -26,14 +26,14 @@ export default async function history(browserNames) {
   const results = await modelView('memory', new OurService());
   const folder = await mkdtemp(join(tmpdir(), 'history-'));
   const file = join(folder, 'history.db');
-  const ofPython = `sqlite+aiosqlite:///${file}`;
-  results.push(...(await overDatabase('SQLite', `sqlite:${file}`, ofPython)));
+  const pythonUrl = `sqlite+aiosqlite:///${file}`;
+  results.push(...(await overDatabase('SQLite', `sqlite:${file}`, pythonUrl)));
   await rm(folder, { recursive: true });
   const server = await startPostgres();
   try {
     const address = `adk@127.0.0.1:${server.port}/adk`;
-    const ofPython = `postgresql+asyncpg://${address}`;
-    results.push(...(await overDatabase('PostgreSQL', `postgresql://${address}`, ofPython)));
+    const pythonUrl = `postgresql+asyncpg://${address}`;
+    results.push(...(await overDatabase('PostgreSQL', `postgresql://${address}`, pythonUrl)));
   } finally {
     await server.remove();
   }
@@ -43,10 +43,10 @@ export default async function history(browserNames) {
   return results;
 }
 
-/** @param {string} storage @param {string} url @param {string} ofPython the URL in google-adk for Python */
-async function overDatabase(storage, url, ofPython) {
+/** @param {string} storage @param {string} url @param {string} pythonUrl the URL for google-adk for Python */
+async function overDatabase(storage, url, pythonUrl) {
   const service = new DatabaseSessionService(url);
-  const python = startPython(program, ofPython);
+  const python = startPython(program, pythonUrl);
   const { appName: app_name, userId: user_id, sessionId: session_id } = key;
   /** @param {import('adk-session-wasm').Event[]} events */
   const append = (events) =>
@@ -59,7 +59,11 @@ async function overDatabase(storage, url, ofPython) {
   }
 }
 
-/** Returns the event with the times of Python. @param {import('adk-session-wasm').Event} event */
+/**
+ * Returns the event with its compaction's times in seconds, as Python has them.
+ *
+ * @param {import('adk-session-wasm').Event} event
+ */
 function inSeconds(event) {
   const { compaction } = /** @type {any} */ (event.actions);
   if (compaction === undefined) return event;

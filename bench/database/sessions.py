@@ -1,7 +1,11 @@
 """Times google-adk's DatabaseSessionService on the database whose URL is the first argument.
 
-Reads lines: {"append": events, "session": id of a new session}, {"continue": key, "events": events}, {"at_once": events of each session, "app": name} or
-{"read": key, "count": number of events}. Prints for each line a list with the milliseconds of its calls.
+Reads lines, each with one request:
+  {"append": events, "session": id of a new session}
+  {"continue": key of a stored session, "events": events}
+  {"at_once": events of each session, "app": name}
+  {"read": key, "count": number of events}
+Prints for each line a list with the milliseconds of its calls.
 """
 
 import asyncio

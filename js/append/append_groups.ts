@@ -31,7 +31,7 @@ export interface PreparedAppend {
 
 /** The parts that {@link AppendGroups} works with. */
 interface GroupParts {
-  /** Called when nothing is to be loaded. */
+  /** Returns the backend. Called only once `loading` returns `undefined`. */
   readonly backend: () => Backend;
   /**
    * Begins to load what the backend needs. Returns `undefined` once it is loaded.

@@ -104,8 +104,8 @@ export class CopyReads {
   }
 
   /**
-   * Reads a copy. If it is missing or too short, more is fetched and the copy read again, until a fetch brings nothing
-   * new.
+   * Reads a copy. While the copy is missing or too short, the method fetches more and reads it again. It stops when a
+   * fetch brings nothing new.
    */
   #readSession<T>(
     key: CompositeSessionKey,

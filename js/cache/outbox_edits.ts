@@ -1,4 +1,4 @@
-/** How the users of a cache change what waits in its outbox. */
+/** The changes that users of a cache make to its outbox. */
 import { ownerOf } from '../storage/scopes.js';
 import { SessionError } from '../errors/errors.js';
 import type { EventSnapshot } from '../model/event/snapshot.js';
@@ -20,7 +20,7 @@ export function requireWaiting(chosen: readonly Operation[], eventId: string): v
   throw new SessionError('not_found', message, { key: 'eventId' });
 }
 
-/** What was sent, and whose answer is missing, may have been stored. */
+/** Refuses operations that were sent without an answer: the remote may have stored them. */
 function requireAnswered(operations: readonly Operation[]): void {
   if (operations.every(({ attempts }) => attempts === 0)) return;
   const message =
@@ -30,13 +30,13 @@ function requireAnswered(operations: readonly Operation[]): void {
 
 export function retried(operation: Operation): Operation {
   const { expected } = operation;
-  // The event may replace whatever version there is.
+  // A retried event may replace whichever version is stored.
   const isBound = expected !== undefined && expected !== null;
   const any = isBound ? { expected: Number.MAX_SAFE_INTEGER, isBound } : {};
   return { ...operation, refusal: undefined, attempts: 0, ...any };
 }
 
-/** Shows handles that the session is another than they know, so that they get its state. */
+/** Gives the session and its last event a new tick, so that handles notice a change and read the state again. */
 export async function touch(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
@@ -69,7 +69,7 @@ export async function dropOperations(
   chosen: readonly Operation[],
   eventId: string | undefined,
 ): Promise<Notice | undefined> {
-  // An event of a creation leaves it; the creation stays.
+  // An event that belongs to a creation is removed from it. The creation stays.
   const isPart = ({ creation }: Operation): boolean =>
     eventId !== undefined && creation !== undefined;
   const removed = chosen.filter((operation) => !isPart(operation));
@@ -97,8 +97,8 @@ export async function dropOperations(
   const mayBeEmpty = isGone || record?.copy === undefined;
   if (record === undefined || !mayBeEmpty || (eventId !== undefined && put.length > 0))
     return undefined;
-  const left = await transaction.operations(key, record);
-  if (left.length > 0 || (record.copy !== undefined && !isGoneCopy(removed))) return undefined;
+  const remaining = await transaction.operations(key, record);
+  if (remaining.length > 0 || (record.copy !== undefined && !isGoneCopy(removed))) return undefined;
   const notice = await removeCopy(transaction, key);
   return notice;
 }
@@ -118,8 +118,9 @@ function sharedOf(creation: NonNullable<Operation['creation']>): Operation['shar
 }
 
 /**
- * Replaces an event, in all its unsent versions. The operation and those behind it get new numbers: a request with the old text that arrives late must
- * not count as this one. Older values of shared keys stay older than those that others have written since.
+ * Replaces an event in all its unsent versions. The operation and those behind it get new numbers, so that a late
+ * request with the old text does not count as the new one. The new numbers would also make their values of shared keys
+ * newer than those that other sessions have written since. So these values are removed.
  */
 export async function changeEvent(
   transaction: CacheTransaction,
@@ -170,7 +171,7 @@ export async function changeEvent(
   return undefined;
 }
 
-/** Removes the values of shared keys that others have written since. */
+/** Removes the values of those shared keys that other sessions have written since the operation. */
 async function withoutOvertaken(
   transaction: CacheTransaction,
   operation: Operation,

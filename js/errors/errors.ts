@@ -16,7 +16,7 @@ export const SESSION_ERROR_CODES = [
   'not_found',
   /**
    * The session has changed since the handle was read. The service's option `stale` is `'reject'`, or the append
-   * has an `expectedRevision` or `expectedEvents`, or a rewind has undone the append's run; see `staleReason`.
+   * has an `expectedRevision` or `expectedEvents`. Or a rewind has undone the append's run; see `staleReason`.
    */
   'stale_session',
   /** JSON cannot represent a value; `path` leads to it. */

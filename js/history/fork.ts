@@ -35,7 +35,8 @@ export interface ForkRequest extends CompositeSessionKey, Abortable {
  * there. The events keep their ids, and the user's and the app's state are not changed. The new session is stored in
  * one step.
  *
- * The `parent` of the new session names the session and the last event that both have, where the storage stores it.
+ * The `parent` of the new session names the original session and the last event that both have. A storage may not
+ * store it.
  *
  * Where the state of that place is not known, as `stateAt` reports it, the keys are absent.
  *

@@ -70,7 +70,7 @@ export async function rewind(service: SessionService, request: RewindRequest): P
   return { event, unknownKeys };
 }
 
-/** Like {@link rewind}, and returns a handle on the whole rewound session. */
+/** Like {@link rewind}, but also returns a handle on the whole rewound session. */
 export async function rewindSession(
   service: SessionService,
   request: RewindRequest,

@@ -8,7 +8,7 @@ import { compactionOf, countsForAll, isFilled, isMarker, marksOf, type Reading }
 /** A view of loaded events. */
 export interface ViewedEvents {
   readonly events: Event[];
-  /** The same with the indices of stored events; empty if there is no marker. */
+  /** The items of the view, with the indices of stored events. Empty if there is no marker. */
   readonly items: readonly HistoryItem[];
   /** The ids of a transcript's events that a summary stands for. */
   readonly summarised: ReadonlySet<string>;

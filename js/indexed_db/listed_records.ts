@@ -21,8 +21,8 @@ export interface ListedRecord {
 }
 
 /**
- * Checks records as `Record::head` in `src/wasm/indexed_db/records/record.rs` does. Here it is done again, since the
- * wasm would need eleven calls into JavaScript for each listed session.
+ * Checks records as `Record::head` in `src/wasm/indexed_db/records/record.rs` does. The check is repeated here because
+ * the wasm would need eleven calls into JavaScript for each listed session.
  */
 export function toListed(records: readonly unknown[]): ListedSession[] {
   return (records as readonly ListedRecord[]).map(listedSession);

@@ -55,7 +55,7 @@ export class AppendHandle<S extends object> {
   /**
    * Appends an event. Returns the handle.
    *
-   * @param shown what the store shows of the session
+   * @param shown the revision that the store shows, and whether its session was there
    */
   async append(
     service: SessionService<S>,

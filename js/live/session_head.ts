@@ -2,7 +2,7 @@ import { keepEqual } from '../json/keep_equal.js';
 import type { LiveSessionSnapshot } from './live_session.js';
 import { splitState } from './snapshot/scoped_state.js';
 
-/** What a snapshot has of the session beside its events. */
+/** The members of a snapshot that come from the session, except its events. */
 type HeadMembers<S extends object> = Pick<
   LiveSessionSnapshot<S>,
   'state' | 'scopes' | 'lastUpdateTime' | 'title' | 'labels'
@@ -12,7 +12,7 @@ type HeadMembers<S extends object> = Pick<
 export class SessionHead<S extends object> {
   #status: LiveSessionSnapshot['status'] = 'loading';
   #members = NO_MEMBERS as HeadMembers<S>;
-  /** The last revision that was read. Absent: only a read of the whole window tells what has changed. */
+  /** The revision that was read last. If it is absent, only a read of the whole window tells what has changed. */
   #revision: number | undefined;
 
   get status(): LiveSessionSnapshot['status'] {
@@ -27,7 +27,7 @@ export class SessionHead<S extends object> {
     return this.#revision;
   }
 
-  /** Whether the session was read: if it is not there any more, it was deleted. */
+  /** Whether a read has found the session. If a later read does not find it, it was deleted. */
   get wasThere(): boolean {
     return this.#status === 'ready' || this.#status === 'deleted';
   }

@@ -14,7 +14,7 @@ export interface Description {
   readonly title?: string | undefined;
   /** The JSON text of an object. */
   readonly labels?: string | undefined;
-  /** The JSON text of a {@link SessionParent}. Only of a new session. */
+  /** The JSON text of a {@link SessionParent}. Only a new session gets one. */
   readonly parent?: string | undefined;
   /** The JSON text of a new session's own state. */
   readonly initialState?: string | undefined;

@@ -47,12 +47,12 @@ export interface Session<S extends object = StateShape> {
   title?: string;
   /** Absent without labels. */
   labels?: Record<string, string>;
-  /** Where the session was forked from. Absent if it was not, and in storages that do not store it. */
+  /** Where the session was forked from. Absent if it is no fork, and in storages that do not store it. */
   parent?: SessionParent;
 }
 
 /**
- * Where a session was forked from. That session may be deleted since.
+ * Where a session was forked from. The original session may have been deleted since.
  *
  * @example
  * ```ts
@@ -63,7 +63,7 @@ export interface Session<S extends object = StateShape> {
  * ```
  */
 export interface SessionParent {
-  /** The id of the session, of the same user. */
+  /** The id of the original session. Both sessions have the same user. */
   sessionId: string;
   /** The last event that both sessions have. Absent: the new session began without events. */
   eventId?: string;
@@ -153,8 +153,8 @@ export interface ImportedSessionRequest<
   stateDelta?: StateDelta<S> | undefined;
   /**
    * `'unknown'`: the session may have begun with other values of keys that its events change. So `sessionInfo` has no
-   * `initialState`, and a rewind names the keys that it cannot restore. It is also unknown if there are events and no
-   * `state`. Otherwise the session began with `state`.
+   * `initialState`, and a rewind names the keys that it cannot restore. Without this member the session began with
+   * `state`. If there are events and no `state`, the initial state is unknown as well.
    */
   initialState?: 'unknown' | undefined;
   /** Where the session was forked from; see {@link Session.parent}. */

@@ -66,7 +66,7 @@ export interface SessionInfo<S extends object = StateShape> {
   /**
    * The session's own state when it was created, without `user:` and `app:` keys. Absent if it is not known: at
    * Vertex AI, in storages that do not store it, for sessions that other programs created, and for sessions that were
-   * imported with events and without it.
+   * imported with events but without their initial state.
    */
   initialState?: Partial<S>;
 }

@@ -6,14 +6,14 @@ import { partsOf } from '../model/event/parts.js';
 import type { HistoryView } from '../model/session.js';
 
 /**
- * Computes the last `count` events of a view. With all markers and the first events that rewinds name, the rules know
- * for each of the last stored events what the whole history would say. Returns `undefined` if earlier events may decide:
+ * Computes the last `count` events of a view. All markers, and the first events that rewinds name, decide which of the
+ * last stored events the view shows. Returns `undefined` if earlier events may decide as well:
  *
  * - The last stored events have fewer than `count` events of the view.
- * - A summary has the author of an agent's event that is earlier.
- * - A response answers an earlier call, which it brings back if a compaction hides it.
+ * - A summary takes its author from an agent's event that is earlier.
+ * - A response answers an earlier call. If a compaction hides that call, the response brings it back.
  *
- * @param markers as in `MarkerRows`, of the same moment
+ * @param markers as in `MarkerRows`, read at the same revision
  * @param last the last stored events
  */
 export function endOfView(
@@ -28,7 +28,7 @@ export function endOfView(
   for (const event of last) list.push(event);
   const { events, items, summarised } = viewOf(list, view);
   const start = events.length - count;
-  // A summary before that event may stand elsewhere.
+  // The first of the last events that the view shows. A summary before it may stand elsewhere in the whole view.
   const known = items.findIndex(({ event, isSummary }) => event >= first && !isSummary);
   if (known < 0 || start < known) return undefined;
   // A transcript has no summaries, and its calls stay where they are.
@@ -56,16 +56,16 @@ function isCompaction(event: Event): boolean {
   return compactionOf(event) !== undefined || compactedEndOf(event) !== undefined;
 }
 
-/** Whether {@link pageOfView} can compute pages of a view: it cannot place the summaries of later compactions. */
+/** Returns whether {@link pageOfView} can compute pages of a view. It cannot place summaries of later compactions. */
 export function hasPages(markers: readonly Event[], view: HistoryView): boolean {
   return view === 'transcript' || !markers.some(isCompaction);
 }
 
 /**
- * Computes the last events of a view before an event. Returns `undefined` if other events may decide: those before the
- * given ones, or a later response to a call that a compaction hides.
+ * Computes the last events of a view before an event. Returns `undefined` if events that are not given may decide:
+ * earlier ones, or a later response to a call that a compaction hides.
  *
- * @param markers as in `MarkerRows`, with the event if there is one; see {@link hasPages}
+ * @param markers as in `MarkerRows`, with the event of `eventId` if there is one; see {@link hasPages}
  * @param last the last stored events before that event
  * @param isFirst whether no event is stored before them
  */
@@ -83,9 +83,9 @@ export function pageOfView(
   const list = [...others.slice(0, first), ...last, ...later];
   const { events, summarised } = viewOf(list, view);
   const position = (index: number): number => {
-    const isFrom = new Set(list.slice(index));
-    const found = events.findIndex((event) => isFrom.has(event));
-    return found < 0 ? events.length : found;
+    const rest = new Set(list.slice(index));
+    const first = events.findIndex((event) => rest.has(event));
+    return first < 0 ? events.length : first;
   };
   const [known, end] = [isFirst ? 0 : position(first), position(first + last.length)];
   const start = Math.max(0, end - limit);

@@ -90,7 +90,7 @@ export class EventPages {
 
   /**
    * Reads a page of a view. The count of a view and a page after an event need the whole history, as do pages of the
-   * model's view once there is a compaction. Any other page needs the markers and the events before it.
+   * model's view once there is a compaction. Any other page needs only the markers and the events before it.
    */
   #readIn(view: HistoryView, page: PageRequest): MaybePromise<ReadPage> {
     if (view === 'raw') return this.read(page);

@@ -16,7 +16,7 @@ export interface EventWindow {
   readonly from: number | undefined;
 }
 
-/** Reads what a view is computed from. */
+/** The reads that a view is computed from. */
 export interface ViewSource {
   readonly load: (window: EventWindow) => MaybePromise<ReadSession | undefined>;
   /** Returns `undefined` if there is no session, or if the storage cannot find markers alone. */
@@ -42,9 +42,9 @@ interface KeptView {
 
 const MOST_KEPT = 100;
 const LONGEST_KEPT = 300;
-/** The factor by which a read grows whose events do not decide the end of a view. */
+/** If a read has too few events to decide the end of a view, the next one has this many times as many. */
 export const GROWTH = 4;
-/** How often markers are read, if others write meanwhile. */
+/** How often markers are read if others write meanwhile. Then all events are read. */
 const ATTEMPTS = 3;
 const WHOLE: EventWindow = { last: undefined, from: undefined };
 
@@ -55,9 +55,10 @@ const WHOLE: EventWindow = { last: undefined, from: undefined };
  * among them. An event that was appended after a compaction, with a time that the compaction covers, stays in such a
  * window: its author's clock was behind.
  *
- * Otherwise the markers are read, and then the end of the history, until it decides the end of the view; see
- * {@link endOfView}. A storage that cannot find markers alone gives all events. The end of the view is kept. Later reads continue it with the events since. They
- * do so only if the revision shows that ordinary events were appended, and that nothing else was written.
+ * Otherwise the markers are read, and then more and more of the last events, until these decide the end of the view;
+ * see {@link endOfView}. If the storage cannot find markers alone, all events are read. The end of the view is kept.
+ * Later reads continue it with the events since. They do so only if the revision shows that ordinary events were
+ * appended, and that nothing else was written.
  */
 export class ViewReader {
   /** By key and view; the first one was used least recently. */
@@ -128,7 +129,7 @@ export class ViewReader {
   }
 }
 
-/** The end of a view, or all of it, and the read that has its last stored event. */
+/** The end of a view or the whole view, and the read with the last stored events. */
 interface EndOfView {
   readonly read: ReadSession;
   readonly events: Event[];
@@ -155,7 +156,7 @@ function readEnd(
         if (read === undefined) return undefined;
         const isSame = read.created === markers.created && read.revision === markers.revision;
         if (!isSame) return readEnd(source, view, limit, attempts - 1);
-        // With damaged events left out, a short read proves nothing.
+        // A short read is the whole history, unless damaged events were left out.
         if (read.events.length < last) {
           return source.skipsCorrupt ? after(source.load(WHOLE), whole) : whole(read);
         }

@@ -4,7 +4,7 @@ import type { Connection } from './connection/connection.js';
 import { HandlerBackend } from './handler_backend.js';
 import { askWhatItIs } from './version.js';
 
-/** A server, and the backend for what it is. */
+/** A server, which is asked for its kind once, and the backend for that kind. */
 export class RemoteServer {
   readonly #connection: Connection;
   #backend: ServerBackend | undefined;
@@ -14,18 +14,18 @@ export class RemoteServer {
     this.#connection = connection;
   }
 
-  /** Only once {@link RemoteServer.load} has ended. */
+  /** Present once {@link RemoteServer.load} has succeeded. */
   get backend(): ServerBackend {
     return this.#backend!;
   }
 
-  /** Asks the server what it is. Returns `undefined` once that is known. After a failure the next call asks again. */
+  /** Asks the server for its kind. Returns `undefined` once it is known. After a failure the next call asks again. */
   load(): Promise<void> | undefined {
     if (this.#backend !== undefined && this.#asking === undefined) return undefined;
     if (this.#asking === undefined) {
       this.#asking = this.#ask();
       const forget = (): void => (this.#asking = undefined);
-      // Before all calls that wait: none of them begins before it, and no later call overtakes them.
+      // `forget` runs before all calls that wait: none of them begins before it, and no later call overtakes them.
       this.#asking.then(forget, forget);
     }
     return this.#asking;

@@ -141,7 +141,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     request: RunRequest<S>,
     stopped: HostAbortSignal,
   ): AsyncGenerator<Event, void, undefined> {
-    // Taken before anything is awaited: the caller may change the request meanwhile.
+    // The request is taken before anything is awaited: the caller may change it meanwhile.
     const run = takeRun(this[CORE], request);
     try {
       await raceSignal(stopped, untilAborted(run.signal, this.#server.load()));

@@ -4,10 +4,10 @@ import { isPlainObject } from '../json/rules.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Connection } from './connection/connection.js';
 
-/** What a server is: `adk api_server`, or the handler of `adk-session-wasm/server`. */
+/** The kind of a server: `adk api_server`, or the handler of `adk-session-wasm/server`. */
 type ServerKind = 'api_server' | { readonly keepsOperations: boolean };
 
-/** Asks a server what it is. */
+/** Asks a server for its kind. */
 export async function askWhatItIs(connection: Connection, call: StorageCall): Promise<ServerKind> {
   const request = { method: 'GET', path: VERSION_PATH } as const;
   const kind = await connection.request<ServerKind>(request, call, (json, headers) => {
@@ -16,7 +16,7 @@ export async function askWhatItIs(connection: Connection, call: StorageCall): Pr
       return isPlainObject(json) && json.language === 'python' ? 'api_server' : undefined;
     }
     if (!isCompatible(version)) throw otherVersion(version);
-    // Without it the answer was cut off: a write that is sent again would be applied twice.
+    // An answer without this member was cut off. If it counted as `false`, a repeated write could be applied twice.
     if (!isPlainObject(json) || typeof json.keepsOperations !== 'boolean') return undefined;
     return { keepsOperations: json.keepsOperations };
   });

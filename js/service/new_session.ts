@@ -61,7 +61,7 @@ export function takeNewSession<S extends object>(
   if (request.initialState !== undefined) {
     requireOneOf('initialState', request.initialState, ['unknown']);
   }
-  // Without a state, events from elsewhere may still have had one before them.
+  // If no state is given, the events may still come from a session that began with one.
   const isKnown =
     request.initialState === undefined && (Boolean(request.state) || events.length === 0);
   return {

@@ -316,7 +316,7 @@ export class ServiceCore {
     return (this.#backend ??= this.#parts.openBackend(context));
   }
 
-  /** Returns `undefined` once the wasm and what the backend needs are loaded. */
+  /** Begins to load the wasm and what the backend needs. Returns `undefined` once both are loaded. */
   #loading(atOnce: boolean): Promise<void> | undefined {
     const { load } = this.#parts;
     const wait = loadWasm(atOnce);

@@ -84,8 +84,8 @@ export interface ServiceParts {
   /** Whether the storage removes a key of a state whose value is `null`. */
   readonly removesNull?: boolean | undefined;
   /**
-   * Begins to load what the backend needs, and returns `undefined` once it is loaded. Calls wait for the promise, and
-   * fail as it does; the next one loads again.
+   * Begins to load what the backend needs, and returns `undefined` once it is loaded. Calls wait for the promise. If it
+   * fails, they fail, and the next call loads again.
    */
   readonly load?: (() => Promise<void> | undefined) | undefined;
   /** Makes the backend that the service works on. */

@@ -118,10 +118,10 @@ export interface ReadPage {
   readonly parent?: string | undefined;
 }
 
-/** A session whose markers to read. */
+/** Asks for the markers of a session. */
 export interface MarkersRequest extends BackendCall {
   readonly key: CompositeSessionKey;
-  /** An event to return too, if it is stored. */
+  /** The id of an event to return too, if it is stored. */
   readonly eventId?: string | undefined;
   readonly skipCorrupt?: boolean | undefined;
 }

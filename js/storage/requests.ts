@@ -146,7 +146,7 @@ export interface StoragePageRequest extends StorageCall {
 }
 
 /**
- * The request of a session's markers: the events that change which others belong to its view.
+ * Asks for a session's markers: the events that change which other events belong to its view.
  *
  * @example
  * ```ts

@@ -259,7 +259,7 @@ function copyOf(session: RemoteSession, before?: Copy): Copy {
   return {
     ...{ created, revision, lastUpdateTime, title, labels },
     createTime: createTime ?? before?.createTime ?? lastUpdateTime,
-    // Neither ever changes, and only some answers tell them.
+    // The parent and the initial state never change, and some answers lack them.
     parent: parent ?? before?.parent,
     initialState: before?.initialState,
     state: own ?? before?.state ?? '{}',

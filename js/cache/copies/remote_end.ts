@@ -24,7 +24,7 @@ export interface RemoteSession {
   readonly title: string;
   /** JSON text. */
   readonly labels: string;
-  /** JSON text. Absent in changes, too. */
+  /** JSON text. Absent if the session has no parent, and in changes. */
   readonly parent?: string | undefined;
   /** With the keys of all scopes. Absent if nothing has changed. */
   readonly state: JsonState | undefined;

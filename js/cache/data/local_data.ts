@@ -15,7 +15,7 @@ export class LocalData {
   readonly #store: LocalStore;
   readonly #memory = new OperationMemory();
   readonly #listeners = new Set<OperationListener>();
-  /** The last number that was drawn when this tab wrote last. */
+  /** The last drawn number right after this tab's last write. */
   #counter = 0;
   /** Whether another tab or process has drawn numbers between two writes of this tab. */
   #hasOthers = false;
@@ -68,7 +68,7 @@ export class LocalData {
     return result;
   }
 
-  /** Returns whether another tab or process has written since the last call, as far as this tab's writes have shown. */
+  /** Returns whether another tab or process has written since the last call. Only writes of this tab notice it. */
   takeOthers(): boolean {
     const hasOthers = this.#hasOthers;
     this.#hasOthers = false;

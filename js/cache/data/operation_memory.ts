@@ -26,13 +26,13 @@ interface Folded {
 }
 
 /**
- * Remembers operations, their folds, and what they write in shared states, so that a write does not read all that waits.
- * The records of the session and of the owner tell whether they are still those that are stored.
+ * Remembers operations, their folds and their writes to shared states. So a write does not read all waiting operations.
+ * The stamps in the records of the session and of the owner tell whether the stored operations are still the same.
  */
 export class OperationMemory {
   readonly #operations = new Map<string, Remembered>();
   readonly #folds = new Map<string, Folded>();
-  /** What unsent operations write in the state of an app and in those of its users, by app. */
+  /** By app: the writes of unsent operations to the states of the app and of its users. */
   readonly #shared = new Map<string, SharedMemory>();
 
   operations(

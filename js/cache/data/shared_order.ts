@@ -23,8 +23,8 @@ class Line {
   }
 
   /**
-   * Returns an operation that is sent before another one, as near to it as possible: so each waits for another one, and
-   * none wakes all the rest. Those that were sent without an answer go before the others.
+   * Returns the operation that the given one waits for. It is sent before the given one, and is as near to it as
+   * possible: so each waits for another one, and none wakes all the rest. Attempted operations are sent first.
    */
   before(operation: Operation, isIgnored: (other: Operation) => boolean): Operation | undefined {
     const { number, attempts } = operation;

@@ -6,14 +6,17 @@ import type { OperationMemory } from './operation_memory.js';
 
 type Writes = readonly NumberedWrite[];
 
-/** What unsent operations change in the states of apps and users, in a transaction. They are listed once, by app. */
+/**
+ * The writes of unsent operations to the states of apps and users, as one transaction sees them. The writes of each app
+ * are listed once.
+ */
 export class SharedWrites {
   readonly #local: LocalTransaction;
   readonly #owner: () => OwnerRecord;
   readonly #ownerName: string;
   readonly #memory: OperationMemory;
   readonly #writes = new Map<string, Promise<Writes>>();
-  /** Whether the transaction has changed them. */
+  /** Whether the transaction has changed any of these writes. */
   isChanged = false;
 
   constructor(
@@ -28,7 +31,7 @@ export class SharedWrites {
     this.#owner = owner;
   }
 
-  /** Those of one state, in their order. */
+  /** Returns the writes to one state, in their order. */
   async of({ appName, userId }: StateOwner): Promise<NumberedWrite[]> {
     return (await this.#ofApp(appName)).filter((write) => write.userId === userId);
   }
@@ -52,17 +55,17 @@ export class SharedWrites {
     await this.#local.delete('outbox', sharedKey(this.#ownerName, { appName, userId }, number));
   }
 
-  /** Called after the commit. */
+  /** Gives the writes to the memory. Called after the commit. */
   remember(): void {
     for (const [appName, writes] of this.#writes) {
       this.#memory.rememberShared(this.#owner(), appName, writes);
     }
   }
 
-  /** Changes what is known of an app, so that it need not be listed again. */
+  /** Applies a change to the listed writes of an app, so that they need not be listed again. */
   #change(appName: string, change: (writes: Writes) => Writes): void {
     const writes = this.#ofApp(appName).then(change);
-    // If the list fails, so does the transaction.
+    // Avoids an unhandled rejection. If the list fails, the transaction fails as well.
     writes.catch(() => undefined);
     this.#writes.set(appName, writes);
     this.isChanged = true;

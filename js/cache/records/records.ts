@@ -16,7 +16,7 @@ export interface OwnerRecord {
   readonly client: string;
   /** The last number that was drawn. Births, revisions and the numbers of operations come from it. */
   readonly counter: number;
-  /** Changes with each change of what unsent operations write in shared states. */
+  /** Gets a new value whenever the writes of unsent operations to shared states change. */
   readonly sharedStamp: number;
   readonly lease?: LeaseRecord | undefined;
   /** The lists that were fetched, by name of their user or app. */

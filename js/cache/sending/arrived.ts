@@ -1,4 +1,4 @@
-/** What arrives with operations of any kind: their values in shared states, and the revisions of their events. */
+/** Applies what arrives with operations of any kind: their values in shared states, and their events' revisions. */
 import { ownerOf } from '../../storage/scopes.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
@@ -9,7 +9,7 @@ import { storedEvent } from '../storage/shown_events.js';
 import { withArrived } from '../view/shared_overlay.js';
 import { stripShared } from './strip.js';
 
-/** Returns those of the sent operations that are still there. */
+/** Returns the sent operations that still wait in the outbox. */
 export async function presentOf(
   transaction: CacheTransaction,
   key: Operation['key'],
@@ -21,7 +21,7 @@ export async function presentOf(
   return operations.filter(({ number, landed }) => numbers.has(number) && landed === undefined);
 }
 
-/** Records what arrived in shared states. The values stay until a fetch that begins later. */
+/** Records the arrived values of shared states. They stay until a fetch that begins later. */
 export async function landShared(
   transaction: CacheTransaction,
   operations: readonly Operation[],
@@ -41,7 +41,7 @@ export async function landShared(
   }
 }
 
-/** Gives operations that replace events of arrived ones the revisions that these have now. */
+/** Gives each operation that replaces an arrived event the present revision of that event, as the expected one. */
 export async function expectArrived(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
@@ -64,7 +64,7 @@ export async function expectArrived(
   if (put.length > 0) await transaction.changeOperations(key, { put });
 }
 
-/** A session never goes back to an earlier revision when its operations leave. */
+/** Keeps a session's tick at least as high: its revision must not fall when its operations leave. */
 export async function keepTick(
   transaction: CacheTransaction,
   key: CompositeSessionKey,

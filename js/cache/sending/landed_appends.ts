@@ -1,4 +1,4 @@
-/** What the answer to appends changes: the operations that have arrived, and the copy. */
+/** Applies the answer to appends: removes the arrived operations, and updates the copy. */
 import { ownerOf } from '../../storage/scopes.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { parseEventText } from '../../storage/stored_events.js';
@@ -18,13 +18,13 @@ import { applyValue, type JsonState } from '../view/json_state.js';
 import { deltaOf, sharedWrites, splitByScope } from '../view/shared_overlay.js';
 import { expectArrived, keepTick, landShared, presentOf } from './arrived.js';
 
-/** The copy that an append was sent for. */
+/** The creation and the revision of the copy when an append was sent. */
 export interface AppendPosition {
   readonly created: number | null;
   readonly revision: number;
 }
 
-/** Events have arrived. @returns whether the copy has to be fetched, and what has changed */
+/** Applies the answer to appends. @returns whether the copy has to be fetched, and what has changed */
 export async function landAppends(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
@@ -97,7 +97,7 @@ export async function landAppends(
       ? JSON.parse(copy.state)
       : splitByScope(JSON.parse(toldState) as JsonState).session
   ) as JsonState;
-  // A told state has what was missed, and nothing of this append.
+  // A state in the answer includes the missed events, but not this append.
   const untold = toldState === undefined ? [...deltas] : deltas.filter(({ isOwn }) => isOwn);
   untold.sort((one, other) => one.revision - other.revision);
   for (const { text } of untold) applyDelta(state, text);
@@ -107,7 +107,7 @@ export async function landAppends(
       ? (arrived.find(({ title }) => title !== undefined)?.title ?? '')
       : copy.title;
   draft.copy = { ...draft.copy, revision, lastUpdateTime, title, state: JSON.stringify(state) };
-  // Before the rest gets other numbers.
+  // Comes before `storeDraft`, which may give the remaining operations new ticks.
   await transaction.changeOperations(key, { removed: arrived });
   const { stamp, shape } = (await transaction.session(key))!;
   const after = await storeDraft(transaction, { ...draft, record: { ...record, stamp, shape } });
@@ -116,7 +116,7 @@ export async function landAppends(
     const at = draft.isReordered ? transaction.counter : after.tick;
     taken.notices.push({ type: 'appended', ...key, revision: at, scopes: [] });
   }
-  // The answer does not tell the states that the missed events have changed.
+  // The answer lacks the shared states that the missed events have changed.
   const missedWrites = sharedWrites(
     deltas.filter(({ isOwn }) => !isOwn).map(({ text }) => deltaOf(text)),
   );
@@ -132,8 +132,8 @@ function applyDelta(state: JsonState, text: string): void {
 }
 
 /**
- * Tells handles of values that others have replaced before the answer came. Handles had them from the operation, which
- * lay over the copy.
+ * Renumbers events whose values others replaced before the answer came, so that handles read the state again. Handles
+ * have the old values: until now the operation lay over the copy.
  */
 async function showReplaced(
   transaction: CacheTransaction,

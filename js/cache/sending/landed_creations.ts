@@ -1,4 +1,4 @@
-/** What the answer to a creation changes: the session is there now, or was there before. */
+/** Applies the answer to a creation: the session exists now, or it existed before. */
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { Notice } from '../../model/notice.js';
 import type { CreatedSession } from '../../storage/backend.js';
@@ -13,7 +13,7 @@ import type { JsonState } from '../view/json_state.js';
 import { splitByScope } from '../view/shared_overlay.js';
 import { expectArrived, keepTick, landShared, presentOf } from './arrived.js';
 
-/** The session of a creation is there. */
+/** Applies the answer that the session was created. */
 export async function landCreation(
   transaction: CacheTransaction,
   sent: Operation,
@@ -47,7 +47,7 @@ export async function landCreation(
     const draft = { key, record: own, copy, overlay, isReordered: false, isChanged: false };
     await putWindow(transaction, draft, creation.events, false);
     draft.isChanged = false;
-    // A repeated creation is answered with what others have written since.
+    // The answer to a repeated creation includes what others have written since.
     const isStale = createdAt > 0 && revision !== createdAt + creation.events.length;
     draft.copy = { ...draft.copy, isStale };
     await storeDraft(transaction, draft);
@@ -58,8 +58,8 @@ export async function landCreation(
 }
 
 /**
- * The session of a creation was there before. Its copy is fetched again if it is that of a session whose deletion was
- * given up: the creation came after it.
+ * Applies the answer that the session existed before. If the copy is of an earlier session, whose deletion was given up
+ * before the creation, the copy is removed and fetched again.
  */
 export async function landPresence(
   transaction: CacheTransaction,
@@ -72,7 +72,7 @@ export async function landPresence(
   return operation !== undefined && isOther ? [await removeCopy(transaction, key)] : [];
 }
 
-/** The session of a creation was there before, from another device, and the copy has it now. */
+/** Turns a creation into appends: another device created the session before, and the copy has that session now. */
 export async function mergeCreation(transaction: CacheTransaction, sent: Operation): Promise<void> {
   const key = sent.key as CompositeSessionKey;
   const [operation] = await presentOf(transaction, key, [sent]);
@@ -82,7 +82,7 @@ export async function mergeCreation(transaction: CacheTransaction, sent: Operati
   const rest = { attempts: 0, key, birth: operation.birth, shared: {} } as const;
   const operations = await transaction.operations(key, record);
   const others = operations.filter(({ number }) => number !== operation.number);
-  // The remote has seen the numbers up to that of the creation.
+  // The appends get new numbers, because the remote has seen those up to the creation's.
   const appends = events.map((event): Operation => {
     const number = transaction.tick();
     return { ...rest, number, kind: 'append', time: event.timestamp, event, expected: null };

@@ -1,4 +1,4 @@
-/** What an answer of the remote changes: to a title or labels, to a deletion, and to a change of a state. */
+/** Applies answers of the remote to changes of titles and labels, to deletions, and to changes of states. */
 import type { CompositeSessionKey } from '../../model/session.js';
 import { removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';

@@ -1,4 +1,4 @@
-/** What an answer changes that tells that operations were not stored, or that their session is gone. */
+/** Applies answers which say that operations were not stored, or that their session is gone. */
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { Notice } from '../../model/notice.js';
 import { removeCopy, removeGone } from '../copies/copy_writer.js';
@@ -7,7 +7,7 @@ import { refusalOfDeleted } from '../records/failures.js';
 import type { Operation, Refusal } from '../records/records.js';
 import { landShared, presentOf } from './arrived.js';
 
-/** The remote will never accept operations. */
+/** Marks the first of the operations as refused: the remote will never accept them. */
 export async function refuse(
   transaction: CacheTransaction,
   sent: readonly Operation[],
@@ -24,7 +24,7 @@ export async function refuse(
   });
 }
 
-/** The answer tells that nothing was stored: the operations count as never sent. */
+/** Marks operations as never sent, because the answer says that nothing was stored. */
 export async function releaseUnstored(
   transaction: CacheTransaction,
   sent: readonly Operation[],
@@ -36,7 +36,7 @@ export async function releaseUnstored(
   await transaction.changeOperations(first.key, { put });
 }
 
-/** Gives an operation the revision that the remote's event has. @returns whether it may be sent with that */
+/** Makes an operation expect the event's revision at the remote. @returns whether it may be sent with that */
 export async function adoptRevision(
   transaction: CacheTransaction,
   sent: Operation,
@@ -52,7 +52,7 @@ export async function adoptRevision(
   return true;
 }
 
-/** The session that operations change is gone from the remote. */
+/** Applies the answer that the session of operations is gone from the remote. */
 export async function landAbsence(
   transaction: CacheTransaction,
   sent: readonly Operation[],
@@ -68,7 +68,7 @@ export async function landAbsence(
   return [];
 }
 
-/** Operations had arrived before their session was deleted. */
+/** Removes operations that arrived before their session was deleted. */
 export async function landBeforeDeletion(
   transaction: CacheTransaction,
   sent: readonly Operation[],

@@ -17,7 +17,7 @@ export interface OverlayEvent extends OperationEvent {
   readonly expected: number | undefined;
   /** The number of the last operation that writes it. */
   readonly number: number;
-  /** Its texts in all operations. */
+  /** The texts of the event in all operations. */
   readonly texts: readonly string[];
 }
 
@@ -184,8 +184,8 @@ export function overlayRows({ overlay }: SessionView): ViewedEvent[] {
 }
 
 /**
- * Lays an operation's event over the copy's one of the same id. The text of others stays if the operation came too late.
- * The copy's newer text may be this device's own, of an operation whose answer is missing.
+ * Lays an operation's event over the copy's event of the same id. If the copy has a newer text of others, that text
+ * stays. A newer text of this device does not: it comes from an operation whose answer is missing.
  */
 export function overlayEvent(stored: EventRecord, over: OverlayEvent | undefined): ViewedEvent {
   const { id, seq, tick, timestamp, text } = stored;

@@ -29,7 +29,7 @@ export function overlayState(
   return { revision: Math.max(tick, last ?? 0), state: withWrites(state, writes) };
 }
 
-/** Returns what a state is after operations. Those that were refused change nothing. */
+/** Returns a state after operations. Refused operations change nothing. */
 function withWrites(
   state: string,
   writes: readonly (SharedWrite & Partial<NumberedWrite>)[],

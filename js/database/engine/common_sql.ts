@@ -21,7 +21,7 @@ export const LOCKED_ROWS: Pick<Engine, 'locksRows' | 'lock'> = {
   },
 };
 
-/** Returns the end of a statement that creates an index. */
+/** Returns the `where` clause of a statement that creates an index. It is empty without a condition. */
 export function condition(where: RawBuilder<boolean> | undefined): RawBuilder<unknown> {
   return where === undefined ? sql`` : sql` where ${where}`;
 }

@@ -3,8 +3,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Engine } from '../engine/engine.js';
 
 /**
- * Texts of which each marker has one: Python's names, and ours in an event that is also stored as its own JSON.
- * A text is followed by quotes that this JSON escapes.
+ * Each marker has one of these texts: Python's names, or ours in an event that is also stored as its own JSON.
+ * The quotes after a name are left out, because that JSON escapes them.
  */
 const MARKER_TEXTS = [
   'rewind_before_invocation_id',
@@ -15,8 +15,8 @@ const MARKER_TEXTS = [
 ];
 
 /**
- * The condition that an event may be a marker. Messages with these texts pass it too. An index has the same
- * condition, so it holds no values.
+ * Returns the condition that an event may be a marker. Messages with these texts fulfil it too. It has literals
+ * instead of parameters, because the index has the same condition.
  */
 export function mayBeMarker({ json }: Pick<Engine, 'json'>): RawBuilder<boolean> {
   const text = json(sql.ref('event_data'));

@@ -18,7 +18,7 @@ export interface SessionColumns {
   update_time: StoredTime;
   side_time: StoredTime | null;
   last_update_time: StoredTime | null;
-  /** Absent in rows that a write decides on: a write leaves them as they are. */
+  /** Title, labels and parent are absent in rows that a write decides on: the write leaves them as they are. */
   title?: string | null;
   labels?: string | null;
   parent?: string | null;

@@ -51,8 +51,8 @@ export interface Tables {
     replaced_at: StoredTime | null;
   };
   /**
-   * What users say about a session, its parent and its initial state. Only sessions that need it have a row. A row counts
-   * only while its `create_time` equals the session's: another one belongs to a session that Python has deleted.
+   * The title, labels, parent and initial state of a session. Only sessions that need it have a row. A row counts only
+   * while its `create_time` equals the session's: another one belongs to a session that Python has deleted.
    */
   adk_session_wasm_details: UserKeyColumns & {
     session_id: string;

@@ -22,7 +22,7 @@ import {
 import { cached, filledChunks, nextPowerOfTwo } from './statement_sizes.js';
 import type { VerbContext } from './verb_context.js';
 
-/** The most invocations of one statement. */
+/** The largest number of invocations that one statement looks for. */
 const MOST_TARGETS = 1024;
 
 type Values = Key & { event: string };
@@ -32,7 +32,8 @@ function markerStatements(database: Database, engine: Engine) {
   const [time, tie] = engine.eventOrder;
   const select = (condition: RawBuilder<boolean>) =>
     selectEvents(database, engine, condition).select([
-      // Otherwise SQLite reads the whole session by the index of this order, to save the sort of a few rows.
+      // `coalesce` hides the column from SQLite's planner. Otherwise SQLite reads the whole session by the index of
+      // this order, to save the sort of a few rows.
       sql<StoredTime>`coalesce(${time}, ${time})`.as('at'),
       sql<StoredTime>`${tie}`.as('tie'),
     ]);
@@ -46,7 +47,7 @@ function markerStatements(database: Database, engine: Engine) {
     database.selectFrom(rows.as('found')).selectAll().orderBy('at').orderBy('tie');
   return {
     markers: new Prepared<Values, EventColumns>((value) => inOrder(markers(value))),
-    /** The same, and the first events of so many invocations. */
+    /** Returns the markers, and the first events of this number of invocations. */
     withTargets: cached(
       (targets: number) =>
         new Prepared<Values & Record<`target${number}`, string>, EventColumns>((value) => {
@@ -70,8 +71,8 @@ function markerStatements(database: Database, engine: Engine) {
 }
 
 /**
- * Reads the markers of a session by their index. For the first events that rewinds name it scans the session's rows
- * once, and only if there is a rewind.
+ * Reads the markers of a session by their index. If there is a rewind, it then scans the session's rows once, for the
+ * first events of the invocations that rewinds name.
  */
 export function* readMarkers(
   { engine, revisions, statements }: VerbContext,
@@ -81,10 +82,10 @@ export function* readMarkers(
   const { merged } = statements(sessionStatements);
   const { rows, rowOf } = statements(readStatements);
   const { markers, withTargets } = statements(markerStatements);
-  const [[row], found] = yield* together([merged.of(values), markers.of(values)]);
+  const [[row], markerRows] = yield* together([merged.of(values), markers.of(values)]);
   if (row === undefined) return { events: [] };
   const session = revisions.withRevision(sessionRow(key, row), row);
-  const events = found.map(rowOf);
+  const events = markerRows.map(rowOf);
   const targets = new Set<string>();
   for (const { text } of events) {
     const target = rewindTargetOf(parseEventText(text) ?? ({} as Event));
@@ -101,12 +102,12 @@ export function* readMarkers(
   return { session, events: unique(all.map(rowOf)) };
 }
 
-/** Whether a column may hold the id of an invocation. A server would refuse a query with another one. */
+/** Returns whether a column can hold the id of an invocation. A server refuses a query with any other id. */
 function canBeStored({ limitsIds }: Engine, id: string): boolean {
   return !limitsIds || !id.includes('\0');
 }
 
-/** The parts of a statement may find the same event. */
+/** Removes duplicates: two parts of a statement may find the same event. */
 function unique<Row extends { readonly id: string }>(rows: readonly Row[]): Row[] {
   return [...new Map(rows.map((row) => [row.id, row])).values()];
 }

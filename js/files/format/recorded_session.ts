@@ -78,7 +78,7 @@ export function checkRecordedSession(json: unknown, replacements: ReplacementKey
   };
 }
 
-/** Checks the title, the labels and the parent of a file, of which other ADKs have none. */
+/** Checks the title, the labels and the parent of a file. Files of other ADKs have none of them. */
 function checkDescription(file: JsonObject): Pick<RecordedSession, 'title' | 'labels' | 'parent'> {
   const [title, labels, parent] = [file.title, file.labels, file.parent].map(
     (member) => member ?? undefined,

@@ -6,7 +6,7 @@ import type { HostAbortSignal } from '../../model/host.js';
 /** Milliseconds for which an aborted run may still end. One that ignores its signal is not waited for any longer. */
 const END_MS = 1000;
 
-/** Milliseconds for which a server may take a run that has ended in the page for one that goes on. */
+/** Milliseconds for which a server may still count a run that has ended in the page. */
 const SERVER_END_MS = 5000;
 
 /** The first and the longest pause before a server is asked again, in milliseconds. */
@@ -48,7 +48,10 @@ export class OwnRuns {
     deadline.clear();
   }
 
-  /** Changes the history. A server refuses that with status 409 until it knows that a run has ended, so it is asked again. */
+  /**
+   * Runs a change of the history. A server refuses it with status 409 until it knows that the page's run has ended. So
+   * a refused change is repeated for a while after that end.
+   */
   async afterEnd<Result>(change: () => Promise<Result>): Promise<Result> {
     for (let attempt = 0; ; attempt += 1) {
       try {

@@ -3,12 +3,12 @@ import type { Part } from '../../model/event/content.js';
 import type { Event, EventActions } from '../../model/event/event.js';
 import { partsOf } from '../../model/event/parts.js';
 
-/** The answers that are being streamed, each as the event of its pieces so far. */
+/** The answers that are being streamed. Each draft is an event with the pieces that have come so far. */
 export class Drafts {
-  /** The same array until a draft changes. */
+  /** The drafts. The array stays the same until a draft changes. */
   events: readonly Event[] = [];
 
-  /** Adds a piece of a streamed answer. The pieces of an author in an invocation grow one draft. */
+  /** Adds a piece of a streamed answer. All pieces of one author in one invocation belong to one draft. */
   add(piece: Event): void {
     const draft = this.events.find((draft) => isOfSameAnswer(draft, piece));
     if (draft === undefined) {
@@ -33,10 +33,10 @@ export class Drafts {
   }
 
   /**
-   * Drops the draft of a newly read answer, or of one that was replaced. An answer that is already shown has ended its
-   * own draft. A draft that is left is of a later answer.
+   * Drops the draft of an answer that was read for the first time, or that was replaced. An answer that is already
+   * shown has ended its own draft before. So a remaining draft belongs to a later answer.
    *
-   * @param shownOf returns the event of an id as it is shown, if it is
+   * @param shownOf returns the event with an id as it is shown; `undefined` if it is not shown
    */
   end(event: Event, shownOf: (eventId: string) => Event | undefined): void {
     if (this.events.length === 0 || isNoAnswer(event)) return;

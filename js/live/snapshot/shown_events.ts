@@ -26,14 +26,14 @@ export class ShownEvents {
   }
 
   /**
-   * Returns a snapshot with the member `events`. If making it takes more than microseconds, it is made at the first use:
-   * most snapshots of a long session are never asked for it.
+   * Returns a snapshot with the member `events`. A long array takes more than microseconds, so it is made at the first
+   * use: most snapshots of a long session are never asked for it.
    */
   addTo<Snapshot extends object>(
     snapshot: Snapshot,
   ): Snapshot & { readonly events: readonly Event[] } {
     const events = (): readonly Event[] => (this.#events ??= ([] as Event[]).concat(...this.pages));
-    // Each object with a getter of its own costs JavaScript engines a shape, and more for each member after it.
+    // An object with a getter of its own has a shape of its own in JavaScript engines. Each later member adds one more.
     return this.pages.length <= FEW_PAGES
       ? { ...snapshot, events: events() }
       : {

@@ -30,7 +30,7 @@ export type PackedSession = readonly [
   ...description: PackedDescription,
 ];
 
-/** What follows if a session has any of them. */
+/** The last members of a packed session. All are absent if the session has none of them. */
 type PackedDescription = readonly [title?: string, labels?: string, parent?: string];
 
 export function unpackSession(packed: PackedSession, parse: ParseEvents): ReadSession {

@@ -19,7 +19,7 @@ import {
 export interface RowParts {
   readonly key: StorageKey;
   readonly events: readonly EventSnapshot[];
-  /** Of a new session: the members of `CreateRequest` that its rows or its request need. */
+  /** The members of `CreateRequest` that the rows or the request of a new session need; else `undefined`. */
   readonly creation:
     Pick<NewSession, 'description' | 'lastUpdateTime' | 'now' | 'sharesState'> | undefined;
   /** The title for a session that has none. */

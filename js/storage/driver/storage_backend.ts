@@ -164,7 +164,7 @@ export class StorageBackend implements Backend {
     return after(created, (created) => created && this.#readCreated(created, key, onRetry));
   }
 
-  /** Reads a session again that is stored, so a failure must not fail its creation. Its handle is stale then. */
+  /** Reads a new session again. It is stored, so a failed read must not fail the creation: its handle is then stale. */
   async #readCreated(
     created: CreatedSession,
     key: CreateRequest['key'],

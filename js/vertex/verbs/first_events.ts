@@ -1,10 +1,11 @@
 /**
- * The events that a session is created with. It is created with its last state, and the deltas of its events, which
- * the server applies, change that again.
+ * Computes the postings of the events that a session is created with. The session is created with its last state.
+ * Then the server applies the deltas of the events, which change that state again.
  *
- * So the keys whose last delta has another value need a last change, and only an event can carry it. An event that
- * is posted again replaces itself. The *carrier* is an event whose own keys are not among the last changes, and no
- * later event changes them. It is posted once more with these changes as its delta, and then again as it is.
+ * If the last delta of a key has another value than the last state, the key needs a last change. Only an event can
+ * carry it, and an event that is posted again replaces itself. The *carrier* is an event whose own keys need no last
+ * change and are not changed by a later event. It is posted once more with the last changes as its delta, and then
+ * again as it is.
  */
 import type { JsonObject } from '../../json/rules.js';
 import { SessionError } from '../../errors/errors.js';
@@ -14,7 +15,7 @@ import type { EventRow } from '../../storage/rows.js';
 import { type Posting, postingTimes } from './post_events.js';
 
 /**
- * Returns a function that makes what to post to a session that is created with this state.
+ * Returns a function that makes the postings for a session that is created with this state.
  *
  * @throws SessionError `unsupported` if the last changes have no carrier
  */
@@ -51,7 +52,7 @@ function appliedDelta(text: string, sharesState = true): [string, unknown][] {
     .map(([key, value]) => [key, value === REMOVED ? null : value]);
 }
 
-/** Returns the values of the state that the deltas change to others. A key that the state lacks is `null`. */
+/** Returns the values of the state that the deltas overwrite with others. A key that the state lacks is `null`. */
 function lastChanges(
   deltas: readonly [string, unknown][][],
   state: Readonly<Record<string, unknown>>,

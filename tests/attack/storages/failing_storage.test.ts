@@ -1,4 +1,5 @@
-// Each call of a storage fails once, in several ways. Afterwards the handle and the storage agree, and calls work again.
+// Each call of a storage fails once, in several ways. Afterwards the handle and the storage agree, and calls work
+// again.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

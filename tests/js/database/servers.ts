@@ -102,8 +102,8 @@ async function startServer(recipe: Recipe): Promise<Server> {
     async kill() {
       if (child === undefined || hasEnded()) return;
       const ended = once(child, 'exit');
-      // A process of PostgreSQL outlives the one that started it, and could answer meanwhile.
-      // All are stopped first: one that sees another die would end by itself, and be gone.
+      // A child process of PostgreSQL outlives its parent, and could answer meanwhile. So all processes are killed.
+      // They are stopped first: a process that sees another die would end by itself, and `kill` would not find it.
       await server.suspend();
       for (const pid of withChildren(child.pid)) process.kill(pid, 'SIGKILL');
       await ended;

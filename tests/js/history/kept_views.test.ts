@@ -120,7 +120,8 @@ describe('The end of a view', () => {
     loaded.length = 0;
     const ids = ['e2987', 'e2988', 'e2989', 'a'];
     assert.deepEqual(idsOf(await shown(service, 'model', 4)), ids);
-    // The window, the markers, and twice as many events as the view has, which lack most of it. Then four times as many.
+    // It reads the window, the markers, and twice the window, which lacks most of the view. Then it reads four times as
+    // many events.
     assert.deepEqual(loaded, [4, 3, 8, 32]);
 
     storage.readPage = async (request) => {

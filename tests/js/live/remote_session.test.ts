@@ -65,13 +65,13 @@ it('A live session over a server edits a message, and the other client sees it',
 it("A live session over a server edits as soon as the server knows that the page's run has ended", async () => {
   const service = new InMemorySessionService();
   let [questions, isStuck] = [0, false];
-  // The server still counts a run that the page has aborted, for two questions.
+  // The server counts a run that the page has aborted until it was asked twice.
   const isRunning = (): boolean => (questions += 1) <= 2 || isStuck;
   const fetch = fetchFrom(handlerOn(service, { isRunning }));
   const client = new RemoteSessionService({ url: URL_OF_SERVER, fetch });
   const store = liveSession(client, KEY);
   await store.send({ ...message('e1'), invocationId: 'first' });
-  // Without a run of the page, another one's is not waited for.
+  // The page has no run of its own, so the store does not wait for the end of another run.
   await assert.rejects(store.edit('e1', edited), isRefusal);
   assert.equal(questions, 1);
 

@@ -139,7 +139,7 @@ describe('The end of a view, computed from markers and the last events,', () => 
         await service.appendEvents({ session, events: randomHistory(seed, 60 + (seed % 60)) });
         const raw = (await service.getSession(key))!.events;
         for (const view of VIEWS) {
-          // The larger one is not kept for the smaller ones, so each of them is a first read.
+          // The end that is kept for a smaller window does not serve a larger one, so each read is a first read.
           for (const numRecentEvents of COUNTS) {
             const config = { view, numRecentEvents };
             const { events } = (await service.getSession({ ...key, config }))!;

@@ -1,4 +1,5 @@
-// Pages of events: cursors, handles that grow backwards, storages with and without `readPage`, and walks against a model.
+// Pages of events: cursors, handles that grow backwards, storages with and without `readPage`, and walks against a
+// model.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

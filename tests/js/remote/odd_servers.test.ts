@@ -51,7 +51,7 @@ describe('A remote service refuses', () => {
   }
 
   it('a creation by adk api_server whose storage strips white space from the id', async () => {
-    // Without a type of JSON, the answers are not those of the handler.
+    // `openBehind` marks answers with the content type of JSON as the handler's. These answers have none.
     const json = (value: unknown) => new Response(JSON.stringify(value));
     const { remote } = openBehind((url, init) => {
       if (url.endsWith('/version')) return json({ language: 'python' });

@@ -68,7 +68,7 @@ const ALWAYS: Differences = [
     'the initial state of a session that comes with events is not known without a state',
   ],
   [
-    // Labels there have no capital letters and at most 64 characters, so they cannot have every id.
+    // Labels of Vertex AI have no capital letters and at most 64 characters, so they cannot hold every id.
     /getSession: .parent is null, but should be/,
     'a session keeps where it was forked from, whatever is written later',
   ],

@@ -3,11 +3,11 @@ import { checkCaches } from './seeds.js';
 const REGRESSIONS = [
   // A handle kept a state value of a dropped edit.
   ...[277_005_575, 277_008_663, 277_010_568],
-  // The leading tab did not send what a tab had stored that crashed before it could tell.
+  // A tab crashed after it had stored a write, before it could tell other tabs. The leading tab did not send the write.
   285_592_993,
-  // A client took a version that was cut off for that of a server which keeps no operations, and sent a write twice.
+  // A client got a version that was cut off, took the server for one that keeps no operations, and sent a write twice.
   306_717_731,
-  // A read did not show an edit of an edit that had arrived and whose answer was missing.
+  // An edit had arrived, and its answer was missing. A read did not show the next edit of the same event.
   756_700_414,
 ];
 

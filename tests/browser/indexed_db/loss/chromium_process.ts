@@ -23,7 +23,8 @@ export function startChromium(profile: string, url: string): ChromiumProcess {
     detached: true,
   });
   browser.stdout.resume();
-  // All processes have the same output: it closes when the last is gone. One that lives could hold the database's lock.
+  // All processes of the browser share its output, so it closes when the last process has ended. A process that still
+  // lives could hold the database's lock.
   const ended = once(browser, 'close');
   return {
     async kill() {

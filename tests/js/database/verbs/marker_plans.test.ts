@@ -1,4 +1,4 @@
-// The index by which markers are found, also those that other programs have written.
+// Markers are found by an index, also those that other programs have written.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -16,7 +16,7 @@ const EVENTS = 3000;
 const key = { appName: 'app', userId: 'ada', sessionId: 's1' };
 const IS_OF_SESSION = "app_name = 'app' and user_id = 'ada' and session_id = 's1'";
 
-/** A statement as another program would insert the marker of a rewind. */
+/** Inserts the marker of a rewind, as another program would. */
 const INSERT_MARKER = `insert into events select 'r1', app_name, user_id, session_id, 'r1', '2040-01-01 00:00:00.000000',
   '{"author": "user", "timestamp": 2208988800, "actions": {"rewind_before_invocation_id": "i2990"}}'
   from events where id = 'e1'`;
