@@ -101,7 +101,7 @@ describe('The end of a view', () => {
     }
   });
 
-  it('is read at the cost of its events, the first time too, if the storage finds markers', async () => {
+  it('is read at the cost of its events, also at the first read, if the storage finds markers', async () => {
     const { storage, service, loaded } = await recorded();
     const { read } = storage;
     storage.readMarkers = async ({ key }) => {

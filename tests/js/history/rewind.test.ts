@@ -131,7 +131,7 @@ describe('rewind', () => {
     assert.deepEqual((await read(service)).state, { seen: 1, written: 1, ambiguous: null });
   });
 
-  it('names them in a session that was imported without its initial state, and in a fork of it', async () => {
+  it('names the unknown keys of a session that was imported without its initial state, and of its fork', async () => {
     const { service, say } = await conversation({ seen: 1, changed: 'old' });
     await say('i1', { written: 1 });
     await say('i2', { written: 2, changed: 'new' });

@@ -61,7 +61,7 @@ function markersOf(events: readonly Event[]): Event[] {
 }
 
 describe('The end of a view, computed from markers and the last events,', () => {
-  it('is that of the whole view, or asks for more events', () => {
+  it('equals the end of the whole view, or asks for more events', () => {
     let [known, unknown] = [0, 0];
     for (let seed = 1; seed <= 400; seed += 1) {
       const events = randomHistory(seed, 20 + (seed % 60));
@@ -90,7 +90,7 @@ describe('The end of a view, computed from markers and the last events,', () => 
     assert.ok(known > unknown, `${known} known, ${unknown} unknown`);
   });
 
-  it('has pages that are those of the whole view, or asks for more events', () => {
+  it('gives the pages of the whole view, or asks for more events', () => {
     let [known, unknown] = [0, 0];
     for (let seed = 500; seed < 800; seed += 1) {
       const below = randomNumbers(seed);
@@ -127,7 +127,7 @@ describe('The end of a view, computed from markers and the last events,', () => 
   });
 
   for (const storage of ['SQLite', 'a storage without readMarkers']) {
-    it(`is what ${storage} reads first`, async () => {
+    it(`is what a first read over ${storage} returns`, async () => {
       const service =
         storage === 'SQLite'
           ? new DatabaseSessionService('sqlite::memory:')

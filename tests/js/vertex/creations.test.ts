@@ -72,7 +72,7 @@ describe('A creation with events at Vertex AI', () => {
     assert.equal((await service.getSession(KEY))?.events.length, 3);
   });
 
-  it('posts the values that no delta makes with an event whose keys they are not', async () => {
+  it('posts values that no delta sets as the delta of an event with other keys', async () => {
     const deltas: Event['actions']['stateDelta'][] = [{ a: 1 }, { b: 1, gone: State.REMOVED }];
     const events = deltas.map((stateDelta, index) =>
       createEvent({ id: `e${index}`, author: 'user', actions: { stateDelta } }),
