@@ -170,7 +170,8 @@ function readEnd(
 
 /**
  * Returns the events that follow a kept view. `undefined` if something else was written since, or if they change what
- * the view shows. Each appended event raises the revision by one.
+ * the view shows. Each appended event raises the revision by one, but over SQL databases, where a revision is a time:
+ * there each append ends what is kept.
  */
 function laterEvents(kept: KeptView, { created, revision, events }: ReadSession) {
   const since = events.findLastIndex(({ id }) => id === kept.lastId) + 1;
