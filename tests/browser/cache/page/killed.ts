@@ -1,6 +1,7 @@
 // The page that is killed with its browser: it reports what its cache has without the server, then writes until the kill.
 // With `?drain` it waits until everything is sent.
 
+import { givenUp } from '../../indexed_db/page/loss/given_up.js';
 import * as chat from './chat.js';
 
 const query = new URLSearchParams(location.search);
@@ -21,7 +22,7 @@ async function run(): Promise<void> {
   chat.open(query.get('server') ?? '', 'ada');
   if (query.has('drain')) {
     await chat.untilSent();
-    await tell('/found', '{}');
+    await tell('/found', JSON.stringify({ givenUp: givenUp() }));
     return;
   }
   const sessions: Record<string, string[]> = {};
@@ -29,7 +30,7 @@ async function run(): Promise<void> {
     await chat.write(name, []);
     sessions[name] = (await chat.read(name)) ?? [];
   }
-  await tell('/found', JSON.stringify({ sessions }));
+  await tell('/found', JSON.stringify({ sessions, givenUp: givenUp() }));
   await Promise.all(SESSIONS.map(writeForEver));
 }
 
