@@ -67,7 +67,7 @@ export function openParts(options: TakenOptions) {
   });
   const lists: Lists = new Lists({ ...context, bounds, fetch });
   const follower = new Follower({
-    ...{ feed: options.remote[CORE].feed, data, fetch, lists, report },
+    ...{ feed: options.remote[CORE].feed, data, fetch, lists, board, report },
     sending: (name) => sender.sending(name),
   });
   const leadership = new Leadership({

@@ -34,8 +34,8 @@ export class RemoteServer {
   async #ask(): Promise<void> {
     const connection = this.#connection;
     const server = await askWhatItIs(connection, {});
+    connection.isHandler = server !== 'api_server';
     if (server !== 'api_server') {
-      connection.isHandler = true;
       this.#backend = new HandlerBackend(connection, server.keepsOperations);
       return;
     }

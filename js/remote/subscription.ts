@@ -14,6 +14,11 @@ import { openStream, serverSentEvents } from './connection/server_sent_events.js
 /** First and longest pause before a feed is opened again, in milliseconds. */
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 30_000;
+/**
+ * The number of pauses that grow while the server cannot be reached. The last one takes 2 seconds at most, so that
+ * changes are here within 3 seconds after the server is back.
+ */
+const GROWING_PAUSES = 3;
 /** Milliseconds without a sign of the server, which sends one every 15 seconds. */
 const SILENCE_MS = 45_000;
 
@@ -100,6 +105,7 @@ async function runSubscription(subscription: Subscription): Promise<void> {
     wasUnauthorized = isUnauthorized;
     // A feed that breaks as soon as it is open is no success: each one may make the watchers read everything again.
     if (performance.now() - openedAt > lastPause) attempt = 0;
+    else if (openedAt === Infinity) attempt = Math.min(attempt, GROWING_PAUSES);
     lastPause = Math.max(backoff(attempt, FIRST_PAUSE, LONGEST_PAUSE), atLeast);
     await pause(lastPause, signal).catch(() => undefined);
   }

@@ -30,6 +30,7 @@ export class ServiceFeed {
   readonly #watchers = new Set<Watcher>();
   /** The revision at which this service last wrote a shared state, 0 if it deleted it. */
   readonly #stateRevisions = new Map<string, number>();
+  #isClosed = false;
 
   constructor(feed = new Feed()) {
     this.feed = feed;
@@ -38,6 +39,7 @@ export class ServiceFeed {
 
   /** Ends all watchers after they have received their pending notices. */
   close(): void {
+    this.#isClosed = true;
     for (const watcher of this.#watchers) watcher.finish();
     this.feed.release();
   }
@@ -53,7 +55,7 @@ export class ServiceFeed {
     const { signal, onNotice } = takeOptions<ListenOptions | WatchOptions>(options);
     if (onNotice !== undefined) requireFunction('onNotice', onNotice);
     const watcher = new Watcher(request, onNotice);
-    if (signal?.aborted === true) watcher.stop();
+    if (signal?.aborted === true || this.#isClosed) watcher.stop();
     else this.#start(watcher, signal);
     return onNotice === undefined ? watcher : watcher.stop;
   }

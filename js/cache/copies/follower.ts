@@ -2,8 +2,9 @@ import { Deadline } from '../../call/deadline.js';
 import { IS_OF_USER, SHARED_SCOPES } from '../../state/scope.js';
 import { ownerOf, type StateOwner } from '../../storage/scopes.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
-import type { ChangeNotice, Notice } from '../../model/notice.js';
+import type { ChangeNotice, Notice, Notices } from '../../model/notice.js';
 import { keyOfName, nameOf } from '../records/cache_key.js';
+import type { CacheStatus, StatusBoard } from '../records/status.js';
 import type { LocalData } from '../data/local_data.js';
 import type { Fetch } from './fetch.js';
 import type { Lists } from './lists.js';
@@ -13,6 +14,7 @@ export interface FollowerParts {
   readonly data: LocalData;
   readonly fetch: Fetch;
   readonly lists: Lists;
+  readonly board: StatusBoard;
   /** Resolves when the requests of this tab that send a session have settled. */
   readonly sending: (name: string) => Promise<void> | undefined;
   readonly report: (error: unknown) => void;
@@ -26,12 +28,18 @@ export class Follower {
   readonly #parts: FollowerParts;
   /** The users and apps that are read, by name. */
   readonly #wanted = new Set<string>();
-  readonly #watches = new Map<string, () => void>();
+  readonly #watches = new Map<string, Notices>();
+  /** The names whose last watch ended before any notice, with the number of recoveries when it began. */
+  readonly #refused = new Map<string, number>();
+  /** How often the remote could be asked again after an outage or another login. */
+  #recoveries = 0;
+  #isUp = true;
   #isLeader = false;
   #isClosed = false;
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
+    parts.board.listen((status) => this.#onStatus(status));
   }
 
   /**
@@ -54,13 +62,14 @@ export class Follower {
 
   setLeader(isLeader: boolean): void {
     this.#isLeader = isLeader;
-    if (isLeader) for (const name of this.#wanted) this.#watch(name);
+    if (isLeader) this.#watchWanted();
     else this.stop();
   }
 
   stop(): void {
-    for (const stop of this.#watches.values()) stop();
+    const watches = [...this.#watches.values()];
     this.#watches.clear();
+    for (const notices of watches) void notices.return();
   }
 
   close(): void {
@@ -68,15 +77,40 @@ export class Follower {
     this.stop();
   }
 
+  /** Watches again what the remote has ended, for example because a login had expired. */
+  #onStatus({ isOnline, isSignedOut }: CacheStatus): void {
+    const isUp = isOnline && !isSignedOut;
+    if (isUp && !this.#isUp) this.#recoveries += 1;
+    this.#isUp = isUp;
+    if (isUp && this.#isLeader) this.#watchWanted();
+  }
+
+  #watchWanted(): void {
+    for (const name of this.#wanted) this.#watch(name);
+  }
+
   #watch(name: string): void {
     if (this.#isClosed || this.#watches.has(name)) return;
-    const { feed, report } = this.#parts;
+    // A remote without a feed, or without the right to read it, is not asked with each request.
+    if (this.#refused.get(name) === this.#recoveries) return;
     const { appName, userId } = keyOfName(name);
     const owner = { appName, userId };
-    const onNotice = (notice: Notice): void => {
-      this.#hear(owner, notice).catch(report);
-    };
-    this.#watches.set(name, feed.watch(owner, { onNotice }) as () => void);
+    const notices = this.#parts.feed.watch(owner, {}) as Notices;
+    this.#watches.set(name, notices);
+    void this.#hearAll(name, owner, notices);
+  }
+
+  /** Handles the notices of a watch until it ends. */
+  async #hearAll(name: string, owner: StateOwner, notices: Notices): Promise<void> {
+    const recoveries = this.#recoveries;
+    let isOpen = false;
+    for await (const notice of notices) {
+      isOpen = true;
+      this.#hear(owner, notice).catch(this.#parts.report);
+    }
+    if (this.#watches.get(name) !== notices) return;
+    this.#watches.delete(name);
+    if (!isOpen) this.#refused.set(name, recoveries);
   }
 
   async #hear(owner: StateOwner, notice: Notice): Promise<void> {

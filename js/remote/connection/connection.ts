@@ -14,7 +14,7 @@ import {
 } from '../../http/protocol.js';
 import { Retries } from '../../http/retries.js';
 import type { StorageCall, StorageOperation } from '../../model/diagnostic.js';
-import type { HostFetch } from '../../model/host.js';
+import type { HostFetch, HostHeaders } from '../../model/host.js';
 import { foreignResponse, malformedResponse, refusalOf, SERVER } from './response_error.js';
 
 /** Checked options of a connection. */
@@ -28,6 +28,9 @@ export interface ConnectionOptions {
   readonly retries: number;
   readonly closeTimeout: CloseTimeout;
 }
+
+/** Statuses of the login page of a network. As the server's they would refuse a change for good. */
+const LOGIN_STATUSES: readonly number[] = [400, 403];
 
 /** A request, relative to the URL of the server. */
 export interface RemoteRequest {
@@ -62,8 +65,8 @@ export function pathOf(...segments: readonly string[]): string {
 /** Sends requests to one server. No error shows a token or the value of a header. */
 export class Connection {
   readonly options: ConnectionOptions;
-  /** Whether the server is the handler. A response without its header then comes from something in between. */
-  isHandler = false;
+  /** Whether the server is the handler. `undefined`: it has not told. */
+  isHandler: boolean | undefined;
   /** The words in the values of the headers. */
   readonly #secrets: readonly string[];
 
@@ -143,10 +146,7 @@ export class Connection {
     };
     const parts = { server: SERVER, access, limit, timeoutMs, fetch };
     const { status, headers, text, mask } = await exchange(parts, this.httpOf(request));
-    // Status 429 says that the request was not processed, whoever sent it.
-    if (this.isHandler && headers.get(PROTOCOL_HEADER) === null && status !== 429) {
-      throw foreignResponse(status, headers);
-    }
+    this.requireHandler(status, headers);
     if (!(status >= 200 && status <= 299)) {
       const refusal = refusalOf(status, headers, mask(text));
       if (refusal.code === request.none && refusal.operation === undefined) return undefined;
@@ -156,6 +156,13 @@ export class Connection {
     const value = read(jsonIn(text), headers);
     if (value !== undefined) return value;
     throw malformedResponse(status, mask(text), request.method !== 'GET');
+  }
+
+  /** @throws SessionError `connection_lost` if something else than the handler has responded in its place */
+  requireHandler(status: number, headers: HostHeaders): void {
+    // Status 429 says that the request was not processed, whoever sent it.
+    if (headers.get(PROTOCOL_HEADER) !== null || status === 429) return;
+    if (this.isHandler ?? LOGIN_STATUSES.includes(status)) throw foreignResponse(status, headers);
   }
 
   /** Returns the request with the URL of the server. */

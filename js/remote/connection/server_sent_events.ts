@@ -22,7 +22,8 @@ export interface OpenStream {
  * Sends a request, once, and returns when its response begins.
  *
  * @param signal ends the request; fire it in any case, because the body of a refusal may not have ended
- * @throws SessionError the refusal, if the status is not 200; and what `fetch` throws
+ * @throws SessionError the refusal, if the status is not 200; `connection_lost`, if something else than the handler has
+ *   responded in its place; and what `fetch` throws
  */
 export function openStream(
   connection: Connection,
@@ -36,8 +37,10 @@ export function openStream(
     const http = connection.httpOf(request);
     const { fetch } = connection.options;
     const response = await send(http, { ...headers, ...extraHeaders }, signal, fetch);
-    if (response.status === 200) return { response, mask };
-    throw refusalOf(response.status, response.headers, mask(await refusalText(response)));
+    const { status, headers: received } = response;
+    connection.requireHandler(status, received);
+    if (status === 200) return { response, mask };
+    throw refusalOf(status, received, mask(await refusalText(response)));
   };
   return raceSignal(signal, open());
 }

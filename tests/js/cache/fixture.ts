@@ -15,15 +15,16 @@ import {
 } from '../../../js/cache/index.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
+import type { StoredSessionService } from '../../../js/service/stored_session_service.js';
 import { untilAborted } from '../../../js/call/time_limit.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from '../remote/fixture.js';
 
 export const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 export const USER = { appName: 'shop', userId: 'ada' };
 
-/** A server with a handler over memory, and the way to it. */
+/** A server with a handler, and the way to it. */
 export class Server {
-  readonly service = new InMemorySessionService();
+  readonly service: StoredSessionService;
   /** Whether requests fail as without a network. */
   isOffline = false;
   /** The number of requests whose responses get lost from now on. */
@@ -33,7 +34,24 @@ export class Server {
   /** Answers a request instead of the handler. */
   intercept: ((request: Request) => Promise<Response | undefined>) | undefined;
   readonly requests: string[] = [];
-  readonly #fetch = fetchFrom(handlerOn(this.service));
+  readonly #fetch: typeof fetch;
+  #feedsEnd = new AbortController();
+
+  constructor(service: StoredSessionService = new InMemorySessionService()) {
+    this.service = service;
+    this.#fetch = fetchFrom(handlerOn(service));
+  }
+
+  /** The number of requests for the feed of changes. */
+  get feedRequests(): number {
+    return this.requests.filter((request) => request === 'GET /api/apps/shop/changes').length;
+  }
+
+  /** Cuts the open feeds of changes. */
+  cutFeeds(): void {
+    this.#feedsEnd.abort(new TypeError('network error'));
+    this.#feedsEnd = new AbortController();
+  }
 
   /** Lets a request arrive. */
   send(request: Request): Promise<Response> {
@@ -55,6 +73,13 @@ export class Server {
           return answer;
         }
         const response = await this.#fetch(request);
+        if (response.headers.get('content-type') === 'text/event-stream') {
+          const { signal } = this.#feedsEnd;
+          return new Response(
+            response.body!.pipeThrough(new TransformStream(), { signal }),
+            response,
+          );
+        }
         if (request.method !== 'GET' && this.lostResponses > 0) {
           this.lostResponses -= 1;
           throw new TypeError('socket hang up');

@@ -32,6 +32,36 @@ describe('A response without the header of the handler', () => {
     });
   }
 
+  for (const status of [200, 302, 400, 401, 403, 404, 409, 502]) {
+    it(`with status ${status} to a request for the feed does not end the watch`, async (t) => {
+      const { remote, session, answer } = await behind();
+      t.mock.timers.enable({ apis: ['setTimeout'] });
+      let responses = 0;
+      answer(() => {
+        responses += 1;
+        return new Response('Log in.', { status });
+      });
+      const types: string[] = [];
+      const stop = remote.watch(KEY, { onNotice: ({ type }) => types.push(type) });
+      const passUntil = async (isDone: () => boolean): Promise<void> => {
+        for (let turn = 0; turn < 500 && !isDone(); turn += 1) {
+          t.mock.timers.tick(250);
+          await new Promise(setImmediate);
+        }
+      };
+      await passUntil(() => responses === 4);
+      assert.equal(responses, 4);
+      answer(undefined);
+      await passUntil(() => types.length === 1);
+      await remote.appendEvent({ session, event: createEvent({ author: 'user' }) });
+      await passUntil(() => types.length === 2);
+      assert.deepEqual(types, ['resync', 'appended']);
+      stop();
+      t.mock.timers.reset();
+      await remote.close();
+    });
+  }
+
   it('with the header keeps its status', async () => {
     const { remote, answer } = await behind();
     const headers = { 'adk-session-protocol': '1.0' };

@@ -190,11 +190,32 @@ async function pausesOf(t: TestContext, count: number, feed: () => Response) {
   return { pauses: pauses.slice(0, count - 1), seen };
 }
 
-describe('A feed of changes is opened again after a longer and longer pause if the server', () => {
+function noResponse(): Response {
+  throw new TypeError('fetch failed');
+}
+
+describe('A feed of changes is opened again after at most 2 seconds if the server', () => {
   for (const [what, feed] of [
     ['answers with a page', () => new Response('<html>\n</html>\n')],
     ['answers with nothing', () => new Response(null)],
     ['redirects to a login page', () => new Response(null, { status: 302 })],
+    ['cannot be reached', noResponse],
+  ] as const) {
+    it(what, async (t) => {
+      const { pauses } = await pausesOf(t, 9, feed);
+      assert.ok(Math.max(...pauses) <= 2000, String(pauses));
+      assert.ok(pauses.at(-1)! >= 1000, String(pauses));
+    });
+  }
+
+  it('answers with a page, which a diagnostic reports', async (t) => {
+    const { seen } = await pausesOf(t, 2, () => new Response('<html>'));
+    assert.equal(seen[0]?.code, 'connection_lost');
+  });
+});
+
+describe('A feed of changes is opened again after a longer and longer pause if the server', () => {
+  for (const [what, feed] of [
     ['ends each feed after resync', () => new Response('data: {"type":"resync"}\n\n')],
     ['ends each feed within an event', () => new Response(': hi\n\ndata: {"type":')],
   ] as const) {
@@ -203,11 +224,6 @@ describe('A feed of changes is opened again after a longer and longer pause if t
       assert.ok(pauses.at(-1)! > 10_000, String(pauses));
     });
   }
-
-  it('answers with a page, which a diagnostic reports', async (t) => {
-    const { seen } = await pausesOf(t, 2, () => new Response('<html>'));
-    assert.equal(seen[0]?.code, 'connection_lost');
-  });
 });
 
 it('A feed waits as long as a timer can if the server asks for more', async (t) => {

@@ -68,6 +68,8 @@ describe('Contradictory answers', () => {
 describe('A network that asks its user to log in counts as no connection if it answers with', () => {
   for (const [what, page] of [
     ['a page', () => new Response('<html>Welcome</html>')],
+    ['status 400', () => new Response('Log in.', { status: 400 })],
+    ['status 403', () => new Response('Log in.', { status: 403 })],
     ['nothing', () => new Response(null, { status: 204 })],
     ['a redirection', () => new Response(null, { status: 302, headers: { location: '/login' } })],
   ] as const) {

@@ -1,0 +1,160 @@
+// Changes of other devices, which the leading tab hears from the remote's feed.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import type { CachedSessionService } from '../../../../js/cache/index.js';
+import { liveSession, liveSessions } from '../../../../js/live/index.js';
+import { event, hasCode, idsOf, KEY, openCache, Server, until, USER } from '../fixture.js';
+
+const CACHE_ONLY = { reads: 'cache-only' } as const;
+
+/** The ids of the events in the copy, without any request. */
+async function copyIn(cache: CachedSessionService): Promise<string[] | undefined> {
+  return idsOf(await cache.getSession({ ...KEY, config: CACHE_ONLY }));
+}
+
+const hasCopyOf = (cache: CachedSessionService, ...ids: string[]) =>
+  until(async () => (await copyIn(cache))?.join() === ids.join());
+
+/** Lets everything run that waits for no timer. */
+async function settle(): Promise<void> {
+  for (let rounds = 0; rounds < 20; rounds += 1) await new Promise(setImmediate);
+}
+
+it('what another device creates and appends is in copy, list and live stores within a second', async () => {
+  const server = new Server();
+  const { cache, local } = openCache(server);
+  const list = liveSessions(cache, USER);
+  const live = liveSession(cache, KEY);
+  const stops = [list.subscribe(() => undefined), live.subscribe(() => undefined)];
+  await until(() => list.getSnapshot().status === 'ready' && server.feedRequests === 1);
+  await until(() => live.getSnapshot().status === 'missing');
+  // It asks the remote for nothing.
+  const { cache: observer } = openCache(server, { local, reads: 'cache-only' });
+  const begun = performance.now();
+  const theirs = await server.service.createSession(KEY);
+  await server.service.appendEvent({ session: theirs, event: event('e1') });
+  await until(() => live.getSnapshot().events[0]?.id === 'e1');
+  await until(() => list.getSnapshot().sessions[0]?.id === KEY.sessionId);
+  await hasCopyOf(observer, 'e1');
+  assert.deepEqual(
+    (await observer.listSessions(USER)).sessions.map(({ id }) => id),
+    [KEY.sessionId],
+  );
+  const took = performance.now() - begun;
+  assert.ok(took < 1000, `${took} ms`);
+  for (const stop of stops) stop();
+  await Promise.all([cache.close(), observer.close()]);
+});
+
+it('the leading tab alone reads the feed, and another one after it is closed', async () => {
+  const server = new Server();
+  const theirs = await server.service.createSession(KEY);
+  const { cache: first, local } = openCache(server);
+  await first.getSession(KEY);
+  await until(() => server.feedRequests === 1);
+  const { cache: second } = openCache(server, { local });
+  await second.getSession(KEY);
+  await second.listSessions(USER);
+  await server.service.appendEvent({ session: theirs, event: event('e1') });
+  await hasCopyOf(second, 'e1');
+  assert.equal(server.feedRequests, 1);
+  await first.close();
+  await until(() => server.feedRequests === 2);
+  await server.service.appendEvent({ session: theirs, event: event('e2') });
+  await hasCopyOf(second, 'e1', 'e2');
+  assert.equal(server.feedRequests, 2);
+  await second.close();
+});
+
+it('a copy has what another device wrote within 3 seconds after the server is back', async (t) => {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_700_000_000_000 });
+  // The longest pauses.
+  t.mock.method(Math, 'random', () => 0.999);
+  const server = new Server();
+  const theirs = await server.service.createSession(KEY);
+  const { cache } = openCache(server);
+  await cache.getSession(KEY);
+  await settle();
+  assert.equal(server.feedRequests, 1);
+  server.isOffline = true;
+  server.cutFeeds();
+  await server.service.appendEvent({ session: theirs, event: event('e1') });
+  const pass = async (): Promise<void> => {
+    t.mock.timers.tick(100);
+    await settle();
+  };
+  for (let time = 0; time < 65_000; time += 100) await pass();
+  assert.deepEqual(await copyIn(cache), []);
+  server.isOffline = false;
+  for (let time = 0; time < 3000; time += 100) await pass();
+  assert.deepEqual(await copyIn(cache), ['e1']);
+  const closing = cache.close();
+  t.mock.timers.tick(10_000);
+  await closing;
+});
+
+/** Answers requests with status 401 until the login is renewed. */
+function expireLogin(server: Server, isRefused: (path: string) => boolean = () => true) {
+  const login = { refusedFeeds: 0, renew: () => void (server.intercept = undefined) };
+  server.intercept = ({ url }) => {
+    const { pathname } = new URL(url);
+    if (!isRefused(pathname)) return Promise.resolve(undefined);
+    if (pathname.endsWith('/shop/changes')) login.refusedFeeds += 1;
+    return Promise.resolve(Response.json({ detail: 'Log in.' }, { status: 401 }));
+  };
+  return login;
+}
+
+it('a feed that an expired login has ended is read again after a login', async () => {
+  const server = new Server();
+  const theirs = await server.service.createSession(KEY);
+  const { cache } = openCache(server);
+  await cache.getSession(KEY);
+  await server.service.appendEvent({ session: theirs, event: event('e1') });
+  await hasCopyOf(cache, 'e1');
+  assert.equal(server.feedRequests, 1);
+  // No other request is made while the login is expired.
+  const login = expireLogin(server);
+  server.cutFeeds();
+  await until(() => login.refusedFeeds === 2);
+  login.renew();
+  await cache.sync();
+  await until(() => server.feedRequests === 4);
+  await server.service.appendEvent({ session: theirs, event: event('e2') });
+  await hasCopyOf(cache, 'e1', 'e2');
+  await cache.close();
+});
+
+it('a feed that was refused from the start is read after a login, and not asked for before', async () => {
+  const server = new Server();
+  const theirs = await server.service.createSession(KEY);
+  const { cache: earlier, local } = openCache(server);
+  await earlier.getSession(KEY);
+  await earlier.close();
+  const login = expireLogin(server);
+  const { cache } = openCache(server, { local });
+  await cache.getSession(KEY);
+  await until(() => login.refusedFeeds === 2 && cache.status.isSignedOut);
+  await assert.rejects(cache.sync(), hasCode('remote'));
+  assert.equal(login.refusedFeeds, 2);
+  login.renew();
+  await cache.sync();
+  await server.service.appendEvent({ session: theirs, event: event('e1') });
+  await hasCopyOf(cache, 'e1');
+  await cache.close();
+});
+
+it('a feed that the server never allows is not asked for with each request', async () => {
+  const server = new Server();
+  await server.service.createSession(KEY);
+  const login = expireLogin(server, (path) => path.endsWith('/shop/changes'));
+  const { cache } = openCache(server);
+  await cache.getSession(KEY);
+  await until(() => login.refusedFeeds === 2);
+  for (let turn = 0; turn < 3; turn += 1) await cache.sync();
+  await settle();
+  assert.equal(login.refusedFeeds, 2);
+  await cache.close();
+});
