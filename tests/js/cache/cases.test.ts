@@ -4,6 +4,10 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { MemoryLocalStore } from '../../../js/cache/index.js';
+import { OPERATION_HEADER } from '../../../js/http/protocol.js';
+import { overStorage } from '../../../js/service/over_storage.js';
+import { URL_OF_SERVER } from '../remote/fixture.js';
+import { MapStorage } from '../service/map_storage.js';
 import { event, hasCode, idsOf, KEY, openCache, Server, until, USER } from './fixture.js';
 import { entriesOf, Gate, HeldStore } from './held_store.js';
 
@@ -122,7 +126,7 @@ it('forget leaves nothing, and a tab that is open meanwhile loses nothing that i
   await second.close();
 });
 
-it("an event that is written twice arrives beside a busy device, and 'through' waits for its own write alone", async () => {
+it('an event that is written twice arrives beside a busy device', async () => {
   const server = new Server();
   const theirs = await server.service.createSession(KEY);
   const { cache } = openCache(server);
@@ -143,6 +147,35 @@ it("an event that is written twice arrives beside a busy device, and 'through' w
   await cache.close();
 });
 
+it("a write with 'through' waits for its own request alone", async () => {
+  const server = new Server();
+  const { cache } = openCache(server, { write: 'through' });
+  await cache.createSession(KEY);
+  const handles = [(await cache.getSession(KEY))!, (await cache.getSession(KEY))!] as const;
+  const gates = [new Gate(), new Gate()] as const;
+  let posts = 0;
+  server.intercept = async ({ method }) => {
+    if (method === 'POST') await gates[posts++]?.pass();
+    return undefined;
+  };
+  const first = cache.appendEvent({ session: handles[0], event: event('e1') });
+  await until(() => gates[0].isReached);
+  let isSettled = false;
+  const second = cache
+    .appendEvent({ session: handles[1], event: event('e2') })
+    .finally(() => (isSettled = true));
+  await until(() => cache.status.pending[0]?.events === 2);
+  gates[0].open();
+  await until(() => gates[1].isReached);
+  await first;
+  assert.equal(isSettled, false);
+  assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e1']);
+  gates[1].open();
+  await second;
+  assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e1', 'e2']);
+  await cache.close();
+});
+
 it("the times of a copy are the remote's, also if the clock of the device is fast", async () => {
   const server = new Server();
   const { cache } = openCache(server, { clock: () => Date.now() + 600_000 });
@@ -156,7 +189,7 @@ it("the times of a copy are the remote's, also if the clock of the device is fas
   await cache.close();
 });
 
-it('a write does not read all that waits, and a message asks for what has changed', async () => {
+it('a write does not read all that waits', async () => {
   const server = new Server();
   server.isOffline = true;
   const { cache, local } = openCache(server);
@@ -186,6 +219,86 @@ it('a write does not read all that waits, and a message asks for what has change
   }
   const total = reads.reduce((sum, count) => sum + count, 0);
   assert.ok(total < 20 * 300, `${total} entries for 20 writes`);
+  await cache.close();
+});
+
+it('at 200 conversations, a message and a list ask only for what has changed', async () => {
+  const server = new Server();
+  for (let number = 0; number < 200; number += 1) {
+    const events = [event(`first ${number}`), event(`second ${number}`)];
+    await server.service.createSession({ ...USER, sessionId: `s${number}`, events });
+  }
+  const { cache } = openCache(server);
+  await cache.listSessions(USER);
+  const session = (await cache.getSession(KEY))!;
+  await cache.sync();
+  const asked: string[] = [];
+  let bytes = 0;
+  server.intercept = async (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname.endsWith('/shop/changes')) return undefined;
+    asked.push(`${request.method} ${pathname}`);
+    const body = await request.clone().text();
+    const response = await server.send(request);
+    bytes += body.length + (await response.clone().text()).length;
+    return response;
+  };
+  await cache.appendEvent({ session, event: event('message') });
+  await until(() => cache.status.pending.length === 0);
+  assert.equal((await cache.listSessions(USER)).sessions.length, 200);
+  await until(() => asked.length === 2);
+  // Time for a request too many.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await cache.close();
+  assert.deepEqual([...asked].sort(), [
+    'GET /api/apps/shop/sessions',
+    'POST /api/apps/shop/users/ada/sessions/s1/handle/events',
+  ]);
+  assert.ok(bytes < 10_000, `${bytes} bytes`);
+});
+
+it('a function of updateState computes on the copy and on what another tab has not sent', async () => {
+  const server = new Server();
+  await server.service.updateState({ ...USER, stateDelta: { 'user:visits': 1 } });
+  const { cache: first, local } = openCache(server);
+  const { cache: second } = openCache(server, { local });
+  assert.deepEqual(await first.getUserState(USER), { visits: 1 });
+  server.isOffline = true;
+  for (const tab of [first, second]) {
+    await tab.updateState({
+      ...USER,
+      stateDelta: ({ 'user:visits': visits = 0 }) => ({ 'user:visits': Number(visits) + 1 }),
+    });
+  }
+  server.isOffline = false;
+  await second.sync();
+  assert.deepEqual(await server.service.getUserState(USER), { visits: 3 });
+  for (const tab of [first, second]) {
+    assert.deepEqual(await tab.getUserState(USER), { visits: 3 });
+    await tab.close();
+  }
+});
+
+it('over a storage that keeps no operations, a write whose answer was lost is stored once', async () => {
+  const server = new Server(overStorage(new MapStorage(), {}));
+  const { cache } = openCache(server);
+  const session = await cache.createSession(KEY);
+  await cache.sync();
+  const version = await server.send(new Request(`${URL_OF_SERVER}/version`));
+  assert.equal(((await version.json()) as { keepsOperations: unknown }).keepsOperations, false);
+  const operations: (string | null)[] = [];
+  server.intercept = ({ method, headers }) => {
+    if (method === 'POST') operations.push(headers.get(OPERATION_HEADER));
+    return Promise.resolve(undefined);
+  };
+  server.lostResponses = 1;
+  await cache.appendEvent({ session, event: event('e1', { n: 1 }) });
+  await cache.sync().catch(() => cache.sync());
+  assert.deepEqual(operations, [null, null]);
+  for (const service of [server.service, cache]) {
+    const read = await service.getSession(KEY);
+    assert.deepEqual([idsOf(read), read?.state], [['e1'], { n: 1 }]);
+  }
   await cache.close();
 });
 
