@@ -13,6 +13,7 @@ import type { ChatScenarios } from './page/main.js';
 type ChatTab = Tab<ChatScenarios>;
 
 const APP = { appName: 'chat' };
+const DATABASE = 'adk-session-wasm cache';
 
 export function cacheIn(browserName: BrowserName): void {
   describe(`A cache in ${browserName}`, () => {
@@ -167,6 +168,25 @@ export function cacheIn(browserName: BrowserName): void {
           await site.sessions.start();
         }
         assert.deepEqual(await second.call('read', 's1'), ['secret']);
+      }));
+
+    it('leaves no record and no name of an owner who forgets', () =>
+      inPages(1, async (page) => {
+        const names = await page.call('databaseNames');
+        await page.call('open', site.sessions.url, 'a private owner');
+        await page.call('write', 's1', ['a private text']);
+        await page.call('untilSent');
+        await site.sessions.stop();
+        try {
+          await page.call('write', 's1', ['unsent, private']);
+          assert.match(JSON.stringify(await page.call('contentOf')), /unsent, private/);
+          await page.call('forget');
+          await page.call('close');
+        } finally {
+          await site.sessions.start();
+        }
+        assert.doesNotMatch(JSON.stringify(await page.call('contentOf')), /private/);
+        assert.deepEqual(new Set(await page.call('databaseNames')), new Set([...names, DATABASE]));
       }));
 
     it('sends 1,000 writes that waited', () =>

@@ -115,4 +115,21 @@ export function damage({ sessions, inPage, stored, writeThere }: DamageContext):
       await page.call('close');
       assert.deepEqual(await page.call('contentOf'), before);
     }));
+
+  it('reads the remote beside a database of a newer version, and writes nothing', () =>
+    inPage(async (page) => {
+      await writeThere('ute', 's1', ['one']);
+      await page.call('open', sessions().url, 'ute');
+      await page.call('read', 's1');
+      await page.call('close');
+      await page.call('raiseVersion');
+      const before = await page.call('contentOf');
+      await page.call('open', sessions().url, 'ute');
+      assert.deepEqual(await page.call('read', 's1'), ['one']);
+      assert.equal(await page.call('tryToWrite', 's1', 'more'), 'storage_newer');
+      assert.equal(await page.call('lastError'), 'storage_newer');
+      await page.call('close');
+      assert.deepEqual(await page.call('contentOf'), before);
+      await page.call('deleteDatabase');
+    }));
 }

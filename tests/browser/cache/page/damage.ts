@@ -1,7 +1,7 @@
 // Damages the database of a cache between two visits, and what the cache then does.
 
 import { isSessionError } from 'adk-session-wasm';
-import { completion, type Dump, dump, openBare } from '../../indexed_db/page/bare.js';
+import { answer, completion, type Dump, dump, openBare } from '../../indexed_db/page/bare.js';
 import * as chat from './chat.js';
 
 const NAME = 'adk-session-wasm cache';
@@ -63,8 +63,21 @@ export async function makeNewer(owner: string): Promise<void> {
   await change(owner, 'states', (value) => ({ ...(value as object), version: 1000 }));
 }
 
+/** Gives the database a version that this package does not know yet. */
+export async function raiseVersion(): Promise<void> {
+  (await openBare(NAME, 2, () => undefined)).close();
+}
+
+export async function deleteDatabase(): Promise<void> {
+  await answer(indexedDB.deleteDatabase(NAME));
+}
+
 export function contentOf(): Promise<Dump> {
   return dump(NAME);
+}
+
+export async function databaseNames(): Promise<string[]> {
+  return (await indexedDB.databases()).map(({ name }) => String(name));
 }
 
 /** Returns the texts of a session, or the code of the error. */
