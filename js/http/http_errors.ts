@@ -123,6 +123,9 @@ export function hasStatus(error: unknown, ...statuses: readonly number[]): boole
   return isSessionError(error, 'remote') && statuses.includes(error.status ?? 0);
 }
 
+/** Statuses with which a server refuses a request for good. */
+export const REFUSING: readonly number[] = [400, 403, 413, 422, 501];
+
 /** Statuses of requests that may succeed when they are sent again. */
 export const TRANSIENT: readonly number[] = [408, 429, 500, 502, 503, 504];
 

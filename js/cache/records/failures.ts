@@ -2,7 +2,7 @@
 import { codeOf } from '../../call/diagnostics.js';
 import { messageOf } from '../../errors/describe.js';
 import { isSessionError, SessionError, sessionErrorOf } from '../../errors/errors.js';
-import { hasStatus } from '../../http/http_errors.js';
+import { hasStatus, REFUSING } from '../../http/http_errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { Refusal } from './records.js';
 import type { CacheFailure } from './status.js';
@@ -29,14 +29,12 @@ const REFUSALS: readonly string[] = [
   'corrupt_record',
 ];
 
-/** The same by status, if the response has no code. */
-const REFUSAL_STATUSES: readonly number[] = [400, 403, 413, 422, 501];
-
 /** Whether the same request will fail again. */
 export function isRefusal(error: unknown): error is SessionError {
   return (
     (isSessionError(error) && REFUSALS.includes(error.code)) ||
-    hasStatus(error, ...REFUSAL_STATUSES)
+    // The response has no code.
+    hasStatus(error, ...REFUSING)
   );
 }
 

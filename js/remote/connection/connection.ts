@@ -4,7 +4,7 @@ import { messageOf } from '../../errors/describe.js';
 import { CallLimit } from '../../http/call_limit.js';
 import type { CloseTimeout } from '../../http/close_timeout.js';
 import { type Credentials, exchange, type HttpRequest, type Query } from '../../http/exchange.js';
-import { hasStatus, isTransient, jsonIn } from '../../http/http_errors.js';
+import { hasStatus, isTransient, jsonIn, REFUSING } from '../../http/http_errors.js';
 import { makeMask } from '../../http/mask.js';
 import {
   OPERATION_HEADER,
@@ -28,9 +28,6 @@ export interface ConnectionOptions {
   readonly retries: number;
   readonly closeTimeout: CloseTimeout;
 }
-
-/** Statuses of the login page of a network. As the server's they would refuse a change for good. */
-const LOGIN_STATUSES: readonly number[] = [400, 403];
 
 /** A request, relative to the URL of the server. */
 export interface RemoteRequest {
@@ -162,7 +159,8 @@ export class Connection {
   requireHandler(status: number, headers: HostHeaders): void {
     // Status 429 says that the request was not processed, whoever sent it.
     if (headers.get(PROTOCOL_HEADER) !== null || status === 429) return;
-    if (this.isHandler ?? LOGIN_STATUSES.includes(status)) throw foreignResponse(status, headers);
+    // As the server's own, a refusal by the login page of a network or by a proxy would refuse a change for good.
+    if (this.isHandler ?? REFUSING.includes(status)) throw foreignResponse(status, headers);
   }
 
   /** Returns the request with the URL of the server. */

@@ -62,6 +62,14 @@ describe('A response without the header of the handler', () => {
     });
   }
 
+  for (const status of [400, 403, 413, 422, 501]) {
+    it(`with status ${status} to the first request of all is a lost connection`, async () => {
+      const fetch = (): Promise<Response> => Promise.resolve(new Response('no', { status }));
+      const remote = new RemoteSessionService({ url: URL_OF_SERVER, fetch, retries: 0 });
+      await failure(remote.createSession(KEY), 'connection_lost');
+    });
+  }
+
   it('with the header keeps its status', async () => {
     const { remote, answer } = await behind();
     const headers = { 'adk-session-protocol': '1.0' };

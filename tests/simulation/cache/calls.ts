@@ -19,6 +19,10 @@ export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
   /** Notes what is written. @returns the end of the call */
   const begin = (writes: readonly NewWrite[]): Check => {
     const begun = journal.begin(device.number, owner, writes);
+    for (const write of begun) {
+      const problem = journal.checkBasis(write);
+      if (problem !== undefined) world.fail(`tab ${tab.number}: ${problem}`);
+    }
     return () => acknowledge(play, tab, begun);
   };
   const beginDeletion = (...what: string[]): Check => {
@@ -119,9 +123,20 @@ export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
         'user state': ['user:a', 'user:c', user, undefined] as const,
         'app state': ['app:a', 'app:c', { appName: APP }, undefined] as const,
       }[step.do];
-      const delta = { [n % 2 === 0 ? first : second]: value };
-      const end = begin(writesOf(delta, session));
-      await service.updateState({ ...owned, stateDelta: step.isComputed ? () => delta : delta });
+      const changed = n % 2 === 0 ? first : second;
+      let end: Check;
+      /** Writes a value that tells from which one it was computed. */
+      const compute = (state: StateShape): StateShape => {
+        const basis = state[changed] as string | undefined;
+        const [, , step = 'none'] = basis?.split('.') ?? [];
+        const delta = { [changed]: `${value}.${step}` };
+        const [write] = writesOf(delta, session);
+        end = begin([{ ...write!, basis: { value: basis } }]);
+        return delta;
+      };
+      const delta = { [changed]: value };
+      if (step.isComputed !== true) end = begin(writesOf(delta, session));
+      await service.updateState({ ...owned, stateDelta: step.isComputed ? compute : delta });
       return end;
     }
     case 'list':
@@ -184,6 +199,9 @@ export async function settleRefusal(
   const id = error!.eventId ?? events[0]?.id;
   const ids = error!.eventId === undefined ? events.map(({ id }) => id) : [id];
   world.note(`tab ${number}: ${how} of ${session} ${ids.join()}: ${error!.message}`);
+  if (!journal.explainsRefusal(session, id, error!.code)) {
+    world.fail(`tab ${number}: ${session} ${ids.join()} was refused: ${error!.message}`);
+  }
   const giveUp = (isWhole = false): void =>
     journal.giveUp(
       (write) =>
@@ -195,7 +213,8 @@ export async function settleRefusal(
   if (how === 'retry') await outbox.retry(key);
   else if (how === 'change' && id !== undefined && sessionId !== undefined) {
     giveUp();
-    const begun = journal.begin(device.number, owner, [textWrite(session, id, value)]);
+    const write = { ...textWrite(session, id, value), mayBeRefused: true };
+    const begun = journal.begin(device.number, owner, [write]);
     await outbox.change({ appName, userId: userId!, sessionId }, eventOf(id, value));
     journal.end(begun);
   } else {

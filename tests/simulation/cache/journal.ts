@@ -14,6 +14,8 @@ export interface NewWrite {
   readonly isNew?: boolean;
   /** Whether the server may refuse it, so that a deletion of the session drops it. */
   readonly mayBeRefused?: boolean;
+  /** The value that it was computed from. */
+  readonly basis?: { readonly value: string | undefined };
 }
 
 export interface Write extends NewWrite {
@@ -83,6 +85,16 @@ export class Journal {
     return this.#deletions.some(({ what }) => what === session);
   }
 
+  /** Whether the server may refuse for good what was written: an edit or a text of its own, or any write by an answer. */
+  explainsRefusal(session: string, eventId: string | undefined, code: string): boolean {
+    if (this.refusesAny) return true;
+    if (code === 'not_found') return this.hasDeletion(session);
+    return this.writes.some(
+      (write) =>
+        write.session === session && write.eventId === eventId && write.mayBeRefused === true,
+    );
+  }
+
   /** Notes the value that the server has now. */
   accept(register: string, value: string): void {
     const values = this.#accepted.get(register) ?? [];
@@ -135,24 +147,82 @@ export class Journal {
   /** Whether somebody may have deleted what the write has changed, so that it need not arrive. */
   isDeleted(write: Write): boolean {
     const { register, session, device: writer, owner, began, mayBeRefused } = write;
+    const isSetAside = this.refusesAny || this.#isBehindRefused(write);
     return this.#deletions.some(({ what, device, ended }) => {
       // A deletion on the same device concerns what was there before.
       const isLater = device !== writer || ended >= began;
       if (what === `user:* of ${owner}`) return isLater && register.startsWith('user:');
       // The writer's deletion of a session keeps the values of shared keys.
       const isKept =
-        SHARED.test(register) && device === writer && mayBeRefused !== true && !this.refusesAny;
+        SHARED.test(register) && device === writer && mayBeRefused !== true && !isSetAside;
       return what === session && isLater && !isKept;
     });
+  }
+
+  /**
+   * Whether an earlier write to the same session may have been refused. A deletion of the user overtakes both. Both are
+   * then set aside, and another deletion drops both.
+   */
+  #isBehindRefused({ session, device, owner, began }: Write): boolean {
+    return this.writes.some(
+      (other) =>
+        other.session === session &&
+        other.device === device &&
+        other.owner === owner &&
+        other.mayBeRefused === true &&
+        other.began < began &&
+        !this.#isAccepted(other),
+    );
   }
 
   /** @returns a write that must be there and is not */
   check(): string | undefined {
     for (const write of this.writes) {
-      const problem = this.#lossOf(write) ?? this.#disorderOf(write);
+      const problem = this.#lossOf(write) ?? this.#disorderOf(write) ?? this.#overwriteOf(write);
       if (problem !== undefined) return problem;
     }
     return undefined;
+  }
+
+  /**
+   * Checks the value from which a write is being computed: no older than what the device has last written.
+   *
+   * @returns what is wrong
+   */
+  checkBasis({ register, device, owner, basis }: Write): string | undefined {
+    if (basis === undefined) return undefined;
+    const { value } = basis;
+    const accepted = this.#accepted.get(register) ?? [];
+    const all = this.writes.filter((write) => write.register === register);
+    const isKnown = value === undefined || accepted.includes(value) || all.some((write) => write.value === value); // prettier-ignore
+    if (!isKnown) return `${register} is computed from ${value}, which nobody has written`;
+    const own = all.filter((write) => write.device === device && write.owner === owner);
+    const acknowledged = own.filter((write) => write.ended < Infinity && this.#mustStay(write));
+    const began = Math.max(...acknowledged.map((write) => write.began));
+    /** The last one, and those that may be later. */
+    const lasts = own.filter((write) => write.ended >= began);
+    if (acknowledged.length === 0 || lasts.some((write) => write.value === value)) return undefined;
+    const places = lasts.filter((write) => this.#isAccepted(write)).map((write) => accepted.indexOf(write.value)); // prettier-ignore
+    if (value !== undefined && accepted.lastIndexOf(value) > Math.min(...places)) return undefined;
+    return `${register} is computed from ${value} after ${lasts[0]!.value} was written`;
+  }
+
+  /** Whether only a later write can replace it. */
+  #mustStay(write: Write): boolean {
+    const { isOptional = false, mayBeRefused = false, isGivenUp, isForgotten } = write;
+    if (isOptional || mayBeRefused || this.refusesAny || isGivenUp || isForgotten) return false;
+    return !this.isDeleted(write);
+  }
+
+  /** Two computed writes of one device have different values that they were computed from. */
+  #overwriteOf(write: Write): string | undefined {
+    if (write.basis === undefined || write.ended === Infinity) return undefined;
+    const other = this.#rivalsOf(write).find(
+      ({ basis, began, ended }) =>
+        basis?.value === write.basis!.value && began > write.began && ended < Infinity,
+    );
+    if (other?.basis === undefined || ![write, other].every((each) => this.#mustStay(each))) return undefined; // prettier-ignore
+    return `${write.value} and ${other.value} of ${write.register} were both computed from ${write.basis.value}`;
   }
 
   /** The writes of the same device to the same register. */

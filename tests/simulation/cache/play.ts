@@ -6,7 +6,7 @@ import { Device, type Handle, Tab } from './device.js';
 import { Journal } from './journal.js';
 import { Network } from './network.js';
 import { OWNERS, Server } from './server.js';
-import { DISTURBING, type Script, type Step } from './steps.js';
+import { DISTURBING, refusesAny, type Script, type Step } from './steps.js';
 import { OUTSIDE, World } from './world.js';
 
 /** Codes of calls that did not reach the remote. */
@@ -58,11 +58,7 @@ export class Play {
     const { world, journal } = this;
     this.#script = script;
     this.devices = [0, 1].map((number) => new Device(number, world, script.isBounded));
-    // The handler refuses a body that was cut.
-    journal.refusesAny = script.steps.some(
-      ({ fate, status = 0, isHandler }) =>
-        fate === 'body cut' || (fate === 'status' && isHandler === true && status < 500),
-    );
+    journal.refusesAny = script.steps.some(refusesAny);
     this.server = new Server(script.isSqlite, journal);
     this.network = new Network(world, this.server, (tab) => {
       this.forget(tab);

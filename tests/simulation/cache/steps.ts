@@ -57,9 +57,24 @@ const FATES = [
 
 /** Statuses of the handler, and of others in its place. */
 const STATUSES = [
-  ...[400, 401, 403, 404, 409, 413, 429, 500, 503].map((status) => ({ status, isHandler: true })),
-  ...[200, 400, 403, 404, 502, 503].map((status) => ({ status, isHandler: false })),
+  ...[400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 500, 501, 502, 503, 504, 507].map(
+    (status) => ({ status, isHandler: true }),
+  ),
+  ...[400, 200, 403, 404, 408, 415, 422, 501, 502, 503, 504, 507].map((status) => ({
+    status,
+    isHandler: false,
+  })),
 ];
+
+/** Statuses with which the handler refuses a request for good. */
+const REFUSING_STATUSES: readonly number[] = [400, 403, 413, 422, 501];
+
+/** Whether a request may be refused for good, whatever it holds. The handler refuses a body that was cut. */
+export function refusesAny({ fate, status = 0, isHandler = false }: Fate): boolean {
+  return (
+    fate === 'body cut' || (fate === 'status' && isHandler && REFUSING_STATUSES.includes(status))
+  );
+}
 
 const KEYS = ['k', 'm', 'user:a', 'user:b', 'app:c', 'app:d'];
 
