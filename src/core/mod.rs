@@ -1,7 +1,8 @@
 //! The rules. They are pure and synchronous: no I/O, no wasm type, and no text of an event.
 //!
-//! One exception: [`event::EventText`] may hold a JavaScript string. Over IndexedDB and storages texts
-//! thus need not enter the wasm, which would take most of the time of a large read.
+//! One exception: [`event::EventText`] may hold a JavaScript string. So texts of IndexedDB and of
+//! JavaScript storages stay outside of the wasm. Copying them would take most of the time of a large
+//! read.
 
 pub mod error;
 pub mod event;

@@ -10,7 +10,7 @@ use super::context::{Context, ReadonlyContext};
 use super::live_state::{LockedState, Writes};
 use super::shared::Shared;
 use super::turns::Turns;
-use crate::core::error::Error;
+use crate::core::error::{Error, Field};
 use crate::core::event::{Event, EventActions};
 use crate::core::session::SessionKey;
 use crate::platform;
@@ -163,13 +163,13 @@ impl Invocation {
     fn check(&self, context: Option<&Context>) -> Result<(), Error> {
         if self.shared.state.lock().has_ended() {
             return Err(Error::invalid(
-                "invocation",
+                Field::Invocation,
                 format!("{:?} has ended; begin another one for the next message", self.id()),
             ));
         }
         if context.is_some_and(|context| !Arc::ptr_eq(&context.shared.state, &self.shared.state)) {
             return Err(Error::invalid(
-                "context",
+                Field::Context,
                 "belongs to another invocation; use one that Invocation::context returned",
             ));
         }

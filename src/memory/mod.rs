@@ -9,7 +9,7 @@ mod owners;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::core::error::Error;
+use crate::core::error::{Error, Field};
 use crate::core::event::EventText;
 use crate::core::names::Names;
 use crate::core::read::Window;
@@ -90,7 +90,7 @@ impl MemoryStorage {
 
     /// Locks the contents. Fails if the function of a write, which computes its delta, calls a verb.
     pub(crate) fn contents(&self) -> Result<MutexGuard<'_, Contents>, Error> {
-        let calls = || Error::invalid("state_delta", "must not call the service");
+        let calls = || Error::invalid(Field::StateDelta, "must not call the service");
         platform::lock(&self.contents).ok_or_else(calls)
     }
 }

@@ -1,6 +1,6 @@
 //! The session service over any storage.
 
-use crate::core::error::Error;
+use crate::core::error::{Error, Field};
 use crate::core::event::Event;
 use crate::core::read::{ListOrder, ListPage, ListPlace, Window};
 use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_id, check_owner};
@@ -273,7 +273,7 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
     }
 
     async fn append_event(&self, session_id: &str, event: Event) -> Result<(), Error> {
-        check_id("session_id", session_id)?;
+        check_id(Field::SessionId, session_id)?;
         let keys = self.storage().find(session_id);
         let keys = keys.ok_or(Error::Unsupported("find a session by its bare id"))?;
         match keys.as_slice() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use crate::core::error::Error;
+use crate::core::error::{Error, Field};
 use crate::core::event::{Event, EventText, NewEvent};
 use crate::core::state::{Delta, Scope};
 use crate::platform;
@@ -44,7 +44,7 @@ fn check_values(path: &str, values: &HashMap<String, Value>) -> Result<(), Error
 fn check_event(event: &Event) -> Result<(), Error> {
     if let Some(field) = event.repeated_field() {
         return Err(Error::invalid(
-            "event.other",
+            Field::EventOther,
             format!("must not hold \"{field}\", which has a place of its own in the event"),
         ));
     }

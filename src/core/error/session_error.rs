@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::core::error::{StorageProblem, TemplateError};
+use crate::core::error::{Field, StorageProblem, TemplateError};
 
 /// An error: bad input, a missing session, a conflict, a failed storage.
 ///
@@ -10,18 +10,18 @@ use crate::core::error::{StorageProblem, TemplateError};
 /// what to do.
 ///
 /// ```
-/// use adk_session_wasm::Error;
-/// let error = Error::invalid("num_recent_events", "must be a whole number from 0 up");
+/// use adk_session_wasm::SessionKey;
+/// let error = SessionKey::new("shop", "", "s-1").unwrap_err();
 /// assert_eq!(error.code(), "invalid_argument");
-/// assert_eq!(error.to_string(), "num_recent_events must be a whole number from 0 up");
+/// assert_eq!(error.to_string(), "user_id must not be empty");
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// An invalid argument, such as an empty id or a negative count.
     InvalidArgument {
-        /// The argument's name.
-        argument: &'static str,
+        /// The field, which each language spells in its own way.
+        field: Field,
         /// The rule it breaks, which continues a sentence that begins with its name.
         rule: String,
     },
@@ -133,9 +133,9 @@ impl StaleReason {
 
 impl Error {
     /// Returns an [`Error::InvalidArgument`]; `rule` continues the sentence that begins with the
-    /// argument's name.
-    pub fn invalid(argument: &'static str, rule: impl Into<String>) -> Self {
-        Self::InvalidArgument { argument, rule: rule.into() }
+    /// field's name.
+    pub(crate) fn invalid(field: Field, rule: impl Into<String>) -> Self {
+        Self::InvalidArgument { field, rule: rule.into() }
     }
 
     /// Returns the stable code of this kind of error.
@@ -162,7 +162,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::InvalidArgument { argument, rule } => write!(f, "{argument} {rule}"),
+            Self::InvalidArgument { field, rule } => write!(f, "{} {rule}", field.rust()),
             Self::AlreadyExists { app_name, user_id, session_id } => write!(
                 f,
                 "session \"{session_id}\" of user \"{user_id}\" in app \"{app_name}\" already exists; choose another id, or get or create it"

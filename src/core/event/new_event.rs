@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::error::Error;
+use crate::core::error::{Error, Field};
 use crate::core::event::EventText;
 use crate::core::session::{Revision, Timestamp, check_id};
 use crate::core::state::Delta;
@@ -64,7 +64,7 @@ impl NewEvent {
         text: EventText,
     ) -> Result<Self, Error> {
         let id = id.into();
-        check_id("event.id", &id)?;
+        check_id(Field::EventId, &id)?;
         let delta = Delta::parse(delta)?;
         Ok(Self { id, timestamp, delta, text, whole: None, replaces: Replaceable::Any })
     }

@@ -28,8 +28,8 @@ pub struct Rows<E = Vec<EventText>> {
     pub shared: ByOwner<Option<SharedRow>>,
     /// The events in the window, by `seq`.
     pub events: E,
-    /// Where these events stand. `None` if the window has a [`Window::page`], and no event has the id
-    /// that it begins or ends at. Without a page it is ignored.
+    /// Where the events of a page stand. `None` if no event has the id that the page begins or ends at.
+    /// Ignored without a [`Window::page`].
     pub edges: Option<PageEdges>,
 }
 

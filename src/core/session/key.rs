@@ -1,6 +1,6 @@
 //! The key of a session, and which ids are valid.
 
-use crate::core::error::Error;
+use crate::core::error::{Error, Field};
 
 /// The longest app name, user id or session id, in bytes of UTF-8.
 pub const MAX_ID_BYTES: usize = 512;
@@ -39,28 +39,28 @@ impl SessionKey {
             session_id: session_id.into(),
         };
         check_owner(&key.app_name, Some(&key.user_id))?;
-        check_id("session_id", &key.session_id)?;
+        check_id(Field::SessionId, &key.session_id)?;
         Ok(key)
     }
 }
 
 /// Checks the ids of an app and of a user of it.
 pub(crate) fn check_owner(app_name: &str, user_id: Option<&str>) -> Result<(), Error> {
-    check_id("app_name", app_name)?;
-    user_id.map_or(Ok(()), |user_id| check_id("user_id", user_id))
+    check_id(Field::AppName, app_name)?;
+    user_id.map_or(Ok(()), |user_id| check_id(Field::UserId, user_id))
 }
 
 /// Checks that `id` is not empty and not longer than [`MAX_ID_BYTES`].
 ///
 /// # Errors
-/// Fails with `invalid_argument` naming `argument`.
-pub fn check_id(argument: &'static str, id: &str) -> Result<(), Error> {
+/// Fails with `invalid_argument` naming the field.
+pub(crate) fn check_id(field: Field, id: &str) -> Result<(), Error> {
     if id.is_empty() {
-        return Err(Error::invalid(argument, "must not be empty"));
+        return Err(Error::invalid(field, "must not be empty"));
     }
     if id.len() > MAX_ID_BYTES {
         return Err(Error::invalid(
-            argument,
+            field,
             format!("must be at most {MAX_ID_BYTES} bytes of UTF-8, but has {}", id.len()),
         ));
     }
@@ -73,12 +73,12 @@ mod tests {
 
     #[test]
     fn an_id_of_512_bytes_is_the_longest() {
-        assert!(check_id("user_id", &"x".repeat(512)).is_ok());
-        assert!(check_id("user_id", &"ü".repeat(257)).is_err());
+        assert!(check_id(Field::UserId, &"x".repeat(512)).is_ok());
+        assert!(check_id(Field::UserId, &"ü".repeat(257)).is_err());
     }
 
     #[test]
-    fn the_error_names_the_argument() {
+    fn the_error_names_the_field() {
         let error = SessionKey::new("", "user", "session").unwrap_err();
         assert_eq!(error.to_string(), "app_name must not be empty");
     }

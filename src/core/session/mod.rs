@@ -6,7 +6,7 @@ mod revision;
 mod timestamp;
 
 pub use description::Description;
-pub(crate) use key::check_owner;
-pub use key::{MAX_ID_BYTES, SessionKey, check_id};
+pub use key::{MAX_ID_BYTES, SessionKey};
+pub(crate) use key::{check_id, check_owner};
 pub use revision::{NEVER, Revision, SessionHead};
 pub use timestamp::Timestamp;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::core::error::Error;
+use crate::core::error::{Error, Field};
 use crate::platform;
 
 /// The last millisecond of the year 9999; google-adk for Python reads no later times.
@@ -40,7 +40,7 @@ impl Timestamp {
     /// Fails with `invalid_argument` for NaN, infinities, and times before 1970 or after 9999.
     pub fn from_millis(milliseconds: f64) -> Result<Self, Error> {
         let rule = "must be a number of milliseconds since 1970, from 0 to 253402300799999 (the year 9999)";
-        Self::valid(milliseconds).ok_or_else(|| Error::invalid("timestamp", rule))
+        Self::valid(milliseconds).ok_or_else(|| Error::invalid(Field::Timestamp, rule))
     }
 
     /// The same; `None` if the number is not valid.

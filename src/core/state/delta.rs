@@ -57,7 +57,7 @@ impl Delta {
     /// ```
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut delta = Self::default();
-        split_object("state_delta", text, &mut |key, value| {
+        split_object("delta", text, &mut |key, value| {
             let (scope, name) = Scope::split(key);
             let changes = match scope {
                 Scope::Session => &mut delta.session,

@@ -55,8 +55,8 @@ impl ScopedState {
     /// Parses the JSON object that [`ScopedState::to_json`] wrote.
     ///
     /// # Errors
-    /// Fails with `unserializable` if the text is not a JSON object. For a stored text a storage makes
-    /// [`Error::CorruptRecord`] of it: the caller is not to blame.
+    /// Fails with `unserializable` if the text is not a JSON object. If the text was stored, the storage
+    /// returns [`Error::CorruptRecord`] instead: the caller is not to blame.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut members = Members::default();
         split_object("state", text, &mut |name, value| members.set(name.into(), value.into()))?;

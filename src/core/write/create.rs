@@ -1,6 +1,6 @@
 //! Creating a session, empty or with its events.
 
-use crate::core::error::Error;
+use crate::core::error::{Error, Field};
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
 use crate::core::session::{Description, SessionHead, SessionKey, Timestamp};
@@ -143,7 +143,7 @@ fn check_ids(events: &[NewEvent]) -> Result<(), Error> {
         let Some(earlier) = indexes.get_or_default(&event.id) else { continue };
         if let Some(earlier) = earlier.replace(index) {
             return Err(Error::invalid(
-                "events",
+                Field::Events,
                 format!("has the id \"{}\" twice: at {earlier} and at {index}", event.id),
             ));
         }

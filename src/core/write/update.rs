@@ -1,6 +1,6 @@
 //! Changing a user's or an app's state without a session.
 
-use crate::core::error::Error;
+use crate::core::error::{Error, Field};
 use crate::core::session::check_owner;
 use crate::core::state::{ByOwner, Delta};
 use crate::core::write::changes::{Changes, SharedChange, SharedRevisions};
@@ -56,13 +56,13 @@ impl Update {
         let Delta { session, shared: ByOwner { user, app: _ } } = &self.delta;
         if let Some((name, _)) = session.first() {
             return Err(Error::invalid(
-                "state_delta",
+                Field::StateDelta,
                 format!("holds \"{name}\", a session's key; name the session as well"),
             ));
         }
         if let (None, Some((name, _))) = (&self.plan.target.user_id, user.first()) {
             return Err(Error::invalid(
-                "state_delta",
+                Field::StateDelta,
                 format!("holds \"user:{name}\", a user's key; name the user as well"),
             ));
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::error::Error;
+use crate::core::error::{Error, Field};
 use crate::core::event::EventText;
 use crate::core::read::{PageEnd, Rows, Window};
 use crate::core::session::{Revision, SessionKey};
@@ -45,7 +45,7 @@ impl<S: Storage> TextService<S> {
         limit: Option<usize>,
         with_count: bool,
     ) -> Result<ReadEvents, Error> {
-        let foreign = || Error::invalid("end", "must have a cursor of this session");
+        let foreign = || Error::invalid(Field::End, "must have a cursor of this session");
         let cursor = end.place().cloned();
         if cursor.as_ref().is_some_and(|cursor| cursor.key != key) {
             return Err(foreign());
@@ -54,7 +54,7 @@ impl<S: Storage> TextService<S> {
         let limit = limit.unwrap_or(DEFAULT_LIMIT);
         if limit == 0 || limit > MAX_LIMIT {
             let rule = format!("must be a number from 1 to {MAX_LIMIT}; it is {limit}");
-            return Err(Error::invalid("limit", rule));
+            return Err(Error::invalid(Field::Limit, rule));
         }
         let window = Window::page(end.map(|cursor| cursor.event_id.into()), limit, with_count);
         let rows = self.storage.read(&key.clone().into(), &window, &()).await?;

@@ -3,7 +3,7 @@
 use js_sys::Array;
 use wasm_bindgen::JsValue;
 
-use crate::core::error::{Error, StorageProblem};
+use crate::core::error::{Error, Field, StorageProblem};
 use crate::core::event::{EventText, NewEvent, Replaceable, TextSlice};
 use crate::core::session::{Description, SessionKey, Timestamp};
 use crate::core::state::Delta;
@@ -167,7 +167,7 @@ fn policy_of(number: f64) -> Result<StalePolicy, Error> {
         0 => Ok(StalePolicy::Merge),
         1 => Ok(StalePolicy::Append),
         2 => Ok(StalePolicy::Reject),
-        _ => Err(Error::invalid("stale", "must be \"merge\", \"append\" or \"reject\"")),
+        _ => Err(Error::invalid(Field::Stale, "must be \"merge\", \"append\" or \"reject\"")),
     }
 }
 

@@ -20,10 +20,10 @@ impl From<Error> for JsValue {
         thrown.set_text("code", error.code());
         thrown.set_text("message", &error.to_string());
         match error {
-            Error::InvalidArgument { argument, rule } => {
-                let argument = camel_case(argument);
-                thrown.set_text("message", &format!("{argument} {rule}"));
-                thrown.set_text("key", &argument);
+            Error::InvalidArgument { field, rule } => {
+                let field = field.javascript();
+                thrown.set_text("message", &format!("{field} {rule}"));
+                thrown.set_text("key", field);
             }
             Error::StaleSession { reason, expected, actual, .. } => {
                 thrown.set_text("staleReason", reason.name());
@@ -46,19 +46,4 @@ impl From<Error> for JsValue {
         }
         thrown.into()
     }
-}
-
-/// Spells the name of a field as JavaScript does.
-fn camel_case(name: &str) -> String {
-    let mut spelled = String::new();
-    let mut is_first = false;
-    for letter in name.chars() {
-        if is_first {
-            spelled.push(letter.to_ascii_uppercase());
-        } else if letter != '_' {
-            spelled.push(letter);
-        }
-        is_first = letter == '_';
-    }
-    spelled
 }

@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 use crate::conformance::handle::{Outgoing, to_text};
 use crate::conformance::stop::Stop;
-use crate::core::error::Error;
 use crate::core::read::Window;
 use crate::core::session::{Description, SessionKey, Timestamp};
 use crate::core::state::Delta;
@@ -31,8 +30,8 @@ impl Request<'_> {
         self.number(name).map(|number| number as usize)
     }
 
-    pub(super) fn needed(self, name: &'static str, default: &str) -> Result<String, Stop> {
-        let missing = || Stop::Refused(Error::invalid(name, "is missing"));
+    pub(super) fn needed(self, name: &str, default: &str) -> Result<String, Stop> {
+        let missing = || Stop::Broken(format!("\"{name}\" is not a string"));
         self.text(name, Some(default)).ok_or_else(missing)
     }
 

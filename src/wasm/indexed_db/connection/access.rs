@@ -25,7 +25,7 @@ pub(crate) struct Access {
     /// Milliseconds without any event after which a transaction is given up.
     timeout: f64,
     running: RefCell<Vec<Weak<Transaction>>>,
-    /// Ends when the last write so far has ended, even if its future is dropped.
+    /// Completes when the last write so far has ended, even if the future of that write is dropped.
     last_write: RefCell<Option<oneshot::Receiver<()>>>,
 }
 
@@ -78,11 +78,11 @@ impl Access {
         let (turn, turn_ended) = oneshot::channel();
         let earlier = self.last_write.replace(Some(turn_ended));
         if let Some(earlier) = earlier {
-            // It is only dropped, never sent.
+            // The sender is only dropped, it never sends.
             let _ = earlier.await;
         }
         let done = Guarded::new(write, Failure::thrown).await;
-        // An exception has left its transaction open. The browser would commit its writes.
+        // A write that threw leaves its transaction open, and the browser would commit it.
         for transaction in self.running() {
             transaction.abort_write();
         }

@@ -194,7 +194,7 @@ impl Database {
             }
             "success" => match Record::found(request.get("result")) {
                 Some(raw) => self.connect(request, raw.unchecked_into()),
-                // It was a deletion.
+                // The request of a deletion has no result.
                 None => self.settle(Ok(())),
             },
             _ => {

@@ -4,7 +4,8 @@ use wasm_bindgen::prelude::*;
 
 use crate::wasm::object::Record;
 
-/// All callbacks have one type, so that the wasm holds the code that calls them once.
+/// All callbacks have one type, so that the wasm holds only one copy of the code that
+/// calls them.
 pub(crate) type Listener = Closure<dyn FnMut(JsValue)>;
 
 /// Sets the listener for some events, given as properties such as `onclose`; `null` removes it.

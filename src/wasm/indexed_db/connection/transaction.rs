@@ -77,11 +77,11 @@ pub(crate) struct Transaction {
     round: RefCell<Vec<IdbRequest>>,
     /// UTF-16 code units of the texts that it writes.
     written: Cell<u32>,
-    /// The first failure of a request, or the error that making one threw.
+    /// The first failure: of a request, or of an attempt to make one.
     failure: RefCell<Option<Failure>>,
     ended: RefCell<Option<Result<(), Failure>>>,
-    /// Dropped when the round has succeeded or the transaction has ended: that wakes the future that
-    /// waits for it.
+    /// Dropped when the round has succeeded or the transaction has ended: the drop wakes the future
+    /// that waits for it.
     waiter: RefCell<Option<oneshot::Sender<()>>>,
     timer: Timer,
     listener: Listener,
@@ -245,9 +245,9 @@ impl Transaction {
         }
     }
 
-    /// Handles a failed request. Safari does not always report it as the transaction's error, so it
-    /// is kept. It aborts the transaction, so pending requests fail as well, with an `AbortError`
-    /// that is ignored.
+    /// Handles a failed request. Its error is kept, because Safari does not always report it as the
+    /// transaction's error. The failed request aborts the transaction. Pending requests then fail with
+    /// an `AbortError`, which is ignored.
     fn handle_error(&self, event: &Record) {
         let request = Record::found(event.get("target"));
         let error = request.and_then(|request| Record::found(request.get("error")));
@@ -278,8 +278,8 @@ impl Transaction {
 
     fn end(&self, end: Result<(), Failure>) {
         self.ended.borrow_mut().get_or_insert(end);
-        // Taken out first, because nothing may stay borrowed while JavaScript is called: it may
-        // throw.
+        // The waiter is taken out first: nothing may stay borrowed while JavaScript is called, which
+        // may throw.
         drop(self.waiter.take());
     }
 

@@ -135,8 +135,8 @@ impl Record {
         self.set_text("state", &state.to_json());
     }
 
-    /// Changes a session's title and labels, and sets its parent and initial state. A member without a
-    /// value is the same as none.
+    /// Changes a session's title and labels, and sets its parent and initial state. An empty text
+    /// removes the member.
     pub(crate) fn describe(&self, change: Description) {
         let Description { title, labels, parent, initial_state, first_title } = change;
         let members =
