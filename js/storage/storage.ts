@@ -34,11 +34,14 @@ import type { Deleted, Listing, MarkerRows, PageRows, ParsedRows, Rows } from '.
  * | --- | --- | --- | --- |
  * | `appendMany` | yes | | Each append is a transaction of its own. |
  * | `changedSince` | yes | | A feed does not tell what other programs change. |
+ * | `close` | yes | yes | Nothing is closed. |
  * | `closing` | yes | yes | `close` waits for all calls, at most 30 s or `timeoutMs`. |
  * | `deleteUnchanged` | yes | yes | `deleteSessions` fails with `unsupported`. |
  * | `describe` | yes | yes | Titles and labels fail with `unsupported`. |
+ * | `durable` | yes | yes | `service.storage.durable` is `true`. |
  * | `expires` | | yes | `ttl` and `expireTime` fail with `unsupported`. |
  * | `keepsOperations` | yes | | A write that is sent twice is told by its events. |
+ * | `kind` | yes | yes | `service.storage.kind` is `'custom'`. |
  * | `lacksTransactions` | | yes | Each verb is one transaction. |
  * | `listsParts` | yes | yes | `list` returns all sessions, and the service sorts them and cuts the page. |
  * | `onConnectionLost` | yes | | No diagnostic tells of a connection that was lost while idle. |
@@ -60,9 +63,9 @@ import type { Deleted, Listing, MarkerRows, PageRows, ParsedRows, Rows } from '.
  * ```
  */
 export interface Storage {
-  /** The value of `service.storage.kind`; default `'custom'`. */
+  /** The value of `service.storage.kind`. */
   readonly kind?: string;
-  /** The value of `service.storage.durable`; default `true`. */
+  /** The value of `service.storage.durable`. */
   readonly durable?: boolean;
   /** May be the same function as `append`. It tells that no session is expected. */
   create(request: StorageWriteRequest, decide: Decide): void | Promise<void>;
