@@ -275,7 +275,7 @@ function listedIn(json: unknown, owner: readonly unknown[]): ListedPart | undefi
   const sessions: ListedRemoteSession[] = [];
   for (const [index, item] of given.entries()) {
     const session = sessionIn(item);
-    const [created, revision] = (revisions[index] ?? []) as readonly unknown[];
+    const { created, revision } = Object(revisions[index]) as Readonly<Record<string, unknown>>;
     if (session === undefined || !isRevision(created) || !isRevision(revision)) return undefined;
     // The server sends the createTime only of the last session, in the cursor. No other is needed.
     const isLast = index === given.length - 1;

@@ -3,7 +3,12 @@ import { HISTORY_VIEWS } from '../../read/history_views.js';
 import { NARROWEST_FIRST } from '../../state/scope.js';
 import { FORGET } from '../rights/authorize.js';
 import type { Route } from './route.js';
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../http/protocol.js';
+import {
+  CREATED_HEADER,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+  REVISION_HEADER,
+} from '../../http/protocol.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -54,7 +59,12 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   Sessions: listOf(ref('Session')),
   SessionsPage: objectOf(
     { sessions: listOf(ref('Session')), page: WHOLE, limit: WHOLE },
-    { totalItems: WHOLE, totalPages: WHOLE, nextCursor: TEXT, revisions: listOf(listOf(WHOLE)) },
+    {
+      totalItems: WHOLE,
+      totalPages: WHOLE,
+      nextCursor: TEXT,
+      revisions: listOf(objectOf({}, { created: WHOLE, revision: WHOLE })),
+    },
   ),
   AppendedEvents: objectOf({
     session: ref('Session'),
@@ -74,6 +84,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   StoredPage: objectOf(
     { created: REVISION },
     {
+      revision: WHOLE,
       events: listOf(ref('Event')),
       hasOlder: FLAG,
       firstId: TEXT,
@@ -199,12 +210,20 @@ function operationOf({ action, method, path, summary, query = [], body, response
     responses: {
       200: {
         description: 'Done.',
-        headers: { [PROTOCOL_HEADER]: { schema: TEXT } },
+        headers: headersOf(response),
         content: { [content]: { schema: ref(response) } },
       },
       ...Object.fromEntries(errors),
     },
   };
+}
+
+function headersOf(response: string): object {
+  const schemas = {
+    [PROTOCOL_HEADER]: TEXT,
+    ...(response === 'Session' && { [CREATED_HEADER]: WHOLE, [REVISION_HEADER]: WHOLE }),
+  };
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, { schema }]));
 }
 
 function bodySchema(body: readonly string[] | 'any'): Schema {

@@ -10,21 +10,23 @@ import type { RouteCall } from './route.js';
 
 /** Returns the session for the response, and adds its revisions to the headers. */
 export function respondWithSession(call: RouteCall, session: Session): JsonObject {
-  const [created, revision] = revisionsOf(call, session);
+  const { created, revision } = revisionsOf(call, session);
   if (created !== undefined) call.headers[CREATED_HEADER] = String(created);
   if (revision !== undefined) call.headers[REVISION_HEADER] = String(revision);
   return sessionToJson(session, call.isOwnClient);
 }
 
-/** Returns the revision at which a session was created, and its own; neither for a service of a user's own. */
-export function revisionsOf(
-  { service }: RouteCall,
-  { state }: Session,
-): [created?: number, revision?: number] {
+/** The revision at which a session was created, and its own. Both are absent for a service of a user's own. */
+interface SessionRevisions {
+  readonly created?: number;
+  readonly revision?: number;
+}
+
+export function revisionsOf({ service }: RouteCall, { state }: Session): SessionRevisions {
   const created = coreOf(service)?.handles.createdRevisionOf(state, NaN);
   const revision = service.revisionOf({ state });
-  if (created === undefined || Number.isNaN(created) || revision === undefined) return [];
-  return [created, revision];
+  if (created === undefined || Number.isNaN(created) || revision === undefined) return {};
+  return { created, revision };
 }
 
 /** @throws SessionError `unsupported` for a service of a user's own */

@@ -103,7 +103,7 @@ it('A list whose pages never end stops at the timeout of the call', async () => 
   const session = { id: 's1', appName: 'shop', userId: 'ada', state: {}, events: [] };
   const page = {
     sessions: [{ ...session, lastUpdateTime: 5 }],
-    revisions: [[1, 1]],
+    revisions: [{ created: 1, revision: 1 }],
     totalItems: 2,
     nextCursor: 'again',
   };

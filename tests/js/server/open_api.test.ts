@@ -7,10 +7,16 @@ import { eventJson, serve, SESSION, SESSIONS, USER } from './fixture.js';
 
 interface OpenApi {
   paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, { properties: object }> };
 }
 
 interface Operation {
-  responses: Record<string, { content: Record<string, { schema: { $ref: string } }> }>;
+  responses: Record<string, Response>;
+}
+
+interface Response {
+  content: Record<string, { schema: { $ref: string } }>;
+  headers?: Record<string, { schema: object }>;
 }
 
 /** Requests whose responses are compared with the document, in an order that makes them succeed. */
@@ -93,14 +99,36 @@ describe('The OpenAPI document', () => {
     for (const [method, route, path, body] of REQUESTS) {
       const answer = await ask(path, { method: method.toUpperCase(), body });
       assert.equal(answer.status, 200, `${method} ${path}`);
-      const { responses } = document.paths[route]![method]!;
-      const { $ref } = responses['200']!.content['application/json']!.schema;
+      const { content, headers = {} } = document.paths[route]![method]!.responses['200']!;
+      const { $ref } = content['application/json']!.schema;
       const isValid = ajv.validate({ $ref: `document${$ref}` }, answer.body);
       assert.ok(isValid, `${method} ${path}: ${ajv.errorsText()}`);
+      const given = [...answer.headers.keys()].filter((name) => name.startsWith('adk-session-'));
+      assert.deepEqual(Object.keys(headers).sort(), given.sort(), `headers of ${method} ${path}`);
       left.delete(`${method} ${route}`);
     }
     // The feed is no JSON; its own tests read it.
     assert.deepEqual([...left], ['get /apps/{appName}/changes']);
+  });
+
+  it('describes what the remote client gets beyond others', async () => {
+    const { ask } = serve();
+    const document = (await ask('/openapi.json')).body as OpenApi;
+    // A member that is not in the document would pass without this.
+    const isComplete = (name: string, value: object) => {
+      const { properties } = document.components.schemas[name]!;
+      const unknown = Object.keys(value).filter((member) => !Object.hasOwn(properties, member));
+      assert.deepEqual(unknown, [], name);
+    };
+    const headers = { 'adk-session-protocol': '1.0' };
+    await ask(SESSIONS, { method: 'POST', body: { sessionId: 's1' }, headers });
+    await ask(`${SESSION}/events`, { method: 'POST', body: { events: [eventJson('e1')] } });
+    const page = await ask(`${SESSION}/handle/events`, { headers });
+    isComplete('StoredPage', page.body as object);
+    const { body } = await ask('/apps/shop/sessions', { headers });
+    isComplete('SessionsPage', body as object);
+    const { revisions } = body as { revisions: object[] };
+    assert.deepEqual(revisions.map(Object.keys), [['created', 'revision']]);
   });
 
   it('describes errors', async () => {
