@@ -14,7 +14,7 @@ const TESTS = {
     ['js/handle', 'js/invocation', 'js/service'],
   ],
   assistant_ui: [['js/assistant_ui'], ['browser/assistant_ui']],
-  cache: [['js/cache'], ['js/live/cached_session.test.ts', 'browser/cache/chromium.test.ts']],
+  cache: [['js/cache'], ['js/live/session/cached.test.ts', 'browser/cache/chromium.test.ts']],
   call: [
     ['js/call', 'js/service'],
     ['js/append', 'js/server', 'js/remote'],
@@ -57,7 +57,7 @@ const TESTS = {
     ['js/read', SUITE],
     ['js/service', 'js/cache'],
   ],
-  remote: [['js/remote'], ['js/server', 'js/live/remote_session.test.ts']],
+  remote: [['js/remote'], ['js/server', 'js/live/session/remote.test.ts']],
   server: [['js/server'], ['js/remote']],
   service: [
     ['js/service', SUITE],

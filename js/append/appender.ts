@@ -1,7 +1,7 @@
 import { invalid } from '../errors/invalid.js';
 import { optionalCount } from '../errors/option_values.js';
 import type { Event, NewEvent } from '../model/event/event.js';
-import { titleOf } from '../model/auto_title.js';
+import { titleOf } from '../model/event/auto_title.js';
 import type { AppendEventRequest, CompositeSessionKey, Session } from '../model/session.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { type AppendRules, appendRulesOf, refuseFrameworkEvents } from './append_rules.js';

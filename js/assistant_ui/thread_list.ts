@@ -1,6 +1,6 @@
 import { callQueue } from '../call/call_queue.js';
 import { takeRequest } from '../call/call.js';
-import { titleOf } from '../model/auto_title.js';
+import { titleOf } from '../model/event/auto_title.js';
 import type { HostStream } from '../model/host.js';
 import type { Session, SessionChanges } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';

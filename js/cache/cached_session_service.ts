@@ -12,7 +12,7 @@ import type {
 import type { RunRequest } from '../remote/index.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { ReadPolicy } from '../model/read_policy.js';
+import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { StateOwner } from '../storage/scopes.js';
 import { type CachedSessionOptions, takeCacheOptions, takePolicy } from './options.js';
 import type { CacheOutbox } from './outbox.js';

@@ -3,7 +3,7 @@ import { Deadline } from '../call/deadline.js';
 import { isSessionError } from '../errors/errors.js';
 import { untilAborted } from '../call/time_limit.js';
 import type { ChangesSince } from '../model/changes_since.js';
-import type { ReadPolicy } from '../model/read_policy.js';
+import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { StorageBackend } from '../storage/driver/storage_backend.js';
 import {

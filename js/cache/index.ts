@@ -14,7 +14,7 @@ export type {
   LocalTransaction,
 } from './local/local_store.js';
 export type { CachedSessionOptions } from './options.js';
-export type { ReadPolicy } from '../model/read_policy.js';
+export type { ReadPolicy } from '../model/values/read_policy.js';
 export type { CacheOutbox, OutboxEntry } from './outbox.js';
 export type { CacheKey } from './records/cache_key.js';
 export type { CacheFailure, CacheStatus, PendingChanges, StatusChanges } from './records/status.js';

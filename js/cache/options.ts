@@ -2,7 +2,7 @@ import { requireOneOf, requireWhole } from '../errors/option_values.js';
 import { invalid } from '../errors/invalid.js';
 import { takeOptions } from '../call/call.js';
 import { requireId } from '../model/values/ids.js';
-import type { ReadPolicy } from '../model/read_policy.js';
+import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { SessionService } from '../model/session_service.js';
 import { CORE } from '../model/initial_state.js';
 import type { SessionServiceOptions } from '../service/service_options.js';

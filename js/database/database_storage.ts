@@ -81,7 +81,7 @@ import { readMarkers } from './verbs/read_markers.js';
 import { read, readPage, readParsed } from './verbs/read.js';
 import type { Steps } from './engine/prepared.js';
 import type { Waits } from './engine/waits.js';
-import type { VerbContext } from './verbs/verb_context.js';
+import type { VerbContext } from './statements/verb_context.js';
 import { write } from './verbs/write.js';
 
 /** The storage of a database. Connects and opens the tables at its first verb. */

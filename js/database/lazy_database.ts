@@ -10,7 +10,7 @@ import { Revisions } from './tables/revisions.js';
 import type { Database } from './tables/tables.js';
 import { plainQuery, type Steps, together } from './engine/prepared.js';
 import type { Waits } from './engine/waits.js';
-import { statementsOver, type VerbContext } from './verbs/verb_context.js';
+import { statementsOver, type VerbContext } from './statements/verb_context.js';
 
 /** The parts that a database is opened with. */
 export interface DatabaseParts extends TablesToOpen {

@@ -10,7 +10,7 @@ import { type NameOptions, requireTableNames } from './tables/table_names.js';
 import { queryBuilder } from './tables/tables.js';
 import { runOnce } from './engine/prepared.js';
 import { Waits } from './engine/waits.js';
-import type { VerbContext } from './verbs/verb_context.js';
+import type { VerbContext } from './statements/verb_context.js';
 
 /** The number of names that are read at once. */
 const PAGE = 1000;

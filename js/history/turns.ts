@@ -1,6 +1,6 @@
 /** Turns that a page edits or has answered again. Loaded when a live session first needs it. */
 import { invalid } from '../errors/invalid.js';
-import { titleOf } from '../model/auto_title.js';
+import { titleOf } from '../model/event/auto_title.js';
 import type { Content } from '../model/event/content.js';
 import { createEvent, newEventId } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';

@@ -1,7 +1,7 @@
 import { optionalTime, requireTime } from '../model/values/time.js';
 import { invalidValue } from '../errors/invalid.js';
 import { requireOneOf } from '../errors/option_values.js';
-import { firstTitleOf } from '../model/auto_title.js';
+import { firstTitleOf } from '../model/event/auto_title.js';
 import { type Expiry, takeDescription, takeExpiry, takeParent } from '../model/description.js';
 import { requireId, requireUser } from '../model/values/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';

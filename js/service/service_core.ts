@@ -4,7 +4,7 @@ import { loadWasm } from '../wasm/loading.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import { createEvent, newEventId } from '../model/event/create_event.js';
-import { takeAutoTitle } from '../model/auto_title.js';
+import { takeAutoTitle } from '../model/event/auto_title.js';
 import { type Expiry, takeDescription, takeExpiry } from '../model/description.js';
 import { isId, requireId, requireKey, requireOwner, requireUser } from '../model/values/ids.js';
 import type {

@@ -7,7 +7,7 @@ import type { ChangesSince } from '../model/changes_since.js';
 import type { Description } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
-import type { ReadPolicy } from '../model/read_policy.js';
+import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { SharedScope } from '../state/scope.js';
 import type { Append, NewSession } from '../wasm/appends.js';

@@ -1,4 +1,4 @@
-// Finds files and folders that import each other. A type that is imported counts too.
+// Finds files and folders that import each other, and counts the files of folders. A type that is imported counts too.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -90,6 +90,17 @@ function wayBack(graph, start) {
     }
   }
   return undefined;
+}
+
+/** Returns the number of files of each folder in a folder, without those in folders of it. @param {string} folder */
+export function fileCounts(folder) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const file of sourcesIn(folder, /\.\w+$/)) {
+    if (!file.startsWith('js/dist/'))
+      counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  }
+  return counts;
 }
 
 /** @param {string} folder @param {RegExp} ending */

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { cycles, folders, importsOfRust, importsOfTypeScript, isLeaf } from './imports.mjs';
+import {
+  cycles,
+  fileCounts,
+  folders,
+  importsOfRust,
+  importsOfTypeScript,
+  isLeaf,
+} from './imports.mjs';
 
 describe('Imports', () => {
   it('of a file or folder by itself over others are found, each way once', () => {
@@ -33,4 +40,13 @@ describe('Imports', () => {
     // A file beside folders is a module of its own.
     assert.deepEqual(cycles(folders(files, isLeaf)), []);
   });
+});
+
+it('No folder of js/, src/ or tests/js/ has more than 14 files', () => {
+  const counts = ['js', 'src', 'tests/js'].flatMap((folder) => [...fileCounts(folder)]);
+  assert.ok(new Map(counts).get('js/model')! > 1, 'files are counted');
+  assert.deepEqual(
+    counts.filter(([, count]) => count > 14),
+    [],
+  );
 });

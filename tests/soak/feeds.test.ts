@@ -9,7 +9,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import { DatabaseSessionService } from '../../js/database/index.js';
-import { feedsAndWriters } from '../js/server/feeds_and_writers.js';
+import { feedsAndWriters } from '../js/server/feed/feeds_and_writers.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

@@ -6,9 +6,9 @@ import type { Engine, StoredTime } from '../engine/engine.js';
 import type { RevisionColumns } from '../tables/revisions.js';
 import type { Database } from '../tables/tables.js';
 import { Prepared, type Steps, together } from '../engine/prepared.js';
-import { JOINS_SIDE_TABLE, revisionColumns } from './session_statements.js';
-import { cached, filledChunks } from './statement_sizes.js';
-import type { VerbContext } from './verb_context.js';
+import { JOINS_SIDE_TABLE, revisionColumns } from '../statements/session_statements.js';
+import { cached, filledChunks } from '../statements/statement_sizes.js';
+import type { VerbContext } from '../statements/verb_context.js';
 
 /** The most sessions that are returned. A caller that gets more at once reads everything again. */
 const MAX_SESSIONS = 20_000;

@@ -14,8 +14,11 @@ import {
   type StorageKey,
 } from '../../storage/rows.js';
 
-import { filledChunks } from './statement_sizes.js';
-import { type CurrentColumns, currentRowsStatements } from './current_rows_statements.js';
+import { filledChunks } from '../statements/statement_sizes.js';
+import {
+  type CurrentColumns,
+  currentRowsStatements,
+} from '../statements/current_rows_statements.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import { lookUp, type Read, readTogether } from '../transactions/lookup.js';
 import type { QueryResults, Steps } from '../engine/prepared.js';
@@ -26,10 +29,10 @@ import {
   type SessionColumns,
   sessionRow,
 } from '../tables/rows.js';
-import { type Key, keyOf, ownerName } from './session_statements.js';
+import { type Key, keyOf, ownerName } from '../statements/session_statements.js';
 import { LAST_REVISION, LOOK_BACK_MICROS, parseTime } from '../../python/micros.js';
 import type { RevisionColumns } from '../tables/revisions.js';
-import type { VerbContext } from './verb_context.js';
+import type { VerbContext } from '../statements/verb_context.js';
 
 /** The most ids in one query. Engines limit the number of a query's parameters. */
 const MAX_IDS = 1024;

@@ -18,11 +18,15 @@ import {
   sessionStatements,
   revisionColumns,
   isUser,
-} from './session_statements.js';
+} from '../statements/session_statements.js';
 import { type Database, floorText, METADATA } from '../tables/tables.js';
 import { millisecondsToMicros, parseTime } from '../../python/micros.js';
-import type { VerbContext } from './verb_context.js';
-import { type Deletions, deletionsBeside, writeStatements } from './write_statements.js';
+import type { VerbContext } from '../statements/verb_context.js';
+import {
+  type Deletions,
+  deletionsBeside,
+  writeStatements,
+} from '../statements/write_statements.js';
 
 /** The scopes of the states that a request deletes alone. */
 const SCOPES_OF_STATES: Readonly<

@@ -2,11 +2,17 @@ import type { StorageDescribeRequest } from '../../storage/requests.js';
 import type { Engine } from '../engine/engine.js';
 import { Prepared, type Steps, together } from '../engine/prepared.js';
 import type { Database } from '../tables/tables.js';
-import { currentRowsStatements } from './current_rows_statements.js';
-import { detailsColumns, JOINS_DETAILS, type Key, keyOf, isSession } from './session_statements.js';
-import type { VerbContext } from './verb_context.js';
+import { currentRowsStatements } from '../statements/current_rows_statements.js';
+import {
+  detailsColumns,
+  JOINS_DETAILS,
+  type Key,
+  keyOf,
+  isSession,
+} from '../statements/session_statements.js';
+import type { VerbContext } from '../statements/verb_context.js';
 import { lockOperation } from './operations.js';
-import { writeStatements } from './write_statements.js';
+import { writeStatements } from '../statements/write_statements.js';
 
 /** The details of a session. Their key is `null` if the session has none. */
 interface DetailsColumns {

@@ -1,19 +1,19 @@
 import { SHARED_SCOPES, type SharedScope, type StoredScope } from '../../state/scope.js';
 import type { Changes, EventRow, SharedRow } from '../../storage/rows.js';
-import { exactChunks } from './statement_sizes.js';
+import { exactChunks } from '../statements/statement_sizes.js';
 import type { CurrentRows } from './current_rows.js';
 import { toEventData } from '../tables/event_data.js';
 import { checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
 import { lookUp } from '../transactions/lookup.js';
 import type { Query } from '../engine/prepared.js';
-import { type Key, ownerName } from './session_statements.js';
-import type { VerbContext } from './verb_context.js';
+import { type Key, ownerName } from '../statements/session_statements.js';
+import type { VerbContext } from '../statements/verb_context.js';
 import {
   deletionsBeside,
   type EventValues,
   type SessionValues,
   writeStatements,
-} from './write_statements.js';
+} from '../statements/write_statements.js';
 import { millisecondsToMicros } from '../../python/micros.js';
 
 /** The most events in one statement. Engines limit the number of a statement's parameters. */

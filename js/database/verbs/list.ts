@@ -3,7 +3,7 @@ import { compareValues, sortList, type TimedPlace } from '../../storage/list_pla
 import type { StorageListRequest } from '../../storage/requests.js';
 import type { Listing, SessionRow } from '../../storage/rows.js';
 import { parseMilliseconds } from '../../python/micros.js';
-import { cached, filledChunks, nextPowerOfTwo } from './statement_sizes.js';
+import { cached, filledChunks, nextPowerOfTwo } from '../statements/statement_sizes.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import { Prepared, type Steps, together } from '../engine/prepared.js';
 import { sharedRow, type SessionColumns, sessionRow } from '../tables/rows.js';
@@ -15,9 +15,9 @@ import {
   sessionStatements,
   type StateColumns,
   stateColumns,
-} from './session_statements.js';
+} from '../statements/session_statements.js';
 import type { Database, Tables } from '../tables/tables.js';
-import type { VerbContext } from './verb_context.js';
+import type { VerbContext } from '../statements/verb_context.js';
 
 /** The most users whose states one query reads. Engines limit the number of a query's parameters. */
 const MAX_USERS = 1024;

@@ -10,8 +10,8 @@ import type { Engine } from '../engine/engine.js';
 import { OPERATIONS } from '../tables/table_names.js';
 import type { Database } from '../tables/tables.js';
 import { Prepared, type Query, type Steps } from '../engine/prepared.js';
-import { isOfSession, type Key } from './session_statements.js';
-import type { VerbContext } from './verb_context.js';
+import { isOfSession, type Key } from '../statements/session_statements.js';
+import type { VerbContext } from '../statements/verb_context.js';
 
 /** The key of a row. A shared state has an empty session, and that of an app an empty user. */
 interface OperationKey extends Key {

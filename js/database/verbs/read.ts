@@ -36,10 +36,10 @@ import {
   selectEvents,
   sessionStatements,
   keyOf,
-} from './session_statements.js';
+} from '../statements/session_statements.js';
 import type { Database, Tables } from '../tables/tables.js';
 import { changedEvents } from './current_rows.js';
-import type { VerbContext } from './verb_context.js';
+import type { VerbContext } from '../statements/verb_context.js';
 
 /** Makes the statements of {@link read} and {@link readParsed}. */
 export function readStatements(database: Database, engine: Engine, { service }: Layout) {

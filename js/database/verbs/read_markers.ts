@@ -18,9 +18,9 @@ import {
   keyOf,
   selectEvents,
   sessionStatements,
-} from './session_statements.js';
-import { cached, filledChunks, nextPowerOfTwo } from './statement_sizes.js';
-import type { VerbContext } from './verb_context.js';
+} from '../statements/session_statements.js';
+import { cached, filledChunks, nextPowerOfTwo } from '../statements/statement_sizes.js';
+import type { VerbContext } from '../statements/verb_context.js';
 
 /** The largest number of invocations that one statement looks for. */
 const MOST_TARGETS = 1024;

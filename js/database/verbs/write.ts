@@ -7,8 +7,8 @@ import { GroupChanges } from './group_changes.js';
 import { checkIds } from '../tables/limits.js';
 import type { Query, Steps } from '../engine/prepared.js';
 import { lockOperation, type LockedOperation } from './operations.js';
-import { keyOf } from './session_statements.js';
-import type { VerbContext } from './verb_context.js';
+import { keyOf } from '../statements/session_statements.js';
+import type { VerbContext } from '../statements/verb_context.js';
 import { millisecondsToMicros } from '../../python/micros.js';
 
 /**

@@ -6,9 +6,9 @@ import {
   isSessionError,
   openSessionService,
   SessionError,
-} from '../../../js/index.js';
-import { liveSession } from '../../../js/live/index.js';
-import { fill, idsOf, isReady, KEY, message, sessionOf, snapshotOf, textOf } from './stores.js';
+} from '../../../../js/index.js';
+import { liveSession } from '../../../../js/live/index.js';
+import { fill, idsOf, isReady, KEY, message, sessionOf, snapshotOf, textOf } from '../stores.js';
 
 describe('A live session', () => {
   it('shows the newest window, the state and the title', async () => {

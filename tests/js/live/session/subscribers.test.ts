@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { type LiveSessionSnapshot, liveSession, liveSessions } from '../../../js/live/index.js';
-import { onNextFrame } from '../../../js/live/frame.js';
-import { isReady, isWatched, KEY, message, sessionOf, snapshotOf } from './stores.js';
+import { type LiveSessionSnapshot, liveSession, liveSessions } from '../../../../js/live/index.js';
+import { onNextFrame } from '../../../../js/live/frame.js';
+import { isReady, isWatched, KEY, message, sessionOf, snapshotOf } from '../stores.js';
 
 describe('Subscribers of a live session', () => {
   it('are told at once, and then once a frame', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { rewind } from '../../../js/history/index.js';
-import { mapStorage } from '../../../examples/map_storage.js';
+import { rewind } from '../../../../js/history/index.js';
+import { mapStorage } from '../../../../examples/map_storage.js';
 import {
   createEventActions,
   type Event,
@@ -12,9 +12,9 @@ import {
   openSessionService,
   type SessionErrorCode,
   type SessionService,
-} from '../../../js/index.js';
-import { liveSession } from '../../../js/live/index.js';
-import { idsOf, KEY, snapshotOf, textOf } from './stores.js';
+} from '../../../../js/index.js';
+import { liveSession } from '../../../../js/live/index.js';
+import { idsOf, KEY, snapshotOf, textOf } from '../stores.js';
 
 const said = (author: string, invocationId: string, text: string): NewEvent => ({
   id: text,

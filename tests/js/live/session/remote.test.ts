@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { InMemorySessionService, isSessionError } from '../../../js/index.js';
-import { liveSession, liveSessions } from '../../../js/live/index.js';
-import { RemoteSessionService } from '../../../js/remote/index.js';
-import { fetchFrom, handlerOn, URL_OF_SERVER } from '../remote/fixture.js';
-import { idsOf, KEY, message, snapshotOf } from './stores.js';
+import { InMemorySessionService, isSessionError } from '../../../../js/index.js';
+import { liveSession, liveSessions } from '../../../../js/live/index.js';
+import { RemoteSessionService } from '../../../../js/remote/index.js';
+import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../remote/fixture.js';
+import { idsOf, KEY, message, snapshotOf } from '../stores.js';
 
 const edited = { role: 'user', parts: [{ text: 'edited' }] };
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { InMemorySessionService, isSessionError, SessionError } from '../../../js/index.js';
-import { liveSession } from '../../../js/live/index.js';
-import { LOADING } from '../../../js/live/loading.js';
-import { idsOf, isReady, KEY, message, sessionOf, snapshotOf, textOf } from './stores.js';
+import { InMemorySessionService, isSessionError, SessionError } from '../../../../js/index.js';
+import { liveSession } from '../../../../js/live/index.js';
+import { LOADING } from '../../../../js/live/loading.js';
+import { idsOf, isReady, KEY, message, sessionOf, snapshotOf, textOf } from '../stores.js';
 
 describe('A live session that is written to', () => {
   it('sends an event, and shows it at once', async () => {

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createEvent, type Event, type NewEvent } from '../../../js/index.js';
-import { RemoteSessionService } from '../../../js/remote/index.js';
-import { publicView } from '../../../js/server/rights/public_view.js';
-import { fetchFrom } from '../remote/fixture.js';
-import { APP, idsIn, KEY, serve, SESSION, SESSIONS, USER } from './fixture.js';
+import { createEvent, type Event, type NewEvent } from '../../../../js/index.js';
+import { RemoteSessionService } from '../../../../js/remote/index.js';
+import { publicView } from '../../../../js/server/rights/public_view.js';
+import { fetchFrom } from '../../remote/fixture.js';
+import { APP, idsIn, KEY, serve, SESSION, SESSIONS, USER } from '../fixture.js';
 
 const OAUTH = {
   clientId: 'the page needs it',

@@ -8,9 +8,9 @@ import {
   type Event,
   type InMemorySessionService,
   type NewEvent,
-} from '../../../js/index.js';
-import type { Rights } from '../../../js/server/index.js';
-import { eventJson, idsIn, KEY, serve, SESSION, SESSIONS } from './fixture.js';
+} from '../../../../js/index.js';
+import type { Rights } from '../../../../js/server/index.js';
+import { eventJson, idsIn, KEY, serve, SESSION, SESSIONS } from '../fixture.js';
 
 const EVENTS = `${SESSION}/events`;
 const MARK = '__adk_internal_restored_event';

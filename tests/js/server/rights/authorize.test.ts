@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { SessionError } from '../../../js/index.js';
-import type { SessionAccess, SessionHandlerOptions } from '../../../js/server/index.js';
+import { SessionError } from '../../../../js/index.js';
+import type { SessionAccess, SessionHandlerOptions } from '../../../../js/server/index.js';
 import {
   ALL_RIGHTS,
   APP,
@@ -15,7 +15,7 @@ import {
   SESSION,
   SESSIONS,
   USER,
-} from './fixture.js';
+} from '../fixture.js';
 
 /** A request of each kind, with what `authorize` is told of it. */
 const REQUESTS: readonly [method: string, path: string, access: Partial<SessionAccess>][] = [
@@ -51,7 +51,7 @@ const REQUESTS: readonly [method: string, path: string, access: Partial<SessionA
 
 /** Returns the first cells of a table of `docs/serving.md`, without their backticks. */
 function documented(header: string): string[] {
-  const file = fileURLToPath(new URL('../../../docs/serving.md', import.meta.url));
+  const file = fileURLToPath(new URL('../../../../docs/serving.md', import.meta.url));
   const [, table = ''] = readFileSync(file, 'utf8').split(header);
   const [rows = ''] = table.split('\n\n');
   return [...rows.matchAll(/^\| `(\w+)`/gm)].map(([, cell]) => cell!);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { Notice } from '../../../js/index.js';
-import type { SessionNotice } from '../../../js/model/notice.js';
-import { type SessionHandler, sessionHandler } from '../../../js/server/index.js';
-import { APP, type FeedEvent, feedEvents, KEY, requestTo, seed, serve } from './fixture.js';
+import type { Notice } from '../../../../js/index.js';
+import type { SessionNotice } from '../../../../js/model/notice.js';
+import { type SessionHandler, sessionHandler } from '../../../../js/server/index.js';
+import { APP, type FeedEvent, feedEvents, KEY, requestTo, seed, serve } from '../fixture.js';
 
 async function next(events: AsyncGenerator<FeedEvent>): Promise<FeedEvent> {
   const { value } = (await events.next()) as { value: FeedEvent };

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createEvent, InMemorySessionService } from '../../../js/index.js';
-import { RemoteSessionService } from '../../../js/remote/index.js';
-import { failure } from '../service/fixture.js';
-import { fetchFrom, handlerOn, KEY, URL_OF_SERVER } from './fixture.js';
+import { createEvent, InMemorySessionService } from '../../../../js/index.js';
+import { RemoteSessionService } from '../../../../js/remote/index.js';
+import { failure } from '../../service/fixture.js';
+import { fetchFrom, handlerOn, KEY, URL_OF_SERVER } from '../fixture.js';
 
 async function behind() {
   let foreign: (() => Response) | undefined;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 
-import { type Event, InMemorySessionService } from '../../../js/index.js';
-import { liveSession } from '../../../js/live/index.js';
-import { idsOf, isReady, KEY, message, sessionOf, snapshotOf } from './stores.js';
+import { type Event, InMemorySessionService } from '../../../../js/index.js';
+import { liveSession } from '../../../../js/live/index.js';
+import { idsOf, isReady, KEY, message, sessionOf, snapshotOf } from '../stores.js';
 
 const answer = { invocationId: 'i2', author: 'guide' };
 const contentOf = (text: string) => ({ role: 'model', parts: [{ text }] });

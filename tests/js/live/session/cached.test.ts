@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { liveSession, type LiveSessionSnapshot } from '../../../js/live/index.js';
-import { event, openCache, Server } from '../cache/fixture.js';
-import { idsOf, KEY, message, snapshotOf } from './stores.js';
+import { liveSession, type LiveSessionSnapshot } from '../../../../js/live/index.js';
+import { event, openCache, Server } from '../../cache/fixture.js';
+import { idsOf, KEY, message, snapshotOf } from '../stores.js';
 
 /** Refuses appends whose body has this text. */
 function refuse(server: Server, text: string): void {

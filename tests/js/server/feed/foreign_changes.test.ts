@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
-import { createEvent, type Notice } from '../../../js/index.js';
-import { type SessionHandlerOptions, sessionHandler } from '../../../js/server/index.js';
-import { ALL_RIGHTS, APP, type FeedEvent, feedEvents, KEY, requestTo } from './fixture.js';
+import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { createEvent, type Notice } from '../../../../js/index.js';
+import { type SessionHandlerOptions, sessionHandler } from '../../../../js/server/index.js';
+import { ALL_RIGHTS, APP, type FeedEvent, feedEvents, KEY, requestTo } from '../fixture.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-foreign-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
-import { type Diagnostic, isSessionError } from '../../../js/index.js';
-import type { RemoteSessionOptions } from '../../../js/remote/index.js';
-import { fetchFrom, KEY, openRemote } from './fixture.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../../js/http/protocol.js';
+import { type Diagnostic, isSessionError } from '../../../../js/index.js';
+import type { RemoteSessionOptions } from '../../../../js/remote/index.js';
+import { fetchFrom, KEY, openRemote } from '../fixture.js';
 
 /** Opens a remote whose requests may be answered, or changed, on the way to the handler. */
 function openBehind(

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { rewind, switchBranch } from '../../../js/history/index.js';
+import { rewind, switchBranch } from '../../../../js/history/index.js';
 import {
   createEventActions,
   type HistoryView,
   InMemorySessionService,
   isSessionError,
   type NewEvent,
-} from '../../../js/index.js';
-import { liveSession, type LiveSessionSnapshot } from '../../../js/live/index.js';
-import { readVectors } from '../../interop/history/vectors.js';
-import { idsOf, isReady, KEY, message, sessionOf, snapshotOf } from './stores.js';
+} from '../../../../js/index.js';
+import { liveSession, type LiveSessionSnapshot } from '../../../../js/live/index.js';
+import { readVectors } from '../../../interop/history/vectors.js';
+import { idsOf, isReady, KEY, message, sessionOf, snapshotOf } from '../stores.js';
 
 const turn = (id: string): NewEvent => ({ ...message(id), invocationId: id });
 

@@ -1,8 +1,8 @@
 /** The title of a session, taken from its first user message. */
-import { SessionError } from '../errors/errors.js';
-import { requireBoolean } from '../errors/option_values.js';
-import { isPlainObject } from '../json/rules.js';
-import type { Event } from './event/event.js';
+import { SessionError } from '../../errors/errors.js';
+import { requireBoolean } from '../../errors/option_values.js';
+import { isPlainObject } from '../../json/rules.js';
+import type { Event } from './event.js';
 
 /** The most code points of such a title. */
 const MAX_TITLE = 60;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { serverSentEvents } from '../../../js/remote/connection/server_sent_events.js';
+import { serverSentEvents } from '../../../../js/remote/connection/server_sent_events.js';
 
 /** Returns a response whose body comes in pieces of so many bytes. */
 function inPieces(text: string, size: number): Response {

@@ -5,11 +5,11 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import { State } from '../../../js/index.js';
-import { fromEventResource, toEventResource } from '../../../js/vertex/events/event_resource.js';
-import { SESSION_EVENT } from '../../vertex_server/messages.js';
-import { parseMessage } from '../../vertex_server/proto_json.js';
-import { hostileEvents, pythonEvents } from '../database/tables/arbitrary_events.js';
+import { State } from '../../../../js/index.js';
+import { fromEventResource, toEventResource } from '../../../../js/vertex/events/event_resource.js';
+import { SESSION_EVENT } from '../../../vertex_server/messages.js';
+import { parseMessage } from '../../../vertex_server/proto_json.js';
+import { hostileEvents, pythonEvents } from '../../database/tables/arbitrary_events.js';
 
 const POSTED = 1_770_000_000_123_456;
 

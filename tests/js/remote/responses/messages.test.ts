@@ -7,9 +7,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-import { createEvent, InMemorySessionService, isSessionError } from '../../../js/index.js';
-import { RemoteSessionService } from '../../../js/remote/index.js';
-import { fetchFrom, handlerOn, KEY, URL_OF_SERVER } from './fixture.js';
+import { createEvent, InMemorySessionService, isSessionError } from '../../../../js/index.js';
+import { RemoteSessionService } from '../../../../js/remote/index.js';
+import { fetchFrom, handlerOn, KEY, URL_OF_SERVER } from '../fixture.js';
 
 interface Message {
   readonly method: string;

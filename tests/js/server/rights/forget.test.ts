@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { InMemorySessionService } from '../../../js/index.js';
-import { CachedSessionService } from '../../../js/cache/index.js';
-import { RemoteSessionService } from '../../../js/remote/index.js';
-import type { Permission } from '../../../js/server/index.js';
-import { until } from '../cache/fixture.js';
-import { fetchFrom, handlerOn, URL_OF_SERVER } from '../remote/fixture.js';
-import { KEY } from './fixture.js';
+import { InMemorySessionService } from '../../../../js/index.js';
+import { CachedSessionService } from '../../../../js/cache/index.js';
+import { RemoteSessionService } from '../../../../js/remote/index.js';
+import type { Permission } from '../../../../js/server/index.js';
+import { until } from '../../cache/fixture.js';
+import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../remote/fixture.js';
+import { KEY } from '../fixture.js';
 
 it('a handler whose authorize returns forget erases the cache of its client', async () => {
   let permission: Permission = true;

@@ -6,10 +6,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { Event, SessionService } from '../../../js/index.js';
-import type { SessionNotice } from '../../../js/model/notice.js';
-import { nodeListener, sessionHandler } from '../../../js/server/index.js';
-import { type FeedEvent, feedEvents } from './fixture.js';
+import type { Event, SessionService } from '../../../../js/index.js';
+import type { SessionNotice } from '../../../../js/model/notice.js';
+import { nodeListener, sessionHandler } from '../../../../js/server/index.js';
+import { type FeedEvent, feedEvents } from '../fixture.js';
 
 const FEEDS = 200;
 const WRITERS = 50;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { SeenEvents } from '../../../js/vertex/events/seen_events.js';
+import { SeenEvents } from '../../../../js/vertex/events/seen_events.js';
 
 const URL = 'https://vertex/sessions/s1';
 const CREATED = 1_700_000_000_000_000;

@@ -3,17 +3,17 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 
-import { createEvent, type Event, type Session } from '../../../js/index.js';
-import { createEventActions } from '../../../js/model/event/create_event.js';
-import type { VertexAiOptions } from '../../../js/vertex/index.js';
+import { createEvent, type Event, type Session } from '../../../../js/index.js';
+import { createEventActions } from '../../../../js/model/event/create_event.js';
+import type { VertexAiOptions } from '../../../../js/vertex/index.js';
 import {
   ENGINE,
   startVertexServer,
   type VertexServer,
   type VertexServerOptions,
-} from '../../vertex_server/server.js';
-import { EVENT_OF_GO, GO_EVENT } from '../files/go_event.js';
-import { KEY, post, serviceOn } from './service.js';
+} from '../../../vertex_server/server.js';
+import { EVENT_OF_GO, GO_EVENT } from '../../files/go_event.js';
+import { KEY, post, serviceOn } from '../service.js';
 
 const NOW = 1_770_000_000_000;
 
