@@ -5,6 +5,7 @@ import type { HostAbortSignal } from '../model/host.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Connection, Mode, Runner } from './engine/connection.js';
 import { databaseError, OwnFailure } from './engine/failure.js';
+import { FirstEvents } from './tables/first_events.js';
 import { openTables, type TablesToOpen } from './tables/opening.js';
 import { Revisions } from './tables/revisions.js';
 import type { Database } from './tables/tables.js';
@@ -29,6 +30,7 @@ const PROBE = plainQuery('select 1');
 /** A database that is opened when it is needed. */
 export class LazyDatabase {
   readonly revisions = new Revisions();
+  readonly firstEvents = new FirstEvents();
   readonly #parts: DatabaseParts;
   readonly #onLost: (error: unknown) => void;
   #connected: Promise<Connection> | undefined;
@@ -124,8 +126,8 @@ export class LazyDatabase {
     const { database, layout, refusal, buildIndices } = tables;
     if (refusal === undefined) await useWriteAheadLog?.();
     const statements = statementsOver(database, engine, layout);
-    const { revisions } = this;
-    this.#opened = { engine, clock, layout, database, revisions, statements };
+    const { firstEvents, revisions } = this;
+    this.#opened = { engine, clock, layout, database, firstEvents, revisions, statements };
     this.#refusal = refusal;
     this.#run =
       refusal === undefined

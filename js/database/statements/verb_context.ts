@@ -1,4 +1,5 @@
 import type { Engine } from '../engine/engine.js';
+import type { FirstEvents } from '../tables/first_events.js';
 import type { Layout } from '../tables/layout.js';
 import type { Revisions } from '../tables/revisions.js';
 import type { Database } from '../tables/tables.js';
@@ -12,6 +13,7 @@ export interface VerbContext {
   /** Returns statements, which are made at their first use. */
   readonly statements: <Statements>(make: MakeStatements<Statements>) => Statements;
   readonly revisions: Revisions;
+  readonly firstEvents: FirstEvents;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
 }

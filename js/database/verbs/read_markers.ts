@@ -7,6 +7,7 @@ import type { MarkerRows } from '../../storage/rows.js';
 import { parseEventText } from '../../storage/stored_events.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import { Prepared, type Steps, together } from '../engine/prepared.js';
+import { isSettled } from '../tables/first_events.js';
 import { mayBeMarker } from '../tables/markers.js';
 import { type EventColumns, sessionRow } from '../tables/rows.js';
 import type { Database } from '../tables/tables.js';
@@ -19,13 +20,13 @@ import {
   selectEvents,
   sessionStatements,
 } from '../statements/session_statements.js';
-import { cached, filledChunks, nextPowerOfTwo } from '../statements/statement_sizes.js';
+import { cached, filledChunks } from '../statements/statement_sizes.js';
 import type { VerbContext } from '../statements/verb_context.js';
 
-/** The largest number of invocations that one statement looks for. */
-const MOST_TARGETS = 1024;
+/** The most invocations and the most events that one statement looks for. */
+const MOST_NAMES = 1024;
 
-type Values = Key & { event: string };
+type Values = Key & { event: string } & Record<`target${number}` | `first${number}`, string>;
 
 /** Makes the statements of {@link readMarkers}. */
 function markerStatements(database: Database, engine: Engine) {
@@ -38,67 +39,86 @@ function markerStatements(database: Database, engine: Engine) {
       sql<StoredTime>`${tie}`.as('tie'),
     ]);
   type Value = (name: keyof Values) => string;
-  const markers = (value: Value) => {
-    const isMarker = sql<boolean>`${isOfSession(value)} and ${mayBeMarker(engine)}`;
-    const isEvent = sql<boolean>`id = ${value('event')} and ${isAlsoOfSession(engine, value)}`;
-    return select(isMarker).unionAll(select(isEvent));
+  const firstIds = (value: Value, targets: readonly string[]) => {
+    const isTarget = sql<boolean>`${isOfSession(value)} and invocation_id in (${sql.join(targets)})`;
+    const place = sql<number>`row_number() over (partition by invocation_id order by ${time}, ${tie})`;
+    const found = database
+      .selectFrom('events')
+      .where(isTarget)
+      .select(['id', place.as('place')]);
+    return database.selectFrom(found.as('of')).select('of.id').where('of.place', '=', 1);
   };
-  const inOrder = (rows: ReturnType<typeof markers>) =>
-    database.selectFrom(rows.as('found')).selectAll().orderBy('at').orderBy('tie');
   return {
-    markers: new Prepared<Values, EventColumns>((value) => inOrder(markers(value))),
-    /** Returns the markers, and the first events of this number of invocations. */
-    withTargets: cached(
-      (targets: number) =>
-        new Prepared<Values & Record<`target${number}`, string>, EventColumns>((value) => {
-          const names = Array.from({ length: targets }, (_, at) => value(`target${at}`));
-          const isTarget = sql<boolean>`${isOfSession(value)} and invocation_id in (${sql.join(names)})`;
-          const first = database
-            .selectFrom('events')
-            .where(isTarget)
-            .select('id')
-            .select(
-              sql<number>`row_number() over (partition by invocation_id order by ${time}, ${tie})`.as(
-                'place',
-              ),
-            );
-          const ids = database.selectFrom(first.as('of')).select('of.id').where('of.place', '=', 1);
-          const isFirst = sql<boolean>`id in (${ids}) and ${isAlsoOfSession(engine, value)}`;
-          return inOrder(markers(value).unionAll(select(isFirst)));
+    /**
+     * Returns the markers, an event, as many other events by their ids, and the first events of as many invocations.
+     */
+    markers: cached(
+      ([idCount, targetCount]: readonly [idCount: number, targetCount: number]) =>
+        new Prepared<Values, EventColumns>((value) => {
+          const names = (name: 'target' | 'first', count: number) =>
+            Array.from({ length: count }, (_, at) => value(`${name}${at}`));
+          const ofSession = isAlsoOfSession(engine, value);
+          const ids = sql.join([value('event'), ...names('first', idCount)]);
+          let rows = select(sql<boolean>`${isOfSession(value)} and ${mayBeMarker(engine)}`);
+          rows = rows.unionAll(select(sql<boolean>`id in (${ids}) and ${ofSession}`));
+          if (targetCount > 0) {
+            const first = firstIds(value, names('target', targetCount));
+            rows = rows.unionAll(select(sql<boolean>`id in (${first}) and ${ofSession}`));
+          }
+          return database.selectFrom(rows.as('found')).selectAll().orderBy('at').orderBy('tie');
         }),
     ),
   };
 }
 
 /**
- * Reads the markers of a session by their index. If there is a rewind, it then scans the session's rows once, for the
- * first events of the invocations that rewinds name.
+ * Reads the markers of a session by their index. If a rewind names an invocation whose first event is not
+ * {@link FirstEvents remembered}, it then scans the session's rows once.
  */
 export function* readMarkers(
-  { engine, revisions, statements }: VerbContext,
+  { engine, firstEvents, revisions, statements }: VerbContext,
   { key, eventId = '' }: StorageMarkersRequest,
 ): Steps<MarkerRows> {
-  const values = { ...keyOf(key), event: eventId };
   const { merged } = statements(sessionStatements);
   const { rows, rowOf } = statements(readStatements);
-  const { markers, withTargets } = statements(markerStatements);
-  const [[row], markerRows] = yield* together([merged.of(values), markers.of(values)]);
+  const { markers } = statements(markerStatements);
+  const query = (ids: readonly string[], targets: readonly string[]) => {
+    const values: Values = { ...keyOf(key), event: eventId };
+    const count = (name: 'target' | 'first', names: readonly string[]): number => {
+      const [filled = []] = filledChunks(names, MOST_NAMES);
+      for (const [at, each] of filled.entries()) values[`${name}${at}`] = each;
+      return filled.length;
+    };
+    return markers([count('first', ids), count('target', targets)]).of(values);
+  };
+  const kept = firstEvents.get(key);
+  const keptIds = [...(kept?.ids.values() ?? [])];
+  const [[row], found] = yield* together([merged.of(keyOf(key)), query(keptIds, [])]);
   if (row === undefined) return { events: [] };
   const session = revisions.withRevision(sessionRow(key, row), row);
-  const events = markerRows.map(rowOf);
+  const { created, revision } = session;
+  const { replaced_at: replacedAt } = row;
   const targets = new Set<string>();
-  for (const { text } of events) {
+  for (const { text } of found.map(rowOf)) {
     const target = rewindTargetOf(parseEventText(text) ?? ({} as Event));
     if (target !== undefined && canBeStored(engine, target)) targets.add(target);
   }
-  if (targets.size === 0) return { session, events: unique(events) };
-  if (targets.size > MOST_TARGETS) {
-    return { session, events: (yield* rows.all.run(values)).map(rowOf) };
+  const isValid = kept?.created === created && kept.replacedAt === replacedAt;
+  const invocations = new Map(found.map(({ id, invocation_id: invocation }) => [id, invocation]));
+  const firstId = (target: string) => (isValid ? kept.ids.get(target) : undefined) ?? '';
+  const unknown = [...targets].filter((target) => invocations.get(firstId(target)) !== target);
+  if (unknown.length === 0) return { session, events: unique(found.map(rowOf)) };
+  if (targets.size > MOST_NAMES) {
+    return { session, events: (yield* rows.all.run(keyOf(key))).map(rowOf) };
   }
-  const [names = []] = filledChunks([...targets], MOST_TARGETS);
-  const named: Values & Record<`target${number}`, string> = { ...values };
-  for (const [at, name] of names.entries()) named[`target${at}`] = name;
-  const all = yield* withTargets(nextPowerOfTwo(names.length)).run(named);
+  const [all] = yield* together([query(isValid ? keptIds : [], unknown)]);
+  const ids = new Map<string, string>();
+  for (const columns of all) {
+    const { invocation_id: invocation, id } = columns;
+    const isFirst = targets.has(invocation) && !ids.has(invocation);
+    if (isFirst && isSettled(rowOf(columns).seq, revision)) ids.set(invocation, id);
+  }
+  firstEvents.put(key, { created, replacedAt, ids });
   return { session, events: unique(all.map(rowOf)) };
 }
 
