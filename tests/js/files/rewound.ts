@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 
 import { rewind, undoRewind } from '../../../js/history/index.js';
-import type { CompositeSessionKey, Event, SessionService } from '../../../js/index.js';
+import {
+  type CompositeSessionKey,
+  createEventActions,
+  type Event,
+  type SessionService,
+} from '../../../js/index.js';
 
 const idsOf = (events: readonly Event[] = []): string[] => events.map(({ id }) => id);
 
@@ -10,7 +15,7 @@ export async function rewindIn(service: SessionService, key: CompositeSessionKey
   const session = await service.createSession({ ...key, state: { turn: 0 } });
   const say = async (turn: number) => {
     const event = { id: `e${turn}`, invocationId: `i${turn}`, author: 'user' };
-    const actions = { stateDelta: { turn, [`only ${turn}`]: true } };
+    const actions = createEventActions({ stateDelta: { turn, [`only ${turn}`]: true } });
     await service.appendEvent({ session, event: { ...event, actions } });
   };
   await say(1);
