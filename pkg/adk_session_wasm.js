@@ -545,7 +545,8 @@ export class SessionCore {
     /**
      * Returns a page of a session's events, as `page_to_javascript` lays it out: the first ones
      * after the event with that id (`forward`), or the last ones before it. Without an id, the
-     * first or last ones of all.
+     * first or last ones of all. With `only_marked`, returns the events that the session's marks name,
+     * and the event with that id; no events if marks are lost.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
@@ -553,13 +554,15 @@ export class SessionCore {
      * @param {string | null | undefined} event_id
      * @param {number} limit
      * @param {boolean} with_count
+     * @param {boolean} only_marked
      * @param {Function | null} [caller]
      * @returns {any}
      */
-    page(app_name, user_id, session_id, forward, event_id, limit, with_count, caller) {
+    page(app_name, user_id, session_id, forward, event_id, limit, with_count, only_marked, caller) {
         const val5 = +forward;
         const val6 = +limit;
         const val7 = +with_count;
+        const val8 = +only_marked;
         let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -577,7 +580,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_page(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, ptr3, len3, val6, val7, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        const ret = wasm.sessioncore_page(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, ptr3, len3, val6, val7, val8, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -1154,6 +1157,9 @@ function __wbg_get_imports() {
         },
         __wbg_preventDefault_cfb06b02e7406899: function(arg0) {
             arg0.preventDefault();
+        },
+        __wbg_prototypesetcall_a366c038a3918afa: function(arg0, arg1, arg2) {
+            Float64Array.prototype.set.call(getArrayF64FromWasm0(arg0, arg1), arg2);
         },
         __wbg_push_c9f4893fc209f768: function(arg0, arg1) {
             const ret = arg0.push(arg1);

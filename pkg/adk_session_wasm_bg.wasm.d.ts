@@ -30,7 +30,7 @@ export const sessioncore_indexed_db: (a: number, b: number, c: number, d: number
 export const sessioncore_list: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => [number, number, number];
 export const sessioncore_memory: () => number;
 export const sessioncore_open: (a: number) => [number, number, number];
-export const sessioncore_page: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => [number, number, number];
+export const sessioncore_page: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number, n: number) => [number, number, number];
 export const sessioncore_set_page_hidden: (a: number, b: number) => void;
 export const sessioncore_shared_state: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
 export const sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number];

@@ -36,7 +36,11 @@ fn time(milliseconds: f64) -> Timestamp {
 
 fn windows() -> impl Strategy<Value = Window> {
     let last = prop::option::of(prop_oneof![0usize..8, Just(usize::MAX)]);
-    (last, prop::option::of(times())).prop_map(|(limit, after)| Window { limit, after, page: None })
+    (last, prop::option::of(times())).prop_map(|(limit, after)| Window {
+        limit,
+        after,
+        ..Window::ALL
+    })
 }
 
 /// An event: its id, its time, and its text.

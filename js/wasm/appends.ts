@@ -44,29 +44,6 @@ export interface NewSession {
   readonly sharesState: boolean;
 }
 
-/** Computes a delta from the JSON text of a state. Never throws. */
-export type Compute = (state: string) => Computed;
-
-/** A delta that was computed, and the event that stores it, if one does. */
-export interface Computed {
-  /** JSON text. */
-  readonly delta: string;
-  /** JSON text. */
-  readonly event?: string | undefined;
-}
-
-/** Packs what is computed into one text, which `compute_delta` in `src/wasm/bindings/computed.rs` splits. */
-export function packComputed(
-  compute: Compute | undefined,
-): ((state: string) => string) | undefined {
-  if (compute === undefined) return undefined;
-  return (state) => {
-    const { delta, event = '' } = compute(state);
-    // JSON text never contains a NUL.
-    return `${delta}\0${event}`;
-  };
-}
-
 /** Packed appends on their way into the wasm; see `src/wasm/bindings/appends.rs`. */
 export interface PackedAppends {
   /**
@@ -85,19 +62,28 @@ export interface PackedAppends {
 }
 
 /** Packs a creation like an append: `created` is the time of the session's last update, and `revision` the time now. */
-export function packCreation(session: NewSession, hasTexts: boolean): PackedAppends {
+export function packCreation(
+  session: NewSession,
+  hasTexts: boolean,
+  keepsMarks: boolean,
+): PackedAppends {
   const { key, events, now, lastUpdateTime = NaN } = session;
   const position = { created: lastUpdateTime, revision: now, lastEventId: undefined };
-  return packAppends([{ key, position, stale: 'append', events }], hasTexts);
+  return packAppends([{ key, position, stale: 'append', events }], hasTexts, keepsMarks);
 }
 
 /**
  * Packs appends into one string, because each string that enters the wasm has a fixed cost.
  *
  * @param hasTexts whether to pack the texts, for a store that keeps them in the wasm
+ * @param keepsMarks whether the storage keeps marks of markers
  * @throws SessionError `quota_exceeded` if the wasm has no room for them
  */
-export function packAppends(appends: readonly Append[], hasTexts: boolean): PackedAppends {
+export function packAppends(
+  appends: readonly Append[],
+  hasTexts: boolean,
+  keepsMarks: boolean,
+): PackedAppends {
   let [deltaUnits, textUnits] = [0, 0];
   for (const { events } of appends) {
     for (const { deltaText, text, whole } of events) {
@@ -118,12 +104,13 @@ export function packAppends(appends: readonly Append[], hasTexts: boolean): Pack
     packed += appName + userId + sessionId + last + firstTitle;
     numbers.push(appName.length, userId.length, sessionId.length, last.length, firstTitle.length);
     numbers.push(created, revision, STALE_POLICIES[stale], expectedRevision, events.length);
-    for (const { id, timestamp, deltaText, text, whole = '' } of events) {
+    for (const { id, timestamp, deltaText, text, whole = '', isMarker } of events) {
       packed += id + deltaText;
       if (texts === undefined) packed += text + whole;
       else texts.push(text, whole);
       numbers.push(id.length, deltaText.length, text.length, whole.length, timestamp);
       numbers.push(expectedEvents === undefined ? NaN : expectedRevisionOf(expectedEvents, id));
+      numbers.push(keepsMarks && isMarker ? 1 : 0);
     }
   }
   return { packed, numbers, texts };

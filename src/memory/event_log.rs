@@ -175,6 +175,15 @@ impl EventLog {
         rows
     }
 
+    /// Returns the text of the event with that `seq`.
+    pub(super) fn at(&self, seq: Revision) -> Option<EventText> {
+        let is_before = |event: &LoggedEvent| event.seq < seq;
+        let chunk = self.chunks.partition_point(|chunk| chunk.last().is_some_and(is_before));
+        let chunk = self.chunks.get(chunk)?;
+        let event = chunk.get(chunk.partition_point(is_before))?;
+        Some(event.text.clone().into())
+    }
+
     /// Returns the texts of the events in a window, by `seq`, and the edges of a page.
     pub(super) fn window(&self, window: &Window) -> (Vec<EventText>, Option<PageEdges>) {
         let time_at =

@@ -12,13 +12,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use crate::core::error::{Error, Field};
 use crate::core::event::EventText;
 use crate::core::names::Names;
-use crate::core::read::Window;
-use crate::core::read::{ListOrder, ListPlace, ListRequest, Listing, Rows};
+use crate::core::read::{ListOrder, ListPlace, ListRequest, Listing, PageEdges, Rows, Window};
 use crate::core::room::{SPARE, no_room, require_room};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::{Call, Deletion, Storage, StorageFuture};
-use crate::core::write::{Decide, Decision, SessionRow, SharedRow, Target};
+use crate::core::write::{Decide, Decision, Marks, SessionRow, SharedRow, Target};
 use crate::memory::entries::Entries;
 use crate::memory::event_log::EventLog;
 use crate::memory::order::{Order, Orders};
@@ -68,10 +67,28 @@ pub(crate) struct StoredSession {
     pub(crate) head: SessionHead,
     pub(crate) state: ScopedState,
     pub(crate) description: Description,
+    marks: Marks,
     events: EventLog,
 }
 
 impl StoredSession {
+    fn window(&self, window: &Window) -> (Vec<EventText>, Option<PageEdges>) {
+        let Self { marks, events, .. } = self;
+        if !window.only_marked {
+            return events.window(window);
+        }
+        let mut marks = marks.clone();
+        if let Some(id) = window.place() {
+            let Some(row) = events.get(id) else { return Default::default() };
+            marks.insert(row.seq);
+        }
+        let mut texts = Vec::new();
+        for seq in marks.seqs {
+            texts.extend(events.at(seq));
+        }
+        (texts, (!marks.are_lost).then(PageEdges::default))
+    }
+
     fn row(&self, app_name: &str, user_id: &str, session_id: &str) -> SessionRow {
         SessionRow {
             key: key_of(app_name, user_id, session_id),
@@ -185,7 +202,7 @@ impl Contents {
         // A growing list briefly exists twice: the old copy is half as large as the new one.
         require_room(len.min(window.limit.unwrap_or(len)) * 3 * size_of::<EventText>())?;
         let (events, edges) =
-            session.map_or_else(Default::default, |(_, session)| session.events.window(window));
+            session.map_or_else(Default::default, |(_, session)| session.window(window));
         Ok(Rows {
             events,
             edges,

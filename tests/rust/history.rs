@@ -1,5 +1,4 @@
-//! Views of histories, by vectors that TypeScript tests as well, and by properties. They are computed whole: windows and
-//! pages of views exist only in TypeScript, whose tests read each vector in them too.
+//! Views of histories, by vectors that TypeScript tests as well, and by properties.
 
 use std::collections::HashMap;
 

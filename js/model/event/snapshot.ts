@@ -38,6 +38,8 @@ export interface EventSnapshot {
    * with this text is the same event.
    */
   readonly whole?: string;
+  /** Whether it may be a marker: it has a member of rewinds or compactions. See `js/history/marks.ts`. */
+  readonly isMarker: boolean;
   /** JSON text of the stored delta: exactly the characters in `text`. */
   readonly deltaText: string;
   /** The stored delta as a new object that shares nothing with the caller's. */
@@ -110,7 +112,12 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
     ? (JSON.parse(deltaText) as Record<string, unknown>)
     : deltaSnapshot.delta;
   defineMember(actions, 'stateDelta', delta);
-  return { id, timestamp, text, deltaText, delta, callerDelta, temp, actions };
+  const isMarker = hasMarkerMember(copy, actions);
+  return { id, timestamp, text, isMarker, deltaText, delta, callerDelta, temp, actions };
+}
+
+function hasMarkerMember(event: object, actions: object): boolean {
+  return 'rewindBeforeInvocationId' in actions || 'compaction' in actions || 'isCompacted' in event;
 }
 
 /**

@@ -6,8 +6,8 @@ import type { ChangesSince } from '../../model/changes_since.js';
 import type { StorageCall, StorageOperation } from '../../model/diagnostic.js';
 import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
-import { packAppends, packComputed, packCreation } from '../../wasm/appends.js';
-import { callSessionCore, requireRoom, type SessionCore } from '../../wasm/core.js';
+import { packAppends, packCreation } from '../../wasm/appends.js';
+import { callSessionCore, coreError, requireRoom, type SessionCore } from '../../wasm/core.js';
 import {
   type Appended,
   type AppendRequest,
@@ -20,8 +20,10 @@ import {
   type DescribeRequest,
   type ListedSession,
   type ListRequest,
+  type MarkersRequest,
   type PageRequest,
   type ReadList,
+  type ReadMarkers,
   type ReadPage,
   type ReadRequest,
   type ReadSession,
@@ -56,7 +58,6 @@ import {
   unpackAppend,
   unpackCreation,
   unpackList,
-  unpackOutcome,
   unpackPage,
   unpackRevisions,
   unpackSession,
@@ -115,7 +116,7 @@ export class CoreBackend implements Backend {
     const { key, state, delta, sharesState, description, ifAbsent, operation } = request;
     const { title, labels, parent, initialState } = description;
     requireRoom(state.length + delta.length);
-    const { packed, numbers, texts } = packCreation(request, this.#storage.holdsData);
+    const { packed, numbers, texts } = packCreation(request, this.#storage.holdsData, true);
     const caller = callerOf(request);
     const create = (): MaybePromise<CreatedSession | undefined> => {
       // prettier-ignore
@@ -159,9 +160,32 @@ export class CoreBackend implements Backend {
     const parse = (events: PackedEvents) =>
       this.#storage.parse(events, sessionId, request.skipCorrupt ?? false);
     const read = this.#read<PackedPage | undefined>(signal, () =>
-      this.core.page(appName, userId, sessionId, isForward, eventId, limit, withCount, onRetry),
+      this.core.page(
+        appName,
+        userId,
+        sessionId,
+        isForward,
+        eventId,
+        limit,
+        withCount,
+        false,
+        onRetry,
+      ),
     );
     return after(read, (page) => page && unpackPage(page, parse));
+  }
+
+  markers(request: MarkersRequest): MaybePromise<ReadMarkers | undefined> {
+    const { key, eventId, skipCorrupt = false, signal, onRetry } = request;
+    const { appName, userId, sessionId } = key;
+    const read = this.#read<PackedPage | undefined>(signal, () =>
+      this.core.page(appName, userId, sessionId, false, eventId, 1, false, true, onRetry),
+    );
+    return after(read, (page) => {
+      if (page?.[2] === undefined) return undefined;
+      const [created, revision, events] = page;
+      return { created, revision, events: this.#storage.parse(events, sessionId, skipCorrupt) };
+    });
   }
 
   /** The wasm reads changes as it does for an append. This one has no events, so it locks and writes nothing. */
@@ -203,10 +227,10 @@ export class CoreBackend implements Backend {
     if (request.operation !== undefined) return this.#appendOnce(request);
     const { holdsData } = this.#storage;
     // Only memory takes the texts into the wasm.
-    const { packed, numbers, texts } = packAppends([request], holdsData);
+    const { packed, numbers, texts } = packAppends([request], holdsData, true);
     const caller = callerOf(request);
     const appended = callSessionCore<PackedAppend>(holdsData, () =>
-      this.core.append(packed, numbers, texts, caller, packComputed(request.compute)),
+      this.core.append(packed, numbers, texts, caller, request.compute),
     );
     return after(appended, (appended) => unpackAppend(appended, request.events.length));
   }
@@ -228,14 +252,16 @@ export class CoreBackend implements Backend {
     // Memory answers each append at once.
     if (this.#storage.holdsData) return undefined;
     return (requests) => {
-      const { packed, numbers, texts = [] } = packAppends(requests, false);
+      const { packed, numbers, texts = [] } = packAppends(requests, false, true);
       const callers = requests.map(callerOf);
       const outcomes = this.#call<PackedOutcome[]>(() =>
         this.core.append_many(packed, numbers, texts, callers),
       );
-      return requests.map(async ({ events }, index) =>
-        unpackOutcome((await outcomes)[index]!, events.length),
-      );
+      return requests.map(async ({ events }, index) => {
+        const [appended, error] = (await outcomes)[index]!;
+        if (appended === undefined) throw coreError(error);
+        return unpackAppend(appended, events.length);
+      });
     };
   }
 
@@ -246,9 +272,7 @@ export class CoreBackend implements Backend {
     const caller = callerOf(request);
     const update = (): MaybePromise<SharedRevisions> =>
       after(
-        this.#call<PackedRevisions>(() =>
-          this.core.update(appName, userId, text, caller, packComputed(compute)),
-        ),
+        this.#call<PackedRevisions>(() => this.core.update(appName, userId, text, caller, compute)),
         unpackRevisions,
       );
     return updateOnce(() =>

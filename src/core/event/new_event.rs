@@ -26,6 +26,9 @@ pub struct NewEvent {
     pub whole: Option<EventText>,
     /// Which stored event with its id it may replace. A stored event that is the same is no conflict.
     pub replaces: Replaceable,
+    /// Whether it may be a marker: a rewind or a compaction, which change what belongs to a view of the
+    /// history. Set it for a storage that keeps [`Marks`](crate::write::Marks).
+    pub is_marker: bool,
 }
 
 /// Which stored event an event with its id may replace.
@@ -66,7 +69,8 @@ impl NewEvent {
         let id = id.into();
         check_id(Field::EventId, &id)?;
         let delta = Delta::parse(delta)?;
-        Ok(Self { id, timestamp, delta, text, whole: None, replaces: Replaceable::Any })
+        let (whole, replaces, is_marker) = (None, Replaceable::Any, false);
+        Ok(Self { id, timestamp, delta, text, whole, replaces, is_marker })
     }
 
     /// Whether a stored event with this text is the same event.

@@ -43,6 +43,7 @@ impl EventText {
 
     /// Returns which run the event belongs to, and whether it undoes runs. A text that is not an event
     /// belongs to none, and so does one in JavaScript that memory has no room for.
+    #[inline(never)]
     pub(crate) fn turn(&self) -> Turn {
         #[cfg(target_arch = "wasm32")]
         if let Self::JavaScript(text) = self

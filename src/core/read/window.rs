@@ -1,5 +1,7 @@
 //! The part of a session's events that a read returns.
 
+use std::sync::Arc;
+
 use crate::core::read::event_page::{EventPage, PageEnd};
 use crate::core::session::Timestamp;
 
@@ -13,17 +15,26 @@ pub struct Window {
     pub after: Option<Timestamp>,
     /// The end of a page, which is read with its edges. `None`: the last events, without edges.
     pub page: Option<EventPage>,
+    /// Instead, the events that the session's [`Marks`](crate::write::Marks) name, and the one at which
+    /// the page begins or ends. The rows have no edges if it is not stored, or if marks are lost. Only this
+    /// crate's storages get such a window.
+    pub only_marked: bool,
 }
 
 impl Window {
     /// All events.
-    pub const ALL: Self = Self { limit: None, after: None, page: None };
+    pub const ALL: Self = Self { limit: None, after: None, page: None, only_marked: false };
     /// No event at all.
-    pub const NONE: Self = Self { limit: Some(0), after: None, page: None };
+    pub const NONE: Self = Self { limit: Some(0), ..Self::ALL };
 
     /// The window of a page of at most `limit` events.
     pub fn page(end: PageEnd, limit: usize, with_count: bool) -> Self {
-        Self { limit: Some(limit), after: None, page: Some(EventPage { end, with_count }) }
+        Self { limit: Some(limit), page: Some(EventPage { end, with_count }), ..Self::ALL }
+    }
+
+    /// Returns the event that the page begins or ends at.
+    pub(crate) fn place(&self) -> Option<&Arc<str>> {
+        self.page.as_ref()?.end.place()
     }
 
     /// Whether an event with this timestamp passes the filter.

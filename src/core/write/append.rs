@@ -8,12 +8,12 @@ use crate::core::names::Names;
 use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey};
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
 use crate::core::write::compute::{Compute, ComputeDelta, Computed};
-use crate::core::write::merged::stored_state;
+use crate::core::write::marks::Marks;
 use crate::core::write::outcome::{Appended, Decided, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet};
 use crate::core::write::resolved_position::{Progress, ResolvedPosition};
-use crate::core::write::rows::{EventRow, Found, StoredEvent};
-use crate::core::write::undone::{LookBack, continues_undone, has_rewind};
+use crate::core::write::rows::{EventRow, Found, StoredEvent, stored_state};
+use crate::core::write::undone::{LookBack, continues_undone, has_new_rewind, has_rewind};
 use crate::core::write::written_events::WrittenEvents;
 use crate::core::write::{Decide, Decision};
 
@@ -86,9 +86,10 @@ impl Append {
             plan.repetition = Repetition::Recognized;
         }
         let sees_states = events.is_empty() && policy == StalePolicy::Merge;
+        let look_back = if has_new_rewind(&events) { LookBack::All } else { LookBack::Policy };
         let mut append = Self {
             plan,
-            progress: Progress { position, sees_states, look_back: LookBack::Policy },
+            progress: Progress { position, sees_states, look_back },
             next_progress: None,
             events,
             policy,
@@ -253,9 +254,12 @@ impl Append {
             return Err(Error::EventConflict { session_id: self.session_id(), actual });
         }
         let state = self.progress.sees_states.then(|| stored_state(&found)).transpose()?;
+        let all = self.progress.look_back == LookBack::All;
+        let stored_rows = if all { &found.changed } else { &found.events };
         let changes = is_written.then(|| Changes {
             session: Some(SessionChange {
                 head,
+                marks: Marks::of(events, &written.changes, stored_rows),
                 state: written.delta.session,
                 description: Description {
                     first_title: self.first_title.clone(),
@@ -268,7 +272,7 @@ impl Append {
         if let Some(changes) = &changes {
             changes.check_sizes(&found)?;
         }
-        if self.progress.look_back == LookBack::All {
+        if all {
             found.changed.retain(|row| row.revision > position.since);
         }
         let missed = match self.policy {
@@ -304,6 +308,7 @@ impl Append {
             return Some((StaleReason::OtherRevision, expected));
         }
         if self.progress.look_back == LookBack::All
+            && has_rewind(&found.changed, position.since)
             && continues_undone(&self.events, &found.changed)
         {
             return Some((StaleReason::Undone, position.since));

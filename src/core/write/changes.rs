@@ -3,7 +3,8 @@
 use crate::core::error::Error;
 use crate::core::session::{Description, Revision, SessionHead};
 use crate::core::state::{ByOwner, ScopedState, StateChanges};
-use crate::core::write::rows::{EventRow, Found};
+use crate::core::write::marks::Marks;
+use crate::core::write::rows::{EventChange, Found};
 
 /// A change of a user's or an app's state.
 #[derive(Debug, PartialEq)]
@@ -36,6 +37,8 @@ pub struct SessionChange {
     pub state: StateChanges,
     /// The change of its title and labels.
     pub description: Description,
+    /// The marks that it gets. A storage without markers ignores them.
+    pub marks: Marks,
 }
 
 /// All changes of one write. An event whose id is stored already replaces the stored event in
@@ -69,15 +72,6 @@ impl Changes {
     pub fn shared_revisions(&self) -> SharedRevisions {
         self.shared.as_ref().map(|change| change.as_ref().map(|change| change.revision))
     }
-}
-
-/// A new or replaced event.
-#[derive(Debug)]
-pub struct EventChange {
-    /// The index of the event among the events of the write.
-    pub index: usize,
-    /// The row to store. Its `seq` is that of the event's first append, also if it is replaced.
-    pub row: EventRow,
 }
 
 #[cfg(test)]

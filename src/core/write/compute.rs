@@ -5,9 +5,8 @@ use std::fmt;
 use crate::core::error::Error;
 use crate::core::event::EventText;
 use crate::core::state::{ByOwner, Delta};
-use crate::core::write::merged::stored_state;
 use crate::core::write::plan::{Plan, ScopeSet, Target};
-use crate::core::write::rows::Found;
+use crate::core::write::rows::{Found, stored_state};
 use crate::platform::SendOutsideWasm;
 
 /// The changes that a caller computed.

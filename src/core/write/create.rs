@@ -5,11 +5,11 @@ use crate::core::event::NewEvent;
 use crate::core::names::Names;
 use crate::core::session::{Description, SessionHead, SessionKey, Timestamp};
 use crate::core::state::{ByOwner, Delta, ScopedState, StateChanges};
-use crate::core::write::changes::{Changes, EventChange, SessionChange, SharedChange};
-use crate::core::write::merged::merged;
+use crate::core::write::changes::{Changes, SessionChange, SharedChange};
+use crate::core::write::marks::Marks;
 use crate::core::write::outcome::{Created, Decided, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet, Target};
-use crate::core::write::rows::{EventRow, Found, SharedRow};
+use crate::core::write::rows::{EventChange, EventRow, Found, SharedRow, merged};
 use crate::core::write::{Decide, Decision};
 
 /// A session to create.
@@ -118,6 +118,7 @@ impl Create {
             head,
             state: self.state.session.clone(),
             description: self.description.clone(),
+            marks: Marks::of(&self.events, &events, &[]),
         });
         let changes = Changes { session, shared, events };
         changes.check_sizes(found)?;

@@ -4,6 +4,7 @@ use crate::core::error::Error;
 use crate::core::session::{Description, SessionKey};
 use crate::core::state::{ByOwner, StateChanges};
 use crate::core::write::changes::{Changes, SessionChange};
+use crate::core::write::marks::Marks;
 use crate::core::write::outcome::Outcome;
 use crate::core::write::plan::Plan;
 use crate::core::write::rows::Found;
@@ -41,7 +42,7 @@ impl Decide for Describe {
         let changes = found.session.map(|head| {
             let (state, description) = (StateChanges::default(), self.change.clone());
             Changes {
-                session: Some(SessionChange { head, state, description }),
+                session: Some(SessionChange { head, state, description, marks: Marks::default() }),
                 shared: ByOwner::default(),
                 events: Vec::new(),
             }

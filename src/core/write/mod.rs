@@ -11,7 +11,7 @@ mod changes;
 mod compute;
 mod create;
 mod describe;
-mod merged;
+mod marks;
 mod outcome;
 mod plan;
 mod resolved_position;
@@ -21,14 +21,15 @@ mod update;
 mod written_events;
 
 pub use append::{Append, HandlePosition, StalePolicy};
-pub use changes::{Changes, EventChange, SessionChange, SharedChange, SharedRevisions};
+pub use changes::{Changes, SessionChange, SharedChange, SharedRevisions};
 pub use compute::{ComputeDelta, Computed};
 pub use create::{Create, NewSession};
 pub use describe::Describe;
-pub(crate) use merged::merged;
+pub use marks::Marks;
 pub use outcome::{Appended, Created};
 pub use plan::{MOST_CHANGED, Plan, Repetition, ScopeSet, Target};
-pub use rows::{EventRow, Found, SessionRow, SharedRow};
+pub(crate) use rows::merged;
+pub use rows::{EventChange, EventRow, Found, SessionRow, SharedRow};
 pub use update::Update;
 
 use crate::platform::SendOutsideWasm;

@@ -1,11 +1,12 @@
-//! Stored rows, and the rows that a write gets to see.
+//! Stored rows, the rows that a write gets to see, and the state that an agent sees of them.
 
 use std::sync::Arc;
 
 use crate::core::error::{Error, StorageProblem};
 use crate::core::event::{EventText, NewEvent};
+use crate::core::room::require_room;
 use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey, Timestamp};
-use crate::core::state::{ByOwner, ScopedState};
+use crate::core::state::{ByOwner, Scope, ScopedState, merge_to_json};
 
 /// An event as it is stored.
 #[derive(Debug, Clone)]
@@ -29,6 +30,15 @@ impl EventRow {
         let (id, text) = (Arc::clone(id), text.clone());
         Self { id, seq, revision, timestamp: *timestamp, text }
     }
+}
+
+/// A new or replaced event.
+#[derive(Debug)]
+pub struct EventChange {
+    /// The index of the event among the events of the write.
+    pub index: usize,
+    /// The row to store. Its `seq` is that of the event's first append, also if it is replaced.
+    pub row: EventRow,
 }
 
 /// The state of a user or of an app, as it is stored.
@@ -99,4 +109,22 @@ pub(super) struct StoredEvent {
     pub(super) revision: Revision,
     /// Whether both are equal as JSON values.
     pub(super) is_same: bool,
+}
+
+/// Returns all scopes merged into one JSON object. Fails if that object would be too large.
+pub(crate) fn merged(
+    session: &ScopedState,
+    shared: ByOwner<Option<&SharedRow>>,
+) -> Result<String, Error> {
+    let ByOwner { user, app } = shared.map(|row| row.map(|row| &row.state));
+    let scopes = [(Scope::Session, Some(session)), (Scope::User, user), (Scope::App, app)];
+    let states = scopes.iter().filter_map(|(_, state)| *state);
+    require_room(states.map(ScopedState::size).sum())?;
+    Ok(merge_to_json(&scopes))
+}
+
+/// Returns the stored state as readers see it.
+pub(super) fn stored_state(found: &Found) -> Result<String, Error> {
+    let state = found.state.clone().unwrap_or_default();
+    merged(&state, found.shared.as_ref().map(Option::as_ref))
 }

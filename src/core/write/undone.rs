@@ -1,4 +1,7 @@
 //! Runs that a rewind has undone. Their later events are refused: they would be live again.
+//!
+//! This is the only rule that reads events' texts. Its rows come from any storage, and a storage
+//! has nothing else that names an invocation. Only an append over a missed rewind reads many.
 
 use crate::core::event::{NewEvent, Turn};
 use crate::core::history::{Kind, Mark, live_events};
@@ -13,8 +16,14 @@ pub(super) enum LookBack {
     Policy,
     /// Those that the handle has missed. There may be a rewind among them.
     Missed,
-    /// All: there is a rewind among the missed ones. A rewind may undo any event before it.
+    /// All: there is a rewind among the missed ones, or the append has one. A rewind may undo any
+    /// event before it.
     All,
+}
+
+/// Whether one of the new events is a rewind whose marks are to be kept.
+pub(super) fn has_new_rewind(events: &[NewEvent]) -> bool {
+    events.iter().any(|event| event.is_marker && event.text.turn().rewinds_before.is_some())
 }
 
 /// Whether one of the rows was written after that revision, and is a rewind.
@@ -35,8 +44,7 @@ pub(super) fn continues_undone(events: &[NewEvent], rows: &[EventRow]) -> bool {
         let before = rewinds_before.and_then(|name| number_of(&mut invocations, &name));
         let kind = before.map_or(Kind::Fixed, |before| Kind::Rewind { before });
         let invocation = invocation.and_then(|name| number_of(&mut invocations, &name));
-        // A sort would make the wasm 3 KB larger.
-        let place = seqs.partition_point(|seq| *seq < row.seq);
+        let place = place_of(&seqs, row.seq);
         seqs.insert(place, row.seq);
         marks.insert(place, Mark { invocation, time: 0.0, kind });
     }
@@ -65,9 +73,15 @@ pub(super) fn continues_undone(events: &[NewEvent], rows: &[EventRow]) -> bool {
 }
 
 /// Returns the number of an invocation. They are counted from 0.
-fn number_of(invocations: &mut Names<Option<u32>>, name: &str) -> Option<u32> {
+pub(super) fn number_of(invocations: &mut Names<Option<u32>>, name: &str) -> Option<u32> {
     let next = invocations.len() as u32;
     let number = invocations.get_or_default(name)?;
     *number = number.or(Some(next));
     *number
+}
+
+/// Returns the place of a `seq` among ascending ones. A sort would make the wasm 3 KB larger.
+#[inline(never)]
+pub(super) fn place_of(seqs: &[Revision], seq: Revision) -> usize {
+    seqs.partition_point(|other| *other < seq)
 }

@@ -4,8 +4,7 @@ use crate::core::event::NewEvent;
 use crate::core::names::Names;
 use crate::core::session::{Revision, SessionHead};
 use crate::core::state::Delta;
-use crate::core::write::changes::EventChange;
-use crate::core::write::rows::{EventRow, StoredEvent};
+use crate::core::write::rows::{EventChange, EventRow, StoredEvent};
 
 /// The session after its events were written.
 #[derive(Debug)]

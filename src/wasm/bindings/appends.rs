@@ -13,7 +13,7 @@ use crate::wasm::bindings::parts::Parts;
 /// How many numbers an append has before those of its events.
 const HEAD: usize = 10;
 /// How many numbers an event has.
-const EVENT: usize = 6;
+const EVENT: usize = 7;
 
 /// The place of the events' texts.
 pub(super) enum Texts<'a> {
@@ -41,8 +41,11 @@ pub(super) struct Appends<'a> {
     /// - the expected revision; NaN without one
     /// - how many events follow
     ///
-    /// The numbers of an event are the lengths of its four parts, its timestamp, and the revision of the
-    /// stored event that it may replace; 0 if none may be stored, NaN if any may.
+    /// The numbers of an event:
+    /// - the lengths of its four parts
+    /// - its timestamp
+    /// - the revision of the stored event that it may replace; 0 if none may be stored, NaN if any may
+    /// - 1 if it may be a marker and the storage keeps marks, else 0
     ///
     /// `created` is NaN for a handle from elsewhere, which is located by its last event. It is
     /// below 0 if there is no handle. For a creation it is the session's `lastUpdateTime`, NaN if
@@ -125,7 +128,7 @@ impl<'a> Appends<'a> {
     }
 
     fn event(&mut self, numbers: [f64; EVENT]) -> Result<NewEvent, JsValue> {
-        let [id, delta, text, whole, timestamp, expected] = numbers;
+        let [id, delta, text, whole, timestamp, expected, is_marker] = numbers;
         let (id, delta) = (self.parts.next(id as usize), self.parts.next(delta as usize));
         let text = self.text(self.position, text);
         let whole = (whole > 0.0).then(|| self.text(self.position + 1, whole));
@@ -133,6 +136,7 @@ impl<'a> Appends<'a> {
         let timestamp = Timestamp::stored(timestamp);
         let mut event = NewEvent::new(id, timestamp, delta, text)?;
         event.whole = whole;
+        event.is_marker = is_marker > 0.0;
         event.replaces = match expected {
             0.0 => Replaceable::Nothing,
             revision if revision > 0.0 => Replaceable::Revision(revision as u64),

@@ -134,7 +134,7 @@ impl SessionCore {
         let limit = num_recent_events.map(|count| count as usize);
         let window = match after {
             Some(None) => Window::NONE,
-            after => Window { limit, after: after.flatten(), page: None },
+            after => Window { limit, after: after.flatten(), ..Window::ALL },
         };
         let Ok(key) = SessionKey::new(app_name, user_id, session_id) else {
             return Ok(JsValue::UNDEFINED);
@@ -144,7 +144,8 @@ impl SessionCore {
 
     /// Returns a page of a session's events, as `page_to_javascript` lays it out: the first ones
     /// after the event with that id (`forward`), or the last ones before it. Without an id, the
-    /// first or last ones of all.
+    /// first or last ones of all. With `only_marked`, returns the events that the session's marks name,
+    /// and the event with that id; no events if marks are lost.
     #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
     pub fn page(
         &self,
@@ -155,6 +156,7 @@ impl SessionCore {
         event_id: Option<String>,
         limit: usize,
         with_count: bool,
+        only_marked: bool,
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
@@ -164,7 +166,7 @@ impl SessionCore {
             (false, Some(id)) => PageEnd::Before(id.into()),
             (true, Some(id)) => PageEnd::After(id.into()),
         };
-        let window = Window::page(end, limit, with_count);
+        let window = Window { only_marked, ..Window::page(end, limit, with_count) };
         self.read(key.into(), window, caller, page_to_javascript)
     }
 

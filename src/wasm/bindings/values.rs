@@ -70,15 +70,16 @@ pub(super) fn session_to_javascript(rows: Rows<Fragments>) -> JsResult {
     Ok(session.into())
 }
 
-/// Returns the page of events that was read, as `[created, fragments, hasOlder, first, last, count,
-/// createTime, lastUpdateTime, initialState, …description]`. The ids of its first and last event are
-/// `undefined` if it is empty, and `count` if it was not requested. Returns only `[created]` if no
+/// Returns the page of events that was read, as `[created, revision, fragments, hasOlder, first, last,
+/// count, createTime, lastUpdateTime, initialState, …description]`. The ids of its first and last event
+/// are `undefined` if it is empty, and `count` if it was not requested. Returns only the first two if no
 /// event has the id of the page's end, and `undefined` if there is no session.
 pub(super) fn page_to_javascript(rows: Rows<Fragments>) -> JsResult {
     let Rows { session: Some(row), events, edges, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
     };
-    let page = Array::of1(&JsValue::from_f64(row.head.created as f64));
+    let page = Array::new();
+    push2(&page, row.head.created as f64, row.head.revision as f64);
     if let Some(PageEdges { first, last, has_older, count }) = edges {
         page.push(&events);
         page.push(&has_older.into());

@@ -13,6 +13,7 @@ use crate::core::storage::Call;
 use crate::core::write::Target;
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
+use crate::wasm::indexed_db::marked;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::page::{EventFilter, count_admitted, cut, edge_of, seq_of};
@@ -109,6 +110,13 @@ async fn read_events(
             *bound = seq;
             place = Some(record);
         }
+    }
+    if window.only_marked {
+        let seq = place.is_some().then_some(filter.below);
+        let Some(seqs) = marked::ask(transaction, session, seq) else {
+            return Ok(Array::of1(&JsValue::UNDEFINED));
+        };
+        return Ok(marked::records(&transaction.results().await?, &seqs));
     }
     let is_forward = window.page.as_ref().is_some_and(|page| page.end.is_forward());
     let follows = place.is_some() && is_forward;

@@ -86,6 +86,6 @@ impl Request<'_> {
             |name: &str| config.and_then(|config| config.get(name)).and_then(Value::as_f64);
         let limit = number("numRecentEvents").map(|count| count as usize);
         let after = number("afterTimestamp").map(|time| Timestamp::from_millis(time.max(0.0)));
-        Ok(Window { limit, after: after.transpose()?, page: None })
+        Ok(Window { limit, after: after.transpose()?, ..Window::ALL })
     }
 }

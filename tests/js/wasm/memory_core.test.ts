@@ -29,8 +29,8 @@ describe('The memory of the wasm', () => {
   it('answers each verb in the same tick, and makes no promise', async () => {
     await loadWasm();
     const core = createMemoryCore();
-    const created = packCreation(session, true);
-    const append = packAppends([{ key, position, stale: 'merge', events: [event] }], true);
+    const created = packCreation(session, true, true);
+    const append = packAppends([{ key, position, stale: 'merge', events: [event] }], true, true);
     const compute = () => '{"app:n":1}';
     const results: Record<string, unknown> = {
       create: core.create(
@@ -49,7 +49,7 @@ describe('The memory of the wasm', () => {
       append: core.append(append.packed, append.numbers, undefined),
       describe: core.describe(...names, 'Title'),
       get: core.get(...names),
-      page: core.page(...names, false, undefined, 1, true),
+      page: core.page(...names, false, undefined, 1, true, false),
       list: core.list('shop', undefined, false, false, 0, undefined, true),
       update: core.update('shop', undefined, '{}', undefined, compute),
       sharedState: core.shared_state('shop'),

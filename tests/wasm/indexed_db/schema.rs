@@ -13,7 +13,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{IdbDatabase, IdbFactory, IdbOpenDbRequest};
 
 /// The layout's version today.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 type Service = TextService<IndexedDbStorage>;
 

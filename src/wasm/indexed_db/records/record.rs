@@ -1,6 +1,6 @@
 //! Records as they are stored: plain objects, readable in a browser's developer tools.
 
-use js_sys::{Array, JsString};
+use js_sys::{Array, Float64Array, JsString};
 use wasm_bindgen::prelude::*;
 
 use crate::core::room::{STATE_UNIT, TEXT_UNIT, copy_text};
@@ -8,6 +8,7 @@ use crate::core::session::{Description, Revision, SessionHead, SessionKey, Times
 use crate::core::state::ScopedState;
 use crate::core::storage::Deletion;
 use crate::core::storage::{SessionRow, SharedRow};
+use crate::core::write::Marks;
 use crate::wasm::indexed_db::records::failure::{Failure, session_name};
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::object::Record;
@@ -17,6 +18,8 @@ const TITLE: &str = "title";
 const LABELS: &str = "labels";
 const PARENT: &str = "parent";
 const INITIAL_STATE: &str = "initialState";
+/// The member of a session with its marks; `null` if they are lost.
+const MARKS: &str = "marks";
 
 /// The end of revisions and session numbers: JavaScript holds all integers below it exactly.
 const COUNTER_END: f64 = (1_u64 << 53) as f64;
@@ -151,6 +154,31 @@ impl Record {
         if let Some(title) = first_title.filter(|_| !self.get(TITLE).is_string()) {
             self.set_text(TITLE, &title);
         }
+    }
+
+    /// Returns a session's marks. Damaged ones count as lost.
+    pub(crate) fn marks(&self) -> Marks {
+        let marks = self.get(MARKS);
+        let stored = marks.dyn_ref::<Float64Array>();
+        let mut seqs = Vec::new();
+        for seq in stored.map(Float64Array::to_vec).unwrap_or_default() {
+            seqs.push(seq as Revision);
+        }
+        Marks { seqs, are_lost: stored.is_none() && !marks.is_undefined() }
+    }
+
+    pub(crate) fn add_marks(&self, new: &Marks) {
+        if new.is_empty() {
+            return;
+        }
+        let mut marks = self.marks();
+        marks.add(new);
+        let mut seqs = Vec::new();
+        for seq in marks.seqs {
+            seqs.push(seq as f64);
+        }
+        let stored = Float64Array::from(seqs.as_slice()).into();
+        self.set(MARKS, &if marks.are_lost { JsValue::NULL } else { stored });
     }
 
     /// Whether a session is as a deletion requires it.

@@ -14,6 +14,9 @@
 //! A session's events have its `number` in their keys, and no number is used twice. So a later
 //! session with the same key never meets the events of an earlier one.
 //!
+//! A session's record has in `marks` the places of its markers; see
+//! [`Marks`](crate::core::write::Marks). Sessions have few of them, so no index is needed.
+//!
 //! Sessions are counted as they are created and deleted. Counting 5,000 of them takes ten times as
 //! long as reading a page of a list. The count is in the record of the state: a list needs both,
 //! and this saves a request.
@@ -21,7 +24,7 @@
 //! # Versions
 //! 1. A database of a higher version is refused with `storage_newer` and left untouched. Sessions
 //!    leave it as session files.
-//! 2. Builds that were never published wrote the versions 1 and 2. They are refused with
+//! 2. Builds that were never published wrote the versions 1 to 3. They are refused with
 //!    `storage_failed` and left untouched.
 //! 3. An open connection closes as soon as another tab asks for another version, and opens again at
 //!    its next call. A tab that does not close its connection blocks the other: `storage_blocked`.
@@ -61,7 +64,7 @@ pub(crate) const BY_USER_CREATION: &str = "userCreation";
 /// The key in `meta` of the note that the database is new.
 pub(crate) const CREATION: &str = "creation";
 
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// Creates the stores of a new database, in the upgrade that a request has begun. Fails if there is
 /// an older database: the upgrade is then aborted, so the database stays as it was.

@@ -85,7 +85,7 @@ export function schema(context: Context): void {
 
   it('a new database has the stores and indexes of the layout', async () => {
     await inTab<Page>(context, async (tab) => {
-      assert.deepEqual(await tab.call('layoutOfNew', newName()), { version: 3, stores: LAYOUT });
+      assert.deepEqual(await tab.call('layoutOfNew', newName()), { version: 4, stores: LAYOUT });
     });
   });
 

@@ -1,0 +1,49 @@
+//! Reads the events that a session's marks name.
+
+use js_sys::Array;
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::core::session::Revision;
+use crate::wasm::indexed_db::connection::transaction::Transaction;
+use crate::wasm::indexed_db::records::keys;
+use crate::wasm::indexed_db::records::page::{EventFilter, cut};
+use crate::wasm::indexed_db::records::schema::EVENTS;
+use crate::wasm::object::Record;
+
+/// Requests the records with the session's marked events, and the record with the event at `seq`. Returns
+/// the `seq`s of these events; `None` if marks are lost.
+pub(super) fn ask(
+    transaction: &Transaction,
+    session: &Record,
+    seq: Option<f64>,
+) -> Option<Vec<Revision>> {
+    let mut marks = session.marks();
+    if let Some(seq) = seq {
+        marks.insert(seq as Revision);
+    }
+    if marks.are_lost {
+        return None;
+    }
+    for seq in &marks.seqs {
+        // A record has the key of its last event.
+        let rest = keys::from(session.count("number"), *seq as f64);
+        transaction.get_all(EVENTS, &rest, Some(1));
+    }
+    Some(marks.seqs)
+}
+
+/// Returns the edges of a page, and then a record for each of the events.
+pub(super) fn records(results: &Array, seqs: &[Revision]) -> Array {
+    let events = Array::of1(&Array::of1(&JsValue::FALSE));
+    for (place, seq) in seqs.iter().enumerate() {
+        let found: Array = results.get(place as u32).unchecked_into();
+        let seq = *seq as f64;
+        let filter = EventFilter { above: seq - 1.0, below: seq + 1.0, ..EventFilter::ALL };
+        if let Some(record) =
+            Record::found(found.get(0)).and_then(|record| cut(record, filter, 0, 1))
+        {
+            events.push(&record);
+        }
+    }
+    events
+}
