@@ -99,7 +99,10 @@ export function* readMarkers(
   const { created, revision } = session;
   const { replaced_at: replacedAt } = row;
   const targets = new Set<string>();
-  for (const { text } of found.map(rowOf)) {
+  const events = found.map(rowOf);
+  for (const { text } of events) {
+    // Most texts are long, and few are those of rewinds.
+    if (!text.includes('rewindBeforeInvocationId')) continue;
     const target = rewindTargetOf(parseEventText(text) ?? ({} as Event));
     if (target !== undefined && canBeStored(engine, target)) targets.add(target);
   }
@@ -107,7 +110,7 @@ export function* readMarkers(
   const invocations = new Map(found.map(({ id, invocation_id: invocation }) => [id, invocation]));
   const firstId = (target: string) => (isValid ? kept.ids.get(target) : undefined) ?? '';
   const unknown = [...targets].filter((target) => invocations.get(firstId(target)) !== target);
-  if (unknown.length === 0) return { session, events: unique(found.map(rowOf)) };
+  if (unknown.length === 0) return { session, events: unique(events) };
   if (targets.size > MOST_NAMES) {
     return { session, events: (yield* rows.all.run(keyOf(key))).map(rowOf) };
   }
