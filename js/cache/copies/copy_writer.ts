@@ -301,12 +301,18 @@ export async function removeGone(
   return [await removeCopy(transaction, key)];
 }
 
-/** Removes a copy. Operations of a session that was created after it stay. */
+/**
+ * Removes a copy, and the operations that have arrived and would leave with the next fetch of it. The other operations
+ * stay, such as those of a session that was created after it.
+ */
 export async function removeCopy(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
 ): Promise<Notice> {
   const record = (await transaction.session(key))!;
+  const all = await transaction.operations(key, record);
+  const removed = all.filter(({ landed, birth }) => landed !== undefined && birth === record.birth);
+  if (removed.length > 0) await transaction.changeOperations(key, { removed });
   const operations = await transaction.operations(key, record);
   await transaction.deleteSession(key);
   transaction.markDeleted(key);

@@ -1,4 +1,4 @@
-// Seeds that rotate, about 4 minutes of a core. 100,000 take about an hour:
+// Seeds that rotate, about 6 minutes of a core. 100,000 take about an hour and a half:
 //
 //   SEEDS=100000 npm test -- tests/simulation/cache/cache.rest.test.ts
 

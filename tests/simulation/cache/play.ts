@@ -176,7 +176,10 @@ export class Play {
         device.isLossy = true;
         break;
       case 'wipe':
-        for (const tab of this.tabs.values()) if (tab.device === device) tab.crash();
+        // Those that are being closed too.
+        for (const tab of [...this.tabs.values(), ...this.#pending.values()]) {
+          if (tab.device === device) tab.crash();
+        }
         device.wipe();
         journal.forget(device.number);
         break;
