@@ -1,4 +1,5 @@
 import { after, type MaybePromise, requireNotAborted, takeOptions } from '../call/call.js';
+import { isMarker } from '../history/marks.js';
 import { optionalBoolean, optionalCount, requireOneOf } from '../errors/option_values.js';
 import { invalid } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
@@ -88,40 +89,46 @@ export class EventPages {
     });
   }
 
-  /**
-   * Reads a page of a view. The count of a view and a page after an event need the whole history, as do pages of the
-   * model's view once there is a compaction. Any other page needs only the markers and the events before it.
-   */
+  /** Reads a page of a view: without markers the stored page, and otherwise from the whole history if it must. */
   #readIn(view: HistoryView, page: PageRequest): MaybePromise<ReadPage> {
     if (view === 'raw') return this.read(page);
     requireId('sessionId', page.key.sessionId);
-    const isNear = page.direction === 'before' && !page.withCount;
-    const read = isNear ? this.#readBefore(view, page) : undefined;
-    return after(read, (read) => read ?? this.#readWhole(view, page));
-  }
-
-  #readBefore(
-    view: Exclude<HistoryView, 'raw'>,
-    page: PageRequest,
-  ): MaybePromise<ReadPage | undefined> {
-    const { limit } = page;
     const markers = this.#parts.call<ReadMarkers | undefined>(page.signal, (backend) =>
       backend.markers?.(page),
     );
     return after(markers, (markers) => {
-      if (markers === undefined || !hasPages(markers.events, view)) return undefined;
-      const attempt = (last: number): MaybePromise<ReadPage | undefined> =>
-        after(this.read({ ...page, limit: last, isToEnd: false }), (read) => {
-          const { created, revision, events, hasOlder } = read;
-          const isSame = created === markers.created && revision === markers.revision;
-          if (!isSame || events === undefined) return undefined;
-          const shown = pageOfView(markers.events, events, view, page, hasOlder === false);
-          if (shown === undefined) return hasOlder === true ? attempt(last * GROWTH) : undefined;
-          const [firstId, lastId] = [shown.events[0]?.id, shown.events.at(-1)?.id];
-          return { created, ...shown, firstId, lastId };
-        });
-      return attempt(2 * limit);
+      const read = markers && this.#readFrom(markers, view, page);
+      return after(read, (read) => read ?? this.#readWhole(view, page));
     });
+  }
+
+  /**
+   * Returns `undefined` if the page needs the whole history, or if something was written since the markers were read.
+   * With markers, the count of a view and a page after an event need the whole history, as do pages of the model's view
+   * once there is a compaction. Any other page needs only the markers and the events before it.
+   */
+  #readFrom(
+    markers: ReadMarkers,
+    view: Exclude<HistoryView, 'raw'>,
+    page: PageRequest,
+  ): MaybePromise<ReadPage | undefined> {
+    const isSame = ({ created, revision }: ReadPage): boolean =>
+      created === markers.created && revision === markers.revision;
+    if (!markers.events.some(isMarker)) {
+      return after(this.read(page), (read) => (isSame(read) ? read : undefined));
+    }
+    const isNear = page.direction === 'before' && !page.withCount;
+    if (!isNear || !hasPages(markers.events, view)) return undefined;
+    const attempt = (last: number): MaybePromise<ReadPage | undefined> =>
+      after(this.read({ ...page, limit: last, isToEnd: false }), (read) => {
+        const { created, events, hasOlder } = read;
+        if (!isSame(read) || events === undefined) return undefined;
+        const shown = pageOfView(markers.events, events, view, page, hasOlder === false);
+        if (shown === undefined) return hasOlder === true ? attempt(last * GROWTH) : undefined;
+        const [firstId, lastId] = [shown.events[0]?.id, shown.events.at(-1)?.id];
+        return { created, ...shown, firstId, lastId };
+      });
+    return attempt(2 * page.limit);
   }
 
   #readWhole(view: Exclude<HistoryView, 'raw'>, page: PageRequest): MaybePromise<ReadPage> {

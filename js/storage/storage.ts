@@ -46,7 +46,7 @@ import type { Deleted, Listing, MarkerRows, PageRows, ParsedRows, Rows } from '.
  * | `listsParts` | yes | yes | `list` returns all sessions, and the service sorts them and cuts the page. |
  * | `onConnectionLost` | yes | | No diagnostic tells of a connection that was lost while idle. |
  * | `open` | yes | yes | `ping` reads the state of an app. |
- * | `readMarkers` | yes | | A view of a history with rewinds or compactions reads all events of the session. |
+ * | `readMarkers` | yes | | A view of a history with rewinds or compactions, and each page of a view, reads all events of the session. |
  * | `readPage` | yes | yes | The service reads all events of the session for each page. |
  * | `readParsed` | yes | | The service parses the texts of `read`. |
  * | `readsBack` | | yes | A walk through events reads page by page. |

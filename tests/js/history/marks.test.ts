@@ -5,6 +5,8 @@ import { describe, it } from 'node:test';
 import type { Event, Session } from '../../../js/index.js';
 import { ServiceCore } from '../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../js/service/stored_session_service.js';
+import type { MaybePromise } from '../../../js/call/call.js';
+import type { ReadRequest, ReadSession } from '../../../js/storage/backend.js';
 import { CoreBackend } from '../../../js/storage/core/core_backend.js';
 import { parseTexts } from '../../../js/storage/stored_events.js';
 import { createMemoryCore } from '../../../js/wasm/core.js';
@@ -12,7 +14,14 @@ import { createMemoryCore } from '../../../js/wasm/core.js';
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 
 function open() {
-  const backend = new CoreBackend(createMemoryCore(), {
+  const wholeReads: unknown[] = [];
+  class CountingBackend extends CoreBackend {
+    override get(request: ReadRequest): MaybePromise<ReadSession | undefined> {
+      if (request.last === undefined) wholeReads.push(request.key);
+      return super.get(request);
+    }
+  }
+  const backend = new CountingBackend(createMemoryCore(), {
     holdsData: true,
     parse: (texts) => parseTexts(texts as readonly string[]),
   });
@@ -21,7 +30,7 @@ function open() {
   const service = new StoredSessionService(new ServiceCore(parts, {}));
   const marked = async (eventId?: string) =>
     (await backend.markers({ key, eventId }))?.events.map(({ id }) => id);
-  return { service, marked };
+  return { service, marked, wholeReads };
 }
 
 function event(id: string, invocationId: string, rest: object = {}): Event {
@@ -87,5 +96,38 @@ describe('Marks', () => {
     const events = [...FIRST, rewind('m1', 'i3'), rewind('m2', 'i2')];
     await service.createSession({ ...key, events });
     assert.deepEqual(await marked(), ['e2', 'e4', 'm1', 'm2']);
+  });
+});
+
+describe('A page of a view', () => {
+  const [page, last] = [{ ...key, limit: 2 }, { numRecentEvents: 1 }] as const;
+  const idsOf = ({ events }: { readonly events: readonly Event[] }) => events.map(({ id }) => id);
+
+  for (const view of ['transcript', 'model'] as const) {
+    it(`of the ${view} without markers is read as it is stored`, async () => {
+      const { service, wholeReads } = await filled();
+      const newest = await service.listEvents({ ...page, view });
+      assert.deepEqual([idsOf(newest), newest.eventCount], [['e3', 'e4'], 4]);
+      const before = await service.listEvents({ ...page, view, before: newest.before! });
+      assert.deepEqual([idsOf(before), before.before], [['e1', 'e2'], undefined]);
+      const after = await service.listEvents({ ...page, view, after: before.after! });
+      assert.deepEqual(idsOf(after), ['e3', 'e4']);
+      const session = await service.getSession({ ...key, config: { ...last, view } });
+      assert.equal(await service.loadOlder(session!, 2), true);
+      assert.deepEqual(idsOf(session!), ['e2', 'e3', 'e4']);
+      assert.equal(wholeReads.length, 0);
+    });
+  }
+
+  it('before an event is read with the markers, and its count from the whole history', async () => {
+    const { service, session, wholeReads } = await filled();
+    await append(service, session, rewind('m1', 'i3'), event('e5', 'i5'), event('e6', 'i6'));
+    const newest = await service.getSession({ ...key, config: { ...last, view: 'transcript' } });
+    assert.equal(await service.loadOlder(newest!, 2), true);
+    assert.deepEqual(idsOf(newest!), ['e3', 'e5', 'e6']);
+    assert.equal(wholeReads.length, 0);
+    const counted = await service.listEvents({ ...page, view: 'transcript' });
+    assert.deepEqual([idsOf(counted), counted.eventCount], [['e5', 'e6'], 5]);
+    assert.equal(wholeReads.length, 1);
   });
 });
