@@ -68,9 +68,10 @@ export async function modelView(storage, service, append) {
   const answer = last.at(-1)?.content;
   /** @param {'raw' | 'model'} view */
   const afterAppends = async (view) => {
-    const session = await service.getSession({ ...key, config: { numRecentEvents: 0 } });
+    const session = await service.getSession({ ...key, config: { numRecentEvents: 1 } });
     if (session === undefined) throw new Error('the session is gone');
-    await service.appendEvent({ session, event: compactionOf(last) });
+    // A compaction of more events would leave fewer than 50 that are not far back.
+    await service.appendEvent({ session, event: compactionOf(session.events) });
     let total = 0;
     for (let count = 0; count < AFTER; count += 1) {
       const event = createEvent({ invocationId: 'after', author: 'guide', content: answer });
