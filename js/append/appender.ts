@@ -21,7 +21,7 @@ import { isViewSummary } from '../model/event/view_summary.js';
 import type { ReaderParts, SessionReader } from '../read/session_reader.js';
 import type { Appended, Backend } from '../storage/backend.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { HandlePosition } from '../wasm/appends.js';
+import type { Computed, HandlePosition } from '../wasm/appends.js';
 import type { StalePolicy } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 import type { HandleAppend } from './waiting_calls.js';
@@ -174,12 +174,12 @@ export class Appender {
   ): MaybePromise<void> {
     const { rules, feed, call, calls } = this.#parts;
     const events: EventSnapshot[] = [];
-    const take = (delta: unknown): string => {
+    const take = (delta: unknown): Computed => {
       // Set as given: the snapshot refuses an invalid delta.
       event.actions.stateDelta = delta as StateShape;
       const { snapshot } = this.#take(event, rules);
       events[0] = snapshot;
-      return `${snapshot.deltaText}\0${snapshot.text}`;
+      return { delta: snapshot.deltaText, event: snapshot.text };
     };
     const computation = Computation.of(stateDelta, take, calls);
     take(computation === undefined ? stateDelta : {});

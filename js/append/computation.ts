@@ -2,7 +2,7 @@ import type { Calls } from '../call/calls.js';
 import { isThenable } from '../call/thenable.js';
 import { invalid } from '../errors/invalid.js';
 import { kindOf } from '../errors/describe.js';
-import type { Compute } from '../wasm/protocol.js';
+import type { Compute, Computed } from '../wasm/appends.js';
 
 /**
  * Runs a caller's function, which computes a delta, within a write.
@@ -12,7 +12,7 @@ import type { Compute } from '../wasm/protocol.js';
  */
 export class Computation {
   readonly #compute: (state: unknown) => unknown;
-  readonly #take: (delta: unknown) => string;
+  readonly #take: (delta: unknown) => Computed;
   readonly #calls: Pick<Calls, 'isComputing'>;
   /** The caller may throw anything; a rejection takes it as it is. */
   #failure: { readonly error: Error } | undefined;
@@ -20,7 +20,7 @@ export class Computation {
 
   private constructor(
     compute: (state: unknown) => unknown,
-    take: (delta: unknown) => string,
+    take: (delta: unknown) => Computed,
     calls: Pick<Calls, 'isComputing'>,
   ) {
     this.#compute = compute;
@@ -30,12 +30,12 @@ export class Computation {
 
   /**
    * @param stateDelta of a request; a computation if it is a function
-   * @param take checks a delta, and returns what `Compute` returns
+   * @param take checks a delta
    * @param calls of the service that writes: it refuses calls while the function runs
    */
   static of(
     stateDelta: unknown,
-    take: (delta: unknown) => string,
+    take: (delta: unknown) => Computed,
     calls: Pick<Calls, 'isComputing'>,
   ): Computation | undefined {
     if (typeof stateDelta !== 'function') return undefined;
@@ -47,12 +47,12 @@ export class Computation {
     this.#calls.isComputing = true;
     try {
       const compute = this.#compute;
-      const texts = this.#take(requireDelta(compute(JSON.parse(state))));
-      this.#isChange = !texts.startsWith('{}');
-      return texts;
+      const computed = this.#take(requireDelta(compute(JSON.parse(state))));
+      this.#isChange = computed.delta !== '{}';
+      return computed;
     } catch (error) {
       this.#failure = { error: error as Error };
-      return '{}';
+      return { delta: '{}' };
     } finally {
       this.#calls.isComputing = false;
     }

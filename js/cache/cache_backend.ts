@@ -16,6 +16,7 @@ import type {
   UpdateRequest,
 } from '../storage/backend.js';
 import { untilAborted } from '../call/time_limit.js';
+import type { Computed } from '../wasm/appends.js';
 import type { Bounds } from './copies/bounds.js';
 import { CopyReads, type ReadParts } from './copy_reads.js';
 import { type CacheKey, isSession } from './records/cache_key.js';
@@ -99,10 +100,10 @@ export class CacheBackend extends CopyReads implements Backend {
     const { appName, userId, delta } = request;
     return this.#write({ appName, userId }, request, (backend, storage) => {
       // What is written is what the caller gave, also if it equals what is there.
-      const compute = (state: string): string => {
-        const text = typeof delta === 'string' ? delta : delta(state);
-        storage.delta = text.split('\0', 1)[0]!;
-        return text;
+      const compute = (state: string): Computed => {
+        const computed = typeof delta === 'string' ? { delta } : delta(state);
+        storage.delta = computed.delta;
+        return computed;
       };
       return backend.update({ ...request, delta: compute });
     });

@@ -46,6 +46,7 @@ import { EventPages } from '../read/event_pages.js';
 import { SessionLists } from '../read/session_lists.js';
 import { type ReaderParts, SessionReader } from '../read/session_reader.js';
 import { takeNewSession } from './new_session.js';
+import type { Computed } from '../wasm/appends.js';
 import type { DeletableSessions } from './delete_sessions.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { ServiceFeed } from '../watch/service_feed.js';
@@ -227,9 +228,9 @@ export class ServiceCore {
     requireOwner(request);
     if (stateDelta === undefined) throw invalid('stateDelta', 'must be given');
     if (sessionId === undefined) {
-      const take = (given: unknown): string => this.takeDelta(given).text;
+      const take = (given: unknown): Computed => ({ delta: this.takeDelta(given).text });
       const computation = Computation.of(stateDelta, take, this.calls);
-      const delta = computation?.run ?? take(stateDelta);
+      const delta = computation?.run ?? take(stateDelta).delta;
       const done = this.callBackend<SharedRevisions>(request.signal, (backend) =>
         backend.update({ appName, userId, delta, ...callOf(request) }),
       );

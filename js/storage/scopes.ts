@@ -1,13 +1,5 @@
-import { SCOPES } from '../wasm/protocol.js';
-import { IS_OF_USER, type SharedScope, type StoredScope } from '../state/scope.js';
+import { IS_OF_USER, type SharedScope } from '../state/scope.js';
 import type { StorageKey } from './rows.js';
-
-const NAMES = Object.keys(SCOPES) as StoredScope[];
-
-/** Returns the names of the scopes in a sum of {@link SCOPES}. */
-export function scopesOf(sum: number): StoredScope[] {
-  return NAMES.filter((name) => (sum & SCOPES[name]) !== 0);
-}
 
 /** The owner of a shared state: a user, or without `userId` the app. */
 export interface StateOwner {

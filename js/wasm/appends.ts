@@ -44,6 +44,29 @@ export interface NewSession {
   readonly sharesState: boolean;
 }
 
+/** Computes a delta from the JSON text of a state. Never throws. */
+export type Compute = (state: string) => Computed;
+
+/** A delta that was computed, and the event that stores it, if one does. */
+export interface Computed {
+  /** JSON text. */
+  readonly delta: string;
+  /** JSON text. */
+  readonly event?: string | undefined;
+}
+
+/** Packs what is computed into one text, which `compute_delta` in `src/wasm/bindings/computed.rs` splits. */
+export function packComputed(
+  compute: Compute | undefined,
+): ((state: string) => string) | undefined {
+  if (compute === undefined) return undefined;
+  return (state) => {
+    const { delta, event = '' } = compute(state);
+    // JSON text never contains a NUL.
+    return `${delta}\0${event}`;
+  };
+}
+
 /** Packed appends on their way into the wasm; see `src/wasm/bindings/appends.rs`. */
 export interface PackedAppends {
   /**

@@ -30,28 +30,6 @@ export const NEVER = Number.MAX_SAFE_INTEGER;
 /** Passed to `decide` as the revision of a session that does not exist. */
 export const ABSENT = -1;
 
-/** The positions in the result of `CoreWrite::plan`. */
-export const PLANNED = { scopes: 0, locates: 1, since: 2 } as const;
-
-/**
- * The positions in the result of `CoreWrite::decide`: the new revision of each scope, the session's time, the
- * revision at which it was created, and the first event.
- */
-export const DECIDED = {
-  session: 0,
-  user: 1,
-  app: 2,
-  lastUpdateTime: 3,
-  created: 4,
-  events: 5,
-} as const satisfies Record<StoredScope | 'lastUpdateTime' | 'created' | 'events', number>;
-
-/**
- * Computes a delta from the JSON text of a state; see `computing` in `src/wasm/bindings/computed.rs`. Returns the
- * JSON text of the delta, and after a NUL that of the event that stores it. Never throws.
- */
-export type Compute = (state: string) => string;
-
 /** For whom the wasm computes a view of a history; `history_view` in `history.rs`. */
 export const READERS = { transcript: 0, framework: 1, agent: 2 } as const;
 

@@ -1,4 +1,5 @@
-//! Views of histories, by vectors that TypeScript tests as well, and by properties.
+//! Views of histories, by vectors that TypeScript tests as well, and by properties. They are computed whole: windows and
+//! pages of views exist only in TypeScript, whose tests read each vector in them too.
 
 use std::collections::HashMap;
 

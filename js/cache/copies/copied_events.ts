@@ -13,7 +13,7 @@ import {
   type SessionRecord,
 } from '../records/records.js';
 import { positionOf } from '../storage/shown_events.js';
-import type { SessionOverlay } from '../view/session_overlay.js';
+import type { OverlayEvent, SessionOverlay } from '../view/session_overlay.js';
 
 /** An event as the remote has it. */
 export interface RemoteEvent {
@@ -67,7 +67,12 @@ export async function putChanged(
 /** Whether events of others come with events of this device: the answer tells which were first. */
 function noteOrder(draft: CopyDraft, events: readonly RemoteEvent[]): void {
   const own = draft.overlay.events;
-  draft.isReordered ||= own.size > 0 && events.some(({ id, text }) => own.get(id)?.text !== text);
+  draft.isReordered ||= own.size > 0 && events.some(({ id, text }) => !hasText(own.get(id), text));
+}
+
+/** Whether the text is one of those that operations of this device have given the event. */
+function hasText(over: OverlayEvent | undefined, text: string): over is OverlayEvent {
+  return over?.texts.includes(text) === true;
 }
 
 async function replaceEvent(
@@ -84,10 +89,10 @@ async function replaceEvent(
   const over = draft.overlay.events.get(id);
   let { tick } = stored;
   if (text !== stored.text) {
-    const isOwn = over?.text === text;
     // An event that was touched since its edit stays changed for handles.
-    tick = isOwn && !draft.isReordered ? Math.max(over.tick, tick) : transaction.tick();
-    if (!isOwn) draft.isChanged = true;
+    tick =
+      hasText(over, text) && !draft.isReordered ? Math.max(over.tick, tick) : transaction.tick();
+    if (!hasText(over, text)) draft.isChanged = true;
   }
   const size = draft.copy.size + text.length - stored.text.length;
   draft.copy = { ...draft.copy, size };
@@ -102,11 +107,11 @@ async function appendEvent(
 ): Promise<void> {
   const { id, text, timestamp, revision } = event;
   const over = draft.overlay.events.get(id);
-  const isForeign = over?.text !== text;
-  const own = isForeign || draft.isReordered ? undefined : over;
-  const isEdited = isForeign ? event.seq !== revision : over.seq !== over.tick;
-  const { seq, tick } = own ?? newNumbers(transaction, isEdited);
-  if (isForeign) draft.isChanged = true;
+  const own = hasText(over, text) ? over : undefined;
+  const isEdited = own === undefined ? event.seq !== revision : own.seq !== own.tick;
+  const isKept = own !== undefined && !draft.isReordered;
+  const { seq, tick } = isKept ? own : newNumbers(transaction, isEdited);
+  if (own === undefined) draft.isChanged = true;
   const { next, size, revision: atMost } = draft.copy;
   draft.copy = { ...draft.copy, next: next + 1, size: size + text.length };
   const isExact = revision !== undefined;
@@ -187,7 +192,7 @@ export async function putWindow(
     const isExact = event.revision !== undefined;
     let { seq, tick } = known ?? { seq: record.birth, tick: record.birth };
     if (isNews(event, index)) {
-      const isOwn = over?.text === event.text && !draft.isReordered;
+      const isOwn = hasText(over, event.text) && !draft.isReordered;
       // A whole session does not tell which events were written again.
       ({ seq, tick } = isOwn ? over : newNumbers(transaction, true));
       seq = known?.seq ?? seq;
@@ -231,7 +236,7 @@ export async function storeDraft(
 ): Promise<SessionRecord> {
   if (isChanged) transaction.tick();
   const tick = Math.max(record.tick, overlay.tick, isChanged ? transaction.counter : 0);
-  const confirmedAt = record.copy === undefined ? transaction.counter : record.confirmedAt;
+  const confirmedAt = record.copy === undefined ? transaction.tick() : record.confirmedAt;
   const next: SessionRecord = { ...record, copy, tick, confirmedAt };
   await transaction.putSession(key, next);
   if (!isReordered) return next;

@@ -1,11 +1,13 @@
 import { Deadline } from '../../call/deadline.js';
-import { IS_OF_USER, SHARED_SCOPES } from '../../state/scope.js';
+import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import { ownerOf, type StateOwner } from '../../storage/scopes.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
-import type { ChangeNotice, Notice, Notices } from '../../model/notice.js';
+import type { Notice, Notices } from '../../model/notice.js';
+import type { CompositeSessionKey } from '../../model/session.js';
 import { keyOfName, nameOf } from '../records/cache_key.js';
 import type { CacheStatus, StatusBoard } from '../records/status.js';
 import type { LocalData } from '../data/local_data.js';
+import type { Copy } from '../records/records.js';
 import type { Fetch } from './fetch.js';
 import type { Lists } from './lists.js';
 
@@ -117,7 +119,7 @@ export class Follower {
     if (notice.type === 'resync' || notice.type === 'lost') return this.#resync(owner);
     const { fetch, lists, sending } = this.#parts;
     const { appName, userId } = notice;
-    if (notice.type === 'stateChanged') return this.#fetchStates(notice);
+    if (notice.type === 'stateChanged') return this.#fetchStates(notice, notice.scopes);
     if (userId === undefined) return;
     const { sessionId } = notice;
     if (sessionId === undefined) return lists.fetch(owner, true);
@@ -125,16 +127,22 @@ export class Follower {
     // The answer to what this tab is sending brings the copy up to the notice of it.
     const sent = sending(nameOf(key));
     if (sent !== undefined) await inTime(sent);
-    const copy = await this.#parts.data.read(
-      async (transaction) => (await transaction.session(key))?.copy,
-    );
+    const copy = await this.#copyOf(key);
     const hasRevision = notice.type === 'created' || notice.type === 'appended';
     if (copy === undefined) {
       if (notice.type !== 'deleted') await lists.fetch(owner);
-      return;
+    } else {
+      if (hasRevision && copy.created !== null && notice.revision <= copy.revision) return;
+      await fetch.copy(key);
     }
-    if (hasRevision && copy.created !== null && notice.revision <= copy.revision) return;
-    await fetch.copy(key);
+    // A session that was deleted since does not tell the states that it has changed.
+    if (hasRevision && (await this.#copyOf(key)) === undefined) {
+      await this.#fetchStates({ appName, userId }, notice.scopes);
+    }
+  }
+
+  #copyOf(key: CompositeSessionKey): Promise<Copy | undefined> {
+    return this.#parts.data.read(async (transaction) => (await transaction.session(key))?.copy);
   }
 
   /** Changes may have been missed. */
@@ -156,13 +164,15 @@ export class Follower {
     await fetch.copies(sessions.filter(([, { copy }]) => copy !== undefined).map(([key]) => key));
   }
 
-  async #fetchStates(notice: ChangeNotice): Promise<void> {
-    if (notice.type !== 'stateChanged') return;
+  /** Fetches the states that a notice names. */
+  async #fetchStates(
+    { appName, userId }: StateOwner,
+    scopes: readonly SharedScope[],
+  ): Promise<void> {
     const { lists } = this.#parts;
-    for (const scope of notice.scopes) {
-      if (IS_OF_USER[scope] && notice.userId === undefined) continue;
-      const owner = ownerOf(scope, { appName: notice.appName, userId: notice.userId });
-      await lists.fetchShownState(owner);
+    for (const scope of scopes) {
+      if (IS_OF_USER[scope] && userId === undefined) continue;
+      await lists.fetchShownState(ownerOf(scope, { appName, userId }));
     }
   }
 }

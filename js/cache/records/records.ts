@@ -71,7 +71,7 @@ export interface SessionRecord {
   readonly shape: number;
   /** Absent: the remote has not confirmed the session. */
   readonly copy?: Copy | undefined;
-  /** The last number that was drawn when the session was confirmed. A list that was asked for before may lack it. */
+  /** The number that was drawn when the session was confirmed. A list that was asked for before may lack it. */
   readonly confirmedAt: number;
   /** When it was last used, in milliseconds since 1970. */
   readonly usedAt: number;

@@ -2,11 +2,14 @@
 import { ownerOf } from '../../storage/scopes.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
+import { renumberEvent, storeDraft } from '../copies/copied_events.js';
+import { makeDraft } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isSession } from '../records/cache_key.js';
-import type { Operation, SessionRecord } from '../records/records.js';
+import type { Copy, Operation, OperationEvent, SessionRecord } from '../records/records.js';
 import { storedEvent } from '../storage/shown_events.js';
-import { withArrived } from '../view/shared_overlay.js';
+import type { JsonState } from '../view/json_state.js';
+import { deltaOf, splitByScope, withArrived } from '../view/shared_overlay.js';
 import { stripShared } from './strip.js';
 
 /** Returns the sent operations that still wait in the outbox. */
@@ -75,4 +78,31 @@ export async function keepTick(
   if (present === undefined) return;
   const tick = Math.max(before.tick, ...arrived.map(({ event, number }) => event?.tick ?? number));
   if (tick > present.tick) await transaction.putSession(key, { ...present, tick });
+}
+
+/**
+ * Renumbers the arrived events that others have replaced before the answer came, and those whose values others have
+ * replaced. So handles read them and the state again. Handles have the old ones: until now the operations lay over the copy.
+ */
+export async function showReplaced(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  copy: Copy,
+  arrived: readonly OperationEvent[],
+): Promise<void> {
+  const state = JSON.parse(copy.state) as JsonState;
+  const replaced: string[] = [];
+  for (const { id, text } of arrived) {
+    const delta = Object.entries(splitByScope(deltaOf(text)).session);
+    const isOvertaken = delta.some(
+      ([name, value]) => JSON.stringify(state[name]) !== JSON.stringify(value),
+    );
+    const stored = isOvertaken ? undefined : await storedEvent(transaction, key, id);
+    if (isOvertaken || (stored !== undefined && stored.text !== text)) replaced.push(id);
+  }
+  if (replaced.length === 0) return;
+  const record = (await transaction.session(key))!;
+  const draft = makeDraft(key, record, copy, await transaction.operations(key, record));
+  for (const id of replaced) await renumberEvent(transaction, draft, id);
+  await storeDraft(transaction, draft);
 }

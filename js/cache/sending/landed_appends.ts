@@ -5,18 +5,13 @@ import { parseEventText } from '../../storage/stored_events.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import type { Appended } from '../../storage/backend.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
-import {
-  putChanged,
-  type RemoteEvent,
-  renumberEvent,
-  storeDraft,
-} from '../copies/copied_events.js';
+import { putChanged, type RemoteEvent, storeDraft } from '../copies/copied_events.js';
 import { makeDraft, type Taken } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { Copy, Operation } from '../records/records.js';
+import type { Operation, OperationEvent } from '../records/records.js';
 import { applyValue, type JsonState } from '../view/json_state.js';
 import { deltaOf, sharedWrites, splitByScope } from '../view/shared_overlay.js';
-import { expectArrived, keepTick, landShared, presentOf } from './arrived.js';
+import { expectArrived, keepTick, landShared, presentOf, showReplaced } from './arrived.js';
 
 /** The creation and the revision of the copy when an append was sent. */
 export interface AppendPosition {
@@ -53,7 +48,7 @@ export async function landAppends(
     await transaction.changeOperations(key, { removed: arrived });
     await keepTick(transaction, key, record, arrived);
     await expectArrived(transaction, key, arrived, revisions);
-    await showReplaced(transaction, key, copy, arrived);
+    await showReplaced(transaction, key, copy, eventsOf(arrived));
     return { ...taken, isBehind: false };
   }
   if (
@@ -131,29 +126,6 @@ function applyDelta(state: JsonState, text: string): void {
   for (const [name, value] of Object.entries(session)) applyValue(state, name, value);
 }
 
-/**
- * Renumbers events whose values others replaced before the answer came, so that handles read the state again. Handles
- * have the old values: until now the operation lay over the copy.
- */
-async function showReplaced(
-  transaction: CacheTransaction,
-  key: CompositeSessionKey,
-  copy: Copy,
-  arrived: readonly Operation[],
-): Promise<void> {
-  const state = JSON.parse(copy.state) as JsonState;
-  const replaced = arrived.flatMap(({ event }) => {
-    const delta = Object.entries(
-      event === undefined ? {} : splitByScope(deltaOf(event.text)).session,
-    );
-    const isReplaced = delta.some(
-      ([name, value]) => JSON.stringify(state[name]) !== JSON.stringify(value),
-    );
-    return event !== undefined && isReplaced ? [event.id] : [];
-  });
-  if (replaced.length === 0) return;
-  const record = (await transaction.session(key))!;
-  const draft = makeDraft(key, record, copy, await transaction.operations(key, record));
-  for (const id of replaced) await renumberEvent(transaction, draft, id);
-  await storeDraft(transaction, draft);
+function eventsOf(operations: readonly Operation[]): OperationEvent[] {
+  return operations.flatMap(({ event }) => event ?? []);
 }

@@ -6,8 +6,8 @@ import type { ChangesSince } from '../../model/changes_since.js';
 import type { StorageCall, StorageOperation } from '../../model/diagnostic.js';
 import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
-import { packAppends, packCreation } from '../../wasm/appends.js';
-import { callSessionCore, coreError, requireRoom, type SessionCore } from '../../wasm/core.js';
+import { packAppends, packComputed, packCreation } from '../../wasm/appends.js';
+import { callSessionCore, requireRoom, type SessionCore } from '../../wasm/core.js';
 import {
   type Appended,
   type AppendRequest,
@@ -58,6 +58,7 @@ import {
   unpackAppend,
   unpackCreation,
   unpackList,
+  unpackOutcome,
   unpackPage,
   unpackRevisions,
   unpackSession,
@@ -230,7 +231,7 @@ export class CoreBackend implements Backend {
     const { packed, numbers, texts } = packAppends([request], holdsData, true);
     const caller = callerOf(request);
     const appended = callSessionCore<PackedAppend>(holdsData, () =>
-      this.core.append(packed, numbers, texts, caller, request.compute),
+      this.core.append(packed, numbers, texts, caller, packComputed(request.compute)),
     );
     return after(appended, (appended) => unpackAppend(appended, request.events.length));
   }
@@ -257,11 +258,9 @@ export class CoreBackend implements Backend {
       const outcomes = this.#call<PackedOutcome[]>(() =>
         this.core.append_many(packed, numbers, texts, callers),
       );
-      return requests.map(async ({ events }, index) => {
-        const [appended, error] = (await outcomes)[index]!;
-        if (appended === undefined) throw coreError(error);
-        return unpackAppend(appended, events.length);
-      });
+      return requests.map(async ({ events }, index) =>
+        unpackOutcome((await outcomes)[index]!, events.length),
+      );
     };
   }
 
@@ -272,7 +271,9 @@ export class CoreBackend implements Backend {
     const caller = callerOf(request);
     const update = (): MaybePromise<SharedRevisions> =>
       after(
-        this.#call<PackedRevisions>(() => this.core.update(appName, userId, text, caller, compute)),
+        this.#call<PackedRevisions>(() =>
+          this.core.update(appName, userId, text, caller, packComputed(compute)),
+        ),
         unpackRevisions,
       );
     return updateOnce(() =>

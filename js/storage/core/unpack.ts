@@ -15,6 +15,9 @@ import type {
   UnchangedEvent,
 } from '../backend.js';
 import type { Event } from '../../model/event/event.js';
+import type { StoredScope } from '../../state/scope.js';
+import { coreError } from '../../wasm/core.js';
+import { SCOPES } from '../../wasm/protocol.js';
 
 /** The events of a read: from memory texts of many events each, joined by commas; from IndexedDB its records. */
 export type PackedEvents = readonly unknown[];
@@ -176,3 +179,62 @@ function newPlaces(last: number, count: number): EventPlace[] {
 /** The outcome of an append within a group; `append_many` in `sessions.rs`. */
 export type PackedOutcome =
   readonly [appended: PackedAppend] | readonly [undefined, error: unknown];
+
+/** @throws SessionError the error of the append */
+export function unpackOutcome([appended, error]: PackedOutcome, count: number): Appended {
+  if (appended === undefined) throw coreError(error);
+  return unpackAppend(appended, count);
+}
+
+/** What a write reads before it decides; `CoreWrite::plan`. */
+export interface Plan {
+  readonly scopes: readonly StoredScope[];
+  /** Whether it needs the last event of the handle, and not the events with the ids of the write. */
+  readonly isLocating: boolean;
+  /** The revision after which it needs the changed events. */
+  readonly since: number;
+}
+
+export function unpackPlan([scopes = 0, locates, since = 0]: Float64Array): Plan {
+  return {
+    scopes: SCOPE_NAMES.filter((name) => (scopes & SCOPES[name]) !== 0),
+    isLocating: locates === 1,
+    since,
+  };
+}
+
+const SCOPE_NAMES = Object.keys(SCOPES) as StoredScope[];
+
+/** What a write changes; `CoreWrite::decide`. */
+export interface Decision {
+  /** The new revisions; 0 for what does not change. */
+  readonly revisions: Readonly<Record<StoredScope, number>>;
+  /** The new states as JSON texts; empty for those that do not change. */
+  readonly states: Readonly<Record<StoredScope, string>>;
+  /** That of the session. */
+  readonly lastUpdateTime: number;
+  /** That of the session. */
+  readonly created: number;
+  readonly events: readonly WrittenEvent[];
+}
+
+/** An event to write. */
+interface WrittenEvent {
+  /** Its index among the events of the write. */
+  readonly position: number;
+  readonly seq: number;
+  readonly revision: number;
+}
+
+/** @param states each of them ends with a NUL, which JSON text never contains; `''` if no state was requested */
+export function unpackDecision(numbers: Float64Array, states: string): Decision {
+  const [ofSession = 0, ofUser = 0, ofApp = 0, lastUpdateTime = 0, created = 0] = numbers;
+  const [session = '', user = '', app = ''] = states.split('\0');
+  const events: WrittenEvent[] = [];
+  for (let at = 5; at < numbers.length; at += 3) {
+    const [position, seq, revision] = [numbers[at]!, numbers[at + 1]!, numbers[at + 2]!];
+    events.push({ position, seq, revision });
+  }
+  const revisions = { session: ofSession, user: ofUser, app: ofApp };
+  return { revisions, states: { session, user, app }, lastUpdateTime, created, events };
+}

@@ -1,7 +1,9 @@
 import { kindOf } from '../../errors/describe.js';
 import { type CoreWrite, callCore, requireRoom } from '../../wasm/core.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
-import { ABSENT, DECIDED, SCOPES } from '../../wasm/protocol.js';
+import type { StoredScope } from '../../state/scope.js';
+import { ABSENT } from '../../wasm/protocol.js';
+import { type Decision, unpackDecision } from '../core/unpack.js';
 import type { NewSession } from '../../wasm/appends.js';
 import type { Changes, EventRow, Found, SessionRow, SharedRow, StorageKey } from '../rows.js';
 import {
@@ -35,7 +37,7 @@ export interface RowParts {
 export function decide(
   verb: string,
   write: CoreWrite,
-  scopes: number,
+  scopes: readonly StoredScope[],
   parts: RowParts,
   found: Found,
 ): Changes | undefined {
@@ -49,9 +51,9 @@ export function decide(
   const stored = rowsOf(verb, 'events', found.events);
   const missed = rowsOf(verb, 'changed', found.changed);
   const current = session ?? NO_SESSION;
-  const first = neededState(scopes & SCOPES.session, session);
-  const second = neededState(scopes & SCOPES.user, user);
-  const third = neededState(scopes & SCOPES.app, app);
+  const first = neededState(scopes.includes('session'), session);
+  const second = neededState(scopes.includes('user'), user);
+  const third = neededState(scopes.includes('app'), app);
   requireRoom(first.length + second.length + third.length);
   // prettier-ignore
   const numbers = callCore(() => write.decide(
@@ -60,30 +62,23 @@ export function decide(
     stored.length + missed.length === 0 ? undefined : [stored, missed],
   ));
   if (numbers === undefined) return undefined;
-  const revision = numbers[DECIDED.session]!;
-  const ofUser = numbers[DECIDED.user]!;
-  const ofApp = numbers[DECIDED.app]!;
-  // Each state ends with a NUL, which JSON text never contains.
-  const [ofSession = '', userText, appText] = scopes === 0 ? [] : write.states().split('\0');
-  // A state without changes keeps its text.
-  const state = ofSession === '' ? current.state : ofSession;
+  const decision = unpackDecision(numbers, scopes.length === 0 ? '' : write.states());
+  const { revisions, states } = decision;
   return {
-    session: revision === 0 ? undefined : sessionRow(parts, numbers, state, session),
-    user: changedState(ofUser, userText),
-    app: changedState(ofApp, appText),
-    events: eventRows(numbers, parts.events),
+    session: revisions.session === 0 ? undefined : sessionRow(parts, decision, session),
+    user: changedState(revisions.user, states.user),
+    app: changedState(revisions.app, states.app),
+    events: eventRows(decision, parts.events),
   };
 }
 
 /** @param stored the session as it is stored, if it is */
 function sessionRow(
   { key, creation, firstTitle }: RowParts,
-  numbers: Float64Array,
-  state: string,
+  { revisions, states, created, lastUpdateTime }: Decision,
   stored: CheckedSession | undefined,
 ): SessionRow {
   const { appName, userId = '', sessionId = '' } = key;
-  const lastUpdateTime = numbers[DECIDED.lastUpdateTime]!;
   const description = creation?.description ?? {};
   const { title, labels, parent, initialState } = stored ?? description;
   // A session is not created in the future, whatever the times of its events.
@@ -92,10 +87,11 @@ function sessionRow(
     appName,
     userId,
     sessionId,
-    created: numbers[DECIDED.created]!,
-    revision: numbers[DECIDED.session]!,
+    created,
+    revision: revisions.session,
     lastUpdateTime,
-    state,
+    // A state without changes keeps its text.
+    state: states.session === '' ? (stored ?? NO_SESSION).state : states.session,
     title: title === undefined || title === '' ? firstTitle : title,
     labels,
     parent,
@@ -113,27 +109,25 @@ const NO_SESSION = { created: 0, revision: ABSENT, lastUpdateTime: 0, state: '{}
  * Returns the text of a state that exists and is needed, else `''`. An empty stored text is
  * damaged; it becomes `' '`, so that it does not pass for no state.
  */
-function neededState(isNeeded: number, row: { readonly state: string } | undefined): string {
-  return isNeeded !== 0 && row !== undefined ? row.state || ' ' : '';
+function neededState(isNeeded: boolean, row: { readonly state: string } | undefined): string {
+  return isNeeded && row !== undefined ? row.state || ' ' : '';
 }
 
 function rowsOf(verb: string, name: string, rows: readonly EventRow[]): EventTuple[] {
   return requireArray(verb, name, rows).map((row, index) => eventTuple(verb, name, row, index));
 }
 
-/** @param numbers of the decision: after {@link DECIDED}, `position, seq, revision` of each event to write */
-function eventRows(numbers: Float64Array, events: readonly EventSnapshot[]): EventRow[] {
+function eventRows(decision: Decision, events: readonly EventSnapshot[]): EventRow[] {
   const rows: EventRow[] = [];
-  for (let at: number = DECIDED.events; at < numbers.length; at += 3) {
-    const event = events[numbers[at]!];
+  for (const { position, seq, revision } of decision.events) {
+    const event = events[position];
     if (event === undefined) continue;
     const { id, timestamp, text } = event;
-    const [seq, revision] = [numbers[at + 1]!, numbers[at + 2]!];
     rows.push({ id, seq, revision, timestamp, text });
   }
   return rows;
 }
 
-function changedState(revision: number, state = ''): SharedRow | undefined {
+function changedState(revision: number, state: string): SharedRow | undefined {
   return revision === 0 ? undefined : { revision, state };
 }

@@ -2,12 +2,12 @@ import { type CoreWrite, callCore, toSessionError } from '../../wasm/core.js';
 import { type MaybePromise, requireNotAborted } from '../../call/call.js';
 import type { SessionError } from '../../errors/errors.js';
 import type { StorageCall } from '../../model/diagnostic.js';
-import { PLANNED } from '../../wasm/protocol.js';
+import { type Plan, unpackPlan } from '../core/unpack.js';
 import { contractViolation } from '../checked_rows.js';
 import { decide, type RowParts } from './decide.js';
 import type { StorageWriteRequest } from '../requests.js';
 import type { Changes, Found } from '../rows.js';
-import { scopesOf, storageKey } from '../scopes.js';
+import { storageKey } from '../scopes.js';
 import type { Storage } from '../storage.js';
 import { type Mutable, requestOf, storageError } from './storage_calls.js';
 
@@ -48,7 +48,7 @@ export function prepareWrite<Verb extends WriteVerb, T>(
   parts: WriteParts,
   end: () => T,
 ): PreparedWrite<T> {
-  const plan = write.plan();
+  const plan = unpackPlan(write.plan());
   const request = writeRequest(verb, plan, parts);
   let state: 'running' | 'decided' | 'ended' = 'running';
   let refusal: SessionError | undefined;
@@ -57,7 +57,7 @@ export function prepareWrite<Verb extends WriteVerb, T>(
     state = 'decided';
     refusal = undefined;
     try {
-      return decide(verb, write, plan[PLANNED.scopes]!, parts, found);
+      return decide(verb, write, plan.scopes, parts, found);
     } catch (thrown) {
       throw (refusal = toSessionError(thrown));
     }
@@ -95,10 +95,9 @@ export function prepareWrite<Verb extends WriteVerb, T>(
   return { request, decide: checkedDecide, run, succeed, fail };
 }
 
-/** @param plan the numbers of `CoreWrite::plan` */
-function writeRequest(verb: WriteVerb, plan: Float64Array, parts: WriteParts): StorageWriteRequest {
+function writeRequest(verb: WriteVerb, plan: Plan, parts: WriteParts): StorageWriteRequest {
+  const { scopes, isLocating, since } = plan;
   const { key, events, lastEventId, creation } = parts;
-  const isLocating = plan[PLANNED.locates] === 1;
   const isCreate = verb === 'create';
   let lastUpdateTime = isCreate ? (creation?.lastUpdateTime ?? creation?.now ?? 0) : 0;
   for (const { timestamp } of isLocating && !isCreate ? [] : events) {
@@ -106,8 +105,6 @@ function writeRequest(verb: WriteVerb, plan: Float64Array, parts: WriteParts): S
   }
   const eventIds = isLocating ? [] : events.map(({ id }) => id);
   if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
-  const since = plan[PLANNED.since]!;
-  const scopes = scopesOf(plan[PLANNED.scopes]!);
   const request: Mutable<StorageWriteRequest> = requestOf(
     { key: storageKey(key), scopes, eventIds, since, lastUpdateTime },
     parts,

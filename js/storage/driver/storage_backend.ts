@@ -4,9 +4,9 @@ import { kindOf } from '../../errors/describe.js';
 import { SessionError } from '../../errors/errors.js';
 import type { ChangesSince } from '../../model/changes_since.js';
 import type { HostAbortSignal } from '../../model/host.js';
-import { packAppends, packCreation } from '../../wasm/appends.js';
+import { type Compute, packAppends, packComputed, packCreation } from '../../wasm/appends.js';
 import { CoreWrite, callCore, mergeStates, requireRoom } from '../../wasm/core.js';
-import { type Compute, MOST_CHANGED } from '../../wasm/protocol.js';
+import { MOST_CHANGED } from '../../wasm/protocol.js';
 import type {
   Appended,
   AppendRequest,
@@ -204,7 +204,9 @@ export class StorageBackend implements Backend {
       this.#with(signal, (storage) => {
         requireTransactions(storage, compute);
         requireRoom(text.length);
-        const write = callCore(() => CoreWrite.update(appName, userId, text, compute));
+        const write = callCore(() =>
+          CoreWrite.update(appName, userId, text, packComputed(compute)),
+        );
         const end = () => unpackRevisions(write.finish() as PackedRevisions);
         return prepareWrite('append', storage, write, parts, end).run();
       }),
@@ -347,7 +349,7 @@ function prepareAppend(storage: Storage, request: AppendRequest): PreparedWrite<
   requireTransactions(storage, compute);
   if (firstTitle !== undefined) requireDescribe(storage);
   const { packed, numbers, texts = [] } = packAppends([request], false, false);
-  const write = callCore(() => CoreWrite.append(packed, numbers, texts, compute));
+  const write = callCore(() => CoreWrite.append(packed, numbers, texts, packComputed(compute)));
   const lastEventId = Number.isNaN(position.created) ? position.lastEventId : undefined;
   const rows = { key, events, creation: undefined, firstTitle, lastEventId };
   const parts = { ...rows, signal, onRetry, operation };

@@ -104,6 +104,37 @@ export function takeTurns(title: string, start: () => NewDatabase): void {
       });
     });
 
+    it('a rewind here of a session that Python created gives the state of a rewind in Python', async () => {
+      /** Rewinds the second turn, and then the first one. Returns the state after each rewind. */
+      const states = async (rewindTo: (talk: Conversation, turn: Turn) => Promise<unknown>) => {
+        const states: object[] = [];
+        await converse(async (talk) => {
+          const turns = [await talk.inPython('green tea?'), await talk.inPython('hot?')];
+          for (const turn of turns.toReversed()) {
+            await rewindTo(talk, turn);
+            states.push((await talk.service.getSession(key))!.state);
+          }
+        });
+        return states;
+      };
+      const unknown: string[][] = [];
+      const here = await states(async ({ service }, { invocationId }) => {
+        unknown.push((await rewind(service, { ...key, before: { invocationId } })).unknownKeys);
+      });
+      const inPython = await states((_, { invocationId }) => python.ask(['rewind', invocationId]));
+      // Python creates the session with the key `initial`, and each turn writes `last`.
+      assert.deepEqual(here, [
+        { initial: 1, last: 'answer to green tea?' },
+        { initial: 1, last: null },
+      ]);
+      assert.deepEqual(unknown, [[], ['last']]);
+      // Python's rewind also removes what no event has written.
+      assert.deepEqual(
+        inPython,
+        here.map((state) => ({ ...state, initial: null })),
+      );
+    });
+
     it('what Python has summarised reaches the model here as its summary', async () => {
       await converse(async (talk) => {
         await talk.inPython('green tea?');

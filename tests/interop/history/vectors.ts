@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 
+import { compactionOf } from '../../../js/history/marks.js';
 import { convertTimes, toSeconds } from '../../../js/python/time.js';
 import type { Event } from '../../../js/index.js';
 import { linesOfPython } from '../python.js';
 import type { History, ReaderContext } from './histories.js';
+import { requestOf } from './requests.js';
 
 export const VECTORS = new URL('../../vectors/history.json', import.meta.url);
 
@@ -44,9 +46,8 @@ export function viewsOfPython(histories: readonly Pick<History, 'events' | 'cont
 const inSeconds = (event: Event): object =>
   convertTimes({ ...event }, (time) => toSeconds(time as number));
 
-/** Makes the vectors: google-adk applies rewinds and its own compactions, `@google/adk` applies its own. */
+/** Makes the vectors: google-adk applies rewinds and its own compactions, the framework's Runner applies its own. */
 export async function makeVectors(histories: readonly History[]): Promise<Vector[]> {
-  const getActiveEvents = await frameworkRule();
   const whole = viewsOfPython(histories);
   // Python presents the summaries of @google/adk as messages, so it gets the histories without them.
   const ofPython = viewsOfPython(
@@ -55,10 +56,14 @@ export async function makeVectors(histories: readonly History[]): Promise<Vector
       contexts,
     })),
   );
-  return histories.map(({ name, events, contexts }, at) => {
+  const vectorOf = async ({ name, events, contexts }: History, at: number): Promise<Vector> => {
     const live = events.filter(({ id }) => whole[at]!.transcript.includes(id));
     const { transcript, summarised, model, contexts: read } = ofPython[at]!;
     const compacted = live.filter(isCompacted);
+    if (compacted.length === 0) {
+      const contextViews = contexts.map((context, of) => ({ ...context, ...read[of]! }));
+      return { name, events, transcript, summarised, model, contexts: contextViews };
+    }
     const inOrder = (ids: readonly string[]): Event[] =>
       compacted.reduce(
         (list, summary) => {
@@ -67,25 +72,38 @@ export async function makeVectors(histories: readonly History[]): Promise<Vector
         },
         ids.map((id) => shownEvent(id, events)),
       );
-    const isActive = (event: Event, list: Event[]): boolean =>
-      getActiveEvents(list).includes(event);
-    const hiddenByFramework = live.filter((event) => !isCompacted(event) && !isActive(event, live));
-    const hidden = new Set([...summarised, ...hiddenByFramework.map(({ id }) => id)]);
+    const active = await activeEvents(live, ROOT);
+    const hidden = live.filter((event) => !isCompacted(event) && !active.ids.includes(event.id));
+    const hiddenIds = new Set([...summarised, ...idsOf(hidden)]);
     const forModel = inOrder(model);
+    const shown = await activeEvents(forModel, ROOT);
+    const contextViews = contexts.map(async (context, of) => {
+      return { ...context, ...(await activeEvents(inOrder(read[of]!.ids), context.agentName)) };
+    });
     return {
       name,
       events,
       transcript,
-      summarised: transcript.filter((id) => hidden.has(id)),
-      model: idsOf(forModel.filter((event) => !isSummary(event) || isActive(event, forModel))),
-      contexts: contexts.map((context, of) => {
-        const { ids, texts } = read[of]!;
-        if (compacted.length === 0) return { ...context, ids, texts };
-        const list = inOrder(ids);
-        return { ...context, ids: idsOf(getActiveEvents(list)), texts: null };
-      }),
+      summarised: transcript.filter((id) => hiddenIds.has(id)),
+      model: idsOf(forModel.filter((event) => !isSummary(event) || shown.ids.includes(event.id))),
+      contexts: await Promise.all(contextViews),
     };
+  };
+  return Promise.all(histories.map(vectorOf));
+}
+
+const ROOT = 'root';
+
+/** Returns which of the events the framework's Runner sends to an agent's model, and the texts of that request. */
+async function activeEvents(events: readonly Event[], agentName: string): Promise<ContextView> {
+  // A service stores no event with the id of a summary.
+  const stored = events.map((event, at) => ({ ...event, id: String(at) }));
+  const texts = await requestOf(stored, agentName, 'raw');
+  const ids = texts.map((text) => {
+    const own = /^(?:model|user): (?:\[Previous Context Summary\]:\n)?(.*)$/.exec(text)?.[1];
+    return events.find(({ content }) => content?.parts?.[0]?.text === own)!.id;
   });
+  return { ids, texts };
 }
 
 const idsOf = (events: readonly Event[]): string[] => events.map(({ id }) => id);
@@ -99,14 +117,6 @@ const isSummary = ({ id }: Event): boolean => id.startsWith('adk-view:');
 function shownEvent(id: string, events: readonly Event[]): Event {
   const event = events.find((event) => event.id === id.replace(/^adk-view:/, ''))!;
   if (event.id === id) return event;
-  const { compaction } = event.actions as { compaction?: { endTimestamp: number } };
-  return { ...event, id, timestamp: compaction!.endTimestamp };
-}
-
-/** The function by which the framework applies its own compactions. The package does not export it. */
-async function frameworkRule(): Promise<(events: Event[]) => Event[]> {
-  const framework = import.meta.resolve('@google/adk');
-  const file = new URL('context/compaction_utils.js', framework).href;
-  const module = (await import(file)) as { getActiveEvents: (events: Event[]) => Event[] };
-  return (events) => module.getActiveEvents(events);
+  const { endTimestamp, compactedContent } = compactionOf(event)!;
+  return { ...event, id, timestamp: endTimestamp, content: compactedContent };
 }

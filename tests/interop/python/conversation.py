@@ -48,7 +48,7 @@ def runner_of(service, model, compacts):
   if compacts:
     summarizer = LlmEventSummarizer(llm=Summarizer(model='summarizer'))
     config = EventsCompactionConfig(summarizer=summarizer, compaction_interval=1, overlap_size=9)
-  agent = LlmAgent(name='root', model=model, instruction='Talk.')
+  agent = LlmAgent(name='root', model=model, instruction='Talk.', output_key='last')
   return Runner(app=App(name='app', root_agent=agent, events_compaction_config=config), session_service=service)
 
 

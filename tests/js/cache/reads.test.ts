@@ -174,3 +174,52 @@ it('a damaged event fails a read once, online and offline; then the copy is fetc
     await cache.close();
   }
 });
+
+it('a list that the remote made before a session was created removes nothing of that session', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  let isListed = false;
+  server.intercept = async (request) => {
+    const { method, url } = request;
+    const isList = method === 'GET' && new URL(url).pathname.endsWith('/sessions');
+    if (method === 'POST') await until(() => isListed);
+    if (!isList) return undefined;
+    const response = await server.send(request);
+    isListed = true;
+    await until(() => cache.status.pending.length === 0);
+    return response;
+  };
+  await cache.createSession(KEY);
+  const created = until(() => server.requests.some((request) => request.startsWith('POST')));
+  await created;
+  const { sessions } = await cache.listSessions(USER);
+  assert.deepEqual(
+    sessions.map(({ id }) => id),
+    ['s1'],
+  );
+  await cache.close();
+});
+
+it('a session with something unsent was last updated at the later time of its copy and of its operations', async () => {
+  const server = new Server();
+  let now = 5000;
+  const { cache } = openCache(server, { clock: () => now });
+  const session = await cache.createSession(KEY);
+  await cache.sync();
+  await cache.listSessions(USER);
+  const copied = (await server.service.getSession(KEY))!.lastUpdateTime;
+  server.isOffline = true;
+  const times = async (): Promise<number[]> => {
+    const read = await cache.getSession(KEY);
+    const { sessions } = await cache.listSessions(USER);
+    return [read!.lastUpdateTime, ...sessions.map(({ lastUpdateTime }) => lastUpdateTime)];
+  };
+  // This device's clock is far behind that of the remote, and then ahead.
+  now = copied - 1000;
+  await cache.appendEvent({ session, event: { ...event('e1'), timestamp: now } });
+  assert.deepEqual(await times(), [copied, copied]);
+  now = copied + 1000;
+  await cache.appendEvent({ session, event: { ...event('e2'), timestamp: now } });
+  assert.deepEqual(await times(), [now, now]);
+  await cache.close();
+});

@@ -5,7 +5,7 @@ import { it } from 'node:test';
 
 import { type Session } from '../../../js/index.js';
 import { type CachedSessionService } from '../../../js/cache/index.js';
-import { createOffline, event, idsOf, KEY, openCache, Server } from './fixture.js';
+import { createOffline, event, idsOf, KEY, openCache, Server, until } from './fixture.js';
 
 const config = { reads: 'cache-only' } as const;
 
@@ -124,4 +124,25 @@ it('a lost response to a version of an event does not undo what a later event wr
   server.lostResponses = 1;
   await cache.sync().catch(() => undefined);
   await requireState(server, tabs, { kept: 1, a: 9, b: 2 }, ['e1', 'e2']);
+});
+
+it('a handle shows the version of another device after a late answer to an append which that device has replaced', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const session = await cache.createSession(KEY);
+  await cache.sync();
+  server.lostResponses = 1;
+  await cache.appendEvent({ session, event: event('e1') });
+  await until(() => server.lostResponses === 0);
+  const { service } = server;
+  const others = await service.getSession(KEY);
+  const replacement = { ...event('e1'), content: { role: 'user', parts: [{ text: 'theirs' }] } };
+  await service.appendEvent({ session: others!, event: replacement });
+  // The copy has the other version, and the append without an answer lies over it.
+  const handle = await cache.getSession({ ...KEY, config: { reads: 'network-first' } });
+  assert.equal(handle!.events[0]?.content?.parts?.[0]?.text, 'e1');
+  await cache.sync();
+  await cache.appendEvent({ session: handle!, event: event('e2') });
+  assert.equal(handle!.events[0]?.content?.parts?.[0]?.text, 'theirs');
+  await cache.close();
 });

@@ -9,6 +9,7 @@ import { DatabaseSessionService } from '../../../js/database/index.js';
 import { importSessions } from '../../../js/files/index.js';
 import { createEvent, InMemorySessionService } from '../../../js/index.js';
 import { newSqliteServiceFile } from '../database/tables/sqlite_service_tables.js';
+import { requireRewound, rewindIn } from '../files/rewound.js';
 import { filled, KEY, newPath, newUrl, pathOf, withSession } from './sqlite_stores.js';
 import { command, contents, contentsOf, hashOf, row } from './stores.js';
 
@@ -51,6 +52,18 @@ describe('A copy of a database', () => {
     const service = new DatabaseSessionService(to);
     assert.deepEqual((await service.sessionInfo(KEY)).initialState, { a: [1] });
     await service.close();
+  });
+
+  it('has all events of a rewound session, also through a file', async () => {
+    const [from, file, to] = [newUrl(), newPath('.jsonl'), newUrl()];
+    const source = new DatabaseSessionService(from);
+    await rewindIn(source, KEY);
+    await source.close();
+    assert.equal((await command('copy', from, file)).code, 0);
+    assert.equal((await command('copy', file, to)).code, 0);
+    const copy = new DatabaseSessionService(to);
+    await requireRewound(copy, KEY);
+    await copy.close();
   });
 
   it('does not change the source file, including its journal mode', async () => {

@@ -11,6 +11,7 @@ import {
 import { type Event, InMemorySessionService, openSessionService } from '../../../js/index.js';
 import type { StorageListRequest } from '../../../js/storage/index.js';
 import { failure, overStorages, says } from '../service/fixture.js';
+import { requireRewound, rewindIn } from './rewound.js';
 import { fill, ids, imported, linesOf, SHOP, whole } from './streams.js';
 
 const idsOf = ({ events }: { events?: unknown }): string[] =>
@@ -26,6 +27,15 @@ overStorages('A whole app', (open) => {
     assert.ok(outcomes.every(({ error }) => error === undefined));
     assert.equal(outcomes.filter(({ kind }) => kind === 'session').length, 5);
     assert.deepEqual(await whole(copy), await whole(service));
+  });
+
+  it('has all events of a rewound session, and what was undone can be brought back', async () => {
+    const [service, copy] = [await open(), await open()];
+    const key = { ...SHOP, userId: 'ada', sessionId: 's' };
+    await rewindIn(service, key);
+    const outcomes = await imported(copy, exportSessions(service, SHOP));
+    assert.ok(outcomes.every(({ error }) => error === undefined));
+    await requireRewound(copy, key);
   });
 
   it('is exported completely by a service that caps its histories', async () => {

@@ -82,9 +82,9 @@ class Model {
     this.add(marker, this.#before[this.invocations.indexOf(target)]!);
   }
 
-  /** The moment after the event at an index. */
-  after(index: number): Moment {
-    return this.#before[index + 1] ?? this.now;
+  /** The moment with this many of the events. */
+  at(count: number): Moment {
+    return this.#before[count] ?? this.now;
   }
 }
 
@@ -215,15 +215,22 @@ class Interleaving {
     }
   }
 
+  /** Forks at an event and before it. */
   async #fork(events: readonly Event[], pick: number): Promise<void> {
     const place = { eventId: events[pick]!.id };
     const { state, unknownKeys } = await stateAt(this.service, { ...this.#key, ...place });
-    const expected = this.#model.after(pick);
     assert.deepEqual(unknownKeys, []);
-    assert.deepEqual(known(state), known(expected.state));
     const forked = await fork(this.service, { ...this.#key, at: place });
     assert.deepEqual(known(forked.state), known(state));
-    assert.deepEqual(forked.events, events.slice(0, pick + 1));
+    await this.#checkFork(forked, events.slice(0, pick + 1));
+    const earlier = await fork(this.service, { ...this.#key, before: place });
+    await this.#checkFork(earlier, events.slice(0, pick));
+  }
+
+  async #checkFork(forked: Session, events: readonly Event[]): Promise<void> {
+    const expected = this.#model.at(events.length);
+    assert.deepEqual(known(forked.state), known(expected.state));
+    assert.deepEqual(forked.events, events);
     const { appName, userId, id: sessionId } = forked;
     const config = { view: 'transcript' } as const;
     const read = await this.service.getSession({ appName, userId, sessionId, config });

@@ -6,7 +6,8 @@ import { conforms } from './conforms.js';
 const open = (options: ConstructorParameters<typeof InMemorySessionService>[0]) =>
   new InMemorySessionService(options);
 
-conforms('memory', open, { write: 'through' });
+conforms('memory', open, {}, { isTimeless: true });
+conforms('memory, write through', open, { write: 'through' });
 conforms('memory, read first', open, { reads: 'network-first', write: 'through' });
 /** Whether the remote has a session is not known, so nothing can be written to it. */
 const UNKNOWN = Object.fromEntries(

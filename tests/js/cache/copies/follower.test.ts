@@ -158,3 +158,26 @@ it('a feed that the server never allows is not asked for with each request', asy
   assert.equal(login.refusedFeeds, 2);
   await cache.close();
 });
+
+it('a state that another device has changed with an event is here, also if its session is gone when it is asked for', async () => {
+  const server = new Server();
+  const theirs = await server.service.createSession(KEY);
+  const { cache, local } = openCache(server);
+  await cache.getSession(KEY);
+  await cache.getUserState(USER);
+  await until(() => server.feedRequests === 1);
+  let isDeleted = false;
+  server.intercept = async (request) => {
+    // The request for what the session has changed arrives after the deletion.
+    if (new URL(request.url).pathname.includes('/sessions')) await until(() => isDeleted);
+    return undefined;
+  };
+  const asked = server.requests.length;
+  await server.service.appendEvent({ session: theirs, event: event('e1', { 'user:a': 1 }) });
+  await until(() => server.requests.length > asked);
+  await server.service.deleteSession(KEY);
+  isDeleted = true;
+  const { cache: observer } = openCache(server, { local, reads: 'cache-only' });
+  await until(async () => (await observer.getUserState(USER)).a === 1);
+  await Promise.all([cache.close(), observer.close()]);
+});
