@@ -260,6 +260,10 @@ use crate::core::session::{Revision, SessionKey};
 pub use crate::platform::{BoxFuture, SendOutsideWasm, SyncOutsideWasm};
 
 /// A deletion. If there is nothing to delete, it succeeds.
+///
+/// It is not behind [`Decide`]: [`Deletion::is_allowed`] is its only decision. A plan would have to name
+/// all sessions of a user, and the changes all their rows. Storages delete them by a range and read none
+/// of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deletion {
     /// A session and its events; user and app state stay.
