@@ -10,6 +10,7 @@ import { AppendGroups, type PreparedAppend } from './append_groups.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { takeExpectedEvents } from './expected_events.js';
 import { removeNulls, updateHandle } from './handle_update.js';
+import { noteMissedRewind, positionFor } from './missed_rewinds.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, type MaybePromise } from '../call/call.js';
 import type { Calls } from '../call/calls.js';
@@ -223,15 +224,15 @@ export class Appender {
     const { signal, onRetry } = append;
     const { feed, removesNull } = this.#parts;
     const { writer, stale } = rules;
-    const { appName, userId, id: sessionId, lastEventId } = session;
+    const { appName, userId, id: sessionId } = session;
     const key = { appName, userId, sessionId };
-    const { createdRevision: created, revision } = record;
     const reduced = withoutSuperseded(session, events, writer);
+    const position = remote?.position ?? positionFor(session, record, reduced);
     const firstTitle = events.find(({ title }) => title !== undefined)?.title ?? remote?.firstTitle;
     return {
       request: {
         key,
-        position: remote?.position ?? { created, revision, lastEventId },
+        position,
         stale,
         expectedRevision,
         expectedEvents,
@@ -243,8 +244,10 @@ export class Appender {
         operation: remote?.operation,
       },
       committed(appended) {
-        if (remote === undefined) updateHandle(session, record, reduced, stale, appended, writer);
-        else remote.receive(appended);
+        if (remote === undefined) {
+          noteMissedRewind(record, position, appended);
+          updateHandle(session, record, reduced, stale, appended, writer);
+        } else remote.receive(appended);
         if (removesNull) removeNulls(session);
         if (firstTitle !== undefined) record.isTitled = true;
         feed.publishAppended(key, appended, reduced.length);

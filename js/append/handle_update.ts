@@ -31,7 +31,7 @@ export function updateHandle(
   appended: Appended,
   writer: StateWriter,
 ): void {
-  const { revision, lastUpdateTime, since, unchanged, missed } = appended;
+  const { revision, lastUpdateTime, since = 0, unchanged, missed } = appended;
   const merges = stale === 'merge';
   const earlier = new Map(unchanged.map(({ position, revision }) => [position, revision]));
   const written = events.length - earlier.size;
@@ -63,7 +63,8 @@ export function updateHandle(
   record.createdRevision = appended.created;
   // A retry that wrote nothing must not cover what others appended after it: a handle that does not
   // merge has not been given those events.
-  record.revision = merges || written > 0 ? revision : Math.max(since, ...earlier.values());
+  record.revision =
+    merges || written > 0 ? revision : Math.max(record.revision, since, ...earlier.values());
   record.lastUpdateTime = lastUpdateTime;
 }
 

@@ -7,6 +7,7 @@ import { rawOf } from '../members/raw.js';
 import type { Event } from '../model/event/event.js';
 import { requireId } from '../model/values/ids.js';
 import type { CompositeSessionKey, HistoryView, Session } from '../model/session.js';
+import type { HandlePosition } from '../wasm/appends.js';
 
 /** The data that a service keeps about a handle that it gave out or has appended through. */
 export interface HandleRecord {
@@ -37,6 +38,16 @@ export interface HandleRecord {
   readonly view: HistoryView;
   /** Whether an event was appended since the handle was read, after which other events may belong to the view. */
   isViewStale: boolean;
+  /** Present once an append through the handle has found a rewind that the handle had missed. */
+  missedRewind: MissedRewind | undefined;
+}
+
+/** A rewind behind the back of a handle, which may still run an invocation that was undone. */
+interface MissedRewind {
+  /** The position of the handle before the first such rewind. */
+  readonly position: HandlePosition;
+  /** The undone invocations. */
+  readonly undone: ReadonlySet<string>;
 }
 
 /** The revisions and the time of the session that a handle is made from. */
@@ -92,6 +103,7 @@ export class Handles {
         laterChanges: undefined,
         view: 'raw',
         isViewStale: false,
+        missedRewind: undefined,
       };
       this.#records.set(state, record);
     }
@@ -139,6 +151,7 @@ export class Handles {
       laterChanges: undefined,
       view,
       isViewStale: false,
+      missedRewind: undefined,
     });
     return { id: sessionId, appName, userId, state, events, lastUpdateTime };
   }

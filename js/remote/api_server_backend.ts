@@ -108,7 +108,7 @@ export class ApiServerBackend implements ServerBackend {
     const { lastUpdateTime } = (await this.#connection.request(request, call, (json) =>
       pythonSession(json, key),
     ))!;
-    const unknown = { created: 0, revision: 0, since: 0, shared: NO_REVISIONS };
+    const unknown = { created: 0, revision: 0, shared: NO_REVISIONS };
     return { ...unknown, lastUpdateTime, unchanged: [], missed: [], placed: [] };
   }
 

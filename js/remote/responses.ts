@@ -81,16 +81,19 @@ export function readSessionOf(
 export function appendedIn(json: unknown): Appended | undefined {
   if (!isPlainObject(json)) return undefined;
   const { created, revision, lastUpdateTime, since, shared, state } = json;
-  const { unchanged, missed, placed } = json;
+  const { unchanged, missed, placed, undone } = json;
   const isAppended =
-    [created, revision, since].every(isRevision) &&
+    [created, revision].every(isRevision) &&
+    (since === undefined || isRevision(since)) &&
     isTime(lastUpdateTime) &&
     isPlainObject(shared) &&
     SHARED_SCOPES.every((scope) => isRevision(shared[scope])) &&
     (state === undefined || typeof state === 'string') &&
     isListOf(unchanged, hasNumbers('position', 'revision')) &&
     isListOf(missed, (item) => isPlace(item) && typeof item.text === 'string') &&
-    isListOf(placed, isPlace);
+    isListOf(placed, isPlace) &&
+    (undone === undefined ||
+      (Array.isArray(undone) && undone.every((name) => typeof name === 'string')));
   return isAppended ? (json as unknown as Appended) : undefined;
 }
 

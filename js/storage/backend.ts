@@ -211,8 +211,8 @@ export type EventPlace = Omit<MissedEvent, 'text'>;
 
 /** The result of an append. */
 export interface Appended extends SessionHead {
-  /** The revision of the handle before the append. */
-  readonly since: number;
+  /** The revision of the handle before the append. Absent without a handle. */
+  readonly since?: number | undefined;
   readonly shared: SharedRevisions;
   readonly unchanged: readonly UnchangedEvent[];
   readonly missed: readonly MissedEvent[];
@@ -223,6 +223,11 @@ export interface Appended extends SessionHead {
   readonly state?: string | undefined;
   /** For each event of the append, its place. Empty if the storage cannot tell. */
   readonly placed: readonly EventPlace[];
+  /**
+   * The invocations that rewinds have undone: the last event of each is undone. Present if the handle had missed a
+   * rewind.
+   */
+  readonly undone?: readonly string[] | undefined;
 }
 
 /** A change of the title and the labels of a session. */

@@ -87,7 +87,7 @@ export class ServiceFeed {
     const { revision, since, shared, unchanged } = appended;
     const scopes = this.#noteStates({ appName, userId }, shared);
     if (!this.hasReceivers) return;
-    const isBehind = revision > since;
+    const isBehind = since !== undefined && revision > since;
     // A retry of events that are stored already. It is published only if the handle was behind: then perhaps
     // only the response to the first attempt was lost, and nobody has been notified yet.
     if (unchanged.length === count && !isBehind) return;

@@ -139,6 +139,7 @@ export type PackedAppend = readonly [
   created: number,
   revision: number,
   lastUpdateTime: number,
+  /** NaN without a handle. */
   since: number,
   user: number,
   app: number,
@@ -146,6 +147,7 @@ export type PackedAppend = readonly [
   missed?: readonly (readonly [seq: number, revision: number, text: string])[],
   state?: string,
   placed?: readonly (readonly [seq: number, revision: number])[],
+  undone?: readonly string[],
 ];
 
 const NO_UNCHANGED: readonly UnchangedEvent[] = [];
@@ -154,17 +156,18 @@ const NO_MISSED: readonly MissedEvent[] = [];
 /** @param count the number of events of the append */
 export function unpackAppend(packed: PackedAppend, count: number): Appended {
   const [created, revision, lastUpdateTime, since, user, app, ...events] = packed;
-  const [unchanged, missed, state, placed] = events;
+  const [unchanged, missed, state, placed, undone] = events;
   return {
     created,
     revision,
     lastUpdateTime,
-    since,
+    since: Number.isNaN(since) ? undefined : since,
     shared: { user, app },
     unchanged: unchanged?.map(([position, revision]) => ({ position, revision })) ?? NO_UNCHANGED,
     missed: missed?.map(([seq, revision, text]) => ({ seq, revision, text })) ?? NO_MISSED,
     state,
     placed: placed?.map(([seq, revision]) => ({ seq, revision })) ?? newPlaces(revision, count),
+    undone,
   };
 }
 

@@ -13,7 +13,9 @@ use crate::core::write::outcome::{Appended, Decided, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet};
 use crate::core::write::resolved_position::{Progress, ResolvedPosition};
 use crate::core::write::rows::{EventRow, Found, StoredEvent, stored_state};
-use crate::core::write::undone::{LookBack, continues_undone, has_new_rewind, has_rewind};
+use crate::core::write::undone::{
+    LookBack, continues_undone, has_new_rewind, has_rewind, undone_invocations,
+};
 use crate::core::write::written_events::WrittenEvents;
 use crate::core::write::{Decide, Decision};
 
@@ -159,7 +161,7 @@ impl Append {
             (_, StalePolicy::Append) => true,
             (_, StalePolicy::Reject) => !position.is_of_event,
         };
-        if needs_none { NEVER } else { position.since }
+        position.since.filter(|_| !needs_none).unwrap_or(NEVER)
     }
 
     /// Returns which events the decision needs because of rewinds.
@@ -171,25 +173,25 @@ impl Append {
     ) -> LookBack {
         let look_back = self.progress.look_back;
         // A write without a handle has missed nothing.
-        let is_behind = position.since != NEVER && before.revision > position.since;
-        let is_missed = is_behind && !self.events.is_empty();
+        let Some(since) = position.since else { return look_back };
+        let has_missed = before.revision > since && !self.events.is_empty();
         // Such a handle is refused anyway.
-        if !is_missed || self.policy == StalePolicy::Reject {
+        if !has_missed || self.policy == StalePolicy::Reject {
             return look_back;
         }
-        let needed = if self.plan.since == NEVER {
-            LookBack::Missed
-        } else if has_rewind(&found.changed, position.since) {
+        if self.plan.since == NEVER {
+            // A retry finds its events stored. If they directly follow what the handle has, it has
+            // missed nothing before them, and gets nothing after them.
+            let last = since + self.events.len() as Revision;
+            let stored = compared(&self.events, &found.events).into_iter();
+            let is_next = |event: &StoredEvent| event.is_same && event.revision <= last;
+            let is_retry = stored.filter(is_next).count() == self.events.len();
+            if is_retry { look_back } else { LookBack::Missed }
+        } else if has_rewind(&found.changed, since) {
             LookBack::All
         } else {
             look_back
-        };
-        // A retry finds its events stored, and writes nothing.
-        let is_retry = || {
-            let stored = compared(&self.events, &found.events);
-            stored.iter().filter(|event| event.is_same).count() == self.events.len()
-        };
-        if needed == look_back || is_retry() { look_back } else { needed }
+        }
     }
 
     /// Returns the handle's position, once the rows tell it and are all that the decision needs.
@@ -205,7 +207,7 @@ impl Append {
             let position = Some(ResolvedPosition::of_event(before, seq));
             return Err(Progress { position, ..self.progress });
         };
-        if !self.progress.sees_states && self.missed_replacement(position.since, found) {
+        if !self.progress.sees_states && self.missed_replacement(position, found) {
             // Few appends need the states, and reading them costs time in proportion to their size.
             return Err(Progress { sees_states: true, ..self.progress });
         }
@@ -217,7 +219,8 @@ impl Append {
     }
 
     /// Whether the handle missed the replacement of an event.
-    fn missed_replacement(&self, since: Revision, found: &Found) -> bool {
+    fn missed_replacement(&self, position: ResolvedPosition, found: &Found) -> bool {
+        let Some(since) = position.since else { return false };
         let is_replaced = |row: &EventRow| row.revision > since && row.seq != row.revision;
         self.policy == StalePolicy::Merge && found.changed.iter().any(is_replaced)
     }
@@ -240,8 +243,11 @@ impl Append {
         let head = written.head;
         // An event that is stored already is no conflict, so a retry is safe under every policy.
         let is_written = head.revision != before.revision;
-        if is_written && let Some((reason, expected)) = self.stale_reason(position, before, &found)
-        {
+        let all = self.progress.look_back == LookBack::All;
+        let has_missed = |since: &Revision| all && has_rewind(&found.changed, *since);
+        let undone = position.since.filter(has_missed).map(|_| undone_invocations(&found.changed));
+        let stale_reason = || self.stale_reason(position, before, &found, undone.as_deref());
+        if is_written && let Some((reason, expected)) = stale_reason() {
             let (session_id, actual) = (self.session_id(), before.revision);
             return Err(Error::StaleSession { session_id, reason, expected, actual });
         }
@@ -254,7 +260,6 @@ impl Append {
             return Err(Error::EventConflict { session_id: self.session_id(), actual });
         }
         let state = self.progress.sees_states.then(|| stored_state(&found)).transpose()?;
-        let all = self.progress.look_back == LookBack::All;
         let stored_rows = if all { &found.changed } else { &found.events };
         let changes = is_written.then(|| Changes {
             session: Some(SessionChange {
@@ -273,7 +278,9 @@ impl Append {
             changes.check_sizes(&found)?;
         }
         if all {
-            found.changed.retain(|row| row.revision > position.since);
+            let is_missed =
+                |row: &EventRow| position.since.is_some_and(|since| row.revision > since);
+            found.changed.retain(is_missed);
         }
         let missed = match self.policy {
             StalePolicy::Merge => found.changed,
@@ -281,7 +288,7 @@ impl Append {
         };
         let (unchanged, placed, since) = (written.unchanged, written.placed, position.since);
         let shared = changes.as_ref().map(Changes::shared_revisions).unwrap_or_default();
-        Ok((Appended { head, unchanged, placed, missed, state, since, shared }, changes))
+        Ok((Appended { head, unchanged, placed, missed, state, since, undone, shared }, changes))
     }
 
     /// Computes the delta, if the append does so. Returns `false` if there is nothing to append: the
@@ -303,20 +310,19 @@ impl Append {
         position: ResolvedPosition,
         before: SessionHead,
         found: &Found,
+        undone: Option<&[Arc<str>]>,
     ) -> Option<(StaleReason, Revision)> {
         if let Some(expected) = self.expected.filter(|expected| *expected != before.revision) {
             return Some((StaleReason::OtherRevision, expected));
         }
-        if self.progress.look_back == LookBack::All
-            && has_rewind(&found.changed, position.since)
-            && continues_undone(&self.events, &found.changed)
-        {
-            return Some((StaleReason::Undone, position.since));
+        let since = position.since?;
+        if undone.is_some_and(|undone| continues_undone(&self.events, undone)) {
+            return Some((StaleReason::Undone, since));
         }
         let is_refused = self.policy == StalePolicy::Reject && position.is_stale(found, before);
         let reason =
             if position.is_of_event { StaleReason::LaterEvents } else { StaleReason::HandleBehind };
-        is_refused.then_some((reason, position.since))
+        is_refused.then_some((reason, since))
     }
 
     fn session_id(&self) -> String {

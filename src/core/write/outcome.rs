@@ -1,5 +1,7 @@
 //! The results of writes.
 
+use std::sync::Arc;
+
 use crate::core::error::{Error, StorageProblem};
 use crate::core::session::{Revision, SessionHead};
 use crate::core::write::Decision;
@@ -51,7 +53,10 @@ pub struct Appended {
     /// the handle missed a replacement: the stored deltas no longer hold the changes of the replaced event.
     pub state: Option<String>,
     /// The revision of the handle before the append: events with a greater `seq` are new to it.
-    pub since: Revision,
+    /// `None` without a handle.
+    pub since: Option<Revision>,
+    /// The invocations that rewinds have undone. Present if the handle had missed a rewind.
+    pub undone: Option<Vec<Arc<str>>>,
     /// The new revisions of the shared states.
     pub shared: SharedRevisions,
 }

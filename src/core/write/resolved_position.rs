@@ -1,6 +1,6 @@
 //! The position of a handle in its session's history.
 
-use crate::core::session::{NEVER, Revision, SessionHead};
+use crate::core::session::{Revision, SessionHead};
 use crate::core::write::rows::Found;
 use crate::core::write::undone::LookBack;
 
@@ -9,8 +9,8 @@ use crate::core::write::undone::LookBack;
 pub(super) struct ResolvedPosition {
     /// The revision at which its session was created; `None` without a handle.
     created: Option<Revision>,
-    /// The revision of the last change that the handle has; [`NEVER`] without a handle.
-    pub(super) since: Revision,
+    /// The revision of the last change that the handle has; `None` without a handle.
+    pub(super) since: Option<Revision>,
     /// Whether only the last event of the handle is known. Then `since` is that event's `seq`.
     pub(super) is_of_event: bool,
 }
@@ -28,17 +28,17 @@ pub(super) struct Progress {
 
 impl ResolvedPosition {
     /// The position without a handle: nothing can be stale.
-    pub(super) const LATEST: Self = Self { created: None, since: NEVER, is_of_event: false };
+    pub(super) const LATEST: Self = Self { created: None, since: None, is_of_event: false };
 
     pub(super) fn of_revision(created: Revision, since: Revision) -> Self {
-        Self { created: Some(created), since, is_of_event: false }
+        Self { created: Some(created), since: Some(since), is_of_event: false }
     }
 
     /// Returns the position of a handle by the `seq` of its last event. If the session lacks that
     /// event, the handle may have missed all events.
     pub(super) fn of_event(head: SessionHead, seq: Option<Revision>) -> Self {
         let since = seq.unwrap_or(head.created);
-        Self { created: Some(head.created), since, is_of_event: true }
+        Self { created: Some(head.created), since: Some(since), is_of_event: true }
     }
 
     /// Whether the session was deleted since, and another one was created with its id.
@@ -49,7 +49,7 @@ impl ResolvedPosition {
     /// Whether the session was changed other than through this handle. Without a revision only new events count: such a
     /// handle cannot know whether earlier events were replaced.
     pub(super) fn is_stale(self, found: &Found, head: SessionHead) -> bool {
-        let since = self.since;
+        let Some(since) = self.since else { return false };
         if !self.is_of_event {
             return head.revision > since;
         }

@@ -3,6 +3,8 @@
 //! This is the only rule that reads events' texts. Its rows come from any storage, and a storage
 //! has nothing else that names an invocation. Only an append over a missed rewind reads many.
 
+use std::sync::Arc;
+
 use crate::core::event::{NewEvent, Turn};
 use crate::core::history::{Kind, Mark, live_events};
 use crate::core::names::Names;
@@ -31,45 +33,40 @@ pub(super) fn has_rewind(rows: &[EventRow], since: Revision) -> bool {
     rows.iter().any(|row| row.revision > since && row.text.turn().rewinds_before.is_some())
 }
 
-/// Returns whether an event continues a run that a rewind has undone. The event belongs to an
-/// invocation with stored events, and none of them is live. Or it is a summary of `@google/adk`,
-/// which names no invocation: it may sum up undone events.
+/// Returns the invocations that rewinds have undone: the last event of each is not live.
 ///
 /// `rows` are all events of the session, mostly by `seq`.
-pub(super) fn continues_undone(events: &[NewEvent], rows: &[EventRow]) -> bool {
-    let mut invocations = Names::default();
+pub(super) fn undone_invocations(rows: &[EventRow]) -> Vec<Arc<str>> {
+    let mut numbers = Names::default();
     let (mut seqs, mut marks) = (Vec::new(), Vec::new());
     for row in rows {
         let Turn { invocation, rewinds_before, .. } = row.text.turn();
-        let before = rewinds_before.and_then(|name| number_of(&mut invocations, &name));
+        let before = rewinds_before.and_then(|name| number_of(&mut numbers, &name));
         let kind = before.map_or(Kind::Fixed, |before| Kind::Rewind { before });
-        let invocation = invocation.and_then(|name| number_of(&mut invocations, &name));
+        let invocation = invocation.and_then(|name| number_of(&mut numbers, &name));
         let place = place_of(&seqs, row.seq);
         seqs.insert(place, row.seq);
         marks.insert(place, Mark { invocation, time: 0.0, kind });
     }
-    let live = live_events(&marks);
-    for event in events {
-        let Turn { invocation, is_compacted, .. } = event.text.turn();
-        let Some(name) = invocation else {
-            if is_compacted {
-                return true;
-            }
-            continue;
-        };
-        let number = invocations.get(&name).copied().flatten();
-        let (mut is_stored, mut is_live) = (false, false);
-        for (mark, live) in marks.iter().zip(&live) {
-            if mark.invocation.is_some() && mark.invocation == number {
-                is_stored = true;
-                is_live |= *live;
-            }
-        }
-        if is_stored && !is_live {
-            return true;
+    let mut ends_live = vec![true; numbers.len()];
+    for (mark, is_live) in marks.iter().zip(live_events(&marks)) {
+        let end = mark.invocation.and_then(|number| ends_live.get_mut(number as usize));
+        if let Some(end) = end {
+            *end = is_live;
         }
     }
-    false
+    // Names are numbered in their order.
+    let names = numbers.iter().map(|(name, _)| Arc::clone(name));
+    names.zip(ends_live).filter(|(_, is_live)| !is_live).map(|(name, _)| name).collect()
+}
+
+/// Returns whether an event continues one of these invocations. A summary of `@google/adk` names no
+/// invocation: it may sum up undone events.
+pub(super) fn continues_undone(events: &[NewEvent], undone: &[Arc<str>]) -> bool {
+    events.iter().any(|event| {
+        let Turn { invocation, is_compacted, .. } = event.text.turn();
+        invocation.map_or(is_compacted, |name| undone.iter().any(|undone| **undone == *name))
+    })
 }
 
 /// Returns the number of an invocation. They are counted from 0.

@@ -52,22 +52,23 @@ impl JsWrite for Creation {
 
 impl JsWrite for Append {
     /// Returns `[created, revision, lastUpdateTime, since, user, app]`: the session's revisions and
-    /// time, the handle's revision before the append, and the new revisions of user and app state. If
-    /// there is more, these follow: `unchanged` with `[position, revision]` each, `missed` with `[seq,
-    /// revision, text]` each, the state before the append if it is needed, and `placed` with `[seq,
-    /// revision]` for each event. `placed` is missing if all events are new: their `seq` is their
-    /// revision, and the last one has the session's.
+    /// time, the handle's revision before the append or NaN, and the new revisions of user and app
+    /// state. If there is more, these follow: `unchanged` with `[position, revision]` each, `missed`
+    /// with `[seq, revision, text]` each, the state before the append if it is needed, `placed` with
+    /// `[seq, revision]` for each event, and the undone invocations. `placed` is `undefined` if all
+    /// events are new: their `seq` is their revision, and the last one has the session's.
     fn finish(self: Box<Self>) -> JsResult {
-        let Appended { head, unchanged, placed, missed, state, since, shared } =
+        let Appended { head, unchanged, placed, missed, state, since, undone, shared } =
             Append::finish(*self)?;
         let [user, app] = revision_numbers(shared);
-        let [created, revision, since] = [head.created, head.revision, since].map(|n| n as f64);
+        let [created, revision] = [head.created, head.revision].map(|n| n as f64);
+        let since = since.map_or(f64::NAN, |since| since as f64);
         let time = head.last_update_time.as_millis();
         let result = array_of(created, revision, time, since, user, app);
         let new = (head.revision + 1).saturating_sub(placed.len() as Revision)..;
         let are_new =
             unchanged.is_empty() && placed.iter().zip(new).all(|(place, new)| *place == (new, new));
-        if are_new && missed.is_empty() && state.is_none() {
+        if are_new && missed.is_empty() && state.is_none() && undone.is_none() {
             return Ok(result.into());
         }
         let missed_rows = Array::new();
@@ -79,12 +80,11 @@ impl JsWrite for Append {
         }
         result.push(&pairs(unchanged.into_iter().map(|(at, revision)| (at as Revision, revision))));
         result.push(&missed_rows);
-        if state.is_some() || !are_new {
-            result.push(&state.into());
-        }
-        if !are_new {
-            result.push(&pairs(placed.into_iter()));
-        }
+        result.push(&state.into());
+        result.push(&if are_new { JsValue::UNDEFINED } else { pairs(placed.into_iter()).into() });
+        let undone = undone
+            .map(|names| -> Array { names.iter().map(|name| JsValue::from_str(name)).collect() });
+        result.push(&undone.into());
         Ok(result.into())
     }
 }

@@ -1,27 +1,87 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 
-import { FunctionTool, LlmAgent, Runner } from '@google/adk';
+import {
+  FunctionTool,
+  LlmAgent,
+  type LlmAgentConfig,
+  Runner,
+  TrajectoryThoughtPruningCompactor,
+} from '@google/adk';
 
 import { toolCall } from '../../../examples/demo/model_script.js';
 import { mapStorage } from '../../../examples/map_storage.js';
 import { ScriptedModel } from '../../../examples/demo/scripted_model.js';
-import { asAdkService } from '../../../js/adk/index.js';
+import { asAdkService, type FrameworkSessionService } from '../../../js/adk/index.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { isSessionError } from '../../../js/errors/errors.js';
 import { rewind } from '../../../js/history/index.js';
-import { type Event, InMemorySessionService, openSessionService } from '../../../js/index.js';
+import {
+  createEventActions,
+  type Event,
+  InMemorySessionService,
+  openSessionService,
+  type SessionService,
+} from '../../../js/index.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
-
-/** The appends of the run: the question, the call, its response, and the answer. */
-const APPENDS = 4;
 
 const services = {
   memory: () => new InMemorySessionService(),
   SQLite: () => new DatabaseSessionService('sqlite::memory:'),
   'a Map': () => openSessionService({ storage: mapStorage() }),
 };
+
+const look = new FunctionTool({
+  name: 'look',
+  description: 'looks',
+  execute: () => ({ seen: 'SECRET' }),
+});
+
+const agentOf = (contextCompactors: LlmAgentConfig['contextCompactors'] = []) =>
+  new LlmAgent({
+    name: 'desk',
+    model: new ScriptedModel([toolCall('look'), 'The SECRET answer']),
+    tools: [look],
+    contextCompactors,
+  });
+
+/** How often the run appends: the question, the call, its response, and the answer. */
+const APPENDS = 4;
+
+/** Runs the agent. Before that append of the run, another tab rewinds it, and asks something else. */
+async function runRewound(
+  service: SessionService,
+  agent: LlmAgent,
+  isRewoundBefore: (event: Event, number: number) => boolean,
+): Promise<void> {
+  const adkService: FrameworkSessionService = asAdkService(service);
+  const append = adkService.appendEvent.bind(adkService);
+  let appends = 0;
+  let invocationId = '';
+  adkService.appendEvent = async (request) => {
+    const event = request.event as unknown as Event;
+    if (event.partial !== true) {
+      if (appends === 0) ({ invocationId } = event);
+      if (isRewoundBefore(event, appends++)) {
+        await rewind(service, { ...key, before: { invocationId } });
+        const session = await service.getSession(key);
+        assert.ok(session);
+        const edited = { id: 'edited', invocationId: 'i9', author: 'user' };
+        await service.appendEvent({ session, event: edited });
+      }
+    }
+    return append(request);
+  };
+  const runner = new Runner({ appName: key.appName, agent, sessionService: adkService });
+  const newMessage = { role: 'user', parts: [{ text: 'A SECRET question' }] };
+  for await (const { errorMessage } of runner.runAsync({ ...key, newMessage })) {
+    assert.equal(errorMessage, undefined);
+  }
+}
+
+const isUndone = (error: unknown): boolean =>
+  isSessionError(error) && error.staleReason === 'undone';
 
 describe('A run that another tab rewinds', () => {
   for (const [name, open] of Object.entries(services)) {
@@ -30,36 +90,10 @@ describe('A run that another tab rewinds', () => {
         const service = await open();
         after(() => service.close());
         await service.createSession(key);
-        const adkService = asAdkService(service);
-        const append = adkService.appendEvent.bind(adkService);
-        let appends = 0;
-        const answer = { id: 'edited', invocationId: 'i2', author: 'user' };
-        adkService.appendEvent = async (request) => {
-          if (request.event.partial !== true && appends++ === at) {
-            const before = { invocationId: request.event.invocationId };
-            await rewind(service, { ...key, before });
-            const session = await service.getSession(key);
-            assert.ok(session);
-            await service.appendEvent({ session, event: answer });
-          }
-          return append(request);
-        };
-        const tool = new FunctionTool({
-          name: 'look',
-          description: 'looks',
-          execute: () => ({ seen: 'SECRET' }),
-        });
-        const model = new ScriptedModel([toolCall('look'), 'The SECRET answer']);
-        const agent = new LlmAgent({ name: 'desk', model, tools: [tool] });
-        const runner = new Runner({ appName: key.appName, agent, sessionService: adkService });
-        const newMessage = { role: 'user', parts: [{ text: 'A SECRET question' }] };
-        const run = async (): Promise<void> => {
-          const events = runner.runAsync({ ...key, newMessage });
-          for await (const { errorMessage } of events) assert.equal(errorMessage, undefined);
-        };
-        await assert.rejects(run(), (error) => {
-          return isSessionError(error) && error.staleReason === 'undone';
-        });
+        await assert.rejects(
+          runRewound(service, agentOf(), (_, number) => number === at),
+          isUndone,
+        );
         for (const view of ['transcript', 'model'] as const) {
           const shown = await service.getSession({ ...key, config: { view } });
           const ids = shown?.events.map(({ id }: Event) => id);
@@ -69,5 +103,33 @@ describe('A run that another tab rewinds', () => {
         assert.equal(raw?.events.length, at + 2);
       });
     }
+
+    it(`cannot go on after it has stored an event of another turn, over ${name}`, async () => {
+      const service = await open();
+      after(() => service.close());
+      const session = await service.createSession(key);
+      const parts = [{ text: 'a thought', thought: true }, { text: 'Hello.' }];
+      const earlier = { invocationId: 'i1', author: 'desk', actions: createEventActions() };
+      const events = ['thought', 'e2', 'e3'].map((id) => {
+        return { ...earlier, id, content: { role: 'model', parts } };
+      });
+      await service.appendEvents({ session, events });
+      // The framework removes the thought from the stored event, and appends it again.
+      const compactor = new TrajectoryThoughtPruningCompactor({ eventRetentionSize: 3 });
+      let pruned = 0;
+      const isPruned = ({ id }: Event): boolean => id === 'thought' && ++pruned === 1;
+      await assert.rejects(runRewound(service, agentOf([compactor]), isPruned), isUndone);
+      assert.equal(pruned, 1);
+      const shown = await service.getSession({ ...key, config: { view: 'transcript' } });
+      assert.deepEqual(
+        shown?.events.map(({ id, content }) => [id, content?.parts?.length]),
+        [
+          ['thought', 1],
+          ['e2', 2],
+          ['e3', 2],
+          ['edited', undefined],
+        ],
+      );
+    });
   }
 });

@@ -1,0 +1,48 @@
+/**
+ * What a handle keeps of rewinds that it has missed. An append moves the handle's revision past them, but a run that was
+ * undone may still go on through the handle. So an append for such a run is sent with the position of before the rewind:
+ * then the core finds the rewind again, and refuses the append.
+ */
+import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
+import { isFilled } from '../history/marks.js';
+import type { Event } from '../model/event/event.js';
+import type { Appended } from '../storage/backend.js';
+import type { HandlePosition } from '../wasm/appends.js';
+import type { EventToStore } from './event_to_store.js';
+
+/** Returns the position of a handle for an append of these events. */
+export function positionFor(
+  { lastEventId }: HandleSnapshot,
+  { createdRevision: created, revision, missedRewind }: HandleRecord,
+  events: readonly EventToStore[],
+): HandlePosition {
+  if (missedRewind !== undefined) {
+    const { position, undone } = missedRewind;
+    if (events.some((taken) => mayContinue(taken, undone))) return position;
+  }
+  return { created, revision, lastEventId };
+}
+
+/** Returns whether an event is of one of the invocations, or a summary of `@google/adk`, which names no invocation. */
+function mayContinue({ snapshot }: EventToStore, undone: ReadonlySet<string>): boolean {
+  // The caller may have changed the event since.
+  const { invocationId, isCompacted } = JSON.parse(snapshot.text) as Event & {
+    readonly isCompacted?: unknown;
+  };
+  return isFilled(invocationId) ? undone.has(invocationId) : isCompacted === true;
+}
+
+/**
+ * Called after the commit of an append.
+ *
+ * @param position that of the append
+ */
+export function noteMissedRewind(
+  record: HandleRecord,
+  position: HandlePosition,
+  { undone }: Appended,
+): void {
+  if (undone === undefined) return;
+  const before = record.missedRewind?.position ?? position;
+  record.missedRewind = { position: before, undone: new Set(undone) };
+}
