@@ -11,7 +11,7 @@ import { renumber } from '../data/renumber.js';
 import type { Copy, Operation } from '../records/records.js';
 import type { JsonState } from '../view/json_state.js';
 import { splitByScope } from '../view/shared_overlay.js';
-import { expectArrived, keepTick, landShared, presentOf } from './arrived.js';
+import { expectArrived, keepTick, landShared, presentOf, showReplaced } from './arrived.js';
 
 /** Applies the answer that the session was created. */
 export async function landCreation(
@@ -55,6 +55,10 @@ export async function landCreation(
   await transaction.changeOperations(key, { removed: [operation] });
   await keepTick(transaction, key, record, [operation]);
   await expectArrived(transaction, key, [operation], new Map());
+  // The copy was fetched while the answer was under way, and may have another device's versions of the events.
+  if (record.copy !== undefined) {
+    await showReplaced(transaction, key, record.copy, creation.events);
+  }
 }
 
 /**

@@ -146,3 +146,22 @@ it('a handle shows the version of another device after a late answer to an appen
   assert.equal(handle!.events[0]?.content?.parts?.[0]?.text, 'theirs');
   await cache.close();
 });
+
+it('a handle shows the version of another device after a late answer to a creation whose event that device has replaced', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  server.lostResponses = 1;
+  await cache.createSession({ ...KEY, events: [event('e1')] });
+  await until(() => server.lostResponses === 0);
+  const { service } = server;
+  const others = await service.getSession(KEY);
+  const replacement = { ...event('e1'), content: { role: 'user', parts: [{ text: 'theirs' }] } };
+  await service.appendEvent({ session: others!, event: replacement });
+  // The copy has the other version, and the creation without an answer lies over it.
+  const handle = await cache.getSession({ ...KEY, config: { reads: 'network-first' } });
+  assert.equal(handle!.events[0]?.content?.parts?.[0]?.text, 'e1');
+  await cache.sync();
+  await cache.appendEvent({ session: handle!, event: event('e2') });
+  assert.equal(handle!.events[0]?.content?.parts?.[0]?.text, 'theirs');
+  await cache.close();
+});
