@@ -72,10 +72,6 @@ impl Marks {
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.seqs.is_empty() && !self.are_lost
-    }
-
     /// Adds the marks of a later write. Without any marker, no mark can be lost.
     pub(crate) fn add(&mut self, later: &Self) {
         let are_there = !(self.seqs.is_empty() && later.seqs.is_empty());

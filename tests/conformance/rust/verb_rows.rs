@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::conformance::case::time;
-use crate::core::session::{Description, Revision, SessionHead, SessionKey};
+use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::state::{ByOwner, Change, StateChanges};
 use crate::core::write::{
     Changes, EventChange, EventRow, Plan, Repetition, ScopeSet, SessionChange, SharedChange,

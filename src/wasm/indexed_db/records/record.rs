@@ -168,7 +168,7 @@ impl Record {
     }
 
     pub(crate) fn add_marks(&self, new: &Marks) {
-        if new.is_empty() {
+        if *new == Marks::default() {
             return;
         }
         let mut marks = self.marks();
