@@ -31,14 +31,14 @@ export interface PreparedAppend {
 
 /** The parts that {@link AppendGroups} works with. */
 interface GroupParts {
-  /** Returns the backend. Called only once `loading` returns `undefined`. */
+  /** Returns the backend. Called only once `load` returns `undefined`. */
   readonly backend: () => Backend;
   /**
    * Begins to load what the backend needs. Returns `undefined` once it is loaded.
    *
    * @param atOnce see `loadWasm`
    */
-  readonly loading: (atOnce: boolean) => Promise<void> | undefined;
+  readonly load: (atOnce: boolean) => Promise<void> | undefined;
   /** Whether an append is done when the call returns, once the wasm is loaded. */
   readonly isSynchronous: boolean;
   readonly prepare: (append: HandleAppend) => PreparedAppend;
@@ -78,8 +78,8 @@ export class AppendGroups {
    * @returns the number of calls that were stored in the same transaction
    */
   add(append: HandleAppend): MaybePromise<number> {
-    const { isSynchronous, prepare, backend, loading } = this.#parts;
-    if (isSynchronous && this.#ready.length === 0 && loading(true) === undefined) {
+    const { isSynchronous, prepare, backend, load } = this.#parts;
+    if (isSynchronous && this.#ready.length === 0 && load(true) === undefined) {
       const { request, committed } = prepare(append);
       return after(backend().append(request), (appended) => after(committed(appended), () => 1));
     }
@@ -122,7 +122,7 @@ export class AppendGroups {
   #start(isAll: boolean): void {
     if (this.#ready.length === 0) return;
     try {
-      const loading = this.#parts.loading(false);
+      const loading = this.#parts.load(false);
       if (loading !== undefined) {
         loading.then(
           () => this.#start(isAll),

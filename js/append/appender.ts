@@ -55,7 +55,7 @@ interface AppenderParts extends Pick<ReaderParts, 'call' | 'handles'> {
   /** Called when the wasm is loaded. */
   readonly backend: () => Backend;
   /** See `GroupParts`. */
-  readonly loading: (atOnce: boolean) => Promise<void> | undefined;
+  readonly load: (atOnce: boolean) => Promise<void> | undefined;
   /** Whether an append is done when the call returns, once the wasm is loaded. */
   readonly isSynchronous: boolean;
   readonly feed: ServiceFeed;
@@ -76,9 +76,9 @@ export class Appender {
 
   constructor(parts: AppenderParts) {
     this.#parts = parts;
-    const { backend, loading, isSynchronous } = parts;
+    const { backend, load, isSynchronous } = parts;
     const prepare = (append: HandleAppend) => this.#prepare(append);
-    this.#groups = new AppendGroups({ backend, loading, isSynchronous, prepare });
+    this.#groups = new AppendGroups({ backend, load, isSynchronous, prepare });
   }
 
   /**

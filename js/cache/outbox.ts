@@ -22,7 +22,13 @@ import {
 import type { CacheTransaction } from './data/cache_transaction.js';
 import type { LocalData } from './data/local_data.js';
 import type { Pending } from './data/pending.js';
-import { changeEvent, dropOperations, requireWaiting, retried, touch } from './outbox_edits.js';
+import {
+  changeEvent,
+  dropOperations,
+  requireWaiting,
+  resetForRetry,
+  renewTicks,
+} from './outbox_edits.js';
 import type { CacheFailure } from './records/status.js';
 import type { Sender } from './sending/sender.js';
 
@@ -135,7 +141,7 @@ export class Outbox implements CacheOutbox {
         await this.#edit(refused.key, async (transaction, operations) => {
           const put = operations
             .filter(({ refusal }) => refusal !== undefined)
-            .map((operation) => retried(operation));
+            .map((operation) => resetForRetry(operation));
           await transaction.changeOperations(refused.key, { put });
           return undefined;
         });
@@ -204,7 +210,7 @@ export class Outbox implements CacheOutbox {
     const notice = await data.write(async (transaction) => {
       const record = isSession(key) ? await transaction.session(key) : undefined;
       const notice = await work(transaction, await transaction.operations(key, record));
-      if (isSession(key)) await touch(transaction, key);
+      if (isSession(key)) await renewTicks(transaction, key);
       return notice;
     });
     const present = await data.read(async (transaction) =>

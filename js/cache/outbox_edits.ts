@@ -28,7 +28,7 @@ function requireAnswered(operations: readonly Operation[]): void {
   throw new SessionError('stale_session', message, { storage: 'cache' });
 }
 
-export function retried(operation: Operation): Operation {
+export function resetForRetry(operation: Operation): Operation {
   const { expected } = operation;
   // A retried event may replace whichever version is stored.
   const isBound = expected !== undefined && expected !== null;
@@ -37,7 +37,7 @@ export function retried(operation: Operation): Operation {
 }
 
 /** Gives the session and its last event a new tick, so that handles notice a change and read the state again. */
-export async function touch(
+export async function renewTicks(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
 ): Promise<void> {

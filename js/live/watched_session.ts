@@ -91,7 +91,7 @@ export class WatchedSession<S extends object>
     }
     // The run has given up an earlier invocation whose drafts are left.
     this.#drafts.keepInvocation(event);
-    if (event.partial !== true) return this.#store(event);
+    if (event.partial !== true) return this.#send(event);
     // A notice may bring the whole event before its last piece is sent.
     if (this.#shownOf(event.id) === undefined) this.#drafts.add(event);
     this.changed();
@@ -124,7 +124,7 @@ export class WatchedSession<S extends object>
   async retry(eventId: string): Promise<Event | undefined> {
     if (this.#unsent.states[eventId]?.error === undefined) return undefined;
     const sent = this.#unsent.sendOf(eventId);
-    if (sent !== undefined) return this.#store(sent.event);
+    if (sent !== undefined) return this.#send(sent.event);
     await cachingOf(await this.service())?.outbox.retry(this.key);
     return this.#history.list.get(eventId);
   }
@@ -302,7 +302,7 @@ export class WatchedSession<S extends object>
     return this.#history.loadOlder(await this.service(), limit);
   }
 
-  async #store(shown: Event): Promise<Event> {
+  async #send(shown: Event): Promise<Event> {
     this.#drafts.replace(shown);
     const sent: Send = { event: shown, state: {} };
     this.#unsent.setSend(shown.id, sent);

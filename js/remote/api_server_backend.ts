@@ -26,7 +26,7 @@ import { bodyOf, createAt, type ServerBackend } from './server_backend.js';
 import { runAgent } from './run/run.js';
 import type { AgentRun } from './run/run_request.js';
 import { SharedKeys } from './shared_keys.js';
-import { askWhatItIs } from './version.js';
+import { askServerKind } from './version.js';
 
 /**
  * Sessions behind `adk api_server` of google-adk for Python. It has neither appends nor revisions nor pages: reads
@@ -40,7 +40,7 @@ export class ApiServerBackend implements ServerBackend {
   }
 
   async open(call: StorageCall): Promise<void> {
-    await askWhatItIs(this.#connection, call);
+    await askServerKind(this.#connection, call);
   }
 
   keepsOperations(): boolean {

@@ -39,7 +39,7 @@ import {
 } from './connection/connection.js';
 import { absentIfEmpty, bodyOf, createAt, listText, type ServerBackend } from './server_backend.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
-import { askWhatItIs } from './version.js';
+import { askServerKind } from './version.js';
 
 /** The sessions that are asked for at once, the most that the handler gives. */
 const CHUNK = 1000;
@@ -58,7 +58,7 @@ export class HandlerBackend implements ServerBackend {
   }
 
   async open(call: StorageCall): Promise<void> {
-    await askWhatItIs(this.#connection, call);
+    await askServerKind(this.#connection, call);
   }
 
   keepsOperations(): boolean {

@@ -2,7 +2,7 @@ import { loadPart } from '../wasm/loader/load_part.js';
 import type { ServerBackend } from './server_backend.js';
 import type { Connection } from './connection/connection.js';
 import { HandlerBackend } from './handler_backend.js';
-import { askWhatItIs } from './version.js';
+import { askServerKind } from './version.js';
 
 /** A server, which is asked for its kind once, and the backend for that kind. */
 export class RemoteServer {
@@ -33,7 +33,7 @@ export class RemoteServer {
 
   async #ask(): Promise<void> {
     const connection = this.#connection;
-    const server = await askWhatItIs(connection, {});
+    const server = await askServerKind(connection, {});
     connection.isHandler = server !== 'api_server';
     if (server !== 'api_server') {
       this.#backend = new HandlerBackend(connection, server.keepsOperations);

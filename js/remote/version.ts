@@ -8,7 +8,10 @@ import type { Connection } from './connection/connection.js';
 type ServerKind = 'api_server' | { readonly keepsOperations: boolean };
 
 /** Asks a server for its kind. */
-export async function askWhatItIs(connection: Connection, call: StorageCall): Promise<ServerKind> {
+export async function askServerKind(
+  connection: Connection,
+  call: StorageCall,
+): Promise<ServerKind> {
   const request = { method: 'GET', path: VERSION_PATH } as const;
   const kind = await connection.request<ServerKind>(request, call, (json, headers) => {
     const version = headers.get(PROTOCOL_HEADER);

@@ -113,7 +113,7 @@ export class ServiceCore {
       autoTitle: this.#autoTitle,
       clock: this.clock,
       newId: this.#newId,
-      loading: (atOnce) => this.#loading(atOnce),
+      load: (atOnce) => this.#load(atOnce),
       backend: () => this.#openBackend(),
       isSynchronous: parts.isSynchronous === true,
       feed: this.feed,
@@ -318,7 +318,7 @@ export class ServiceCore {
   }
 
   /** Begins to load the wasm and what the backend needs. Returns `undefined` once both are loaded. */
-  #loading(atOnce: boolean): Promise<void> | undefined {
+  #load(atOnce: boolean): Promise<void> | undefined {
     const { load } = this.#parts;
     const wait = loadWasm(atOnce);
     if (load === undefined) return wait;
@@ -332,7 +332,7 @@ export class ServiceCore {
   ): MaybePromise<T> {
     // Before anything is awaited, so that appends called earlier are first in line.
     this.appender.flush();
-    const wait = this.#loading(this.#parts.isSynchronous === true);
+    const wait = this.#load(this.#parts.isSynchronous === true);
     const run = (): MaybePromise<T> => call(this.#openBackend());
     return wait === undefined ? run() : runAfter(signal, wait, run);
   }

@@ -119,8 +119,8 @@ export class CacheTransaction {
     if (number > this.#owner.counter) this.#owner = { ...this.#owner, counter: number };
   }
 
-  setLease(lease: OwnerRecord['lease']): void {
-    this.#owner = { ...this.#owner, lease };
+  setLeader(leader: OwnerRecord['leader']): void {
+    this.#owner = { ...this.#owner, leader };
   }
 
   /** Records that the deletion of a session was confirmed. */

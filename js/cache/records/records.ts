@@ -18,14 +18,14 @@ export interface OwnerRecord {
   readonly counter: number;
   /** Gets a new value whenever the writes of unsent operations to shared states change. */
   readonly sharedStamp: number;
-  readonly lease?: LeaseRecord | undefined;
+  readonly leader?: LeaderRecord | undefined;
   /** The lists that were fetched, by name of their user or app. */
   readonly lists: readonly string[];
   /** When the deletions of sessions were confirmed, by name. A fetch that began before brings nothing back. */
   readonly deleted: Readonly<Record<string, number>>;
 }
 
-export interface LeaseRecord {
+export interface LeaderRecord {
   readonly holder: string;
   /** Milliseconds since 1970. */
   readonly until: number;

@@ -21,12 +21,12 @@ import type { LocalData } from '../data/local_data.js';
 import type { Pending } from '../data/pending.js';
 import type { Copy, Operation } from '../records/records.js';
 import { landAppends } from './landed_appends.js';
-import { landCreation, landPresence, mergeCreation } from './landed_creations.js';
+import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
 import { landDeletion, landDescription, landState } from './landing.js';
 import type { Leadership } from './leadership.js';
 import {
   adoptRevision,
-  landAbsence,
+  landMissingSession,
   landBeforeDeletion,
   refuse,
   releaseUnstored,
@@ -42,7 +42,7 @@ const MAX_ROUNDS = 20;
 type ExpectedEvents = NonNullable<AppendRequest['expectedEvents']>;
 
 /** Thrown when another tab sends by now. */
-export const LEASE_LOST = new Error('Another tab sends.');
+export const LEADERSHIP_LOST = new Error('Another tab sends.');
 
 export interface DeliveryParts {
   readonly data: LocalData;
@@ -83,7 +83,7 @@ export class Delivery {
   /**
    * Sends what can be sent of a session or state.
    *
-   * @throws LEASE_LOST, or why the remote or the local storage does not answer
+   * @throws LEADERSHIP_LOST, or why the remote or the local storage does not answer
    */
   async send(key: CacheKey, mayGoOn: MayGoOn): Promise<void> {
     let [rounds, last] = [0, 0];
@@ -100,22 +100,22 @@ export class Delivery {
     }
   }
 
-  /** @throws LEASE_LOST */
+  /** @throws LEADERSHIP_LOST */
   async #take(key: CacheKey, mayGoOn: MayGoOn): Promise<Batch | undefined> {
     const { data } = this.#parts;
     const batch = await data.write((transaction) => this.#mark(transaction, key, mayGoOn));
-    if (batch === 'lease lost') throw LEASE_LOST;
+    if (batch === 'leadership lost') throw LEADERSHIP_LOST;
     return batch;
   }
 
-  /** Marks the next operations as sent, in the transaction that checks the lease. */
+  /** Marks the next operations as sent, in the transaction that checks the leadership. */
   async #mark(
     transaction: CacheTransaction,
     key: CacheKey,
     mayGoOn: MayGoOn,
-  ): Promise<Batch | 'lease lost' | undefined> {
+  ): Promise<Batch | 'leadership lost' | undefined> {
     const { owner } = transaction;
-    if (owner.lease?.holder !== this.#parts.leadership.holder) return 'lease lost';
+    if (owner.leader?.holder !== this.#parts.leadership.holder) return 'leadership lost';
     const record = isSession(key) ? await transaction.session(key) : undefined;
     const all = await transaction.operations(key, record);
     const waiting = all.filter(({ landed }) => landed === undefined);
@@ -150,7 +150,7 @@ export class Delivery {
       readonly actualEvents?: ExpectedEvents;
     };
     if (code === 'not_found' && isSession(key)) {
-      const land = operation === 'applied' ? landBeforeDeletion : landAbsence;
+      const land = operation === 'applied' ? landBeforeDeletion : landMissingSession;
       return this.#land(batch, (transaction) => land(transaction, operations));
     }
     if (operations.length > 1) {
@@ -195,7 +195,7 @@ export class Delivery {
   /** Spares a transaction for what is sent next, or for the discovery that nothing is left. */
   async #markNext(transaction: CacheTransaction, key: CacheKey, batch: Batch): Promise<void> {
     const next = await this.#mark(transaction, key, batch.mayGoOn);
-    if (next !== 'lease lost') Object.assign(batch, { hasNext: true, next });
+    if (next !== 'leadership lost') Object.assign(batch, { hasNext: true, next });
   }
 
   async #request(key: CacheKey, batch: Batch): Promise<void> {
@@ -246,7 +246,7 @@ export class Delivery {
       if (isBehind) await fetch.copy(key);
       return;
     }
-    await this.#land(batch, (transaction) => landPresence(transaction, operation));
+    await this.#land(batch, (transaction) => landExistingSession(transaction, operation));
     await fetch.copy(key, Infinity);
     await this.#land(batch, async (transaction) => {
       const record = await transaction.session(key);
@@ -265,7 +265,7 @@ export class Delivery {
       await fetch.copy(key);
       return this.#land(batch, async (transaction) => {
         const record = await transaction.session(key);
-        if (record?.copy === undefined) return landAbsence(transaction, operations);
+        if (record?.copy === undefined) return landMissingSession(transaction, operations);
         await releaseUnstored(transaction, operations);
         return [];
       });
@@ -302,7 +302,8 @@ export class Delivery {
     const isThere = await this.#ask(batch, (backend, call) =>
       backend.describe({ key, title, labels, ...call }),
     );
-    if (!isThere) return this.#land(batch, (transaction) => landAbsence(transaction, [operation]));
+    if (!isThere)
+      return this.#land(batch, (transaction) => landMissingSession(transaction, [operation]));
     await this.#land(batch, async (transaction) => {
       await landDescription(transaction, operation);
       return [];

@@ -65,7 +65,7 @@ export async function landCreation(
  * Applies the answer that the session existed before. If the copy is of an earlier session, whose deletion was given up
  * before the creation, the copy is removed and fetched again.
  */
-export async function landPresence(
+export async function landExistingSession(
   transaction: CacheTransaction,
   sent: Operation,
 ): Promise<readonly Notice[]> {

@@ -2,13 +2,13 @@ import { newEventId } from '../../model/event/create_event.js';
 import type { LocalData } from '../data/local_data.js';
 
 /**
- * A tab that shows no sign of life for this time loses the lease. Another one looks up to 250 ms later, so it takes
+ * A tab that shows no sign of life for this time loses the leadership. Another one looks up to 250 ms later, so it takes
  * over within 5 seconds.
  */
-export const LEASE_MS = 4500;
+export const LEADERSHIP_MS = 4500;
 /** It is renewed this often. */
 const RENEWAL_MS = 1000;
-/** The longest pause after the end of another tab's lease. */
+/** The longest pause after the end of another tab's leadership. */
 const TAKEOVER_PAUSE = 250;
 
 export interface LeadershipParts {
@@ -54,11 +54,11 @@ export class Leadership {
     let pause = RENEWAL_MS;
     try {
       const { isLeader, wait } = await data.write((transaction) => {
-        const { holder, until } = transaction.owner.lease ?? { holder: '', until: 0 };
+        const { holder, until } = transaction.owner.leader ?? { holder: '', until: 0 };
         const now = Date.now();
-        // A clock that was set back must not keep the lease for longer.
-        const isFree = holder === this.holder || until <= now || until > now + LEASE_MS;
-        if (isFree) transaction.setLease({ holder: this.holder, until: now + LEASE_MS });
+        // A clock that was set back must not keep the leadership for longer.
+        const isFree = holder === this.holder || until <= now || until > now + LEADERSHIP_MS;
+        if (isFree) transaction.setLeader({ holder: this.holder, until: now + LEADERSHIP_MS });
         const wait = Math.max(0, until - now);
         return Promise.resolve({ isLeader: isFree, wait });
       });
@@ -83,7 +83,7 @@ export class Leadership {
     this.#parts.onChange(isLeader);
   }
 
-  /** Another tab has taken the lease. */
+  /** Another tab has taken the leadership. */
   lose(): void {
     this.#set(false);
     clearTimeout(this.#timer);
@@ -100,7 +100,7 @@ export class Leadership {
     this.#isLeader = false;
     if (!hasLed) return false;
     await this.#parts.data.write((transaction) => {
-      if (transaction.owner.lease?.holder === this.holder) transaction.setLease(undefined);
+      if (transaction.owner.leader?.holder === this.holder) transaction.setLeader(undefined);
       return Promise.resolve();
     });
     return true;

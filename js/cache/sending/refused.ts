@@ -53,7 +53,7 @@ export async function adoptRevision(
 }
 
 /** Applies the answer that the session of operations is gone from the remote. */
-export async function landAbsence(
+export async function landMissingSession(
   transaction: CacheTransaction,
   sent: readonly Operation[],
 ): Promise<readonly Notice[]> {

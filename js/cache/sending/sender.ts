@@ -4,7 +4,7 @@ import type { HostAbortSignal } from '../../model/host.js';
 import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
 import { errorOf, isOutage, isSignedOut } from '../records/failures.js';
 import type { StatusBoard } from '../records/status.js';
-import { type Delivery, type DeliveryParts, LEASE_LOST } from './delivery.js';
+import { type Delivery, type DeliveryParts, LEADERSHIP_LOST } from './delivery.js';
 import { Waiters } from './waiters.js';
 
 /** The most sessions that are sent at once. */
@@ -213,7 +213,7 @@ export class Sender {
     // Only the timer says from now on that the sender waits. A call may stop it before this run has settled.
     this.#failure = undefined;
     this.#queue.clear();
-    if (failure === LEASE_LOST) {
+    if (failure === LEADERSHIP_LOST) {
       leadership.lose();
       return false;
     }
@@ -266,7 +266,7 @@ export class Sender {
       });
       this.#failures = 0;
     } catch (error) {
-      if (error === LEASE_LOST || isOutage(error) || isSignedOut(error)) {
+      if (error === LEADERSHIP_LOST || isOutage(error) || isSignedOut(error)) {
         this.#endRun(error);
       } else {
         this.#paused.set(name, error);
@@ -281,7 +281,7 @@ export class Sender {
 
   #endRun(error: unknown): void {
     this.#failure ??= error;
-    if (error !== LEASE_LOST) this.#report(error);
+    if (error !== LEADERSHIP_LOST) this.#report(error);
   }
 
   #report(error: unknown): void {

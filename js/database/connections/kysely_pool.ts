@@ -43,7 +43,7 @@ function connectionOf(connection: Database, engine: Engine, release: () => void)
     // undone, or if its driver knows that it is lost.
     destroy(undo) {
       const isClean = (error: unknown): boolean =>
-        failureKind(engine, error) === 'lost' || /no transaction is active/i.test(String(error));
+        failureKind(engine, error) === 'lost' || engine.noTransaction?.test(String(error)) === true;
       const restore = async (): Promise<void> => {
         await pending.catch(() => undefined);
         for (const query of [ROLLBACK, ...undo]) {

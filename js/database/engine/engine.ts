@@ -248,6 +248,8 @@ export interface Engine {
   readonly refusalCode: RegExp;
   /** The codes of the engine's own errors after which the server may have stopped; `undefined` if it has none. */
   readonly crashCode: RegExp | undefined;
+  /** The error of a rollback without a transaction; `undefined` if that is no error. */
+  readonly noTransaction: RegExp | undefined;
   /** Whether the server closes the connection after this error of an unknown code. */
   readonly closesConnection: (error: unknown) => boolean;
 }

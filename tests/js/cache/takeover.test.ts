@@ -36,7 +36,7 @@ it('a tab that was frozen sends nothing of what it read before', { timeout: 30_0
   await until(() => gate.isReached);
   await frozen.updateSession(KEY, { title: 'old' });
   freeze();
-  // It takes over when the lease has ended.
+  // It takes over when the leadership has ended.
   await second.sync();
   await second.updateSession(KEY, { title: 'new' });
   await second.sync();

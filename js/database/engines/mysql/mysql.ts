@@ -130,5 +130,6 @@ export const MYSQL: Engine = {
   readOnlyOptions: {},
   refusalCode: /^ER_/,
   crashCode: undefined,
+  noTransaction: undefined,
   closesConnection: () => false,
 };

@@ -110,6 +110,7 @@ export const POSTGRESQL: Engine = {
   refusalCode: /^(?!E)[0-9A-Z]{5}$/,
   // No resources, a failed disk, an internal error.
   crashCode: /^(?:53|58|XX)/,
+  noTransaction: undefined,
   // The server does so, or a pooler before it.
   closesConnection(error) {
     const { severity } = Object(error) as { severity?: unknown };

@@ -108,5 +108,6 @@ export const SQLITE: Engine = {
   readOnlyOptions: { readonly: true },
   refusalCode: /^SQLITE_/,
   crashCode: undefined,
+  noTransaction: /no transaction is active/i,
   closesConnection: () => false,
 };

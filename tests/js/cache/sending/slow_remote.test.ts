@@ -1,4 +1,4 @@
-// A remote that answers later than a lease ends.
+// A remote that answers later than the leadership lasts.
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it, mock } from 'node:test';

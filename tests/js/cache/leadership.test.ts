@@ -3,7 +3,7 @@ import { afterEach, beforeEach, it, mock } from 'node:test';
 
 import { MemoryLocalStore } from '../../../js/cache/index.js';
 import { LocalData } from '../../../js/cache/data/local_data.js';
-import { Leadership, LEASE_MS } from '../../../js/cache/sending/leadership.js';
+import { Leadership, LEADERSHIP_MS } from '../../../js/cache/sending/leadership.js';
 
 beforeEach(() => mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_700_000_000_000 }));
 afterEach(() => mock.timers.reset());
@@ -40,7 +40,7 @@ it('one tab leads, and another takes over when it is released', async () => {
   await second.release();
 });
 
-it('a sign of life keeps the lease', async () => {
+it('a sign of life keeps the leadership', async () => {
   const [first, second] = tabs();
   await first.want();
   await second.want();
@@ -58,7 +58,7 @@ it('a tab takes over within 5 seconds after the last sign of life', async () => 
   mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_700_000_000_000 });
   await second.want();
   assert.equal(second.isLeader, false);
-  await pass(LEASE_MS - 100);
+  await pass(LEADERSHIP_MS - 100);
   assert.equal(second.isLeader, false);
   await pass(500);
   assert.ok(second.isLeader, holder);
