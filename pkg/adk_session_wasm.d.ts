@@ -99,10 +99,11 @@ export class SessionCore {
      */
     describe(app_name: string, user_id: string, session_id: string, title?: string | null, labels?: string | null, caller?: Function | null): any;
     /**
-     * Returns a session, as `session_to_javascript` lays it out, or `undefined`. TypeScript has checked the
-     * numbers, here and in other verbs.
+     * Returns a session, as `session_to_javascript` lays it out, or `undefined`. With `since`, its events
+     * are those that were written after that revision. TypeScript has checked the numbers, here and in
+     * other verbs.
      */
-    get(app_name: string, user_id: string, session_id: string, num_recent_events?: number | null, after_timestamp?: number | null, caller?: Function | null): any;
+    get(app_name: string, user_id: string, session_id: string, num_recent_events?: number | null, after_timestamp?: number | null, since?: number | null, caller?: Function | null): any;
     /**
      * Uses the IndexedDB of that name, which is opened when it is first needed.
      * Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].

@@ -436,19 +436,22 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Returns a session, as `session_to_javascript` lays it out, or `undefined`. TypeScript has checked the
-     * numbers, here and in other verbs.
+     * Returns a session, as `session_to_javascript` lays it out, or `undefined`. With `since`, its events
+     * are those that were written after that revision. TypeScript has checked the numbers, here and in
+     * other verbs.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
      * @param {number | null} [num_recent_events]
      * @param {number | null} [after_timestamp]
+     * @param {number | null} [since]
      * @param {Function | null} [caller]
      * @returns {any}
      */
-    get(app_name, user_id, session_id, num_recent_events, after_timestamp, caller) {
+    get(app_name, user_id, session_id, num_recent_events, after_timestamp, since, caller) {
         const val4 = +(isLikeNone(num_recent_events) ? 0 : num_recent_events);
         const val5 = +(isLikeNone(after_timestamp) ? 0 : after_timestamp);
+        const val6 = +(isLikeNone(since) ? 0 : since);
         let ptr0, len0, ptr1, len1, ptr2, len2;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -463,7 +466,7 @@ export class SessionCore {
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_get(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, !isLikeNone(num_recent_events), val4, !isLikeNone(after_timestamp), val5, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        const ret = wasm.sessioncore_get(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, !isLikeNone(num_recent_events), val4, !isLikeNone(after_timestamp), val5, !isLikeNone(since), val6, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -995,6 +998,10 @@ function __wbg_get_imports() {
             const ret = arg0.delete(arg1);
             return ret;
         }, arguments); },
+        __wbg_flat_780743f4e812f561: function(arg0, arg1) {
+            const ret = arg0.flat(arg1);
+            return ret;
+        },
         __wbg_from_eac91875c8a5ffa4: function(arg0) {
             const ret = Array.from(arg0);
             return ret;

@@ -65,11 +65,11 @@ export interface ReadRequest extends BackendCall {
 }
 
 /** A session that was read. */
-export interface ReadSession extends SessionHead {
+export interface ReadSession<Events = Event[]> extends SessionHead {
   /** The JSON object of the state, with the keys of all scopes. */
   readonly state: string;
   /** They belong to the caller alone. */
-  readonly events: Event[];
+  readonly events: Events;
   readonly title?: string | undefined;
   /** JSON text. */
   readonly labels?: string | undefined;
@@ -132,6 +132,9 @@ export interface ReadMarkers {
   /** As in `MarkerRows`. They belong to the caller alone. */
   readonly events: Event[];
 }
+
+/** A session, and its events that were written after a revision. */
+export type ChangedSession = ReadSession<readonly MissedEvent[]>;
 
 /** What to tell of a session that was known at a revision; see `ListChangesRequest`. */
 export interface ChangesRequest extends BackendCall {

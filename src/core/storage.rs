@@ -114,6 +114,7 @@
 //!         let positions = window.positions(rows.len(), position_of, |at| rows[at].timestamp);
 //!         let id_at = |at: usize| Some(rows[at].id.clone());
 //!         let edges = positions.as_ref().map(|at| PageEdges::of(at, rows.len(), id_at));
+//!         let is_changed = |row: &&EventRow| window.since.is_some_and(|since| row.revision > since);
 //!         Rows {
 //!             session: session.map(row),
 //!             shared: ByOwner {
@@ -122,6 +123,7 @@
 //!             },
 //!             events: positions.into_iter().flatten().map(|at| rows[at].text.clone()).collect(),
 //!             edges,
+//!             changed: rows.iter().copied().filter(is_changed).cloned().collect(),
 //!         }
 //!     }
 //!
@@ -251,8 +253,8 @@ pub use crate::core::read::{
     Window,
 };
 pub use crate::core::write::{
-    Changes, Decide, Decision, EventChange, EventRow, Found, MOST_CHANGED, Plan, Repetition,
-    ScopeSet, SessionChange, SessionRow, SharedChange, SharedRevisions, SharedRow, Target,
+    Changes, Decide, Decision, EventChange, EventRow, Found, Plan, Repetition, ScopeSet,
+    SessionChange, SessionRow, SharedChange, SharedRevisions, SharedRow, Target,
 };
 
 use crate::core::error::Error;

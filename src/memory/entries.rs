@@ -60,7 +60,7 @@ impl<'a> Entries<'a> {
             for id in &plan.event_ids {
                 events.extend(session.events.get(id));
             }
-            changed = session.events.changed(plan.since, plan.most_changed());
+            changed = session.events.changed(plan.since, usize::MAX);
         }
         let state = self.session.as_ref().filter(|_| plan.scopes.session);
         let user = self.user.as_ref().filter(|_| plan.scopes.shared.user);
@@ -85,7 +85,7 @@ impl<'a> Entries<'a> {
         };
         let revisions = session.head.revision.saturating_sub(plan.since);
         let revisions = usize::try_from(revisions).unwrap_or(usize::MAX);
-        session.events.len().min(revisions).min(plan.most_changed())
+        session.events.len().min(revisions)
     }
 
     /// Reserves memory for new entries, and checks that it has room for the texts of events.

@@ -199,13 +199,18 @@ impl Contents {
             .zip(target.session_id.as_deref())
             .and_then(|(user, id)| user.sessions.get(id).map(|session| (id, session)));
         let len = session.map_or(0, |(_, session)| session.events.len());
+        let most = len.min(window.limit.unwrap_or(len));
         // A growing list briefly exists twice: the old copy is half as large as the new one.
-        require_room(len.min(window.limit.unwrap_or(len)) * 3 * size_of::<EventText>())?;
+        let size = if window.since.is_some() { ROW } else { 3 * size_of::<EventText>() };
+        require_room(most * size)?;
         let (events, edges) =
             session.map_or_else(Default::default, |(_, session)| session.window(window));
+        let changed = session.zip(window.since);
+        let changed = changed.map(|((_, session), since)| session.events.changed(since, most));
         Ok(Rows {
             events,
             edges,
+            changed: changed.unwrap_or_default(),
             session: session
                 .zip(target.user_id.as_deref())
                 .map(|((id, session), user_id)| session.row(&target.app_name, user_id, id)),

@@ -4,12 +4,15 @@ use serde_json::{Map, Value};
 
 use crate::core::error::Error;
 use crate::core::event::Event;
-use crate::core::read::Window;
+use crate::core::read::{Rows, Window};
 use crate::core::session::{Revision, SessionHead, SessionKey};
-use crate::core::storage::{MOST_CHANGED, Storage};
-use crate::core::write::{Append, Appended, EventRow, HandlePosition, StalePolicy};
+use crate::core::storage::Storage;
+use crate::core::write::{EventRow, SessionRow, merged};
 use crate::service::StoredSessionService;
 use crate::service::session::{read_event, read_state};
+
+/// With so many changed events the session has to be read as a whole: there may be more.
+const MOST_CHANGED: usize = 1001;
 
 /// An event that was appended or replaced.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,34 +66,24 @@ impl<S: Storage> StoredSessionService<S> {
         key: &SessionKey,
         since: Revision,
     ) -> Result<SessionChanges, Error> {
+        let limit = Some(MOST_CHANGED);
+        let window = Window { limit, since: Some(since), ..Window::ALL };
+        let rows = self.storage().read(&key.clone().into(), &window, &()).await?;
+        let Rows { session, shared, mut changed, .. } = rows;
         let missing = || Error::NotFound { session_id: key.session_id.clone() };
-        let stored =
-            self.texts.get_session(key.clone(), Window::NONE).await?.ok_or_else(missing)?;
-        let unknown = SessionChanges { head: stored.head, changes: None };
-        let SessionHead { created, revision, .. } = stored.head;
-        if since < created || since > revision {
-            return Ok(unknown);
-        }
-        let position = HandlePosition::Revision { created, revision: since };
-        let mut append = Append::new(key.clone(), position, StalePolicy::Merge, Vec::new());
-        self.texts.write(&mut append).await?;
-        let changed = match append.finish() {
-            // The session was deleted between the two reads. Another one may have its id.
-            Err(Error::NotFound { .. }) => return Ok(unknown),
-            changed => changed?,
-        };
-        let Appended { head, mut missed, state, .. } = changed;
-        if missed.len() >= MOST_CHANGED {
+        let SessionRow { head, state, .. } = session.ok_or_else(missing)?;
+        if since < head.created || since > head.revision || changed.len() >= MOST_CHANGED {
             return Ok(SessionChanges { head, changes: None });
         }
-        missed.sort_by_key(|row| row.seq);
-        let events = missed.into_iter().map(|EventRow { id, seq, revision, text, .. }| {
+        changed.sort_by_key(|row| row.seq);
+        let events = changed.into_iter().map(|EventRow { id, seq, revision, text, .. }| {
             let event = read_event(&key.session_id, &id, &text)?;
             Ok(ChangedEvent { seq, revision, event })
         });
         let events = events.collect::<Result<_, Error>>()?;
         let record = || format!("state of session {:?}", key.session_id);
-        let state = read_state(&state.unwrap_or_default(), record)?;
+        let state = merged(&state, shared.as_ref().map(Option::as_ref))?;
+        let state = read_state(&state, record)?;
         Ok(SessionChanges { head, changes: Some((events, state)) })
     }
 }

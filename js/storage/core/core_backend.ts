@@ -1,6 +1,5 @@
-import { isSessionError } from '../../errors/errors.js';
 import { isPromise } from '../../members/is_promise.js';
-import { after, type MaybePromise, recovered, requireNotAborted } from '../../call/call.js';
+import { after, type MaybePromise, requireNotAborted } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
 import type { ChangesSince } from '../../model/changes_since.js';
 import type { StorageCall, StorageOperation } from '../../model/diagnostic.js';
@@ -8,10 +7,12 @@ import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import { packAppends, packComputed, packCreation } from '../../wasm/appends.js';
 import { callSessionCore, requireRoom, type SessionCore } from '../../wasm/core.js';
+import { MOST_CHANGED } from '../../wasm/protocol.js';
 import {
   type Appended,
   type AppendRequest,
   type Backend,
+  type ChangedSession,
   type ChangesRequest,
   type CreatedSession,
   type CreateRequest,
@@ -31,7 +32,7 @@ import {
   type StateRequest,
   type UpdateRequest,
 } from '../backend.js';
-import { changesOf, hasChanged, withEvents } from '../changes.js';
+import { changesOf } from '../changes.js';
 import {
   appendOnce,
   createOnce,
@@ -58,6 +59,7 @@ import {
   unpackAppend,
   unpackCreation,
   unpackList,
+  unpackMissed,
   unpackOutcome,
   unpackPage,
   unpackRevisions,
@@ -145,11 +147,18 @@ export class CoreBackend implements Backend {
   }
 
   get(request: ReadRequest): MaybePromise<ReadSession | undefined> {
-    const { key, last, after: from, skipCorrupt = false, signal, onRetry } = request;
+    const { key, skipCorrupt = false } = request;
+    const parse = (events: PackedEvents) => this.#storage.parse(events, key.sessionId, skipCorrupt);
+    return this.#session(request, parse);
+  }
+
+  #session<Events>(
+    { key, last, after: from, since, signal, onRetry }: ReadRequest & { readonly since?: number },
+    parse: (events: PackedEvents) => Events,
+  ): MaybePromise<ReadSession<Events> | undefined> {
     const { appName, userId, sessionId } = key;
-    const parse = (events: PackedEvents) => this.#storage.parse(events, sessionId, skipCorrupt);
     const read = this.#read<PackedSession | undefined>(signal, () =>
-      this.core.get(appName, userId, sessionId, last, from, onRetry),
+      this.core.get(appName, userId, sessionId, last, from, since, onRetry),
     );
     return after(read, (session) => session && unpackSession(session, parse));
   }
@@ -189,27 +198,12 @@ export class CoreBackend implements Backend {
     });
   }
 
-  /** The wasm reads changes as it does for an append. This one has no events, so it locks and writes nothing. */
   changes(request: ChangesRequest): MaybePromise<ChangesSince | undefined> {
-    const { key, since, signal, onRetry } = request;
-    const call = { signal, onRetry };
-    return after(this.get({ key, last: 0, ...call }), (session) => {
-      const changes = session && changesOf(session, request);
-      if (changes === undefined || !hasChanged(changes, since)) return changes;
-      const position = { created: changes.created, revision: since, lastEventId: undefined };
-      const read = () => this.append({ key, position, stale: 'merge', events: [], ...call });
-      return recovered(
-        () =>
-          after(read(), ({ revision, lastUpdateTime, missed, state = '{}' }) =>
-            withEvents({ ...changes, revision, lastUpdateTime }, request, missed, state),
-          ),
-        (error) => {
-          // The session was deleted between the two reads. Another one may have its id.
-          if (isSessionError(error, 'not_found')) return this.changes(request);
-          throw error;
-        },
-      );
-    });
+    return after(this.#readChanged(request), (session) => session && changesOf(session, request));
+  }
+
+  #readChanged({ key, since, ...call }: ChangesRequest): MaybePromise<ChangedSession | undefined> {
+    return this.#session({ key, since, last: MOST_CHANGED, ...call }, unpackMissed);
   }
 
   list(request: ListRequest): MaybePromise<ReadList> {
@@ -245,6 +239,7 @@ export class CoreBackend implements Backend {
           () => this.append(rest),
           ({ created }) => created,
         ),
+      (changes) => this.#readChanged(changes),
       request,
     );
   }

@@ -19,7 +19,10 @@ import type { StoredScope } from '../../state/scope.js';
 import { coreError } from '../../wasm/core.js';
 import { SCOPES } from '../../wasm/protocol.js';
 
-/** The events of a read: from memory texts of many events each, joined by commas; from IndexedDB its records. */
+/**
+ * The events of a read: from memory texts of many events each, joined by commas; from IndexedDB its records. A read of
+ * changes has {@link PackedMissed} of both.
+ */
 export type PackedEvents = readonly unknown[];
 
 export type ParseEvents = (events: PackedEvents) => Event[];
@@ -36,7 +39,10 @@ export type PackedSession = readonly [
 /** The last members of a packed session. All are absent if the session has none of them. */
 type PackedDescription = readonly [title?: string, labels?: string, parent?: string];
 
-export function unpackSession(packed: PackedSession, parse: ParseEvents): ReadSession {
+export function unpackSession<Events>(
+  packed: PackedSession,
+  parse: (events: PackedEvents) => Events,
+): ReadSession<Events> {
   const [created, revision, lastUpdateTime, state, events, title, labels, parent] = packed;
   const description = { title, labels, parent };
   return { created, revision, lastUpdateTime, state, events: parse(events), ...description };
@@ -144,11 +150,17 @@ export type PackedAppend = readonly [
   user: number,
   app: number,
   unchanged?: readonly (readonly [position: number, revision: number])[],
-  missed?: readonly (readonly [seq: number, revision: number, text: string])[],
+  missed?: readonly PackedMissed[],
   state?: string,
   placed?: readonly (readonly [seq: number, revision: number])[],
   undone?: readonly string[],
 ];
+
+type PackedMissed = readonly [seq: number, revision: number, text: string];
+
+export function unpackMissed(rows: PackedEvents): MissedEvent[] {
+  return (rows as PackedMissed[]).map(([seq, revision, text]) => ({ seq, revision, text }));
+}
 
 const NO_UNCHANGED: readonly UnchangedEvent[] = [];
 const NO_MISSED: readonly MissedEvent[] = [];
@@ -164,7 +176,7 @@ export function unpackAppend(packed: PackedAppend, count: number): Appended {
     since: Number.isNaN(since) ? undefined : since,
     shared: { user, app },
     unchanged: unchanged?.map(([position, revision]) => ({ position, revision })) ?? NO_UNCHANGED,
-    missed: missed?.map(([seq, revision, text]) => ({ seq, revision, text })) ?? NO_MISSED,
+    missed: missed ? unpackMissed(missed) : NO_MISSED,
     state,
     placed: placed?.map(([seq, revision]) => ({ seq, revision })) ?? newPlaces(revision, count),
     undone,

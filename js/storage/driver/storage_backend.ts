@@ -12,6 +12,7 @@ import type {
   AppendRequest,
   Backend,
   BackendCall,
+  ChangedSession,
   ChangesRequest,
   CreatedSession,
   CreateRequest,
@@ -31,7 +32,7 @@ import type {
   UpdateRequest,
 } from '../backend.js';
 import type { ChangedRequest, ChangedRows } from '../changed_rows.js';
-import { changesOf, hasChanged, withEvents } from '../changes.js';
+import { changesOf } from '../changes.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
 import {
   type PackedAppend,
@@ -182,7 +183,7 @@ export class StorageBackend implements Backend {
     const { signal } = request;
     const append = (request: AppendRequest): MaybePromise<Appended> =>
       this.#with(signal, (storage) => prepareAppend(storage, request).run());
-    return appendOnce(append, request);
+    return appendOnce(append, (changes) => this.#readChanged(changes), request);
   }
 
   /** Absent until the storage is loaded. */
@@ -259,15 +260,16 @@ export class StorageBackend implements Backend {
   }
 
   async changes(request: ChangesRequest): Promise<ChangesSince | undefined> {
-    const { key, since, signal, onRetry } = request;
+    const session = await this.#readChanged(request);
+    return session && changesOf(session, request);
+  }
+
+  async #readChanged(request: ChangesRequest): Promise<ChangedSession | undefined> {
+    const { key, since, signal } = request;
     const read = { key, window: { since, last: MOST_CHANGED } };
     return this.#with(signal, async (storage) => {
-      const rows = await readThrough(storage, read, { signal, onRetry });
-      const { session, events } = rows;
-      if (session === undefined) return undefined;
-      const changes = changesOf(session, request);
-      if (!hasChanged(changes, since)) return changes;
-      return withEvents(changes, request, events, mergedState(key, session, rows));
+      const rows = await readThrough(storage, read, request);
+      return sessionOf(key, rows, rows.events);
     });
   }
 
@@ -370,11 +372,11 @@ function requireTransactions(storage: Storage, compute: Compute | undefined): vo
   throw new SessionError('unsupported', message, { key: 'stateDelta' });
 }
 
-function sessionOf(
+function sessionOf<Events>(
   key: ReadRequest['key'],
   rows: StateRows,
-  events: ReadSession['events'],
-): ReadSession | undefined {
+  events: Events,
+): ReadSession<Events> | undefined {
   const { session } = rows;
   if (session === undefined) return undefined;
   const { created, revision, lastUpdateTime, title, labels, parent } = session;

@@ -3,12 +3,15 @@
  * nothing.
  */
 import { after, type MaybePromise, recovered } from '../../call/call.js';
-import { isSessionError, SessionError } from '../../errors/errors.js';
+import { SessionError } from '../../errors/errors.js';
 import type { StorageOperation } from '../../model/diagnostic.js';
+import { NEVER } from '../../wasm/protocol.js';
 import {
   NO_REVISIONS,
   type Appended,
   type AppendRequest,
+  type ChangedSession,
+  type ChangesRequest,
   type CreatedSession,
   type Deletion,
   type ReadSession,
@@ -40,14 +43,10 @@ export function refuseApplied(
   applied: AppliedOperation | undefined,
 ): void {
   if (applied === undefined || operation.number > applied.number) return;
-  const error = ownSessionGone();
+  const message = 'The write was applied before, and its session was deleted since.';
+  const error = new SessionError('not_found', message, { operation: 'applied' });
   createdOf.set(error, applied.created);
   throw error;
-}
-
-function ownSessionGone(cause?: unknown): SessionError {
-  const message = 'The write was applied before, and its session was deleted since.';
-  return new SessionError('not_found', message, { operation: 'applied', cause });
 }
 
 /** Runs a write. If the storage has applied it before, `answer` makes the result. */
@@ -62,49 +61,49 @@ function unlessApplied<T>(
   });
 }
 
-/** Answers an append that was applied before with what its handle lacks. */
+/**
+ * Answers an append that was applied before with what its handle lacks.
+ *
+ * @param readChanged reads the session with the events that were written after a revision
+ */
 export function appendOnce(
   append: (request: AppendRequest) => MaybePromise<Appended>,
+  readChanged: (request: ChangesRequest) => MaybePromise<ChangedSession | undefined>,
   request: AppendRequest,
 ): MaybePromise<Appended> {
   if (request.operation === undefined) return append(request);
-  const gone = (cause: unknown): never => {
-    throw isSessionError(cause, 'not_found') ? ownSessionGone(cause) : cause;
-  };
-  return unlessApplied(
+  const { key, position, signal, onRetry } = request;
+  const { created, revision } = position;
+  // Without a handle nothing is missed. A handle from elsewhere may have missed all.
+  const since = created < 0 ? NEVER : Number.isNaN(created) ? 0 : revision;
+  const known = created >= 0 ? created : UNKNOWN;
+  return sessionOnce(
     () => append(request),
-    (created, error) => {
-      if (created === DELETED) throw error;
-      return recovered(() => {
-        return after(catchUp(append, request), (appended) => {
-          if (isOwn(created, appended.created)) return appended;
-          throw error;
-        });
-      }, gone);
+    () => readChanged({ key, since, created: undefined, signal, onRetry }),
+    ({ created, revision, lastUpdateTime, state, events: missed }) => {
+      const head = { created, revision, lastUpdateTime };
+      const shared = NO_REVISIONS;
+      return { ...head, since, shared, unchanged: [], missed, state, placed: [] };
     },
+    known,
   );
 }
 
 /**
- * Tells a handle what it has missed since its position, and writes nothing. Only an append has that answer: the events
- * of others, their places, and the state if one of them was replaced. So it is asked for with no events.
+ * Runs a write of a session. If it was applied before, `answer` makes the result of the session, if that is still its own.
+ *
+ * @param known the revision that created the session, if the caller knows it
  */
-function catchUp(
-  append: (request: AppendRequest) => MaybePromise<Appended>,
-  { key, position, signal, onRetry }: AppendRequest,
-): MaybePromise<Appended> {
-  return append({ key, position, stale: 'merge', events: [], signal, onRetry });
-}
-
-/** Runs a write of a session. If it was applied before, `answer` makes the result of the session, if that is still its own. */
-function sessionOnce<T>(
+function sessionOnce<T, Session extends Pick<ReadSession, 'created'>>(
   write: () => MaybePromise<T>,
-  read: () => MaybePromise<ReadSession | undefined>,
-  answer: (session: ReadSession) => T,
+  read: () => MaybePromise<Session | undefined>,
+  answer: (session: Session) => T,
+  known = UNKNOWN,
 ): MaybePromise<T> {
   return unlessApplied(write, (created, error) =>
     after(read(), (session) => {
-      if (session === undefined || !isOwn(created, session.created)) throw error;
+      const isOwn = (revision: number) => revision === UNKNOWN || revision === session?.created;
+      if (session === undefined || !isOwn(created) || !isOwn(known)) throw error;
       return answer(session);
     }),
   );
@@ -136,8 +135,4 @@ export function updateOnce(
 /** Answers a deletion that was applied before. */
 export function deleteOnce(remove: () => MaybePromise<Deletion>): MaybePromise<Deletion> {
   return unlessApplied(remove, () => ({ isDeleted: false }));
-}
-
-function isOwn(created: number, actual: number): boolean {
-  return created === UNKNOWN || created === actual;
 }

@@ -17,7 +17,7 @@ pub use window::Window;
 
 use crate::core::event::EventText;
 use crate::core::state::ByOwner;
-use crate::core::write::{SessionRow, SharedRow};
+use crate::core::write::{EventRow, SessionRow, SharedRow};
 
 /// The result of `read`. `E` holds the events: their texts, or a list in JavaScript.
 #[derive(Debug, Clone)]
@@ -31,6 +31,8 @@ pub struct Rows<E = Vec<EventText>> {
     /// Where the events of a page stand. `None` if no event has the id that the page begins or ends at.
     /// Ignored without a [`Window::page`].
     pub edges: Option<PageEdges>,
+    /// The events that were written after [`Window::since`], in any order. Empty without it.
+    pub changed: Vec<EventRow>,
 }
 
 /// The sessions that `list` returns, ordered by a time, then by id, then by user. Ids compare in

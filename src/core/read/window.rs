@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::core::read::event_page::{EventPage, PageEnd};
-use crate::core::session::Timestamp;
+use crate::core::session::{Revision, Timestamp};
 
 /// A part of a session's events: first the filter by time, then the last events of the rest, or
 /// those at another end.
@@ -19,11 +19,15 @@ pub struct Window {
     /// the page begins or ends. The rows have no edges if it is not stored, or if marks are lost. Only this
     /// crate's storages get such a window.
     pub only_marked: bool,
+    /// Asks for the events that were written after this revision, and for no others. They come as
+    /// [`Rows::changed`](crate::core::read::Rows::changed), and may be more than the limit.
+    pub since: Option<Revision>,
 }
 
 impl Window {
     /// All events.
-    pub const ALL: Self = Self { limit: None, after: None, page: None, only_marked: false };
+    pub const ALL: Self =
+        Self { limit: None, after: None, page: None, only_marked: false, since: None };
     /// No event at all.
     pub const NONE: Self = Self { limit: Some(0), ..Self::ALL };
 
@@ -59,7 +63,7 @@ impl Window {
             Some(PageEnd::After(id)) => position_of(id)?.saturating_add(1)..len,
             _ => 0..len,
         };
-        let limit = self.limit.unwrap_or(usize::MAX);
+        let limit = if self.since.is_some() { 0 } else { self.limit.unwrap_or(usize::MAX) };
         let mut positions = Vec::new();
         while positions.len() < limit {
             let next = if is_forward { range.next() } else { range.next_back() };

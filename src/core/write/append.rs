@@ -66,7 +66,7 @@ pub struct Append {
 }
 
 impl Append {
-    /// Appends to the session with that key. Without events, it only tells what the handle lacks.
+    /// Appends to the session with that key.
     pub fn new(
         key: SessionKey,
         position: HandlePosition,
@@ -84,14 +84,11 @@ impl Append {
                 None
             }
         };
-        if !events.is_empty() {
-            plan.repetition = Repetition::Recognized;
-        }
-        let sees_states = events.is_empty() && policy == StalePolicy::Merge;
+        plan.repetition = Repetition::Recognized;
         let look_back = if has_new_rewind(&events) { LookBack::All } else { LookBack::Policy };
         let mut append = Self {
             plan,
-            progress: Progress { position, sees_states, look_back },
+            progress: Progress { position, sees_states: false, look_back },
             next_progress: None,
             events,
             policy,
@@ -139,7 +136,7 @@ impl Append {
         };
         let Self { events, plan, .. } = self;
         plan.event_ids = events.iter().map(|event| Arc::clone(&event.id)).collect();
-        plan.ids_are_new = !events.is_empty();
+        plan.ids_are_new = true;
         self.plan.scopes = self.scopes();
         self.plan.since = self.since(position);
     }
@@ -174,7 +171,7 @@ impl Append {
         let look_back = self.progress.look_back;
         // A write without a handle has missed nothing.
         let Some(since) = position.since else { return look_back };
-        let has_missed = before.revision > since && !self.events.is_empty();
+        let has_missed = before.revision > since;
         // Such a handle is refused anyway.
         if !has_missed || self.policy == StalePolicy::Reject {
             return look_back;

@@ -27,7 +27,7 @@ pub use create::{Create, NewSession};
 pub use describe::Describe;
 pub use marks::Marks;
 pub use outcome::{Appended, Created};
-pub use plan::{MOST_CHANGED, Plan, Repetition, ScopeSet, Target};
+pub use plan::{Plan, Repetition, ScopeSet, Target};
 pub(crate) use rows::merged;
 pub use rows::{EventChange, EventRow, Found, SessionRow, SharedRow};
 pub use update::Update;

@@ -5,9 +5,6 @@ use std::sync::Arc;
 use crate::core::session::{NEVER, Revision, SessionKey};
 use crate::core::state::{ByOwner, Delta};
 
-/// The most changed events that an append of no events returns. With this many there may be more.
-pub const MOST_CHANGED: usize = 1001;
-
 /// Which states a write needs to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ScopeSet {
@@ -88,17 +85,6 @@ pub enum Repetition {
 }
 
 impl Plan {
-    /// Whether the write stores nothing: it is an append of no events, which only asks what changed. A
-    /// storage needs no lock for it, and no more than [`MOST_CHANGED`] changed events.
-    pub fn only_reads(&self) -> bool {
-        self.event_ids.is_empty() && self.since != NEVER
-    }
-
-    /// Returns the most changed events that the write needs.
-    pub(crate) fn most_changed(&self) -> usize {
-        if self.only_reads() { MOST_CHANGED } else { usize::MAX }
-    }
-
     /// The plan of a write that needs only the head of what it writes to.
     pub(super) fn of(target: impl Into<Target>) -> Self {
         Self {

@@ -77,8 +77,9 @@ impl JsStorage for MemoryStorage {
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Rows<Fragments>> {
         Box::pin(async move {
-            let Rows { session, shared, events, edges } = self.read(target, window, call).await?;
-            Ok(Rows { session, shared, events: fragments(events), edges })
+            let rows = self.read(target, window, call).await?;
+            let Rows { session, shared, events, edges, changed } = rows;
+            Ok(Rows { session, shared, events: fragments(events), edges, changed })
         })
     }
 

@@ -8,7 +8,7 @@ use crate::core::session::Revision;
 use crate::core::write::{
     Append, Appended, Create, Decide, Decision, Describe, Found, Plan, SharedRevisions, Update,
 };
-use crate::wasm::bindings::values::{JsResult, array_of, opened, push2};
+use crate::wasm::bindings::values::{JsResult, array_of, changed_to_javascript, opened, push2};
 
 /// A write that JavaScript asked for.
 pub(super) trait JsWrite: Decide {
@@ -71,15 +71,8 @@ impl JsWrite for Append {
         if are_new && missed.is_empty() && state.is_none() && undone.is_none() {
             return Ok(result.into());
         }
-        let missed_rows = Array::new();
-        for row in missed {
-            let fields = Array::new();
-            push2(&fields, row.seq as f64, row.revision as f64);
-            fields.push(&row.text.into());
-            missed_rows.push(&fields);
-        }
         result.push(&pairs(unchanged.into_iter().map(|(at, revision)| (at as Revision, revision))));
-        result.push(&missed_rows);
+        result.push(&changed_to_javascript(missed));
         result.push(&state.into());
         result.push(&if are_new { JsValue::UNDEFINED } else { pairs(placed.into_iter()).into() });
         let undone = undone

@@ -117,8 +117,10 @@ impl SessionCore {
         self.write(Box::new(Describe::new(key, change)), caller)
     }
 
-    /// Returns a session, as `session_to_javascript` lays it out, or `undefined`. TypeScript has checked the
-    /// numbers, here and in other verbs.
+    /// Returns a session, as `session_to_javascript` lays it out, or `undefined`. With `since`, its events
+    /// are those that were written after that revision. TypeScript has checked the numbers, here and in
+    /// other verbs.
+    #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
     pub fn get(
         &self,
         app_name: String,
@@ -126,15 +128,17 @@ impl SessionCore {
         session_id: String,
         num_recent_events: Option<f64>,
         after_timestamp: Option<f64>,
+        since: Option<f64>,
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         check_owner(&app_name, Some(&user_id))?;
         // No event is earlier than 1970, and none later than the year 9999.
         let after = after_timestamp.map(|time| Timestamp::valid(time.max(0.0)));
         let limit = num_recent_events.map(|count| count as usize);
+        let since = since.map(|since| since as Revision);
         let window = match after {
             Some(None) => Window::NONE,
-            after => Window { limit, after: after.flatten(), ..Window::ALL },
+            after => Window { limit, after: after.flatten(), since, ..Window::ALL },
         };
         let Ok(key) = SessionKey::new(app_name, user_id, session_id) else {
             return Ok(JsValue::UNDEFINED);

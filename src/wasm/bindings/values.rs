@@ -8,7 +8,7 @@ use crate::core::event::EventText;
 use crate::core::read::{PageEdges, Rows};
 use crate::core::session::{Description, SessionHead};
 use crate::core::storage::is_same_json;
-use crate::core::write::{SharedRow, merged};
+use crate::core::write::{EventRow, SharedRow, merged};
 
 /// A result for JavaScript, or a promise of it.
 pub(super) type JsResult = Result<JsValue, JsValue>;
@@ -59,15 +59,29 @@ pub(super) fn fragments(texts: Vec<EventText>) -> Fragments {
 }
 
 /// Returns the session that was read, as `[created, revision, lastUpdateTime, state, fragments,
-/// …description]`, or `undefined`.
+/// …description]`, or `undefined`. A read of changes has them in place of the fragments, as
+/// `changed_to_javascript` lays them out.
 pub(super) fn session_to_javascript(rows: Rows<Fragments>) -> JsResult {
-    let Rows { session: Some(row), shared, events, .. } = rows else {
+    let Rows { session: Some(row), shared, events, changed, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
     };
+    let events = if changed.is_empty() { events } else { changed_to_javascript(changed) };
     let state = merged(&row.state, shared.as_ref().map(Option::as_ref))?;
     let session = opened(row.head, &state, &events);
     push_description(&session, &row.description);
     Ok(session.into())
+}
+
+/// Returns `[seq, revision, text]` for each event.
+pub(super) fn changed_to_javascript(rows: Vec<EventRow>) -> Array {
+    let changed = Array::new();
+    for row in rows {
+        let fields = Array::new();
+        push2(&fields, row.seq as f64, row.revision as f64);
+        fields.push(&row.text.into());
+        changed.push(&fields);
+    }
+    changed
 }
 
 /// Returns the page of events that was read, as `[created, revision, fragments, hasOlder, first, last,

@@ -110,7 +110,7 @@ impl IndexedDbStorage {
         window: &Window,
         call: &dyn Call,
     ) -> Result<Rows<Array>, Failure> {
-        reading::rows(reading::read(&self.access, target, window, call).await?)
+        reading::rows(reading::read(&self.access, target, window, call).await?, window.since)
     }
 
     /// Lists as the verb `list` does, for a reader in JavaScript; see [`listing::texts`].
@@ -132,19 +132,17 @@ impl IndexedDbStorage {
     }
 
     /// Carries out writes in one transaction; each of them may fail by itself. If the transaction
-    /// fails, nothing is stored. Writes that only read wait for no turn, as other reads do.
+    /// fails, nothing is stored.
     pub(crate) async fn write_group(
         &self,
         mut members: Vec<Member<'_>>,
     ) -> Result<Vec<Result<(), Failure>>, Failure> {
-        let only_reads = members.iter().all(Member::only_reads);
         let written: Task<'_, _, Failure> = Box::pin(async {
             let mut full = Vec::new();
             group::write(&self.access, &mut members, &mut full).await?;
             Ok((members, full))
         });
-        let (members, full) =
-            if only_reads { written.await } else { self.access.run_in_turn(written).await }?;
+        let (members, full) = self.access.run_in_turn(written).await?;
         for key in full {
             self.sealer.seal(key);
         }
@@ -176,14 +174,14 @@ impl Storage for IndexedDbStorage {
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Rows> {
         Box::pin(async move {
-            let Rows { session, shared, events: records, edges } =
+            let Rows { session, shared, events: records, edges, changed } =
                 self.read_records(target, window, call).await?;
             let mut events = Vec::new();
             for record in records {
                 let page = Page::read(record.unchecked_ref())?;
                 events.extend(page.rows.into_iter().map(|row| row.text));
             }
-            Ok(Rows { session, shared, events, edges })
+            Ok(Rows { session, shared, events, edges, changed })
         })
     }
 

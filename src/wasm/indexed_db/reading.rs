@@ -1,6 +1,7 @@
 //! Reads a session with a window of its events. Only the records that hold those events are read.
 
 use std::collections::BinaryHeap;
+use std::mem;
 use std::sync::Arc;
 
 use js_sys::Array;
@@ -10,14 +11,18 @@ use crate::core::read::{PageEdges, Rows, Window};
 use crate::core::session::{Revision, Timestamp};
 use crate::core::state::ByOwner;
 use crate::core::storage::Call;
-use crate::core::write::Target;
+use crate::core::write::{EventRow, Target};
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
 use crate::wasm::indexed_db::marked;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::page::{EventFilter, count_admitted, cut, edge_of, seq_of};
-use crate::wasm::indexed_db::records::schema::{BY_ID, BY_TIME, EVENTS, SESSIONS, STATES};
+use crate::wasm::indexed_db::records::page::{
+    EventFilter, Page, count_admitted, cut, edge_of, seq_of,
+};
+use crate::wasm::indexed_db::records::schema::{
+    BY_ID, BY_REPLACEMENT, BY_TIME, EVENTS, SESSIONS, STATES,
+};
 use crate::wasm::object::Record;
 
 /// Reads the records of the app's state, the user's state, the session and its events. Event
@@ -32,9 +37,19 @@ pub(super) async fn read(
 }
 
 /// Converts the list that [`read`] returned. The events are records of one event, or of a page of many.
-pub(super) fn rows(read: JsValue) -> Result<Rows<Array>, Failure> {
+pub(super) fn rows(read: JsValue, since: Option<Revision>) -> Result<Rows<Array>, Failure> {
     let read: Array = read.unchecked_into();
-    let events = read.slice(4, u32::MAX);
+    let mut events = read.slice(4, u32::MAX);
+    let mut changed = Vec::new();
+    if let Some(since) = since {
+        for record in mem::take(&mut events).iter().filter_map(Record::found) {
+            let page = Page::read(&record)?;
+            // A page with new and with replaced events was found twice.
+            if changed.iter().all(|row: &EventRow| row.seq != page.seq()) {
+                changed.extend(page.rows.into_iter().filter(|row| row.revision > since));
+            }
+        }
+    }
     let mut read = read.into_iter();
     let [app, user, session] = [(); 3].map(|()| Record::next(&mut read));
     Ok(Rows {
@@ -45,6 +60,7 @@ pub(super) fn rows(read: JsValue) -> Result<Rows<Array>, Failure> {
             app: app.as_ref().map(Record::shared_row).transpose()?.flatten(),
         },
         events,
+        changed,
     })
 }
 
@@ -70,10 +86,38 @@ async fn read_once(access: &Access, target: &Target, window: &Window) -> Result<
     if let Some(session) = Record::found(found.get(2)).filter(|_| wants_events) {
         // Damaged numbers could make the read endless, or return another session's events.
         session.head()?;
-        let events = read_events(&transaction, &session, window).await?;
+        let events = match window.since {
+            Some(since) => {
+                let most = window.limit.map(|limit| limit as u32);
+                ask_changed(&transaction, &session, since, most);
+                let found = transaction.results().await?;
+                Array::of1(&JsValue::UNDEFINED).concat(&found.flat(1))
+            }
+            None => read_events(&transaction, &session, window).await?,
+        };
         return Ok(found.concat(&events).into());
     }
     Ok(found.into())
+}
+
+/// Requests the records with the events that were written after a revision, and returns the number of
+/// requests. `most` limits the records of new events.
+pub(super) fn ask_changed(
+    transaction: &Transaction,
+    session: &Record,
+    since: Revision,
+    most: Option<u32>,
+) -> usize {
+    if session.revision() <= since {
+        return 0;
+    }
+    let range = keys::from(session.count("number"), keys::after(since));
+    transaction.get_all(EVENTS, &range, most);
+    if session.count("replaced") <= since as f64 {
+        return 1;
+    }
+    transaction.find(EVENTS, BY_REPLACEMENT, &range);
+    2
 }
 
 /// Returns the edges of a page, or `undefined`, and then the records.

@@ -154,11 +154,16 @@ impl<S: Storage> Subject<S> {
             (8, vec![("e4", 9, 9)]),
             (9, vec![]),
         ] {
-            let mut changed = self.find_rows(&[], since).await?.changed;
-            changed.sort_by_key(|row| row.seq);
-            let found: Vec<_> =
-                changed.iter().map(|row| (&*row.id, row.seq, row.revision)).collect();
-            equal(&format!("what changed since {since}"), found, expected)?;
+            let window = Window { since: Some(since), ..Window::ALL };
+            let read = self.storage.read(&key().into(), &window, &()).await.map_err(failed)?;
+            check("a read of changes returned other events", read.events.is_empty())?;
+            let found = self.find_rows(&[], since).await?;
+            for (verb, mut changed) in [("write", found.changed), ("read", read.changed)] {
+                changed.sort_by_key(|row| row.seq);
+                let rows: Vec<_> =
+                    changed.iter().map(|row| (&*row.id, row.seq, row.revision)).collect();
+                equal(&format!("what changed since {since} in `{verb}`"), rows, expected.clone())?;
+            }
         }
         let rows = self.read().await?;
         same_texts(rows.events, &texts_of(&["e1", "e2", "e3", "e4"]))

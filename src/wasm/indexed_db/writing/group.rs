@@ -9,7 +9,7 @@ use std::cell::Cell;
 use wasm_bindgen::JsValue;
 
 use crate::core::session::SessionKey;
-use crate::core::write::{MOST_CHANGED, Plan, Repetition};
+use crate::core::write::{Plan, Repetition};
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::transaction::Mode;
 use crate::wasm::indexed_db::records::failure::Failure;
@@ -56,28 +56,22 @@ async fn write_once(
     full: &mut Vec<SessionKey>,
     has_put: &Cell<bool>,
 ) -> Result<JsValue, Failure> {
-    let only_reads = members.iter().all(Member::only_reads);
     loop {
-        let mode = if only_reads { Mode::Read } else { Mode::Write };
-        let transaction = access.begin(mode, &stores(members, checks)).await?;
+        let transaction = access.begin(Mode::Write, &stores(members, checks)).await?;
         let mut group = Group::new(&transaction, members, checks);
         group.read_rows(transaction.results().await?);
         if let Some(sequence) = &group.sequence {
             sequence.check(&transaction).await?;
         }
-        if !only_reads && group.needs_floor() {
+        if group.needs_floor() {
             checks.floor = true;
             continue;
         }
         let requested = group.request_keys(members);
-        let most = only_reads.then_some(MOST_CHANGED as u32);
-        let requested = group.request_events(&requested, &transaction.results().await?, most);
-        group.read_events(&requested, &transaction.results().await?, only_reads)?;
+        let requested = group.request_events(&requested, &transaction.results().await?);
+        group.read_events(&requested, &transaction.results().await?);
         for member in &mut *members {
             member.done = group.decide(member);
-        }
-        if only_reads {
-            return Ok(JsValue::UNDEFINED);
         }
         if group.must_look_up {
             checks.ids = true;

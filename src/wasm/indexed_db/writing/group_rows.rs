@@ -12,10 +12,11 @@ use crate::core::storage::Call;
 use crate::core::write::{Decide, Target};
 use crate::platform;
 use crate::wasm::indexed_db::connection::transaction::Transaction;
+use crate::wasm::indexed_db::reading::ask_changed;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::page::Page;
-use crate::wasm::indexed_db::records::schema::{BY_ID, BY_REPLACEMENT, EVENTS};
+use crate::wasm::indexed_db::records::schema::{BY_ID, EVENTS};
 use crate::wasm::indexed_db::writing::owner_buffer::OwnerBuffer;
 use crate::wasm::indexed_db::writing::sequence::Sequence;
 use crate::wasm::indexed_db::writing::session_buffer::SessionBuffer;
@@ -36,11 +37,6 @@ impl<'a> Member<'a> {
         let creates = write.plan().creates;
         let token = if creates { f64::from(platform::random_seed() as u32) } else { 0.0 };
         Self { write, call, token, done: Ok(()) }
-    }
-
-    /// Whether it only reads.
-    pub(crate) fn only_reads(&self) -> bool {
-        self.write.plan().only_reads()
     }
 }
 
@@ -184,14 +180,8 @@ impl<'a> Group<'a> {
     }
 
     /// Requests the records with those keys, each only once since a page holds many events, and the
-    /// events changed since each session's revision, from `most` records at most. Returns the index of the
-    /// session for each request.
-    pub(super) fn request_events(
-        &self,
-        keys_for: &[usize],
-        keys: &Array,
-        most: Option<u32>,
-    ) -> Vec<usize> {
+    /// events changed since each session's revision. Returns the index of the session for each request.
+    pub(super) fn request_events(&self, keys_for: &[usize], keys: &Array) -> Vec<usize> {
         let mut found = BinaryHeap::new();
         for (index, key) in keys_for.iter().zip(keys.iter()) {
             // `[number, seq]`.
@@ -211,18 +201,9 @@ impl<'a> Group<'a> {
             }
         }
         for (index, buffer) in self.sessions.iter().enumerate() {
-            let Some((record, number)) = self.stored(index) else {
-                continue;
-            };
-            if record.revision() <= buffer.since {
-                continue;
-            }
-            let range = keys::from(number, keys::after(buffer.since));
-            self.transaction.get_all(EVENTS, &range, most);
-            requested.push(index);
-            if record.count("replaced") > buffer.since as f64 {
-                self.transaction.find(EVENTS, BY_REPLACEMENT, &range);
-                requested.push(index);
+            if let Some((record, _)) = self.stored(index) {
+                let requests = ask_changed(self.transaction, record, buffer.since, None);
+                requested.extend([index].repeat(requests));
             }
         }
         requested
@@ -235,27 +216,18 @@ impl<'a> Group<'a> {
         Some((record, record.count("number")))
     }
 
-    /// Takes the events that were read. With `is_exact`, fails with `corrupt_record` if a record is damaged.
-    pub(super) fn read_events(
-        &mut self,
-        requested: &[usize],
-        results: &Array,
-        is_exact: bool,
-    ) -> Result<(), Failure> {
+    /// Takes the events that were read. A damaged record is skipped, so that it does not block new events.
+    pub(super) fn read_events(&mut self, requested: &[usize], results: &Array) {
         for (index, records) in requested.iter().zip(results.iter()) {
             let Some(buffer) = self.sessions.get_mut(*index) else {
                 continue;
             };
             for record in records.unchecked_into::<Array>().iter().filter_map(Record::found) {
-                match Page::read(&record) {
-                    Ok(page) => buffer.take_in(page),
-                    Err(failure) if is_exact => return Err(failure),
-                    // A damaged record is skipped, so that it does not block new events.
-                    Err(_) => {}
+                if let Ok(page) = Page::read(&record) {
+                    buffer.take_in(page);
                 }
             }
         }
-        Ok(())
     }
 
     /// Puts all changed records. Returns the sessions that have enough open records for a page.

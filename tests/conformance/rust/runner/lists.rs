@@ -9,9 +9,10 @@ use crate::conformance::request::Request;
 use crate::conformance::runner::Runner;
 use crate::conformance::stop::Stop;
 use crate::core::read::{ListOrder, ListPage, ListPlace, PageEnd};
-use crate::core::storage::{MOST_CHANGED, Storage};
-use crate::core::write::{Append, StalePolicy};
+use crate::core::storage::Storage;
+use crate::core::write::{Appended, EventRow};
 use crate::service::text_service::{EventCursor, ReadSession};
+use crate::service::{ChangedEvent, SessionChanges};
 
 impl<S: Storage> Runner<S> {
     pub(super) async fn list(&self, call: &Call) -> Result<(Kind, Value), Stop> {
@@ -119,15 +120,34 @@ impl<S: Storage> Runner<S> {
     pub(super) async fn list_changes(&self, call: &Call) -> Result<(Kind, Value), Stop> {
         let name = call.handle.as_deref().unwrap_or_default();
         let mut current = self.copy_of(name).await?;
-        let (key, position) = (current.key.clone(), current.position.clone());
-        let mut append = Append::new(key, position, StalePolicy::Merge, Vec::new());
-        self.service.texts.write(&mut append).await?;
-        let changes = append.finish()?;
-        if changes.state.is_none() {
-            return Err(Stop::Broken("an append of no events returned no state".into()));
+        let missing = || Stop::Broken(format!("the handle {name:?} has no revision"));
+        let since = current.revision().ok_or_else(missing)?;
+        let SessionChanges { head, changes } =
+            self.service.list_changes(&current.key, since).await?;
+        let is_complete = changes.is_some();
+        if let Some((events, state)) = changes {
+            let missed = events.into_iter().map(|ChangedEvent { seq, revision, event }| EventRow {
+                id: event.id.as_str().into(),
+                seq,
+                revision,
+                timestamp: event.timestamp,
+                text: json!(event).to_string().into(),
+            });
+            let state = Some(Value::Object(state).to_string());
+            let (unchanged, placed, shared) = Default::default();
+            let missed = missed.collect();
+            let appended = Appended {
+                head,
+                unchanged,
+                placed,
+                missed,
+                state,
+                since: Some(since),
+                shared,
+                undone: None,
+            };
+            current.receive(appended, &[])?;
         }
-        let is_complete = changes.missed.len() < MOST_CHANGED;
-        current.receive(changes, &[])?;
         let mut session = current.to_json();
         if let Value::Object(members) = &mut session {
             members.insert("isComplete".into(), is_complete.into());
