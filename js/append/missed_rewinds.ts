@@ -1,7 +1,7 @@
 /**
- * What a handle keeps of rewinds that it has missed. An append moves the handle's revision past them, but a run that was
- * undone may still go on through the handle. So an append for such a run is sent with the position of before the rewind:
- * then the core finds the rewind again, and refuses the append.
+ * What a handle keeps of rewinds that it has missed. An append moves the handle's revision past them, but a run that they
+ * have undone may still go on through the handle. So the appends of this run are sent with the handle's position before
+ * the rewind. The core then finds the rewind again, and refuses them.
  */
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import { isFilled } from '../history/marks.js';

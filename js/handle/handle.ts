@@ -42,7 +42,7 @@ export interface HandleRecord {
   missedRewind: MissedRewind | undefined;
 }
 
-/** A rewind behind the back of a handle, which may still run an invocation that was undone. */
+/** Rewinds that were stored after a handle was read. A run that they have undone may still go on through the handle. */
 interface MissedRewind {
   /** The position of the handle before the first such rewind. */
   readonly position: HandlePosition;

@@ -16,7 +16,7 @@ const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 30_000;
 /**
  * The number of pauses that grow while the server cannot be reached. The last one takes 2 seconds at most, so that
- * changes are here within 3 seconds after the server is back.
+ * changes arrive within 3 seconds after the server is back.
  */
 const GROWING_PAUSES = 3;
 /** Milliseconds without a sign of the server, which sends one every 15 seconds. */

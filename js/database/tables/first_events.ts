@@ -20,9 +20,9 @@ const MAX_SESSIONS = 1000;
  * Remembers the first events of invocations that rewinds name, because an append does not change which event is the
  * first one.
  *
- * Only a program whose clock is behind inserts an event before others. So an event is first remembered when the
- * session is written {@link LOOK_BACK_MICROS} after it. What a clock further behind inserts may be overlooked until
- * this program starts again.
+ * Only a program whose clock is behind inserts an event before others. So an event is remembered only once the
+ * session was written {@link LOOK_BACK_MICROS} after it. An event of a clock that is further behind may be overlooked
+ * until this program starts again.
  */
 export class FirstEvents {
   readonly #kept = new Map<string, KeptEvents>();
