@@ -2,11 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type Event, IndexedDbSessionService, isSessionError } from 'adk-session-wasm';
+import {
+  type Event,
+  IndexedDbSessionService,
+  isSessionError,
+  type Session,
+} from 'adk-session-wasm';
 import { type Context, inTab, newName } from '../context.js';
 import { around } from '../page/around.js';
 import { dump } from '../page/bare.js';
 import { idsOf, keyOf, mark, numbers } from '../page/events.js';
+import { giveUp, make, open } from '../loss/loss.js';
 import { TIMEOUT, Watchdogs } from '../page/watchdogs.js';
 
 /** What the tests call in the page. */
@@ -16,6 +22,9 @@ export const inPage = {
   interruptLettingGo,
   interruptTimer,
   closeAfterTrap,
+  leaveAfterTrap,
+  loseAfterTrap,
+  open,
 };
 type Page = typeof inPage;
 
@@ -83,6 +92,27 @@ export function exceptions(context: Context): void {
       const { outcomes, events } = await tab.call('closeAfterTrap', newName());
       assert.deepEqual(outcomes, ['internal', 'stored', 'closed']);
       assert.deepEqual(events, ['before']);
+    });
+  });
+
+  it('a page that is left and restored after a trap goes on', async () => {
+    await inTab<Page>(context, async (tab) => {
+      const { outcomes, events, uncaught } = await tab.call('leaveAfterTrap', newName());
+      assert.deepEqual(outcomes, ['internal', 'stored']);
+      assert.deepEqual(events, ['before', 'after']);
+      assert.deepEqual(uncaught, []);
+    });
+  });
+
+  it('a database that the browser gives up after a trap is reported as lost', async () => {
+    const name = newName();
+    await inTab<Page>(context, async (tab) => {
+      assert.equal(await tab.call('loseAfterTrap', name), 'internal');
+    });
+    await inTab<Page>(context, async (tab) => {
+      const { lost, events } = await tab.call('open', name);
+      assert.match(lost.after, new RegExp(`gave up the database "${name}"`));
+      assert.deepEqual(events, []);
     });
   });
 
@@ -354,14 +384,52 @@ async function interruptTimer(name: string): Promise<Broken> {
   return { thrown: exception.thrown(), outcomes, uncaught: uncaught() };
 }
 
+/** The page is left and restored after the wasm of a service has stopped in the middle of an append. */
+async function leaveAfterTrap(name: string): Promise<{
+  outcomes: string[];
+  events: string[];
+  uncaught: string[];
+}> {
+  const endUncaught = uncaughtOf();
+  const service = new IndexedDbSessionService({ name });
+  const session = await service.createSession(keyOf('one'));
+  await service.appendEvent({ session, event: mark('before') });
+  const outcomes = [await trappedAppend(service, session)];
+  dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+  const other = new IndexedDbSessionService({ name });
+  const current = other.getSession(keyOf('one'));
+  dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+  const after = { session: (await current)!, event: mark('after') };
+  outcomes.push(await outcomeOf(() => other.appendEvent(after)));
+  const events = idsOf(await other.getSession(keyOf('one')));
+  await other.close();
+  return { outcomes, events, uncaught: endUncaught() };
+}
+
+/** The database is deleted after the wasm of a service has stopped in the middle of an append. */
+async function loseAfterTrap(name: string): Promise<string> {
+  await make(name);
+  const service = new IndexedDbSessionService({ name });
+  const session = (await service.getSession(keyOf('one')))!;
+  const outcome = await trappedAppend(service, session);
+  await giveUp(name);
+  return outcome;
+}
+
+/** Appends an event while the wasm stops. */
+async function trappedAppend(service: IndexedDbSessionService, session: Session): Promise<string> {
+  const trap = throwOnce('push', 1, new WebAssembly.RuntimeError('unreachable'));
+  const outcome = await outcomeOf(() => service.appendEvent({ session, event: mark('during') }));
+  trap.stop();
+  return outcome;
+}
+
 /** A service is closed after its wasm has stopped in the middle of an append. */
 async function closeAfterTrap(name: string): Promise<{ outcomes: string[]; events: string[] }> {
   const service = new IndexedDbSessionService({ name });
   const session = await service.createSession(keyOf('one'));
   await service.appendEvent({ session, event: mark('before') });
-  const trap = throwOnce('push', 1, new WebAssembly.RuntimeError('unreachable'));
-  const outcomes = [await outcomeOf(() => service.appendEvent({ session, event: mark('during') }))];
-  trap.stop();
+  const outcomes = [await trappedAppend(service, session)];
   outcomes.push(await outcomeOf(() => service.close()));
   outcomes.push(await outcomeOf(() => service.getSession(keyOf('one'))));
   const other = new IndexedDbSessionService({ name });
