@@ -120,6 +120,17 @@ describe('The requests to models after a compaction of Python', () => {
     assert.deepEqual(await requestsOf(make, steps), await requestsOf(make, say(one, two, three)));
   });
 
+  it('are the same but for the thoughts if the framework prunes these', async () => {
+    const steps = [...say(one, two), compact, ...say(three, four, 'plain 5')];
+    const pruned = await lastRequests(COMPACTORS.TrajectoryThoughtPruningCompactor!, steps);
+    const plain = await lastRequests(WITHOUT_COMPACTOR, steps);
+    assert.ok(JSON.stringify(plain).includes(summary.text));
+    assert.deepEqual(
+      withoutRandomIds(withoutThoughts(pruned)),
+      withoutRandomIds(withoutThoughts(plain)),
+    );
+  });
+
   it('are compacted again by the framework, which reads the summary as a message', async () => {
     const make = COMPACTORS.TokenBasedContextCompactor!;
     const steps = [...say(one), { compact: [one, one] } as const, ...say('plain 3', 'plain 5')];
