@@ -126,6 +126,22 @@ it('a lost response to a version of an event does not undo what a later event wr
   await requireState(server, tabs, { kept: 1, a: 9, b: 2 }, ['e1', 'e2']);
 });
 
+/** Another device replaces the event `e1`, whose answer was lost. A handle that was read before the answer came learns of it. */
+async function requireReplacedShown(server: Server, cache: CachedSessionService): Promise<void> {
+  await until(() => server.lostResponses === 0);
+  const { service } = server;
+  const others = await service.getSession(KEY);
+  const replacement = { ...event('e1'), content: { role: 'user', parts: [{ text: 'theirs' }] } };
+  await service.appendEvent({ session: others!, event: replacement });
+  // The copy has the other version, and the operation without an answer lies over it.
+  const handle = await cache.getSession({ ...KEY, config: { reads: 'network-first' } });
+  assert.equal(handle!.events[0]?.content?.parts?.[0]?.text, 'e1');
+  await cache.sync();
+  await cache.appendEvent({ session: handle!, event: event('e2') });
+  assert.equal(handle!.events[0]?.content?.parts?.[0]?.text, 'theirs');
+  await cache.close();
+}
+
 it('a handle shows the version of another device after a late answer to an append which that device has replaced', async () => {
   const server = new Server();
   const { cache } = openCache(server);
@@ -133,18 +149,7 @@ it('a handle shows the version of another device after a late answer to an appen
   await cache.sync();
   server.lostResponses = 1;
   await cache.appendEvent({ session, event: event('e1') });
-  await until(() => server.lostResponses === 0);
-  const { service } = server;
-  const others = await service.getSession(KEY);
-  const replacement = { ...event('e1'), content: { role: 'user', parts: [{ text: 'theirs' }] } };
-  await service.appendEvent({ session: others!, event: replacement });
-  // The copy has the other version, and the append without an answer lies over it.
-  const handle = await cache.getSession({ ...KEY, config: { reads: 'network-first' } });
-  assert.equal(handle!.events[0]?.content?.parts?.[0]?.text, 'e1');
-  await cache.sync();
-  await cache.appendEvent({ session: handle!, event: event('e2') });
-  assert.equal(handle!.events[0]?.content?.parts?.[0]?.text, 'theirs');
-  await cache.close();
+  await requireReplacedShown(server, cache);
 });
 
 it('a handle shows the version of another device after a late answer to a creation whose event that device has replaced', async () => {
@@ -152,16 +157,5 @@ it('a handle shows the version of another device after a late answer to a creati
   const { cache } = openCache(server);
   server.lostResponses = 1;
   await cache.createSession({ ...KEY, events: [event('e1')] });
-  await until(() => server.lostResponses === 0);
-  const { service } = server;
-  const others = await service.getSession(KEY);
-  const replacement = { ...event('e1'), content: { role: 'user', parts: [{ text: 'theirs' }] } };
-  await service.appendEvent({ session: others!, event: replacement });
-  // The copy has the other version, and the creation without an answer lies over it.
-  const handle = await cache.getSession({ ...KEY, config: { reads: 'network-first' } });
-  assert.equal(handle!.events[0]?.content?.parts?.[0]?.text, 'e1');
-  await cache.sync();
-  await cache.appendEvent({ session: handle!, event: event('e2') });
-  assert.equal(handle!.events[0]?.content?.parts?.[0]?.text, 'theirs');
-  await cache.close();
+  await requireReplacedShown(server, cache);
 });
