@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { tsImport } from 'tsx/esm/api';
 import { withPages } from '../browser/pages.mjs';
-import { key, modelView } from '../model_view.mjs';
+import { Clock, key, modelView } from '../model_view.mjs';
 import { OurService } from '../services.mjs';
 
 /** @type {typeof import('../../tests/js/database/servers.js')} */
@@ -45,14 +45,15 @@ export default async function history(browserNames) {
 
 /** @param {string} storage @param {string} url @param {string} pythonUrl the URL for google-adk for Python */
 async function overDatabase(storage, url, pythonUrl) {
-  const service = new DatabaseSessionService(url);
+  const clock = new Clock();
+  const service = new DatabaseSessionService(url, { clock: clock.read });
   const python = startPython(program, pythonUrl);
   const { appName: app_name, userId: user_id, sessionId: session_id } = key;
   /** @param {import('adk-session-wasm').Event[]} events */
   const append = (events) =>
     python.ask({ continue: { app_name, user_id, session_id }, events: events.map(inSeconds) });
   try {
-    return await modelView(storage, service, append);
+    return await modelView(storage, service, { append, clock });
   } finally {
     await service.close();
     await python.end();

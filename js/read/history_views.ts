@@ -4,7 +4,11 @@ import { compactionOf, isMarker } from '../history/marks.js';
 import { noteSummarised, viewOf } from '../history/view.js';
 import type { Event } from '../model/event/event.js';
 import type { CompositeSessionKey, HistoryView } from '../model/session.js';
-import type { ReadMarkers, ReadSession } from '../storage/backend.js';
+import { copyJson } from '../json/copy.js';
+import { putLast } from '../members/bounded_map.js';
+import type { ChangedSession, ReadMarkers, ReadSession } from '../storage/backend.js';
+import { parseEventText } from '../storage/stored_events.js';
+import { MOST_CHANGED } from '../wasm/protocol.js';
 import { endOfView } from './end_of_view.js';
 import { missingCalls } from './history_window.js';
 
@@ -21,6 +25,8 @@ export interface ViewSource {
   readonly load: (window: EventWindow) => MaybePromise<ReadSession | undefined>;
   /** Returns `undefined` if there is no session, or if the storage cannot find markers alone. */
   readonly markers: () => MaybePromise<ReadMarkers | undefined>;
+  /** Returns `undefined` if there is no session, or if the storage cannot read changed events alone. */
+  readonly changed: (since: number) => MaybePromise<ChangedSession | undefined>;
   /** Whether events that cannot be read are left out. */
   readonly skipsCorrupt: boolean;
 }
@@ -34,8 +40,10 @@ interface KeptView {
   readonly limit: number;
   /** The ids of a transcript's events that a summary stands for. */
   readonly summarised: ReadonlySet<string>;
-  /** The last stored event. */
-  readonly lastId: string | undefined;
+  /** The ids of the last stored events. */
+  readonly storedIds: readonly string[];
+  /** How many stored events follow the last marker. */
+  readonly afterMarker: number;
   /** Compactions hide no event after this time. */
   readonly hiddenUntil: number;
 }
@@ -57,8 +65,8 @@ const WHOLE: EventWindow = { last: undefined, from: undefined };
  *
  * Otherwise the markers are read, and then more and more of the last events, until these decide the end of the view;
  * see {@link endOfView}. If the storage cannot find markers alone, all events are read. The end of the view is kept.
- * Later reads continue it with the events since. They do so only if the revision shows that ordinary events were
- * appended, and that nothing else was written.
+ * Later reads load only the events that have changed since. They continue what is kept if these are new, ordinary
+ * events.
  */
 export class ViewReader {
   /** By key and view; the first one was used least recently. */
@@ -71,61 +79,79 @@ export class ViewReader {
     view: HistoryView,
   ): MaybePromise<ReadSession | undefined> {
     const { last, from } = window;
-    const { load } = source;
+    const { load, skipsCorrupt } = source;
     if (view === 'raw') return load(window);
     if (last === undefined || from !== undefined) {
       return after(load(WHOLE), (read) => {
         return read && { ...read, events: inWindow(viewOf(read.events, view).events, window) };
       });
     }
-    const name = JSON.stringify([key.appName, key.userId, key.sessionId, view]);
-    return after(load(window), (read) => {
+    const name = JSON.stringify([key.appName, key.userId, key.sessionId, view, skipsCorrupt]);
+    const kept = this.#kept.get(name);
+    const isEnough = kept !== undefined && kept.limit >= last && kept.afterMarker < last;
+    return after(isEnough ? source.changed(kept.revision) : undefined, (session) => {
+      const isKept = isEnough && session !== undefined;
+      const continued = isKept ? this.#continue(name, kept, session, last) : undefined;
+      return continued ?? this.#readEnd(name, source, last, view);
+    });
+  }
+
+  /**
+   * Returns the last events of a kept view with those that follow it. `undefined` if they change what it shows, or if
+   * no marker is among the last stored events.
+   */
+  #continue(
+    name: string,
+    kept: KeptView,
+    session: ChangedSession,
+    last: number,
+  ): ReadSession | undefined {
+    const later = laterEvents(kept, session);
+    if (later === undefined) return undefined;
+    const events = [...kept.events, ...later];
+    const storedIds = [...kept.storedIds, ...later.map(({ id }) => id)];
+    const afterMarker = kept.afterMarker + later.length;
+    this.#keep(name, { ...kept, revision: session.revision, events, storedIds, afterMarker });
+    if (afterMarker >= last) return undefined;
+    const shown = copyJson(lastOf(events, last));
+    noteSummarised(shown, kept.summarised);
+    return { ...session, events: shown };
+  }
+
+  /** Reads the end of a view, and keeps it if it is not just the last stored events. */
+  #readEnd(
+    name: string,
+    source: ViewSource,
+    last: number,
+    view: Exclude<HistoryView, 'raw'>,
+  ): MaybePromise<ReadSession | undefined> {
+    return after(source.load({ last, from: undefined }), (read) => {
       if (read?.events.some(isMarker) !== true) return read;
-      const kept = this.#kept.get(name);
-      const later = kept === undefined || kept.limit < last ? undefined : laterEvents(kept, read);
-      if (kept !== undefined && later !== undefined) {
-        const stored = new Map(read.events.map((event) => [event.id, event]));
-        const copies = [...kept.events, ...structuredClone(later)];
-        this.#keep(name, read, { ...kept, events: copies });
-        const events = inWindow(copies, window).map(
-          (event) => stored.get(event.id) ?? structuredClone(event),
-        );
-        noteSummarised(events, kept.summarised);
-        return { ...read, events };
-      }
-      const limit = Math.max(last, kept?.limit ?? 0);
+      const limit = Math.max(last, this.#kept.get(name)?.limit ?? 0);
       const isWhole = read.events.length < last && !source.skipsCorrupt;
       const whole = isWhole ? wholeView(read, view) : undefined;
       return after(whole ?? readEnd(source, view, limit, ATTEMPTS), (end) => {
         if (end === undefined) return undefined;
-        const { read, events, hiddenUntil } = end;
-        const copies =
-          limit > LONGEST_KEPT ? [] : structuredClone(inWindow(events, { last: limit, from }));
+        const { read, hiddenUntil } = end;
+        const { created, revision } = read;
+        const events = lastOf(end.events, last);
+        if (limit > LONGEST_KEPT) return { ...read, events };
+        const copies = copyJson(lastOf(end.events, limit));
         const ids = copies.map(({ id }) => id).filter((id) => end.summarised.has(id));
         const summarised = new Set(ids);
-        this.#keep(name, read, { events: copies, limit, summarised, hiddenUntil });
-        return { ...read, events: inWindow(events, window) };
+        const storedIds = read.events.map(({ id }) => id);
+        const afterMarker = read.events.length - 1 - read.events.findLastIndex(isMarker);
+        const marks = { summarised, storedIds, afterMarker, hiddenUntil };
+        this.#keep(name, { created, revision, events: copies, limit, ...marks });
+        return { ...read, events };
       });
     });
   }
 
-  /** Keeps the end of a view for windows of up to `limit` events. */
-  #keep(
-    name: string,
-    { created, revision, events: stored }: ReadSession,
-    view: Pick<KeptView, 'limit' | 'summarised' | 'hiddenUntil'> & { readonly events: Event[] },
-  ): void {
-    this.#kept.delete(name);
-    const { limit } = view;
-    if (limit > LONGEST_KEPT) return;
-    const events = inWindow(view.events, { last: limit, from: undefined });
-    const lastId = stored.at(-1)?.id;
-    this.#kept.set(name, { ...view, created, revision, events, lastId });
-    if (this.#kept.size <= MOST_KEPT) return;
-    for (const [oldest] of this.#kept) {
-      this.#kept.delete(oldest);
-      break;
-    }
+  #keep(name: string, kept: KeptView): void {
+    const events = lastOf(kept.events, kept.limit);
+    const storedIds = lastOf(kept.storedIds, MOST_CHANGED);
+    putLast(this.#kept, name, { ...kept, events, storedIds }, MOST_KEPT);
   }
 }
 
@@ -170,15 +196,24 @@ function readEnd(
 
 /**
  * Returns the events that follow a kept view. `undefined` if something else was written since, or if they change what
- * the view shows. Each appended event raises the revision by one, but over SQL databases, where a revision is a time:
- * there each append ends what is kept.
+ * the view shows. Over SQL databases the changed events may be known, and an event of a program whose clock is behind
+ * may stand before known ones.
  */
-function laterEvents(kept: KeptView, { created, revision, events }: ReadSession) {
-  const since = events.findLastIndex(({ id }) => id === kept.lastId) + 1;
-  const later = events.slice(since);
-  const isOther = created !== kept.created || revision !== kept.revision + later.length;
-  if (since === 0 || isOther || later.some(isMarker)) return undefined;
-  if (later.some(({ timestamp }) => timestamp <= kept.hiddenUntil)) return undefined;
+function laterEvents(kept: KeptView, session: ChangedSession): Event[] | undefined {
+  const { created, revision, events: changed } = session;
+  if (created !== kept.created || revision < kept.revision) return undefined;
+  if (revision === kept.revision) return [];
+  if (changed.length >= MOST_CHANGED) return undefined;
+  const known = new Set(kept.storedIds);
+  const later: Event[] = [];
+  for (const { seq, revision, text } of [...changed].sort((one, other) => one.seq - other.seq)) {
+    const event = parseEventText(text);
+    if (event === undefined) return undefined;
+    if (known.has(event.id) && revision <= kept.revision) continue;
+    const isNew = !known.has(event.id) && seq > kept.revision;
+    if (!isNew || isMarker(event) || event.timestamp <= kept.hiddenUntil) return undefined;
+    later.push(event);
+  }
   // A response brings back a call that is hidden.
   const mayRecover =
     kept.hiddenUntil >= 0 && missingCalls(later, [...kept.events, ...later]).size > 0;
@@ -195,5 +230,9 @@ function lastHidden(events: readonly Event[]): number {
 /** Returns the events of a window, as storages select them. */
 function inWindow(events: Event[], { last, from }: EventWindow): Event[] {
   const later = from === undefined ? events : events.filter(({ timestamp }) => timestamp >= from);
-  return last === undefined ? later : later.slice(Math.max(0, later.length - last));
+  return last === undefined ? later : lastOf(later, last);
+}
+
+function lastOf<Item>(list: readonly Item[], count: number): Item[] {
+  return list.slice(Math.max(0, list.length - count));
 }

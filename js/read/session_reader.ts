@@ -15,6 +15,7 @@ import {
   type Backend,
   type BackendCall,
   callOf,
+  type ChangedSession,
   type CreatedSession,
   type ReadMarkers,
   type ReadSession,
@@ -74,6 +75,10 @@ export class SessionReader {
         load: ({ last, from }) =>
           call<ReadSession | undefined>((backend) => backend.get({ ...given, last, after: from })),
         markers: () => call<ReadMarkers | undefined>((backend) => backend.markers?.(given)),
+        changed: (since) =>
+          call<ChangedSession | undefined>((backend) =>
+            backend.readChanged?.({ ...given, since, created: undefined }),
+          ),
         skipsCorrupt: skipCorrupt,
       };
       return after(this.#views.read(key, source, { last, from }, view), (found) => {

@@ -280,6 +280,8 @@ export interface Backend {
   page(request: PageRequest): MaybePromise<ReadPage | undefined>;
   /** Returns `undefined` if there is no session, or if the storage cannot find markers alone. */
   markers?(request: MarkersRequest): MaybePromise<ReadMarkers | undefined>;
+  /** Reads a session with only the events that have changed, in any order. Absent over a server and a cache. */
+  readChanged?(request: ChangesRequest): MaybePromise<ChangedSession | undefined>;
   /** Reads what has changed in a session. Returns `undefined` if there is no session. */
   changes(request: ChangesRequest): MaybePromise<ChangesSince | undefined>;
   /** Lists sessions of a user; without `userId` of all users of the app. */

@@ -199,10 +199,10 @@ export class CoreBackend implements Backend {
   }
 
   changes(request: ChangesRequest): MaybePromise<ChangesSince | undefined> {
-    return after(this.#readChanged(request), (session) => session && changesOf(session, request));
+    return after(this.readChanged(request), (session) => session && changesOf(session, request));
   }
 
-  #readChanged({ key, since, ...call }: ChangesRequest): MaybePromise<ChangedSession | undefined> {
+  readChanged({ key, since, ...call }: ChangesRequest): MaybePromise<ChangedSession | undefined> {
     return this.#session({ key, since, last: MOST_CHANGED, ...call }, unpackMissed);
   }
 
@@ -239,7 +239,7 @@ export class CoreBackend implements Backend {
           () => this.append(rest),
           ({ created }) => created,
         ),
-      (changes) => this.#readChanged(changes),
+      (changes) => this.readChanged(changes),
       request,
     );
   }

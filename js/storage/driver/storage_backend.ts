@@ -183,7 +183,7 @@ export class StorageBackend implements Backend {
     const { signal } = request;
     const append = (request: AppendRequest): MaybePromise<Appended> =>
       this.#with(signal, (storage) => prepareAppend(storage, request).run());
-    return appendOnce(append, (changes) => this.#readChanged(changes), request);
+    return appendOnce(append, (changes) => this.readChanged(changes), request);
   }
 
   /** Absent until the storage is loaded. */
@@ -260,11 +260,11 @@ export class StorageBackend implements Backend {
   }
 
   async changes(request: ChangesRequest): Promise<ChangesSince | undefined> {
-    const session = await this.#readChanged(request);
+    const session = await this.readChanged(request);
     return session && changesOf(session, request);
   }
 
-  async #readChanged(request: ChangesRequest): Promise<ChangedSession | undefined> {
+  async readChanged(request: ChangesRequest): Promise<ChangedSession | undefined> {
     const { key, since, signal } = request;
     const read = { key, window: { since, last: MOST_CHANGED } };
     return this.#with(signal, async (storage) => {

@@ -69,17 +69,16 @@ describe('The end of a view', () => {
     await append(...turns, rewound('r', 'i2998'), compaction('c', 1000, 3980), event('a', 'j1'));
 
     const expected = ['adk-view:c', ...turns.slice(2981, 2998).map(({ id }) => id), 'a'];
-    for (const count of [3003, 20, 20]) {
+    // The first read finds markers, and reads everything. The next ones load what has changed.
+    for (const counts of [[20, 3003], [0], [0]]) {
       loaded.length = 0;
       assert.deepEqual(idsOf(await shown(service, 'model', 20)), expected);
-      // The first read finds markers, and reads everything. The next ones continue it.
-      assert.equal(loaded.at(-1), count);
-      assert.ok(loaded.length === (count === 3003 ? 2 : 1));
+      assert.deepEqual(loaded, counts);
     }
     await append(event('b', 'j2'), event('d', 'j2'));
     loaded.length = 0;
     assert.deepEqual(idsOf(await shown(service, 'model', 20)), [...expected, 'b', 'd'].slice(-20));
-    assert.deepEqual(loaded, [20]);
+    assert.deepEqual(loaded, [2]);
 
     for (const written of [event('d', 'j2', { author: 'again' }), rewound('s', 'j2')]) {
       await append(written);
@@ -88,7 +87,7 @@ describe('The end of a view', () => {
       assert.equal(loaded.at(-1), 3005 + (written.id === 's' ? 1 : 0), 'all, once');
       loaded.length = 0;
       await shown(service, 'model', 20);
-      assert.deepEqual(loaded, [20]);
+      assert.deepEqual(loaded, [0]);
     }
 
     // The last events that are loaded lack most of those of the view.
