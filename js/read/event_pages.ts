@@ -89,8 +89,12 @@ export class EventPages {
     });
   }
 
-  /** Reads a page of a view: without markers the stored page, and otherwise from the whole history if it must. */
-  #readIn(view: HistoryView, page: PageRequest): MaybePromise<ReadPage> {
+  /**
+   * Reads a page of a view: without markers the stored page, and otherwise from the whole history if it must.
+   *
+   * @param isShown whether the page ends where the view shows the event, and not where it is stored
+   */
+  #readIn(view: HistoryView, page: PageRequest, isShown = false): MaybePromise<ReadPage> {
     if (view === 'raw') return this.read(page);
     requireId('sessionId', page.key.sessionId);
     const markers = this.#parts.call<ReadMarkers | undefined>(page.signal, (backend) =>
@@ -98,7 +102,7 @@ export class EventPages {
     );
     return after(markers, (markers) => {
       const read = markers && this.#readFrom(markers, view, page);
-      return after(read, (read) => read ?? this.#readWhole(view, page));
+      return after(read, (read) => read ?? this.#readWhole(view, page, isShown));
     });
   }
 
@@ -131,7 +135,11 @@ export class EventPages {
     return attempt(2 * page.limit);
   }
 
-  #readWhole(view: Exclude<HistoryView, 'raw'>, page: PageRequest): MaybePromise<ReadPage> {
+  #readWhole(
+    view: Exclude<HistoryView, 'raw'>,
+    page: PageRequest,
+    isShown: boolean,
+  ): MaybePromise<ReadPage> {
     const { key, direction, eventId, limit, skipCorrupt } = page;
     const read = this.#parts.call<ReadSession | undefined>(page.signal, (backend) =>
       backend.get({ key, skipCorrupt, ...callOf(page) }),
@@ -140,7 +148,7 @@ export class EventPages {
       if (read === undefined) throw sessionNotFound(key.sessionId);
       const pages = new ViewPages(read.events, view);
       const found =
-        direction === 'after' ? pages.after(eventId, limit) : pages.before(eventId, limit);
+        direction === 'after' ? pages.after(eventId, limit) : pages.before(eventId, limit, isShown);
       return { created: read.created, ...found };
     });
   }
@@ -197,7 +205,8 @@ export class EventPages {
       withCount: false,
     } as const;
     const { handles } = this.#parts;
-    return after(this.#readIn(handles.viewOf(state), { ...page, signal, onRetry }), (read) => {
+    const view = handles.viewOf(state);
+    return after(this.#readIn(view, { ...page, signal, onRetry }, true), (read) => {
       const { created, events: older, hasOlder } = read;
       if (created !== handles.createdRevisionOf(state, created)) throw sessionNotFound(sessionId);
       if (older === undefined) throw notStored();

@@ -60,7 +60,8 @@ const WHOLE: EventWindow = { last: undefined, from: undefined };
  * Reads the events of views. Windows count after the view.
  *
  * A marker changes only what stands before it, so the last events are read alone, and are the window if no marker is
- * among them. An event that was appended after a compaction, with a time that the compaction covers, stays in such a
+ * among them. For models they must also have the calls that they answer, because a compaction hides a call only until
+ * it is answered. An event that was appended after a compaction, with a time that the compaction covers, stays in such a
  * window: its author's clock was behind.
  *
  * Otherwise the markers are read, and then more and more of the last events, until these decide the end of the view;
@@ -125,8 +126,8 @@ export class ViewReader {
     last: number,
     view: Exclude<HistoryView, 'raw'>,
   ): MaybePromise<ReadSession | undefined> {
-    return after(source.load({ last, from: undefined }), (read) => {
-      if (read?.events.some(isMarker) !== true) return read;
+    return after(this.#loadLast(source, last, view), ({ read, isView }) => {
+      if (read === undefined || isView) return read;
       const limit = Math.max(last, this.#kept.get(name)?.limit ?? 0);
       const isWhole = read.events.length < last && !source.skipsCorrupt;
       const whole = isWhole ? wholeView(read, view) : undefined;
@@ -144,6 +145,19 @@ export class ViewReader {
         const marks = { summarised, storedIds, afterMarker, hiddenUntil };
         this.#keep(name, { created, revision, events: copies, limit, ...marks });
         return { ...read, events };
+      });
+    });
+  }
+
+  /** Reads the last stored events, and tells whether the view ends with them. */
+  #loadLast(source: ViewSource, last: number, view: Exclude<HistoryView, 'raw'>) {
+    return after(source.load({ last, from: undefined }), (read) => {
+      if (read?.events.some(isMarker) !== false) return { read, isView: false };
+      if (view === 'transcript' || missingCalls(read.events, read.events).size === 0) {
+        return { read, isView: true };
+      }
+      return after(source.markers(), (markers) => {
+        return { read, isView: markers?.events.some(isMarker) !== true };
       });
     });
   }

@@ -59,21 +59,22 @@ export class ViewPages {
    * Returns the last events before an event, or of all. `undefined` if no such event is stored or shown.
    *
    * @param eventId also that of a summary
+   * @param isShown whether the page ends where the event is shown. A call that came back is stored earlier
    */
-  before(eventId: string | undefined, limit: number): ViewPage | undefined {
-    const end = this.#endBefore(eventId);
+  before(eventId: string | undefined, limit: number, isShown: boolean): ViewPage | undefined {
+    const end = this.#endBefore(eventId, isShown);
     if (end === undefined) return undefined;
     let start = Math.max(0, end - limit);
     while (start > 0 && this.#isTogether(start)) start -= 1;
     return this.#page(start, end, undefined);
   }
 
-  #endBefore(eventId: string | undefined): number | undefined {
+  #endBefore(eventId: string | undefined, isShown: boolean): number | undefined {
     if (eventId === undefined) return this.#shown.length;
     const index = this.#indices.get(eventId);
-    if (index !== undefined) return this.#countUntil((place) => place >= index);
     const position = this.#shown.findIndex(({ id }) => id === eventId);
-    return position < 0 ? undefined : position;
+    if (position >= 0 && (isShown || index === undefined)) return position;
+    return index === undefined ? undefined : this.#countUntil((place) => place >= index);
   }
 
   #page(start: number, end: number, otherwise: string | undefined): ViewPage {

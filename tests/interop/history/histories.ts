@@ -329,6 +329,13 @@ export const HISTORIES: readonly History[] = [
     compaction('s1', 3, 1, 2.5),
     response('i1', 4, 'c1', 'i1-r1', { author: 'user' }),
   ]),
+  history('answer_turns_after_the_compaction_of_its_call', [
+    user('i1', 1),
+    call('i1', 1.1, ['c1'], { longRunningToolIds: ['c1'] }),
+    compaction('s1', 2, 1, 1.1),
+    turn('i2', 3),
+    response('i1', 4, 'c1', 'i1-r', { author: 'user' }),
+  ]),
   history('reused_call_id_after_compaction', [
     user('i1', 1),
     call('i1', 1.1, ['c1']),

@@ -7,6 +7,7 @@ import { isMarker, rewindTargetOf } from '../../../js/history/marks.js';
 import { isSummarised, viewOf } from '../../../js/history/view.js';
 import { createEventActions, type Event, openSessionService } from '../../../js/index.js';
 import { endOfView, hasPages, pageOfView } from '../../../js/read/end_of_view.js';
+import { missingCalls } from '../../../js/read/history_window.js';
 import { ViewPages } from '../../../js/read/view_pages.js';
 import { randomNumbers } from './list_model.js';
 
@@ -103,7 +104,7 @@ describe('The end of a view, computed from markers and the last events,', () => 
       for (const view of VIEWS.filter((view) => hasPages(markers, view))) {
         const isNamed = viewOf([...events], view).summarised;
         for (const limit of COUNTS) {
-          const whole = new ViewPages([...events], view).before(eventId, limit)!;
+          const whole = new ViewPages([...events], view).before(eventId, limit, false)!;
           for (const last of [2 * limit, 8 * limit, events.length]) {
             const part = events.slice(Math.max(0, end - last), end);
             const isFirst = part.length === end;
@@ -144,7 +145,9 @@ describe('The end of a view, computed from markers and the last events,', () => 
             const config = { view, numRecentEvents };
             const { events } = (await service.getSession({ ...key, config }))!;
             const last = raw.slice(-numRecentEvents);
-            const expected = last.some(isMarker) ? viewOf([...raw], view).events : last;
+            const lacksCalls = view === 'model' && missingCalls(last, last).size > 0;
+            const isView = last.some(isMarker) || (storage === 'SQLite' && lacksCalls);
+            const expected = isView ? viewOf([...raw], view).events : last;
             assert.deepEqual(events, expected.slice(-numRecentEvents), `${seed} ${view}`);
           }
         }
