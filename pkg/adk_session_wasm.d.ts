@@ -125,10 +125,10 @@ export class SessionCore {
     /**
      * Returns a page of a session's events, as `page_to_javascript` lays it out: the first ones
      * after the event with that id (`forward`), or the last ones before it. Without an id, the
-     * first or last ones of all. With `only_marked`, returns the events that the session's marks name,
-     * and the event with that id; no events if marks are lost.
+     * first or last ones of all. With `only_markers`, returns the events at the places of the session's markers,
+     * and the event with that id; no events if places are lost.
      */
-    page(app_name: string, user_id: string, session_id: string, forward: boolean, event_id: string | null | undefined, limit: number, with_count: boolean, only_marked: boolean, caller?: Function | null): any;
+    page(app_name: string, user_id: string, session_id: string, forward: boolean, event_id: string | null | undefined, limit: number, with_count: boolean, only_markers: boolean, caller?: Function | null): any;
     /**
      * Aborts transactions and upgrades before the browser freezes the page, or lets calls try again.
      * In between they wait.

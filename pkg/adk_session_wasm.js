@@ -548,8 +548,8 @@ export class SessionCore {
     /**
      * Returns a page of a session's events, as `page_to_javascript` lays it out: the first ones
      * after the event with that id (`forward`), or the last ones before it. Without an id, the
-     * first or last ones of all. With `only_marked`, returns the events that the session's marks name,
-     * and the event with that id; no events if marks are lost.
+     * first or last ones of all. With `only_markers`, returns the events at the places of the session's markers,
+     * and the event with that id; no events if places are lost.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
@@ -557,15 +557,15 @@ export class SessionCore {
      * @param {string | null | undefined} event_id
      * @param {number} limit
      * @param {boolean} with_count
-     * @param {boolean} only_marked
+     * @param {boolean} only_markers
      * @param {Function | null} [caller]
      * @returns {any}
      */
-    page(app_name, user_id, session_id, forward, event_id, limit, with_count, only_marked, caller) {
+    page(app_name, user_id, session_id, forward, event_id, limit, with_count, only_markers, caller) {
         const val5 = +forward;
         const val6 = +limit;
         const val7 = +with_count;
-        const val8 = +only_marked;
+        const val8 = +only_markers;
         let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
         try {
             ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);

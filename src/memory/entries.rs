@@ -166,6 +166,6 @@ impl StoredSession {
         self.head = change.head;
         self.state.apply(change.state);
         self.description.apply(change.description);
-        self.marks.add(&change.marks);
+        self.markers.add(&change.markers);
     }
 }

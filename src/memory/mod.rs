@@ -17,7 +17,7 @@ use crate::core::room::{SPARE, no_room, require_room};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::{Call, Deletion, Storage, StorageFuture};
-use crate::core::write::{Decide, Decision, Marks, SessionRow, SharedRow, Target};
+use crate::core::write::{Decide, Decision, MarkerPlaces, SessionRow, SharedRow, Target};
 use crate::memory::entries::Entries;
 use crate::memory::event_log::EventLog;
 use crate::memory::order::{Order, Orders};
@@ -67,26 +67,26 @@ pub(crate) struct StoredSession {
     pub(crate) head: SessionHead,
     pub(crate) state: ScopedState,
     pub(crate) description: Description,
-    marks: Marks,
+    markers: MarkerPlaces,
     events: EventLog,
 }
 
 impl StoredSession {
     fn window(&self, window: &Window) -> (Vec<EventText>, Option<PageEdges>) {
-        let Self { marks, events, .. } = self;
-        if !window.only_marked {
+        let Self { markers, events, .. } = self;
+        if !window.only_markers {
             return events.window(window);
         }
-        let mut marks = marks.clone();
+        let mut markers = markers.clone();
         if let Some(id) = window.place() {
             let Some(row) = events.get(id) else { return Default::default() };
-            marks.insert(row.seq);
+            markers.insert(row.seq);
         }
         let mut texts = Vec::new();
-        for seq in marks.seqs {
+        for seq in markers.seqs {
             texts.extend(events.at(seq));
         }
-        (texts, (!marks.are_lost).then(PageEdges::default))
+        (texts, (!markers.are_lost).then(PageEdges::default))
     }
 
     fn row(&self, app_name: &str, user_id: &str, session_id: &str) -> SessionRow {

@@ -13,7 +13,7 @@ import { deltaOf, splitByScope, withArrived } from '../view/shared_overlay.js';
 import { stripShared } from './strip.js';
 
 /** Returns the sent operations that still wait in the outbox. */
-export async function presentOf(
+export async function stillWaiting(
   transaction: CacheTransaction,
   key: Operation['key'],
   sent: readonly Operation[],

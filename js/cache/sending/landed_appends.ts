@@ -11,7 +11,7 @@ import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { Operation, OperationEvent } from '../records/records.js';
 import { applyValue, type JsonState } from '../view/json_state.js';
 import { deltaOf, sharedWrites, splitByScope } from '../view/shared_overlay.js';
-import { expectArrived, keepTick, landShared, presentOf, showReplaced } from './arrived.js';
+import { expectArrived, keepTick, landShared, stillWaiting, showReplaced } from './arrived.js';
 
 /** The creation and the revision of the copy when an append was sent. */
 export interface AppendPosition {
@@ -28,7 +28,7 @@ export async function landAppends(
   position: AppendPosition,
 ): Promise<Taken & { readonly isBehind: boolean }> {
   const taken: Taken = { notices: [], overtaken: [] };
-  const arrived = await presentOf(transaction, key, sent);
+  const arrived = await stillWaiting(transaction, key, sent);
   if (arrived.length === 0) return { ...taken, isBehind: false };
   await landShared(transaction, arrived);
   const record = (await transaction.session(key))!;

@@ -11,7 +11,7 @@ import { renumber } from '../data/renumber.js';
 import type { Copy, Operation } from '../records/records.js';
 import type { JsonState } from '../view/json_state.js';
 import { splitByScope } from '../view/shared_overlay.js';
-import { expectArrived, keepTick, landShared, presentOf, showReplaced } from './arrived.js';
+import { expectArrived, keepTick, landShared, stillWaiting, showReplaced } from './arrived.js';
 
 /** Applies the answer that the session was created. */
 export async function landCreation(
@@ -20,7 +20,7 @@ export async function landCreation(
   created: CreatedSession,
 ): Promise<void> {
   const key = sent.key as CompositeSessionKey;
-  const [operation] = await presentOf(transaction, key, [sent]);
+  const [operation] = await stillWaiting(transaction, key, [sent]);
   if (operation === undefined) return;
   await landShared(transaction, [operation]);
   const { created: createdAt, revision, lastUpdateTime, state } = created;
@@ -70,7 +70,7 @@ export async function landExistingSession(
   sent: Operation,
 ): Promise<readonly Notice[]> {
   const key = sent.key as CompositeSessionKey;
-  const [operation] = await presentOf(transaction, key, [sent]);
+  const [operation] = await stillWaiting(transaction, key, [sent]);
   const record = await transaction.session(key);
   const isOther = record?.copy !== undefined && record.birth !== operation?.birth;
   return operation !== undefined && isOther ? [await removeCopy(transaction, key)] : [];
@@ -79,7 +79,7 @@ export async function landExistingSession(
 /** Turns a creation into appends: another device created the session before, and the copy has that session now. */
 export async function mergeCreation(transaction: CacheTransaction, sent: Operation): Promise<void> {
   const key = sent.key as CompositeSessionKey;
-  const [operation] = await presentOf(transaction, key, [sent]);
+  const [operation] = await stillWaiting(transaction, key, [sent]);
   if (operation === undefined) return;
   const record = (await transaction.session(key))!;
   const { events } = operation.creation!;

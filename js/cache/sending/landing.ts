@@ -3,7 +3,7 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import { removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { Operation } from '../records/records.js';
-import { landShared, presentOf } from './arrived.js';
+import { landShared, stillWaiting } from './arrived.js';
 
 /** A title or labels have arrived. */
 export async function landDescription(
@@ -11,7 +11,7 @@ export async function landDescription(
   sent: Operation,
 ): Promise<void> {
   const key = sent.key as CompositeSessionKey;
-  const [operation] = await presentOf(transaction, key, [sent]);
+  const [operation] = await stillWaiting(transaction, key, [sent]);
   if (operation === undefined) return;
   const record = (await transaction.session(key))!;
   const { copy } = record;
@@ -26,7 +26,7 @@ export async function landDescription(
 /** A session was deleted. */
 export async function landDeletion(transaction: CacheTransaction, sent: Operation): Promise<void> {
   const key = sent.key as CompositeSessionKey;
-  const [operation] = await presentOf(transaction, key, [sent]);
+  const [operation] = await stillWaiting(transaction, key, [sent]);
   if (operation === undefined) return;
   await transaction.changeOperations(key, { removed: [operation] });
   const record = (await transaction.session(key))!;
@@ -38,7 +38,7 @@ export async function landDeletion(transaction: CacheTransaction, sent: Operatio
 /** A state was changed, or something was deleted. */
 export async function landState(transaction: CacheTransaction, sent: Operation): Promise<void> {
   const { key } = sent;
-  const [operation] = await presentOf(transaction, key, [sent]);
+  const [operation] = await stillWaiting(transaction, key, [sent]);
   if (operation === undefined) return;
   await transaction.changeOperations(key, { removed: [operation] });
   await landShared(transaction, [operation]);

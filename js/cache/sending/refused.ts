@@ -5,7 +5,7 @@ import { removeCopy, removeGone } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';
 import type { Operation, Refusal } from '../records/records.js';
-import { landShared, presentOf } from './arrived.js';
+import { landShared, stillWaiting } from './arrived.js';
 
 /** Marks the first of the operations as refused: the remote will never accept them. */
 export async function refuse(
@@ -15,7 +15,7 @@ export async function refuse(
 ): Promise<void> {
   const [first] = sent;
   if (first === undefined) return;
-  const [operation] = await presentOf(transaction, first.key, [first]);
+  const [operation] = await stillWaiting(transaction, first.key, [first]);
   if (operation === undefined) return;
   const eventId = operation.event?.id ?? refusal.eventId;
   const named = eventId === undefined ? refusal : { ...refusal, eventId };
@@ -31,7 +31,7 @@ export async function releaseUnstored(
 ): Promise<void> {
   const [first] = sent;
   if (first === undefined) return;
-  const present = await presentOf(transaction, first.key, sent);
+  const present = await stillWaiting(transaction, first.key, sent);
   const put = present.map((operation) => ({ ...operation, attempts: 0 }));
   await transaction.changeOperations(first.key, { put });
 }
@@ -42,7 +42,7 @@ export async function adoptRevision(
   sent: Operation,
   actual: number | null,
 ): Promise<boolean> {
-  const [operation] = await presentOf(transaction, sent.key, [sent]);
+  const [operation] = await stillWaiting(transaction, sent.key, [sent]);
   const { expected, isBound = false } = operation ?? {};
   const isSeen = isBound && actual !== null && expected !== null && actual <= expected!;
   const isUnknown = !isBound && expected === null && actual !== null;
@@ -58,7 +58,7 @@ export async function landMissingSession(
   sent: readonly Operation[],
 ): Promise<readonly Notice[]> {
   const key = sent[0]!.key as CompositeSessionKey;
-  const present = await presentOf(transaction, key, sent);
+  const present = await stillWaiting(transaction, key, sent);
   if (present.length === 0) return [];
   const record = (await transaction.session(key))!;
   if (record.copy !== undefined && record.birth === present[0]!.birth) {
@@ -74,7 +74,7 @@ export async function landBeforeDeletion(
   sent: readonly Operation[],
 ): Promise<readonly Notice[]> {
   const key = sent[0]!.key as CompositeSessionKey;
-  const present = await presentOf(transaction, key, sent);
+  const present = await stillWaiting(transaction, key, sent);
   if (present.length === 0) return [];
   await landShared(transaction, present);
   await transaction.changeOperations(key, { removed: present });

@@ -15,10 +15,10 @@ pub struct Window {
     pub after: Option<Timestamp>,
     /// The end of a page, which is read with its edges. `None`: the last events, without edges.
     pub page: Option<EventPage>,
-    /// Instead, the events that the session's [`Marks`](crate::write::Marks) name, and the one at which
-    /// the page begins or ends. The rows have no edges if it is not stored, or if marks are lost. Only this
+    /// Instead, the events at the session's [`MarkerPlaces`](crate::write::MarkerPlaces), and the one at
+    /// which the page begins or ends. The rows have no edges if it is not stored, or if places are lost. Only this
     /// crate's storages get such a window.
-    pub only_marked: bool,
+    pub only_markers: bool,
     /// Asks for the events that were written after this revision, and for no others. They come as
     /// [`Rows::changed`](crate::core::read::Rows::changed), and may be more than the limit.
     pub since: Option<Revision>,
@@ -27,7 +27,7 @@ pub struct Window {
 impl Window {
     /// All events.
     pub const ALL: Self =
-        Self { limit: None, after: None, page: None, only_marked: false, since: None };
+        Self { limit: None, after: None, page: None, only_markers: false, since: None };
     /// No event at all.
     pub const NONE: Self = Self { limit: Some(0), ..Self::ALL };
 

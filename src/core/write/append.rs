@@ -8,7 +8,7 @@ use crate::core::names::Names;
 use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey};
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
 use crate::core::write::compute::{Compute, ComputeDelta, Computed};
-use crate::core::write::marks::Marks;
+use crate::core::write::marker_places::MarkerPlaces;
 use crate::core::write::outcome::{Appended, Decided, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet};
 use crate::core::write::resolved_position::{Progress, ResolvedPosition};
@@ -261,7 +261,7 @@ impl Append {
         let changes = is_written.then(|| Changes {
             session: Some(SessionChange {
                 head,
-                marks: Marks::of(events, &written.changes, stored_rows),
+                markers: MarkerPlaces::of(events, &written.changes, stored_rows),
                 state: written.delta.session,
                 description: Description {
                     first_title: self.first_title.clone(),

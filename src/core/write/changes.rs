@@ -3,7 +3,7 @@
 use crate::core::error::Error;
 use crate::core::session::{Description, Revision, SessionHead};
 use crate::core::state::{ByOwner, ScopedState, StateChanges};
-use crate::core::write::marks::Marks;
+use crate::core::write::marker_places::MarkerPlaces;
 use crate::core::write::rows::{EventChange, Found};
 
 /// A change of a user's or an app's state.
@@ -37,8 +37,8 @@ pub struct SessionChange {
     pub state: StateChanges,
     /// The change of its title and labels.
     pub description: Description,
-    /// The marks that it gets. A storage without markers ignores them.
-    pub marks: Marks,
+    /// The places of the markers that it gets. A storage that keeps none ignores them.
+    pub markers: MarkerPlaces,
 }
 
 /// All changes of one write. An event whose id is stored already replaces the stored event in

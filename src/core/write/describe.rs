@@ -4,7 +4,7 @@ use crate::core::error::Error;
 use crate::core::session::{Description, SessionKey};
 use crate::core::state::{ByOwner, StateChanges};
 use crate::core::write::changes::{Changes, SessionChange};
-use crate::core::write::marks::Marks;
+use crate::core::write::marker_places::MarkerPlaces;
 use crate::core::write::outcome::Outcome;
 use crate::core::write::plan::Plan;
 use crate::core::write::rows::Found;
@@ -42,7 +42,12 @@ impl Decide for Describe {
         let changes = found.session.map(|head| {
             let (state, description) = (StateChanges::default(), self.change.clone());
             Changes {
-                session: Some(SessionChange { head, state, description, marks: Marks::default() }),
+                session: Some(SessionChange {
+                    head,
+                    state,
+                    description,
+                    markers: MarkerPlaces::default(),
+                }),
                 shared: ByOwner::default(),
                 events: Vec::new(),
             }

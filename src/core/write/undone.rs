@@ -23,7 +23,7 @@ pub(super) enum LookBack {
     All,
 }
 
-/// Whether one of the new events is a rewind whose marks are to be kept.
+/// Whether one of the new events is a rewind whose place is to be kept.
 pub(super) fn has_new_rewind(events: &[NewEvent]) -> bool {
     events.iter().any(|event| event.is_marker && event.text.turn().rewinds_before.is_some())
 }

@@ -45,7 +45,7 @@ pub(super) struct Appends<'a> {
     /// - the lengths of its four parts
     /// - its timestamp
     /// - the revision of the stored event that it may replace; 0 if none may be stored, NaN if any may
-    /// - 1 if it may be a marker and the storage keeps marks, else 0
+    /// - 1 if it may be a marker and the storage keeps the places of markers, else 0
     ///
     /// `created` is NaN for a handle from elsewhere, which is located by its last event. It is
     /// below 0 if there is no handle. For a creation it is the session's `lastUpdateTime`, NaN if

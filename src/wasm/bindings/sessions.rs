@@ -148,8 +148,8 @@ impl SessionCore {
 
     /// Returns a page of a session's events, as `page_to_javascript` lays it out: the first ones
     /// after the event with that id (`forward`), or the last ones before it. Without an id, the
-    /// first or last ones of all. With `only_marked`, returns the events that the session's marks name,
-    /// and the event with that id; no events if marks are lost.
+    /// first or last ones of all. With `only_markers`, returns the events at the places of the session's markers,
+    /// and the event with that id; no events if places are lost.
     #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
     pub fn page(
         &self,
@@ -160,7 +160,7 @@ impl SessionCore {
         event_id: Option<String>,
         limit: usize,
         with_count: bool,
-        only_marked: bool,
+        only_markers: bool,
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
@@ -170,7 +170,7 @@ impl SessionCore {
             (false, Some(id)) => PageEnd::Before(id.into()),
             (true, Some(id)) => PageEnd::After(id.into()),
         };
-        let window = Window { only_marked, ..Window::page(end, limit, with_count) };
+        let window = Window { only_markers, ..Window::page(end, limit, with_count) };
         self.read(key.into(), window, caller, page_to_javascript)
     }
 

@@ -12,7 +12,7 @@
 //! | [`records`] | stores, indexes and the steps between versions; what lies in the stores, and under which keys |
 //! | [`connection`] | connections, transactions, and how they end |
 //! | [`writing`] | groups of writes, deletions, and pages |
-//! | [`reading`], [`marked`], [`listing`] | the other verbs |
+//! | [`reading`], [`markers`], [`listing`] | the other verbs |
 //! | [`creation_note`] | the note in a new database |
 //!
 //! It uses web-sys directly: the crates that wrap IndexedDB lose the reason of a failed commit, or
@@ -21,7 +21,7 @@
 mod connection;
 mod creation_note;
 mod listing;
-mod marked;
+mod markers;
 mod reading;
 mod records;
 mod writing;

@@ -14,7 +14,7 @@ use crate::core::storage::Call;
 use crate::core::write::{EventRow, Target};
 use crate::wasm::indexed_db::connection::access::Access;
 use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
-use crate::wasm::indexed_db::marked;
+use crate::wasm::indexed_db::markers;
 use crate::wasm::indexed_db::records::failure::Failure;
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::indexed_db::records::page::{
@@ -155,12 +155,12 @@ async fn read_events(
             place = Some(record);
         }
     }
-    if window.only_marked {
+    if window.only_markers {
         let seq = place.is_some().then_some(filter.below);
-        let Some(seqs) = marked::ask(transaction, session, seq) else {
+        let Some(seqs) = markers::ask(transaction, session, seq) else {
             return Ok(Array::of1(&JsValue::UNDEFINED));
         };
-        return Ok(marked::records(&transaction.results().await?, &seqs));
+        return Ok(markers::records(&transaction.results().await?, &seqs));
     }
     let is_forward = window.page.as_ref().is_some_and(|page| page.end.is_forward());
     let follows = place.is_some() && is_forward;

@@ -48,8 +48,8 @@ pub(super) fn session_change(
 ) -> SessionChange {
     let (last_update_time, create_time) = (time(1000.25), time(1000.25));
     let head = SessionHead { created, revision, last_update_time, create_time };
-    let (description, marks) = Default::default();
-    SessionChange { head, state: set(state), description, marks }
+    let (description, markers) = Default::default();
+    SessionChange { head, state: set(state), description, markers }
 }
 
 /// Returns a write of everything, with `events` events; their revisions count from `created`.

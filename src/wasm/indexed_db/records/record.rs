@@ -8,7 +8,7 @@ use crate::core::session::{Description, Revision, SessionHead, SessionKey, Times
 use crate::core::state::ScopedState;
 use crate::core::storage::Deletion;
 use crate::core::storage::{SessionRow, SharedRow};
-use crate::core::write::Marks;
+use crate::core::write::MarkerPlaces;
 use crate::wasm::indexed_db::records::failure::{Failure, session_name};
 use crate::wasm::indexed_db::records::keys;
 use crate::wasm::object::Record;
@@ -18,8 +18,8 @@ const TITLE: &str = "title";
 const LABELS: &str = "labels";
 const PARENT: &str = "parent";
 const INITIAL_STATE: &str = "initialState";
-/// The member of a session with its marks; `null` if they are lost.
-const MARKS: &str = "marks";
+/// The member of a session with the places of its markers; `null` if some are lost.
+const MARKERS: &str = "markers";
 
 /// The end of revisions and session numbers: JavaScript holds all integers below it exactly.
 const COUNTER_END: f64 = (1_u64 << 53) as f64;
@@ -156,29 +156,29 @@ impl Record {
         }
     }
 
-    /// Returns a session's marks. Damaged ones count as lost.
-    pub(crate) fn marks(&self) -> Marks {
-        let marks = self.get(MARKS);
-        let stored = marks.dyn_ref::<Float64Array>();
+    /// Returns the places of a session's markers. Damaged ones count as lost.
+    pub(crate) fn markers(&self) -> MarkerPlaces {
+        let markers = self.get(MARKERS);
+        let stored = markers.dyn_ref::<Float64Array>();
         let mut seqs = Vec::new();
         for seq in stored.map(Float64Array::to_vec).unwrap_or_default() {
             seqs.push(seq as Revision);
         }
-        Marks { seqs, are_lost: stored.is_none() && !marks.is_undefined() }
+        MarkerPlaces { seqs, are_lost: stored.is_none() && !markers.is_undefined() }
     }
 
-    pub(crate) fn add_marks(&self, new: &Marks) {
-        if *new == Marks::default() {
+    pub(crate) fn add_markers(&self, new: &MarkerPlaces) {
+        if *new == MarkerPlaces::default() {
             return;
         }
-        let mut marks = self.marks();
-        marks.add(new);
+        let mut markers = self.markers();
+        markers.add(new);
         let mut seqs = Vec::new();
-        for seq in marks.seqs {
+        for seq in markers.seqs {
             seqs.push(seq as f64);
         }
         let stored = Float64Array::from(seqs.as_slice()).into();
-        self.set(MARKS, &if marks.are_lost { JsValue::NULL } else { stored });
+        self.set(MARKERS, &if markers.are_lost { JsValue::NULL } else { stored });
     }
 
     /// Whether a session is as a deletion requires it.

@@ -14,8 +14,8 @@
 //! A session's events have its `number` in their keys, and no number is used twice. So a later
 //! session with the same key never meets the events of an earlier one.
 //!
-//! A session's record has in `marks` the places of its markers; see
-//! [`Marks`](crate::core::write::Marks). Sessions have few of them, so no index is needed.
+//! A session's record has in `markers` the places of its markers; see
+//! [`MarkerPlaces`](crate::core::write::MarkerPlaces). Sessions have few of them, so no index is needed.
 //!
 //! Sessions are counted as they are created and deleted. Counting 5,000 of them takes ten times as
 //! long as reading a page of a list. The count is in the record of the state: a list needs both,

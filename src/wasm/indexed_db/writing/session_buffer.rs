@@ -180,7 +180,7 @@ impl SessionBuffer {
         }
         if let Some(record) = &self.record {
             record.describe(change.description);
-            record.add_marks(&change.marks);
+            record.add_markers(&change.markers);
         }
         self.is_changed = true;
         for event in events {

@@ -1,4 +1,4 @@
-//! Reads the events that a session's marks name.
+//! Reads the markers of a session, and the first events of the invocations that they rewind.
 
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
@@ -10,26 +10,26 @@ use crate::wasm::indexed_db::records::page::{EventFilter, cut};
 use crate::wasm::indexed_db::records::schema::EVENTS;
 use crate::wasm::object::Record;
 
-/// Requests the records with the session's marked events, and the record with the event at `seq`. Returns
-/// the `seq`s of these events; `None` if marks are lost.
+/// Requests the records with the session's markers, and the record with the event at `seq`. Returns
+/// the `seq`s of these events; `None` if places are lost.
 pub(super) fn ask(
     transaction: &Transaction,
     session: &Record,
     seq: Option<f64>,
 ) -> Option<Vec<Revision>> {
-    let mut marks = session.marks();
+    let mut markers = session.markers();
     if let Some(seq) = seq {
-        marks.insert(seq as Revision);
+        markers.insert(seq as Revision);
     }
-    if marks.are_lost {
+    if markers.are_lost {
         return None;
     }
-    for seq in &marks.seqs {
+    for seq in &markers.seqs {
         // A record has the key of its last event.
         let rest = keys::from(session.count("number"), *seq as f64);
         transaction.get_all(EVENTS, &rest, Some(1));
     }
-    Some(marks.seqs)
+    Some(markers.seqs)
 }
 
 /// Returns the edges of a page, and then a record for each of the events.

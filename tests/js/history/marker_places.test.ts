@@ -1,4 +1,4 @@
-// The marks that memory keeps: which events it finds without reading the history.
+// The places of markers that memory keeps: it finds these events without reading the history.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -53,7 +53,7 @@ async function append(service: StoredSessionService, session: Session, ...events
   for (const event of events) await service.appendEvent({ session, event });
 }
 
-describe('Marks', () => {
+describe('The places of markers', () => {
   it('are the markers, and the first events of the invocations that they rewind', async () => {
     const { service, session, marked } = await filled();
     assert.deepEqual(await marked(), []);

@@ -9,18 +9,18 @@ use crate::core::write::undone::{number_of, place_of};
 /// The places of a session's markers, and of the first events of the invocations that they rewind.
 /// Other places among them do no harm.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Marks {
+pub struct MarkerPlaces {
     /// The `seq` of each of these events, ascending.
     pub seqs: Vec<Revision>,
     /// Whether one may be missing: an event was replaced by one of another invocation.
     pub are_lost: bool,
 }
 
-impl Marks {
-    /// The marks of written events. `stored` has all other events of the session if one of the written
+impl MarkerPlaces {
+    /// The places of markers among written events. `stored` has all other events of the session if one of the written
     /// events is a rewind, and the replaced events otherwise.
     pub(super) fn of(events: &[NewEvent], changes: &[EventChange], stored: &[EventRow]) -> Self {
-        let mut marks = Self::default();
+        let mut markers = Self::default();
         let mut targets = Names::default();
         for EventChange { index, row } in changes {
             let is_marker = events.get(*index).is_some_and(|event| event.is_marker);
@@ -30,19 +30,19 @@ impl Marks {
             }
             let turn = row.text.turn();
             if is_marker {
-                marks.insert(row.seq);
+                markers.insert(row.seq);
                 if let Some(target) = turn.rewinds_before {
-                    marks.are_lost |= number_of(&mut targets, &target).is_none();
+                    markers.are_lost |= number_of(&mut targets, &target).is_none();
                 }
             }
             if is_replaced {
                 let before = stored.iter().find(|before| before.seq == row.seq);
-                marks.are_lost |=
+                markers.are_lost |=
                     before.is_none_or(|row| row.text.turn().invocation != turn.invocation);
             }
         }
-        marks.insert_firsts(&targets, changes, stored);
-        marks
+        markers.insert_firsts(&targets, changes, stored);
+        markers
     }
 
     /// Adds the first event of each of these invocations.
@@ -72,7 +72,7 @@ impl Marks {
         }
     }
 
-    /// Adds the marks of a later write. Without any marker, no mark can be lost.
+    /// Adds the places of a later write. Without any marker, no place can be lost.
     pub(crate) fn add(&mut self, later: &Self) {
         let are_there = !(self.seqs.is_empty() && later.seqs.is_empty());
         self.are_lost |= later.are_lost && are_there;
