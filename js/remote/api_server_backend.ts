@@ -54,11 +54,7 @@ export class ApiServerBackend implements ServerBackend {
     if (!isPlain || lastUpdateTime !== undefined) {
       throw unsupported('creates sessions with nothing but an id and a state');
     }
-    const given = {
-      ...request,
-      description: { initialState: request.state },
-      operation: undefined,
-    };
+    const given = { ...request, description: { initialState: request.state } };
     return createAt(this.#connection, sessionsPath(key), given, (json) => {
       // Some storages of the server strip white space from the id.
       const session = pythonSession(json, key);

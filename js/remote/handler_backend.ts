@@ -2,7 +2,7 @@ import { SessionError } from '../errors/errors.js';
 import { isPlainObject } from '../json/rules.js';
 import type { ChangesSince } from '../model/changes_since.js';
 import { parseLabels } from '../model/description.js';
-import type { StorageCall, StorageOperation } from '../model/diagnostic.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import { cursorText, readPlace } from '../read/cursor.js';
 import { LIST_CURSOR } from '../read/session_lists.js';
 import type { StorageDeleteUnchangedRequest } from '../storage/requests.js';
@@ -50,11 +50,9 @@ const HANDLE_EVENTS = '/handle/events';
 /** Sessions behind the handler of `adk-session-wasm/server`, which runs the rules. */
 export class HandlerBackend implements ServerBackend {
   readonly #connection: Connection;
-  readonly #keepsOperations: boolean;
 
-  constructor(connection: Connection, keepsOperations: boolean) {
+  constructor(connection: Connection) {
     this.#connection = connection;
-    this.#keepsOperations = keepsOperations;
   }
 
   async open(call: StorageCall): Promise<void> {
@@ -62,29 +60,21 @@ export class HandlerBackend implements ServerBackend {
   }
 
   keepsOperations(): boolean {
-    return this.#keepsOperations;
-  }
-
-  /** Returns the operation of a call, if the server keeps it. */
-  #operationOf({ operation }: StorageCall): StorageOperation | undefined {
-    return this.#keepsOperations ? operation : undefined;
+    return this.#connection.kind?.keepsOperations === true;
   }
 
   create(request: CreateRequest): Promise<CreatedSession | undefined> {
     const { appName, userId } = request.key;
     const path = pathTo({ appName, userId }, '/sessions');
-    const operation = this.#operationOf(request);
-    const given = { ...request, operation };
-    return createAt(this.#connection, path, given, sessionReader(request.key));
+    return createAt(this.#connection, path, request, sessionReader(request.key));
   }
 
   async describe({ key, title, labels, ...call }: DescribeRequest): Promise<boolean> {
     // An empty text removes.
     const texts = { labels: labels === '' ? 'null' : labels };
     const body = bodyOf(texts, { title: title === '' ? null : title });
-    const operation = this.#operationOf(call);
     const path = pathTo(key, '/description');
-    const request = { method: 'PATCH', path, body, none: 'not_found', operation } as const;
+    const request = { method: 'PATCH', path, body, none: 'not_found' } as const;
     return (await this.#send(request, call)) ?? false;
   }
 
@@ -106,7 +96,7 @@ export class HandlerBackend implements ServerBackend {
   list(request: ListRequest): Promise<ReadList> {
     const { appName, userId, offset, limit, withTotal, orderBy, after, description } = request;
     const isDescending = request.order === 'desc';
-    return this.#connection.limited(request, async (call) => {
+    return this.#connection.limited(request, async (limited) => {
       // A page of more than a chunk is read from the start of the list.
       const isChunk = limit !== undefined && limit <= CHUNK;
       const page = isChunk && offset > 0 ? Math.floor(offset / limit) + 1 : undefined;
@@ -130,8 +120,8 @@ export class HandlerBackend implements ServerBackend {
           page: cursor === undefined ? page : undefined,
           cursor,
         };
-        const request = { method: 'GET', path, query: { ...query, ...part } } as const;
-        const chunk = (await this.#connection.request(request, call, (json) =>
+        const get = { method: 'GET', path, query: { ...query, ...part } } as const;
+        const chunk = (await this.#connection.requestWithin(limited, get, (json) =>
           listedIn(json, owner),
         ))!;
         total ??= chunk.total;
@@ -160,17 +150,15 @@ export class HandlerBackend implements ServerBackend {
     );
     const path = pathTo(key, HANDLE_EVENTS);
     // The ids of the events tell the handler what is stored already.
-    const operation = this.#operationOf(request);
-    const post = { method: 'POST', path, body, isIdempotent: true, operation } as const;
+    const post = { method: 'POST', path, body, isIdempotent: true } as const;
     return (await this.#connection.request(post, request, appendedIn))!;
   }
 
   async update({ appName, userId, delta, ...call }: UpdateRequest): Promise<SharedRevisions> {
     if (typeof delta !== 'string') throw noFunctions();
     const path = pathTo({ appName, userId }, '/state');
-    const operation = this.#operationOf(call);
     const body = bodyOf({ stateDelta: delta });
-    await this.#send({ method: 'PATCH', path, body, operation }, call);
+    await this.#send({ method: 'PATCH', path, body }, call);
     return NO_REVISIONS;
   }
 
@@ -186,8 +174,7 @@ export class HandlerBackend implements ServerBackend {
     const { what, key } = request;
     const path = pathTo(key, what.endsWith('State') ? '/state' : '');
     const query = { created: what === 'session' ? request.created : undefined };
-    const operation = this.#operationOf(request);
-    await this.#send({ method: 'DELETE', path, query, operation }, request);
+    await this.#send({ method: 'DELETE', path, query }, request);
     return { isDeleted: true };
   }
 

@@ -33,10 +33,9 @@ export class RemoteServer {
 
   async #ask(): Promise<void> {
     const connection = this.#connection;
-    const server = await askServerKind(connection, {});
-    connection.isHandler = server !== 'api_server';
-    if (server !== 'api_server') {
-      this.#backend = new HandlerBackend(connection, server.keepsOperations);
+    connection.kind = await askServerKind(connection, {});
+    if (connection.kind.isHandler) {
+      this.#backend = new HandlerBackend(connection);
       return;
     }
     // Loaded on demand: most pages never need it.

@@ -2,10 +2,7 @@ import { SessionError } from '../errors/errors.js';
 import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';
 import { isPlainObject } from '../json/rules.js';
 import type { StorageCall } from '../model/diagnostic.js';
-import type { Connection } from './connection/connection.js';
-
-/** The kind of a server: `adk api_server`, or the handler of `adk-session-wasm/server`. */
-type ServerKind = 'api_server' | { readonly keepsOperations: boolean };
+import type { Connection, ServerKind } from './connection/connection.js';
 
 /** Asks a server for its kind. */
 export async function askServerKind(
@@ -16,12 +13,13 @@ export async function askServerKind(
   const kind = await connection.request<ServerKind>(request, call, (json, headers) => {
     const version = headers.get(PROTOCOL_HEADER);
     if (version === null) {
-      return isPlainObject(json) && json.language === 'python' ? 'api_server' : undefined;
+      if (!isPlainObject(json) || json.language !== 'python') return undefined;
+      return { isHandler: false, keepsOperations: false };
     }
     if (!isCompatible(version)) throw otherVersion(version);
     // An answer without this member was cut off. If it counted as `false`, a repeated write could be applied twice.
     if (!isPlainObject(json) || typeof json.keepsOperations !== 'boolean') return undefined;
-    return { keepsOperations: json.keepsOperations };
+    return { isHandler: true, keepsOperations: json.keepsOperations };
   });
   return kind!;
 }

@@ -29,6 +29,14 @@ export interface ConnectionOptions {
   readonly closeTimeout: CloseTimeout;
 }
 
+/** What a server is, by its own answer. */
+export interface ServerKind {
+  /** Whether it is the handler of `adk-session-wasm/server`. Otherwise it is `adk api_server`. */
+  readonly isHandler: boolean;
+  /** Whether it applies each write with an operation once, however often it is sent. */
+  readonly keepsOperations: boolean;
+}
+
 /** A request, relative to the URL of the server. */
 export interface RemoteRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -44,8 +52,6 @@ export interface RemoteRequest {
   readonly isIdempotent?: boolean;
   /** The code of a refusal that is an answer: there is nothing. */
   readonly none?: SessionErrorCode | undefined;
-  /** Sent only to a server that keeps operations. The request is then applied once, however often it is sent. */
-  readonly operation?: StorageOperation | undefined;
 }
 
 /**
@@ -62,8 +68,8 @@ export function pathOf(...segments: readonly string[]): string {
 /** Sends requests to one server. No error shows a token or the value of a header. */
 export class Connection {
   readonly options: ConnectionOptions;
-  /** Whether the server is the handler. `undefined`: it has not told. */
-  isHandler: boolean | undefined;
+  /** `undefined`: the server has not told. */
+  kind: ServerKind | undefined;
   /** The words in the values of the headers. */
   readonly #secrets: readonly string[];
 
@@ -88,27 +94,34 @@ export class Connection {
   }
 
   /**
-   * Sends a request, and repeats it if that may help and can do no harm.
+   * Sends the only request of a call, and repeats it if that may help and can do no harm.
    *
-   * @param call the call that the request is all of, or the limit that it shares with others
    * @returns `undefined` if there is nothing, see {@link RemoteRequest.none}
    * @throws SessionError `remote`, `connection_lost`, `storage_unavailable`, or the code of the response
    */
-  async request<T>(
+  request<T>(
     request: RemoteRequest,
-    call: StorageCall | CallLimit,
+    call: StorageCall,
     read: ReadResponse<T>,
   ): Promise<T | undefined> {
-    if (!(call instanceof CallLimit)) {
-      return this.limited(call, (limit) => this.request(request, limit, read));
-    }
-    const { method, operation, isIdempotent = method === 'GET' } = request;
-    const retries = new Retries(call, undefined, this.options.retries);
+    const operation = this.kind?.keepsOperations === true ? call.operation : undefined;
+    return this.limited(call, (limit) => this.requestWithin(limit, request, read, operation));
+  }
+
+  /** Sends one of the requests of a call, see {@link Connection.request}. */
+  async requestWithin<T>(
+    limit: CallLimit,
+    request: RemoteRequest,
+    read: ReadResponse<T>,
+    operation?: StorageOperation,
+  ): Promise<T | undefined> {
+    const { method, isIdempotent = method === 'GET' } = request;
+    const retries = new Retries(limit, undefined, this.options.retries);
     /** The first error after which a write may be stored. A later refusal does not tell. */
     let doubt: unknown;
     for (;;) {
       try {
-        return await this.#attempt(call, request, read);
+        return await this.#attempt(limit, request, read, operation);
       } catch (failure) {
         if (method !== 'GET' && isSessionError(failure, 'connection_lost')) doubt ??= failure;
         // Status 429 says that the request was not processed.
@@ -132,11 +145,11 @@ export class Connection {
     limit: CallLimit,
     request: RemoteRequest,
     read: ReadResponse<T>,
+    operation: StorageOperation | undefined,
   ): Promise<T | undefined> {
     const { timeoutMs, closeTimeout, fetch } = this.options;
     const access = async (): Promise<Credentials> => {
       const credentials = await this.credentials();
-      const { operation } = request;
       if (operation === undefined) return credentials;
       const header = { [OPERATION_HEADER]: `${operation.number} ${operation.client}` };
       return { ...credentials, headers: { ...credentials.headers, ...header } };
@@ -160,7 +173,7 @@ export class Connection {
     // Status 429 says that the request was not processed, whoever sent it.
     if (headers.get(PROTOCOL_HEADER) !== null || status === 429) return;
     // As the server's own, a refusal by the login page of a network or by a proxy would refuse a change for good.
-    if (this.isHandler ?? REFUSING.includes(status)) throw foreignResponse(status, headers);
+    if (this.kind?.isHandler ?? REFUSING.includes(status)) throw foreignResponse(status, headers);
   }
 
   /** Returns the request with the URL of the server. */
