@@ -1,7 +1,7 @@
 import { Feed } from '../watch/feed.js';
 import type { Watcher } from '../watch/watcher.js';
 import type { Connection } from './connection/connection.js';
-import { subscribe, type Subscription } from './subscription.js';
+import { Subscription } from './subscription.js';
 
 /**
  * Gets the notices of the server, and keeps to itself those of this service: the server sends them too. Watchers
@@ -29,8 +29,13 @@ export class RemoteFeed extends Feed {
   }
 
   override add(watcher: Watcher): void {
-    const ended = new AbortController();
-    watcher.onEnd(() => ended.abort());
-    subscribe(this.#subscriptions, this.#connection, watcher, ended.signal, this.#onError);
+    // A browser has few connections to a server, and each feed takes one for good.
+    const { appName, userId } = watcher.request;
+    const name = JSON.stringify([appName, userId]);
+    const subscription =
+      this.#subscriptions.get(name) ??
+      new Subscription(this.#connection, { appName, userId }, this.#onError);
+    this.#subscriptions.set(name, subscription);
+    subscription.add(watcher, () => this.#subscriptions.delete(name));
   }
 }

@@ -3,7 +3,6 @@ import { onAbort } from '../call/on_abort.js';
 import { isSessionError } from '../errors/errors.js';
 import { pause } from '../http/call_limit.js';
 import { connectionError, hasStatus, isTransient, retryAfterOf } from '../http/http_errors.js';
-import type { HostAbortSignal } from '../model/host.js';
 import type { StateOwner } from '../storage/scopes.js';
 import { decodeNotice } from '../watch/tab_message.js';
 import type { Watcher } from '../watch/watcher.js';
@@ -23,133 +22,119 @@ const GROWING_PAUSES = 3;
 const SILENCE_MS = 45_000;
 
 /** A connection to the change feed of an app or a user. The watchers of its sessions share it. */
-export interface Subscription {
-  readonly connection: Connection;
-  readonly owner: Readonly<StateOwner>;
-  readonly watchers: Set<Watcher>;
-  readonly onError: (error: unknown) => void;
+export class Subscription {
+  readonly #connection: Connection;
+  readonly #owner: Readonly<StateOwner>;
+  readonly #onError: (error: unknown) => void;
+  readonly #watchers = new Set<Watcher>();
+  readonly #ended = new AbortController();
   /** Id of the last event. The server begins with `resync` if it does not know it. */
-  lastEventId: string;
-  /** Ends the subscription. */
-  readonly ended: AbortController;
-}
+  #lastEventId = '0';
 
-/**
- * Delivers the notices of the server to a watcher, over the connection of its user, or of its app if it watches all
- * users. A browser has few connections to a server, and each feed takes one for good.
- *
- * @param signal fires when the watcher has ended
- * @param onError gets the errors of the connection
- */
-export function subscribe(
-  subscriptions: Map<string, Subscription>,
-  connection: Connection,
-  watcher: Watcher,
-  signal: HostAbortSignal,
-  onError: (error: unknown) => void,
-): void {
-  if (signal.aborted) return;
-  const { appName, userId } = watcher.request;
-  const name = JSON.stringify([appName, userId]);
-  const known = subscriptions.get(name);
-  const subscription = known ?? {
-    connection,
-    owner: { appName, userId },
-    onError,
-    watchers: new Set(),
-    lastEventId: '0',
-    ended: new AbortController(),
-  };
-  const { watchers, ended } = subscription;
-  watchers.add(watcher);
-  signal.addEventListener('abort', () => {
-    watchers.delete(watcher);
-    if (watchers.size > 0) return;
-    subscriptions.delete(name);
-    ended.abort();
-  });
-  if (known !== undefined) return;
-  subscriptions.set(name, subscription);
-  void runSubscription(subscription).catch((error: unknown) => {
-    onError(error);
-    for (const each of [...watchers]) each.finish();
-  });
-}
-
-/**
- * Reads the change feed, and opens it again when it breaks, until the subscription ends.
- *
- * @throws SessionError (as a rejection) if the server refuses the feed for good
- */
-async function runSubscription(subscription: Subscription): Promise<void> {
-  const { signal } = subscription.ended;
-  let lastPause = 0;
-  let wasUnauthorized = false;
-  for (let attempt = 1; !signal.aborted; attempt += 1) {
-    let openedAt = Infinity;
-    let atLeast = 0;
-    let isUnauthorized = false;
-    try {
-      await readFeed(subscription, () => (openedAt = performance.now()));
-    } catch (error) {
-      if (signal.aborted) return;
-      isUnauthorized = hasStatus(error, 401);
-      // The next attempt asks for another token, if this one has expired or there was none.
-      const mayGetToken =
-        (isUnauthorized && !wasUnauthorized) || isSessionError(error, 'storage_unavailable');
-      if (!isTransient(error) && !mayGetToken) throw error;
-      subscription.onError(error);
-      atLeast = retryAfterOf(error);
-    }
-    if (signal.aborted) return;
-    wasUnauthorized = isUnauthorized;
-    // A feed that breaks as soon as it is open is no success: each one may make the watchers read everything again.
-    if (performance.now() - openedAt > lastPause) attempt = 0;
-    else if (openedAt === Infinity) attempt = Math.min(attempt, GROWING_PAUSES);
-    lastPause = Math.max(backoff(attempt, FIRST_PAUSE, LONGEST_PAUSE), atLeast);
-    await pause(lastPause, signal).catch(() => undefined);
+  /**
+   * @param owner without `userId`, all users of the app are watched
+   * @param onError gets the errors of the connection
+   */
+  constructor(connection: Connection, owner: StateOwner, onError: (error: unknown) => void) {
+    this.#connection = connection;
+    this.#owner = owner;
+    this.#onError = onError;
   }
-}
 
-/**
- * Reads one response to its end.
- *
- * @param onOpen called when the server has sent something of a feed
- */
-async function readFeed(subscription: Subscription, onOpen: () => void): Promise<void> {
-  const { connection, owner, watchers, ended } = subscription;
-  const { signal } = ended;
-  const { appName, userId } = owner;
-  const path = `${pathOf('apps', appName)}/changes`;
-  const silence = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const received = (): void => {
-    clearTimeout(timer);
-    timer = setTimeout(() => silence.abort(new Error('it is silent')), SILENCE_MS);
-  };
-  const ignoreSignal = onAbort(signal, () => silence.abort(signal.reason));
-  try {
-    received();
-    const query = { userId };
-    const headers = { 'last-event-id': subscription.lastEventId };
-    const feed = { method: 'GET', path, query } as const;
-    const { response } = await openStream(connection, feed, silence.signal, headers);
-    let isFeed = false;
-    const onId = (id: string): void => void (subscription.lastEventId = id);
-    for await (const data of serverSentEvents(response, silence.signal, onId)) {
-      received();
-      if (!isFeed) onOpen();
-      isFeed = true;
-      if (data !== undefined) deliver(watchers, data);
+  /**
+   * Delivers the notices of the server to a watcher. The first one opens the connection.
+   *
+   * @param onIdle called when the last watcher has ended
+   */
+  add(watcher: Watcher, onIdle: () => void): void {
+    const isFirst = this.#watchers.size === 0;
+    this.#watchers.add(watcher);
+    watcher.onEnd(() => {
+      this.#watchers.delete(watcher);
+      if (this.#watchers.size > 0) return;
+      this.#ended.abort();
+      onIdle();
+    });
+    if (!isFirst) return;
+    void this.#run().catch((error: unknown) => {
+      this.#onError(error);
+      for (const each of [...this.#watchers]) each.finish();
+    });
+  }
+
+  /**
+   * Reads the change feed, and opens it again when it breaks, until the subscription ends.
+   *
+   * @throws SessionError (as a rejection) if the server refuses the feed for good
+   */
+  async #run(): Promise<void> {
+    const { signal } = this.#ended;
+    let lastPause = 0;
+    let wasUnauthorized = false;
+    for (let attempt = 1; !signal.aborted; attempt += 1) {
+      let openedAt = Infinity;
+      let atLeast = 0;
+      let isUnauthorized = false;
+      try {
+        await this.#readFeed(() => (openedAt = performance.now()));
+      } catch (error) {
+        if (signal.aborted) return;
+        isUnauthorized = hasStatus(error, 401);
+        // The next attempt asks for another token, if this one has expired or there was none.
+        const mayGetToken =
+          (isUnauthorized && !wasUnauthorized) || isSessionError(error, 'storage_unavailable');
+        if (!isTransient(error) && !mayGetToken) throw error;
+        this.#onError(error);
+        atLeast = retryAfterOf(error);
+      }
+      if (signal.aborted) return;
+      wasUnauthorized = isUnauthorized;
+      // A feed that breaks as soon as it is open is no success: each one may make the watchers read everything again.
+      if (performance.now() - openedAt > lastPause) attempt = 0;
+      else if (openedAt === Infinity) attempt = Math.min(attempt, GROWING_PAUSES);
+      lastPause = Math.max(backoff(attempt, FIRST_PAUSE, LONGEST_PAUSE), atLeast);
+      await pause(lastPause, signal).catch(() => undefined);
     }
-    // For example the page of a proxy, with status 200.
-    if (!isFeed) throw new Error('the response is no feed of changes; check the url and proxies');
-  } catch (cause) {
-    throw connectionError(SERVER, cause, SILENCE_MS);
-  } finally {
-    clearTimeout(timer);
-    ignoreSignal();
-    silence.abort();
+  }
+
+  /**
+   * Reads one response to its end.
+   *
+   * @param onOpen called when the server has sent something of a feed
+   */
+  async #readFeed(onOpen: () => void): Promise<void> {
+    const { signal } = this.#ended;
+    const { appName, userId } = this.#owner;
+    const path = `${pathOf('apps', appName)}/changes`;
+    const silence = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const received = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(new Error('it is silent')), SILENCE_MS);
+    };
+    const ignoreSignal = onAbort(signal, () => silence.abort(signal.reason));
+    try {
+      received();
+      const headers = { 'last-event-id': this.#lastEventId };
+      const feed = { method: 'GET', path, query: { userId } } as const;
+      const { response } = await openStream(this.#connection, feed, silence.signal, headers);
+      let isFeed = false;
+      const onId = (id: string): void => void (this.#lastEventId = id);
+      for await (const data of serverSentEvents(response, silence.signal, onId)) {
+        received();
+        if (!isFeed) onOpen();
+        isFeed = true;
+        if (data !== undefined) deliver(this.#watchers, data);
+      }
+      // For example the page of a proxy, with status 200.
+      if (!isFeed) throw new Error('the response is no feed of changes; check the url and proxies');
+    } catch (cause) {
+      throw connectionError(SERVER, cause, SILENCE_MS);
+    } finally {
+      clearTimeout(timer);
+      ignoreSignal();
+      silence.abort();
+    }
   }
 }
 
