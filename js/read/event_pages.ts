@@ -72,7 +72,7 @@ export class EventPages {
     const isToEnd = walk === 'asc' || (walk === 'desc' && isAtCursor);
     const page = { key, direction, eventId, limit, withCount, isToEnd, skipCorrupt } as const;
     const view = requireOneOf('view', request.view ?? 'raw', HISTORY_VIEWS);
-    return after(this.#readIn(view, { ...page, ...callOf(request) }), (read) => {
+    return after(this.readIn(view, { ...page, ...callOf(request) }), (read) => {
       const { created, events, hasOlder, firstId, eventCount } = read;
       if (events === undefined || (wasCreated !== undefined && wasCreated !== created)) {
         throw foreignCursor(name, EVENT_CURSOR, 'of a deleted session or event');
@@ -89,20 +89,18 @@ export class EventPages {
     });
   }
 
-  /**
-   * Reads a page of a view: without markers the stored page, and otherwise from the whole history if it must.
-   *
-   * @param isShown whether the page ends where the view shows the event, and not where it is stored
-   */
-  #readIn(view: HistoryView, page: PageRequest, isShown = false): MaybePromise<ReadPage> {
+  /** Reads a page of a view: without markers the stored page, and otherwise from the whole history if it must. */
+  readIn(view: HistoryView, page: PageRequest): MaybePromise<ReadPage> {
     if (view === 'raw') return this.read(page);
     requireId('sessionId', page.key.sessionId);
-    const markers = this.#parts.call<ReadMarkers | undefined>(page.signal, (backend) =>
-      backend.markers?.(page),
+    const markers = this.#parts.call<ReadMarkers | 'computed' | undefined>(
+      page.signal,
+      (backend) => (backend.computesViews ? 'computed' : backend.markers?.(page)),
     );
     return after(markers, (markers) => {
+      if (markers === 'computed') return this.read({ ...page, view });
       const read = markers && this.#readFrom(markers, view, page);
-      return after(read, (read) => read ?? this.#readWhole(view, page, isShown));
+      return after(read, (read) => read ?? this.#readWhole(view, page));
     });
   }
 
@@ -135,12 +133,8 @@ export class EventPages {
     return attempt(2 * page.limit);
   }
 
-  #readWhole(
-    view: Exclude<HistoryView, 'raw'>,
-    page: PageRequest,
-    isShown: boolean,
-  ): MaybePromise<ReadPage> {
-    const { key, direction, eventId, limit, skipCorrupt } = page;
+  #readWhole(view: Exclude<HistoryView, 'raw'>, page: PageRequest): MaybePromise<ReadPage> {
+    const { key, direction, eventId, limit, skipCorrupt, isShown = false } = page;
     const read = this.#parts.call<ReadSession | undefined>(page.signal, (backend) =>
       backend.get({ key, skipCorrupt, ...callOf(page) }),
     );
@@ -206,7 +200,7 @@ export class EventPages {
     } as const;
     const { handles } = this.#parts;
     const view = handles.viewOf(state);
-    return after(this.#readIn(view, { ...page, signal, onRetry }, true), (read) => {
+    return after(this.readIn(view, { ...page, isShown: true, signal, onRetry }), (read) => {
       const { created, events: older, hasOlder } = read;
       if (created !== handles.createdRevisionOf(state, created)) throw sessionNotFound(sessionId);
       if (older === undefined) throw notStored();

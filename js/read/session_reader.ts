@@ -15,9 +15,7 @@ import {
   type Backend,
   type BackendCall,
   callOf,
-  type ChangedSession,
   type CreatedSession,
-  type ReadMarkers,
   type ReadSession,
 } from '../storage/backend.js';
 import { IS_OF_USER, type SharedScope } from '../state/scope.js';
@@ -68,20 +66,19 @@ export class SessionReader {
     const key = { appName, userId, sessionId };
     const history = last === undefined && from === undefined ? this.#history : undefined;
     const read = (last: number | undefined): MaybePromise<Session<S> | undefined> => {
-      const call = <T>(call: (backend: Backend) => MaybePromise<T>): MaybePromise<T> =>
-        this.#parts.call(request.signal, call);
       const given = { key, skipCorrupt, ...callOf(request) };
-      const source: ViewSource = {
-        load: ({ last, from }) =>
-          call<ReadSession | undefined>((backend) => backend.get({ ...given, last, after: from })),
-        markers: () => call<ReadMarkers | undefined>((backend) => backend.markers?.(given)),
-        changed: (since) =>
-          call<ChangedSession | undefined>((backend) =>
-            backend.readChanged?.({ ...given, since, created: undefined }),
-          ),
-        skipsCorrupt: skipCorrupt,
+      const load = (backend: Backend): MaybePromise<ReadSession | undefined> => {
+        const isComputed = view !== 'raw' && backend.computesViews;
+        if (isComputed) return backend.get({ ...given, last, after: from, view });
+        const source: ViewSource = {
+          load: ({ last, from }) => backend.get({ ...given, last, after: from }),
+          markers: () => backend.markers?.(given),
+          changed: (since) => backend.readChanged?.({ ...given, since, created: undefined }),
+          skipsCorrupt: skipCorrupt,
+        };
+        return this.#views.read(key, source, { last, from }, view);
       };
-      return after(this.#views.read(key, source, { last, from }, view), (found) => {
+      return after(this.#parts.call(request.signal, load), (found) => {
         if (found === undefined) return undefined;
         const isWhole = last === undefined && from === undefined;
         const window = { isWhole, afterTimestamp: from, view };

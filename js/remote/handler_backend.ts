@@ -49,6 +49,7 @@ const HANDLE_EVENTS = '/handle/events';
 
 /** Sessions behind the handler of `adk-session-wasm/server`, which runs the rules. */
 export class HandlerBackend implements ServerBackend {
+  readonly computesViews = true;
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
@@ -78,14 +79,14 @@ export class HandlerBackend implements ServerBackend {
     return (await this.#send(request, call)) ?? false;
   }
 
-  get({ key, last, after, ...call }: ReadRequest): Promise<ReadSession | undefined> {
-    const query = { numRecentEvents: last, afterTimestamp: timeText(after) };
+  get({ key, last, after, view, ...call }: ReadRequest): Promise<ReadSession | undefined> {
+    const query = { numRecentEvents: last, afterTimestamp: timeText(after), view };
     return this.#get(pathTo(key), query, call, sessionReader(key));
   }
 
   page(request: PageRequest): Promise<ReadPage | undefined> {
-    const { key, direction, eventId, limit, withCount } = request;
-    const query = { direction, eventId, limit, withCount };
+    const { key, direction, eventId, limit, withCount, view, isShown } = request;
+    const query = { direction, eventId, limit, withCount, view, isShown };
     return this.#get(pathTo(key, HANDLE_EVENTS), query, request, pageIn);
   }
 

@@ -1,6 +1,7 @@
 /** Takes the parts of responses. Each function returns `undefined` for a value that is not of the protocol. */
 import { isTime } from '../model/values/time.js';
 import { CREATED_HEADER, REVISION_HEADER } from '../http/protocol.js';
+import { noteSummarised } from '../history/view.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
 import type { ChangedEvent, ChangesSince } from '../model/changes_since.js';
 import { setDescription } from '../model/description.js';
@@ -40,6 +41,7 @@ export function sessionIn(json: unknown, key?: Required<StorageKey>): RemoteSess
     isEventList(events) &&
     isTime(lastUpdateTime);
   if (!isSession) return undefined;
+  noteSummarisedIn(json, events);
   return {
     ...{ id, userId, state, events, lastUpdateTime },
     title: typeof title === 'string' ? title : undefined,
@@ -124,7 +126,15 @@ const isChanged = (item: JsonObject): boolean => isPlace(item) && isEvent(item.e
 export function pageIn(json: unknown): ReadPage | undefined {
   if (!isPlainObject(json) || !isRevision(json.created)) return undefined;
   const { events } = json;
-  return events === undefined || isEventList(events) ? (json as unknown as ReadPage) : undefined;
+  if (events === undefined) return json as unknown as ReadPage;
+  if (!isEventList(events)) return undefined;
+  noteSummarisedIn(json, events);
+  return json as unknown as ReadPage;
+}
+
+/** Notes which events of a transcript a summary stands for, as the server says. */
+function noteSummarisedIn({ summarised }: JsonObject, events: readonly Event[]): void {
+  if (Array.isArray(summarised)) noteSummarised(events, new Set<string>(summarised));
 }
 
 function isListOf(value: unknown, isItem: (item: JsonObject) => boolean): boolean {

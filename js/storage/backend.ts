@@ -8,7 +8,7 @@ import type { Description } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
 import type { ReadPolicy } from '../model/values/read_policy.js';
-import type { CompositeSessionKey } from '../model/session.js';
+import type { CompositeSessionKey, HistoryView } from '../model/session.js';
 import type { SharedScope } from '../state/scope.js';
 import type { Append, Compute, NewSession } from '../wasm/appends.js';
 import type { ChangedRequest, ChangedRows } from './changed_rows.js';
@@ -62,6 +62,8 @@ export interface ReadRequest extends BackendCall {
   readonly after?: number | undefined;
   /** Whether events that cannot be read are left out. Otherwise the first one fails the read. */
   readonly skipCorrupt?: boolean | undefined;
+  /** Which events count. Only for a backend that {@link Backend.computesViews computes views}. */
+  readonly view?: HistoryView | undefined;
 }
 
 /** A session that was read. */
@@ -91,6 +93,10 @@ export interface PageRequest extends BackendCall {
    */
   readonly isToEnd?: boolean | undefined;
   readonly skipCorrupt?: boolean | undefined;
+  /** Which events count. Only for a backend that {@link Backend.computesViews computes views}. */
+  readonly view?: HistoryView | undefined;
+  /** Whether the page of a view ends where the view shows the event, and not where it is stored. */
+  readonly isShown?: boolean | undefined;
 }
 
 /** A page of events, and its session. Only `created` if no event has the id that was asked for. */
@@ -274,6 +280,8 @@ export interface Backend {
   keepsOperations(call: BackendCall): MaybePromise<boolean>;
   /** Returns `undefined` if the key is taken. Without `ifAbsent` that fails with `already_exists`. */
   create(request: CreateRequest): MaybePromise<CreatedSession | undefined>;
+  /** Whether the backend computes views itself, as a server does. From others the service reads stored events. */
+  readonly computesViews?: true;
   /** Returns `undefined` if there is no session. */
   get(request: ReadRequest): MaybePromise<ReadSession | undefined>;
   /** Returns `undefined` if there is no session. */

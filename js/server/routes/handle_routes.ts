@@ -8,6 +8,7 @@ import { isRevision } from '../../storage/checked_rows.js';
 import type { HandlePosition } from '../../wasm/appends.js';
 import { toAllSeconds } from '../../python/time.js';
 import { takeEventLimit } from '../../read/event_pages.js';
+import { HISTORY_VIEWS } from '../../read/history_views.js';
 import { appendOfClient } from '../rights/client_append.js';
 import { publicView } from '../rights/public_view.js';
 import { eventsIn, expectedEventsIn, expectedRevisionIn } from './call_body.js';
@@ -15,7 +16,7 @@ import { eventToJson } from './event_json.js';
 import { flagIn, numberIn, textIn, wordIn } from '../http/query.js';
 import { rightsToAppend } from './rewind_route.js';
 import { keyOf, type Route, type RouteCall } from './route.js';
-import { requireCore } from './session_response.js';
+import { requireCore, summarisedIn } from './session_response.js';
 
 const HANDLE = '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle';
 
@@ -39,20 +40,23 @@ export const HANDLE_ROUTES: readonly Route[] = [
     action: 'listEvents',
     summary:
       'Returns a page of the events beside an event, and what the session says about itself.',
-    query: ['direction', 'eventId', 'limit', 'withCount'],
+    query: ['direction', 'eventId', 'limit', 'withCount', 'view', 'isShown'],
     response: 'StoredPage',
     run: async (call) => {
       const { query, appName, userId, sessionId } = call;
       const { pages } = requireCore(call);
       const eventId = textIn(query, 'eventId');
-      return pages.read({
+      const view = wordIn(query, 'view', HISTORY_VIEWS) ?? 'raw';
+      const page = await pages.readIn(view, {
         key: { appName, userId, sessionId },
         direction: wordIn(query, 'direction', ['before', 'after']) ?? 'before',
         eventId,
         limit: takeEventLimit(numberIn(query, 'limit')),
         withCount: flagIn(query, 'withCount') ?? eventId === undefined,
+        isShown: flagIn(query, 'isShown'),
         signal: call.signal,
       });
+      return { ...page, ...summarisedIn(page.events) };
     },
   },
   {

@@ -50,7 +50,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
       events: listOf(ref('Event')),
       lastUpdateTime: SECONDS,
     },
-    { title: TEXT, labels: LABELS, parent: PARENT },
+    { title: TEXT, labels: LABELS, parent: PARENT, summarised: listOf(TEXT) },
   ),
   SessionInfo: objectOf(
     { lastUpdateTime: SECONDS, eventCount: WHOLE, bytes: WHOLE, usage: OBJECT },
@@ -96,6 +96,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
       title: TEXT,
       labels: JSON_TEXT,
       parent: JSON_TEXT,
+      summarised: listOf(TEXT),
     },
   ),
   Appended: objectOf(
@@ -144,6 +145,7 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   withTotal: FLAG,
   withCount: FLAG,
   view: { enum: HISTORY_VIEWS },
+  isShown: FLAG,
   rewindBeforeInvocationId: TEXT,
   before: TEXT,
   after: TEXT,

@@ -1,5 +1,7 @@
 import { CREATED_HEADER, REVISION_HEADER } from '../../http/protocol.js';
 import type { JsonObject } from '../../json/rules.js';
+import { isSummarised } from '../../history/view.js';
+import type { Event } from '../../model/event/event.js';
 import type { Session } from '../../model/session.js';
 import { SessionError } from '../../errors/errors.js';
 import { CORE } from '../../model/initial_state.js';
@@ -13,7 +15,13 @@ export function respondWithSession(call: RouteCall, session: Session): JsonObjec
   const { created, revision } = revisionsOf(call, session);
   if (created !== undefined) call.headers[CREATED_HEADER] = String(created);
   if (revision !== undefined) call.headers[REVISION_HEADER] = String(revision);
-  return sessionToJson(session, call.isOwnClient);
+  return { ...sessionToJson(session, call.isOwnClient), ...summarisedIn(session.events) };
+}
+
+/** Returns which events of a transcript a summary stands for. Absent if there are none. */
+export function summarisedIn(events: readonly Event[] = []): { summarised?: string[] } {
+  const summarised = events.filter(isSummarised).map(({ id }) => id);
+  return summarised.length > 0 ? { summarised } : {};
 }
 
 /** The revision at which a session was created, and its own. Both are absent for a service of a user's own. */

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { isSessionError } from '../../../js/errors/errors.js';
+import { isSummarised } from '../../../js/history/view.js';
 import { branches, rewind, stateAt, switchBranch, undoRewind } from '../../../js/history/index.js';
-import { createEventActions, InMemorySessionService } from '../../../js/index.js';
+import { createEventActions, type Event, InMemorySessionService } from '../../../js/index.js';
 import { liveSession } from '../../../js/live/index.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';
 import type { SessionHandlerOptions } from '../../../js/server/index.js';
@@ -50,6 +51,51 @@ describe('The history over HTTP', () => {
     assert.deepEqual(await transcript(), ['i1']);
     const { state: before } = await stateAt(remote, { ...KEY, eventId: 'i1' });
     assert.deepEqual(before, { initial: 1, i1: true });
+  });
+
+  it('is shown by the server, which sends no undone events, and names what a summary stands for', async () => {
+    const { service } = await openTurns();
+    const urls: string[] = [];
+    const fetch = fetchFrom(handlerOn(service));
+    const remote = new RemoteSessionService({
+      url: URL_OF_SERVER,
+      fetch: (input, init) => {
+        urls.push(new Request(input, init).url);
+        return fetch(input, init);
+      },
+    });
+    await rewind(remote, { ...KEY, before: { invocationId: 'i2' } });
+    const session = (await service.getSession(KEY))!;
+    const [{ timestamp }] = session.events as [Event];
+    const compactedContent = { role: 'model', parts: [{ text: 'Of i1.' }] };
+    const compaction = { startTimestamp: timestamp, endTimestamp: timestamp, compactedContent };
+    const actions = { ...createEventActions(), compaction };
+    await service.appendEvent({
+      session,
+      event: { id: 'c', invocationId: 'c', author: 'user', actions },
+    });
+    await service.appendEvent({ session, event: { id: 'e3', invocationId: 'i3', author: 'user' } });
+
+    urls.length = 0;
+    const config = { view: 'transcript', numRecentEvents: 2 } as const;
+    const read = (await remote.getSession({ ...KEY, config }))!;
+    assert.deepEqual(
+      read.events.map((event) => [event.id, isSummarised(event)]),
+      [
+        ['i1', true],
+        ['e3', false],
+      ],
+    );
+    assert.equal(urls.length, 1);
+    assert.match(urls[0] ?? '', /numRecentEvents=2&view=transcript/);
+    const older = (await remote.getSession({ ...KEY, config: { ...config, numRecentEvents: 1 } }))!;
+    assert.equal(await remote.loadOlder(older, 1), false);
+    assert.deepEqual(older.events.map(isSummarised), [true, false]);
+    const model = await remote.getSession({ ...KEY, config: { ...config, view: 'model' } });
+    assert.deepEqual(
+      model?.events.map(({ id }) => id),
+      ['adk-view:c', 'e3'],
+    );
   });
 
   it('is rewound again if somebody appends meanwhile', async () => {
