@@ -16,10 +16,9 @@ import { StoredSessionService } from '../service/stored_session_service.js';
 import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { ADDRESS_RULES, ENGINE_KINDS, isDurable, parseAddress } from './engine/address.js';
-import type { DatabaseStorage } from './database_storage.js';
+import type { DatabaseStorage, DatabaseToOpen } from './database_storage.js';
 import type { EngineKind } from './engine/engine.js';
 import { loadWithKysely } from './kysely.js';
-import type { DatabaseToOpen } from './open_storage.js';
 import type { TableOptions } from './table_options.js';
 import { requireTableNames } from './tables/table_names.js';
 import { DEFAULT_TIMEOUT_MS, Waits } from './engine/waits.js';
@@ -184,8 +183,9 @@ export async function openStorage(
 }
 
 async function loadStorage(database: DatabaseToOpen): Promise<DatabaseStorage> {
-  const { storageOf } = await loadWithKysely(database.kind, () => import('./open_storage.js'));
-  return storageOf(database);
+  const load = () => import('./database_storage.js');
+  const { DatabaseStorage } = await loadWithKysely(database.kind, load);
+  return new DatabaseStorage(database);
 }
 
 function checkedOptions(

@@ -7,7 +7,6 @@ import { DatabaseStorage } from './database_storage.js';
 import { parseAddress } from './engine/address.js';
 import { ENGINES } from './engines/engines.js';
 import { type NameOptions, requireTableNames } from './tables/table_names.js';
-import { queryBuilder } from './tables/tables.js';
 import { runOnce } from './engine/prepared.js';
 import { Waits } from './engine/waits.js';
 import type { VerbContext } from './statements/verb_context.js';
@@ -28,19 +27,16 @@ export class ReadOnlyDatabase extends StoredSessionService {
   /** @throws SessionError `invalid_argument`, without the URL */
   constructor(url: string, options: NameOptions = {}) {
     const address = parseAddress(url);
-    const engine = ENGINES[address.kind];
-    const waits = new Waits();
-    const driverOptions = engine.readOnlyOptions;
+    const { kind } = address;
+    const driverOptions = ENGINES[kind].readOnlyOptions;
     const storage = new DatabaseStorage({
-      engine,
-      names: requireTableNames(address.kind, options),
+      kind,
+      from: { address, durability: 'strict', driverOptions },
+      names: requireTableNames(kind, options),
       access: 'read',
       durable: true,
-      database: queryBuilder(engine),
-      connect: () =>
-        engine.connect(address.location, { durability: 'strict', driverOptions, waits }),
       clock: Date.now,
-      waits,
+      waits: new Waits(),
     });
     super(new ServiceCore(partsOver(storage, storage), {}));
     this.#storage = storage;

@@ -4,7 +4,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Database } from '../tables/tables.js';
 import type { ServerPool } from '../transactions/lease.js';
 import { type Steps, together } from '../engine/prepared.js';
-import { serverRunner } from '../transactions/server_runner.js';
+import { serverConnection } from '../transactions/server_runner.js';
 import type { Waits } from '../engine/waits.js';
 
 const NAME = 'adk_session_wasm_check';
@@ -46,7 +46,8 @@ export async function requireTransactions(
     };
   };
   try {
-    await serverRunner({ ...pool, connect }, engine, waits)('read', setAndRelease, {});
+    const { run } = serverConnection({ ...pool, connect }, engine, waits);
+    await run('read', setAndRelease, {});
   } catch (error) {
     if (!isSessionError(error, 'storage_failed')) throw error;
     throw new SessionError(

@@ -54,8 +54,8 @@ export interface ConnectOptions {
   /** Passed to the driver beside the address. */
   readonly driverOptions: object;
   readonly waits: Waits;
-  /** Called if the pool loses a connection. */
-  readonly onLost?: (error: unknown) => void;
+  /** Called with the driver's error if the pool loses a connection that no call uses. */
+  readonly onLost: (error: unknown) => void;
 }
 
 /** A connection, or a pool of them. */

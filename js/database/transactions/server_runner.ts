@@ -1,15 +1,8 @@
 /** Runs verbs on a server, each in one transaction on a connection of its own. */
 import type { StorageCall } from '../../model/diagnostic.js';
-import type {
-  Begin,
-  Connection,
-  ConnectOptions,
-  Mode,
-  Retries,
-  Runner,
-} from '../engine/connection.js';
+import type { Begin, Connection, Mode, Retries } from '../engine/connection.js';
 import type { Engine } from '../engine/engine.js';
-import { commitFailure, databaseError } from '../engine/failure.js';
+import { commitFailure } from '../engine/failure.js';
 import type { Steps } from '../engine/prepared.js';
 import type { Waits } from '../engine/waits.js';
 import { Lease, type ServerPool } from './lease.js';
@@ -20,28 +13,10 @@ export function serverConnection(
   pool: ServerPool,
   engine: Engine,
   waits: Waits,
-  begins?: Begin,
-): Connection {
-  return { run: serverRunner(pool, engine, waits, begins), close: () => pool.end() };
-}
-
-/** Returns the listener for lost connections of a pool. */
-export function lossReporter(
-  engine: Engine,
-  onLost: ConnectOptions['onLost'],
-): (error: unknown) => void {
-  return (error) => onLost?.(databaseError(engine, error));
-}
-
-/** Returns the runner of a pool. */
-export function serverRunner(
-  pool: ServerPool,
-  engine: Engine,
-  waits: Waits,
   begins: Begin = engine.begin,
-): Runner {
+): Connection {
   const begin = beginQueries(engine, begins);
-  return async function run<T>(
+  async function run<T>(
     mode: Mode,
     work: () => Steps<T>,
     call: StorageCall,
@@ -72,5 +47,6 @@ export function serverRunner(
     }
     await lease.release();
     return result;
-  };
+  }
+  return { run, close: () => pool.end() };
 }

@@ -8,7 +8,8 @@ import { createEvent, InMemorySessionService, type SessionService } from '../../
 import { AppendGroups } from '../../../js/append/append_groups.js';
 import type { HandleAppend } from '../../../js/append/waiting_calls.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import { LazyDatabase } from '../../../js/database/lazy_database.js';
+import type { Runner } from '../../../js/database/engine/connection.js';
+import { SQLITE } from '../../../js/database/engines/sqlite/sqlite.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
 import { Connection } from '../../../js/remote/connection/connection.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';
@@ -120,14 +121,20 @@ describe('The way of an append', () => {
   });
 
   it('over a SQL database goes to the runner in the next microtask', async () => {
-    const service = new DatabaseSessionService('sqlite::memory:');
-    await service.createSession({ ...OWNER, sessionId: 's1' });
-    const { names, waits } = await pathOf(service, (note) => {
-      mock.method(LazyDatabase.prototype, 'run', () => {
+    let note: (() => void) | undefined;
+    const { connect } = SQLITE;
+    mock.method(SQLITE, 'connect', async (...given: Parameters<typeof connect>) => {
+      const connection = await connect(...given);
+      const run: Runner = (...call) => {
+        if (note === undefined) return connection.run(...call);
         note();
         throw new Error('noted');
-      });
+      };
+      return { ...connection, run };
     });
+    const service = new DatabaseSessionService('sqlite::memory:');
+    await service.createSession({ ...OWNER, sessionId: 's1' });
+    const { names, waits } = await pathOf(service, (noteStack) => (note = noteStack));
     assert.equal(waits, true);
     requirePath(names, 1);
     await service.close();

@@ -15,7 +15,7 @@ import { Kysely, SqliteDialect } from 'kysely';
 import { POSTGRESQL } from '../../../js/database/engines/postgresql/postgresql.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import type { Query } from '../../../js/database/engine/prepared.js';
-import { serverRunner } from '../../../js/database/transactions/server_runner.js';
+import { serverConnection } from '../../../js/database/transactions/server_runner.js';
 import { COMMIT, ROLLBACK } from '../../../js/database/transactions/transaction.js';
 import { Waits } from '../../../js/database/engine/waits.js';
 import { isSessionError, type SessionErrorCode } from '../../../js/index.js';
@@ -263,7 +263,7 @@ describe('A commit that fails', () => {
       };
       const connection = { query, received: () => 0, release: () => 0, destroy: () => 0 };
       const pool = { connect: () => Promise.resolve(connection), end: () => Promise.resolve() };
-      const run = serverRunner(pool, POSTGRESQL, new Waits());
+      const { run } = serverConnection(pool, POSTGRESQL, new Waits());
       function* work() {
         yield { queries: [], isLast: true };
       }

@@ -1,7 +1,7 @@
 import type { Connection, ConnectOptions } from '../../engine/connection.js';
 import { loadDriver } from '../../engine/driver.js';
 import type { Engine } from '../../engine/engine.js';
-import { lossReporter, serverConnection } from '../../transactions/server_runner.js';
+import { serverConnection } from '../../transactions/server_runner.js';
 import { NO_ESCAPES } from './columns.js';
 import { mysqlPool } from './mysql_pool.js';
 import type { MysqlPromisePool } from './mysql_types.js';
@@ -26,7 +26,7 @@ export async function connectMysql(
   options: ConnectOptions,
 ): Promise<Connection> {
   const { default: mysql } = await loadDriver<Mysql>(engine);
-  const { waits, driverOptions } = options;
+  const { waits, driverOptions, onLost } = options;
   const createPool = (options: object = {}): MysqlPool =>
     mysql.createPool({
       uri: url,
@@ -40,7 +40,6 @@ export async function connectMysql(
   // MySQL lacks the last setting and reads it as a comment. See `requireExactTexts` for the SQL mode.
   const settings = `set session sql_mode = replace(@@sql_mode, '${NO_ESCAPES}', ''), innodb_lock_wait_timeout = ${seconds} /*M!100300 , idle_transaction_timeout = ${seconds} */`;
   pool.on('connection', (connection) => connection.query(settings, () => undefined));
-  const onLost = lossReporter(engine, options.onLost);
   const runs = mysqlPool(pool.promise(), (options) => createPool(options).promise(), onLost);
   return serverConnection(runs, engine, waits);
 }

@@ -2,7 +2,7 @@ import { loadOptional } from '../../../wasm/loader/optional_package.js';
 import type { Connection, ConnectOptions } from '../../engine/connection.js';
 import { loadDriver } from '../../engine/driver.js';
 import type { Engine } from '../../engine/engine.js';
-import { lossReporter, serverConnection } from '../../transactions/server_runner.js';
+import { serverConnection } from '../../transactions/server_runner.js';
 import {
   type PgClientClass,
   type PgPool,
@@ -31,7 +31,7 @@ export async function connectPostgres(
   const hash =
     crypto &&
     ((text: string) => crypto.createHash('sha256').update(text).digest('hex').slice(0, 32));
-  const { waits, driverOptions } = options;
+  const { waits, driverOptions, onLost } = options;
   const pool = new pg.Pool({
     connectionString: url,
     pipeline: true,
@@ -49,7 +49,6 @@ export async function connectPostgres(
     const set = names.filter((name) => !Object.hasOwn(driverOptions, name));
     return [[...begin, ...set.map((name) => `set local ${name} = ${settings[name]}`)].join('; ')];
   };
-  const onLost = lossReporter(engine, options.onLost);
   return serverConnection(postgresPool(pool, pg, hash, onLost), engine, waits, {
     write: begins(engine.begin.write, Object.keys(settings)),
     // A long read may take longer than the limit, as long as rows arrive.

@@ -100,6 +100,7 @@ it('a signal between two requests leaves no setting on a connection of the own p
     durability: 'strict',
     driverOptions: { connectionLimit: 1 },
     waits,
+    onLost: () => undefined,
   });
   const controller = new AbortController();
   const set = plainQuery('set session lock_wait_timeout = 1');
