@@ -208,8 +208,7 @@ export class Outbox implements CacheOutbox {
   ): Promise<void> {
     const { data, sender, publish } = this.#parts;
     const notice = await data.write(async (transaction) => {
-      const record = isSession(key) ? await transaction.session(key) : undefined;
-      const notice = await work(transaction, await transaction.operations(key, record));
+      const notice = await work(transaction, await transaction.operations(key));
       if (isSession(key)) await renewTicks(transaction, key);
       return notice;
     });

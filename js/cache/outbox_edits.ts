@@ -47,7 +47,7 @@ export async function renewTicks(
   const tick = transaction.tick();
   await transaction.putSession(key, { ...record, tick });
   if (copy === undefined || copy.first === copy.next) {
-    const operations = await transaction.operations(key, record);
+    const operations = await transaction.operations(key);
     const last = operations.findLast(({ event }) => event !== undefined);
     if (last === undefined) return;
     const put = [{ ...last, event: { ...last.event!, tick } }];
@@ -97,7 +97,7 @@ export async function dropOperations(
   const mayBeEmpty = isGone || record?.copy === undefined;
   if (record === undefined || !mayBeEmpty || (eventId !== undefined && put.length > 0))
     return undefined;
-  const remaining = await transaction.operations(key, record);
+  const remaining = await transaction.operations(key);
   if (remaining.length > 0 || (record.copy !== undefined && !isGoneCopy(removed))) return undefined;
   const notice = await removeCopy(transaction, key);
   return notice;
@@ -177,7 +177,7 @@ async function withoutOvertaken(
   operation: Operation,
 ): Promise<Operation> {
   let result = operation;
-  const own = await transaction.operations(operation.key, undefined);
+  const own = await transaction.operations(operation.key);
   const numbers = new Set(own.map(({ number }) => number));
   for (const scope of SHARED_SCOPES) {
     if (result.shared[scope] === undefined) continue;

@@ -151,8 +151,7 @@ export class Bounds {
       let deleted = 0;
       for (const key of unneeded) {
         const record = await transaction.session(key);
-        if (record?.copy === undefined || (await transaction.operations(key, record)).length > 0)
-          continue;
+        if (record?.copy === undefined || (await transaction.operations(key)).length > 0) continue;
         await transaction.deleteSession(key);
         deleted += 1;
       }

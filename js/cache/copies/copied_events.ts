@@ -240,7 +240,7 @@ export async function storeDraft(
   const next: SessionRecord = { ...record, copy, tick, confirmedAt };
   await transaction.putSession(key, next);
   if (!isReordered) return next;
-  const put = (await transaction.operations(key, next))
+  const put = (await transaction.operations(key))
     .filter(({ event, creation }) => event !== undefined || creation !== undefined)
     .map((operation) => restamped(transaction, operation));
   await transaction.changeOperations(key, { put });

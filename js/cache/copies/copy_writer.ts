@@ -102,7 +102,7 @@ async function isDeletedSince(
   const { appName, userId } = key;
   const user = { appName, userId };
   if (((await transaction.state(user))?.clearedAt ?? 0) > began) return true;
-  const operations = record === undefined ? [] : await transaction.operations(key, record);
+  const operations = await transaction.operations(key);
   const first = operations.find(({ kind }) => kind === 'create' || kind === 'delete');
   // A deletion after the creation hides the copy, and is sent for it.
   if (first?.kind === 'create') return false;
@@ -117,7 +117,7 @@ export function makeDraft(
   copy: Copy,
   operations: readonly Operation[],
 ): CopyDraft {
-  const overlay = foldOf({ ...record, copy }, operations);
+  const overlay = foldOf(record.birth, operations);
   return { key, record, copy, overlay, isReordered: false, isChanged: false };
 }
 
@@ -128,12 +128,11 @@ async function makeCopy(
   session: RemoteSession,
   now: number,
 ): Promise<Notice[]> {
-  const operations = present === undefined ? [] : await transaction.operations(key, present);
+  const operations = await transaction.operations(key);
   const creation = operations.find(({ kind }) => kind === 'create');
   const birth = creation?.birth ?? transaction.tick();
   const record: SessionRecord = { ...newRecord(birth, now), ...present, birth };
-  const stamp = transaction.tick();
-  const draft = makeDraft(key, { ...record, stamp, shape: stamp }, copyOf(session), operations);
+  const draft = makeDraft(key, record, copyOf(session), operations);
   await putWindow(transaction, draft, session.events, creation === undefined);
   if (creation !== undefined) draft.isChanged = true;
   draft.copy = { ...draft.copy, hasOlder: session.hasOlder };
@@ -151,8 +150,7 @@ async function updateCopy(
   began: number,
 ): Promise<Notice[]> {
   const before = record.copy!;
-  const operations = await transaction.operations(key, record);
-  const draft = makeDraft(key, record, before, operations);
+  const draft = makeDraft(key, record, before, await transaction.operations(key));
   const isDescribed = began < before.describedAt;
   const head = copyOf(session, before);
   if (session.since === undefined) {
@@ -189,7 +187,7 @@ export async function takeOlder(
   if (record?.copy?.created !== created || record.copy === undefined) return;
   const first = await firstEventId(transaction, key, record.copy);
   if (first !== firstId) return;
-  const draft = makeDraft(key, record, record.copy, await transaction.operations(key, record));
+  const draft = makeDraft(key, record, record.copy, await transaction.operations(key));
   await putOlder(transaction, draft, events, hasOlder);
   await transaction.putSession(key, { ...record, copy: draft.copy });
 }
@@ -286,7 +284,7 @@ export async function removeGone(
   key: CompositeSessionKey,
   record: SessionRecord,
 ): Promise<Notice[]> {
-  const operations = await transaction.operations(key, record);
+  const operations = await transaction.operations(key);
   const own = operations.filter(({ birth }) => birth === record.birth);
   const landed = own.filter((operation) => operation.landed !== undefined);
   const [first] = own.filter((operation) => operation.landed === undefined);
@@ -310,18 +308,15 @@ export async function removeCopy(
   key: CompositeSessionKey,
 ): Promise<Notice> {
   const record = (await transaction.session(key))!;
-  const all = await transaction.operations(key, record);
+  const all = await transaction.operations(key);
   const removed = all.filter(({ landed, birth }) => landed !== undefined && birth === record.birth);
   if (removed.length > 0) await transaction.changeOperations(key, { removed });
-  const operations = await transaction.operations(key, record);
-  await transaction.deleteSession(key);
-  transaction.markDeleted(key);
-  if (operations.length > 0) {
-    const stamp = transaction.tick();
-    await transaction.putSession(key, { ...record, copy: undefined, stamp, shape: stamp });
-    // The operations are remembered with the new stamp.
-    await transaction.changeOperations(key, {});
+  if (removed.length === all.length) await transaction.deleteSession(key);
+  else {
+    await transaction.deleteEvents(key);
+    await transaction.putSession(key, { ...record, copy: undefined });
   }
+  transaction.markDeleted(key);
   return { type: 'deleted', ...key, revision: transaction.counter };
 }
 
@@ -352,7 +347,7 @@ export async function sweep(
   const record = await transaction.session(key);
   if (record?.copy === undefined) return;
   const { revision } = record.copy;
-  const operations = await transaction.operations(key, record);
+  const operations = await transaction.operations(key);
   const removed = operations.filter(
     ({ landed, birth }) => landed !== undefined && landed <= revision && birth === record.birth,
   );

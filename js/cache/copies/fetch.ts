@@ -95,9 +95,7 @@ export class Fetch {
         record,
         start: startOf(transaction, record),
         isDeleted:
-          view === undefined &&
-          record !== undefined &&
-          !(await hasCreation(transaction, key, record)),
+          view === undefined && record !== undefined && !(await hasCreation(transaction, key)),
         firstId: record?.copy && (await firstEventId(transaction, key, record.copy)),
       };
     });
@@ -187,9 +185,8 @@ function isAsCopied(session: RemoteSession, copy: Copy): boolean {
 async function hasCreation(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  record: SessionRecord,
 ): Promise<boolean> {
-  const operations = await transaction.operations(key, record);
+  const operations = await transaction.operations(key);
   return operations.some(({ kind }) => kind === 'create');
 }
 

@@ -7,8 +7,8 @@ import type { SharedRow } from '../../storage/rows.js';
 import { ownerOf, type StateOwner } from '../../storage/scopes.js';
 import type { LocalKey, LocalTransaction } from '../local/local_store.js';
 import { type NumberedWrite, overlayState } from '../view/shared_overlay.js';
-import { type SessionView, viewOf } from '../view/session_overlay.js';
-import { type CacheKey, isSession, keyOfName, nameOf } from '../records/cache_key.js';
+import { birthOfCopy, type SessionView, viewOf } from '../view/session_overlay.js';
+import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import { erasedError } from '../records/failures.js';
 import { foldOf, type OperationMemory } from './operation_memory.js';
 import { SharedWrites } from './shared_writes.js';
@@ -47,14 +47,12 @@ export class CacheTransaction {
   private constructor(
     local: LocalTransaction,
     ownerName: string,
-    memory: OperationMemory,
+    memoryOf: (client: string) => OperationMemory,
     before: OwnerRecord | undefined,
     first: number,
   ) {
     this.local = local;
     this.#ownerName = ownerName;
-    this.#memory = memory;
-    this.#shared = new SharedWrites(local, ownerName, memory, () => this.#owner);
     this.#before = before;
     this.#first = before ?? {
       version: VERSION,
@@ -65,13 +63,18 @@ export class CacheTransaction {
       deleted: {},
     };
     this.#owner = this.#first;
+    this.#memory = memoryOf(this.#owner.client);
+    this.#shared = new SharedWrites(local, ownerName, this.#memory, () => this.#owner.sharedStamp);
   }
 
-  /** @param first where the numbers begin in new data, so that handles of data that were erased do not match */
+  /**
+   * @param memoryOf returns what is remembered of the data of a client
+   * @param first where the numbers begin in new data, so that handles of data that were erased do not match
+   */
   static async begin(
     local: LocalTransaction,
     ownerName: string,
-    memory: OperationMemory,
+    memoryOf: (client: string) => OperationMemory,
     first: number,
   ): Promise<CacheTransaction> {
     const owner = (await local.get('states', [ownerName])) as OwnerRecord | undefined;
@@ -79,7 +82,7 @@ export class CacheTransaction {
       const message = `The local data has version ${owner.version}, and this package knows ${VERSION}. Reload the page to update it.`;
       throw new SessionError('storage_newer', message, { storage: 'cache' });
     }
-    return new CacheTransaction(local, ownerName, memory, owner, first);
+    return new CacheTransaction(local, ownerName, memoryOf, owner, first);
   }
 
   get owner(): OwnerRecord {
@@ -132,15 +135,13 @@ export class CacheTransaction {
   }
 
   /** Records that a list was fetched. */
-  noteList(owner: StateOwner): Promise<void> {
-    const name = nameOf(owner);
-    const { lists } = this.#owner;
-    if (!lists.includes(name)) this.#owner = { ...this.#owner, lists: [...lists, name] };
-    return Promise.resolve();
+  noteList(owner: StateOwner): void {
+    if (this.hasList(owner)) return;
+    this.#owner = { ...this.#owner, lists: [...this.#owner.lists, nameOf(owner)] };
   }
 
-  hasList(owner: StateOwner): Promise<boolean> {
-    return Promise.resolve(this.#owner.lists.includes(nameOf(owner)));
+  hasList(owner: StateOwner): boolean {
+    return this.#owner.lists.includes(nameOf(owner));
   }
 
   /** The users and apps whose sessions or states are here. */
@@ -176,7 +177,13 @@ export class CacheTransaction {
     return this.#records.get(name);
   }
 
+  /** Stores the record of a session. Its stamp changes only with its operations. */
   async putSession(key: CompositeSessionKey, record: SessionRecord): Promise<void> {
+    const { stamp } = (await this.session(key)) ?? record;
+    await this.#putSession(key, { ...record, stamp });
+  }
+
+  async #putSession(key: CompositeSessionKey, record: SessionRecord): Promise<void> {
     this.#records.set(nameOf(key), record);
     await this.local.put('sessions', this.keyOf(key), record);
   }
@@ -208,8 +215,7 @@ export class CacheTransaction {
 
   /** Deletes all of a session, also its operations, without reading the record. */
   async deleteDamaged(key: CompositeSessionKey): Promise<void> {
-    const { from, to } = operationRange(this.#ownerName, key);
-    const operations = (await this.local.list('outbox', { from, to })) as readonly Operation[];
+    const operations = await this.storedOperations(key);
     await this.#deleteOperations(key, operations, operations);
     this.#changed.set(nameOf(key), []);
     await this.deleteSession(key);
@@ -220,18 +226,25 @@ export class CacheTransaction {
     await this.local.delete('events', from, to);
   }
 
-  /** The operations of a session or state, in order. */
-  async operations(key: CacheKey, record?: SessionRecord): Promise<readonly Operation[]> {
+  /** The operations of a session or state, in order. A session without a record has none. */
+  async operations(key: CacheKey): Promise<readonly Operation[]> {
     const name = nameOf(key);
     const changed = this.#changed.get(name);
     if (changed !== undefined) return changed;
-    const { client } = this.#owner;
-    const remembered = record && this.#memory.operations(client, name, record);
+    if (!isSession(key)) return this.storedOperations(key);
+    const record = await this.session(key);
+    if (record === undefined) return [];
+    const remembered = this.#memory.operations(name, record);
     if (remembered !== undefined) return remembered;
-    const range = operationRange(this.#ownerName, key);
-    const operations = (await this.local.list('outbox', range)) as readonly Operation[];
-    if (record !== undefined) this.#memory.remember(client, name, record.stamp, operations);
+    const operations = await this.storedOperations(key);
+    this.#memory.remember(name, record, operations);
     return operations;
+  }
+
+  /** The operations of a session or state as they are stored. The session's record may be damaged. */
+  async storedOperations(key: CacheKey): Promise<readonly Operation[]> {
+    const range = operationRange(this.#ownerName, key);
+    return (await this.local.list('outbox', range)) as readonly Operation[];
   }
 
   /** All operations below an app or a user, by name of their session or state. */
@@ -256,7 +269,7 @@ export class CacheTransaction {
     }: { readonly put?: readonly Operation[]; readonly removed?: readonly Operation[] },
   ): Promise<void> {
     const record = isSession(key) ? await this.session(key) : undefined;
-    const before = await this.operations(key, record);
+    const before = await this.operations(key);
     if (removed.length > 0) await this.#deleteOperations(key, removed, before);
     for (const operation of put) {
       const earlier = before.find(({ number }) => number === operation.number);
@@ -272,8 +285,7 @@ export class CacheTransaction {
         );
     this.#changed.set(nameOf(key), after);
     if (record === undefined || !isSession(key)) return;
-    const stamp = this.tick();
-    await this.putSession(key, { ...record, stamp, shape: isAddition ? record.shape : stamp });
+    await this.#putSession(key, { ...record, stamp: this.tick() });
   }
 
   async #putOperation(operation: Operation, earlier?: Operation): Promise<void> {
@@ -349,7 +361,7 @@ export class CacheTransaction {
   /** A session as a reader sees it. */
   async view(key: CompositeSessionKey): Promise<SessionView | undefined> {
     const [record, deletions] = await Promise.all([this.session(key), this.userDeletions(key)]);
-    const operations = record === undefined ? [] : await this.operations(key, record);
+    const operations = await this.operations(key);
     return this.viewWith(key, record, operations, deletions);
   }
 
@@ -361,9 +373,9 @@ export class CacheTransaction {
   ): SessionView | undefined {
     const name = nameOf(key);
     if (operations.length === 0 || deletions.length > 0 || this.#changed.has(name)) {
-      return viewOf(record, foldOf(record, operations, deletions));
+      return viewOf(record, foldOf(birthOfCopy(record), operations, deletions));
     }
-    return viewOf(record, this.#memory.overlay(this.#owner.client, name, record, operations));
+    return viewOf(record, this.#memory.overlay(name, record, operations));
   }
 
   /** Stores the owner's record, if it has changed. */
@@ -377,11 +389,8 @@ export class CacheTransaction {
   commit(): ReadonlyMap<string, readonly Operation[]> {
     for (const [name, operations] of this.#changed) {
       const record = this.#records.get(name);
-      const key = keyOfName(name);
       if (record === undefined) this.#memory.forget(name);
-      else if (isSession(key)) {
-        this.#memory.remember(this.#owner.client, name, record.stamp, operations);
-      }
+      else this.#memory.remember(name, record, operations);
     }
     this.#shared.remember();
     return this.#changed;

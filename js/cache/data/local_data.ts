@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../call/call.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import { messageOf } from '../../errors/describe.js';
 import type { LocalStore } from '../local/local_store.js';
@@ -13,7 +14,8 @@ export type OperationListener = (changed: ReadonlyMap<string, readonly Operation
 export class LocalData {
   readonly owner: string;
   readonly #store: LocalStore;
-  readonly #memory = new OperationMemory();
+  /** What is remembered of the data of one client. Data that were erased and begun again have another client. */
+  #memory = { client: '', memory: new OperationMemory() };
   readonly #listeners = new Set<OperationListener>();
   /** The last drawn number right after this tab's last write. */
   #counter = 0;
@@ -27,26 +29,31 @@ export class LocalData {
     this.owner = owner;
   }
 
-  read<T>(work: (transaction: CacheTransaction) => Promise<T>): Promise<T> {
+  read<T>(work: (transaction: CacheTransaction) => MaybePromise<T>): Promise<T> {
     return this.#run('readonly', work);
   }
 
   /** Runs work that may be stored. Nothing is, if it throws. */
-  write<T>(work: (transaction: CacheTransaction) => Promise<T>): Promise<T> {
+  write<T>(work: (transaction: CacheTransaction) => MaybePromise<T>): Promise<T> {
     return this.#run('readwrite', work);
   }
 
   async #run<T>(
     mode: 'readonly' | 'readwrite',
-    work: (transaction: CacheTransaction) => Promise<T>,
+    work: (transaction: CacheTransaction) => MaybePromise<T>,
   ): Promise<T> {
+    const memoryOf = (client: string): OperationMemory => {
+      const memory = this.#memory.client === client ? this.#memory.memory : new OperationMemory();
+      this.#memory = { client, memory };
+      return memory;
+    };
     let done: CacheTransaction | undefined;
     let before = 0;
     let result: T;
     try {
       result = await this.#store.transaction(mode, async (local) => {
         const first = Math.max(Date.now(), this.#highest);
-        const transaction = await CacheTransaction.begin(local, this.owner, this.#memory, first);
+        const transaction = await CacheTransaction.begin(local, this.owner, memoryOf, first);
         before = transaction.counter;
         const result = await work(transaction);
         if (mode === 'readwrite') await transaction.finish();
@@ -81,19 +88,17 @@ export class LocalData {
 
   /** Reads the operations of a session or state again, because another tab has changed them. */
   operations(key: CacheKey): Promise<readonly Operation[]> {
-    return this.read((transaction) => transaction.operations(key));
+    return this.read((transaction) => transaction.storedOperations(key));
   }
 
   /** Erases everything of the owner. */
   async erase(): Promise<void> {
-    this.#memory.clear();
     const { from, to } = ownerRange(this.owner);
     await this.#store.transaction('readwrite', async (local) => {
       for (const store of ['sessions', 'events', 'states', 'outbox'] as const) {
         await local.delete(store, from, to);
       }
     });
-    this.#memory.clear();
   }
 
   close(): void | Promise<void> {

@@ -1,33 +1,31 @@
-import { SessionOverlay } from '../view/session_overlay.js';
-import type { Operation, OwnerRecord, SessionRecord } from '../records/records.js';
+import { birthOfCopy, SessionOverlay } from '../view/session_overlay.js';
+import type { Operation, SessionRecord } from '../records/records.js';
 import type { NumberedWrite } from '../view/shared_overlay.js';
 
 /** The most sessions whose operations are remembered. */
 const MOST = 5000;
 
 interface Remembered {
-  readonly client: string;
   readonly stamp: number;
   readonly operations: readonly Operation[];
 }
 
 interface SharedMemory {
-  readonly client: string;
   readonly stamp: number;
   readonly writes: Promise<readonly NumberedWrite[]>;
 }
 
 interface Folded {
-  readonly client: string;
-  readonly shape: number;
-  readonly birth: number | undefined;
-  readonly hasCopy: boolean;
+  /** The session under the operations; see {@link birthOfCopy}. */
+  readonly base: number | undefined;
+  readonly operations: readonly Operation[];
   readonly overlay: SessionOverlay;
 }
 
 /**
  * Remembers operations, their folds and their writes to shared states. So a write does not read all waiting operations.
  * The stamps in the records of the session and of the owner tell whether the stored operations are still the same.
+ * Data that were erased and begun again have another memory.
  */
 export class OperationMemory {
   readonly #operations = new Map<string, Remembered>();
@@ -35,59 +33,42 @@ export class OperationMemory {
   /** By app: the writes of unsent operations to the states of the app and of its users. */
   readonly #shared = new Map<string, SharedMemory>();
 
-  operations(
-    client: string,
-    name: string,
-    { stamp }: SessionRecord,
-  ): readonly Operation[] | undefined {
+  operations(name: string, { stamp }: SessionRecord): readonly Operation[] | undefined {
     const remembered = this.#operations.get(name);
-    const isValid = remembered?.stamp === stamp && remembered.client === client;
-    return isValid ? remembered.operations : undefined;
+    return remembered?.stamp === stamp ? remembered.operations : undefined;
   }
 
-  remember(client: string, name: string, stamp: number, operations: readonly Operation[]): void {
-    if (this.#operations.size >= MOST) this.clear();
-    this.#operations.set(name, { client, stamp, operations });
+  remember(name: string, { stamp }: SessionRecord, operations: readonly Operation[]): void {
+    if (this.#operations.size >= MOST) this.#clear();
+    this.#operations.set(name, { stamp, operations });
   }
 
-  sharedWrites(
-    { client, sharedStamp }: OwnerRecord,
-    appName: string,
-  ): Promise<readonly NumberedWrite[]> | undefined {
+  sharedWrites(appName: string, stamp: number): Promise<readonly NumberedWrite[]> | undefined {
     const remembered = this.#shared.get(appName);
-    const isValid = remembered?.stamp === sharedStamp && remembered.client === client;
-    return isValid ? remembered.writes : undefined;
+    return remembered?.stamp === stamp ? remembered.writes : undefined;
   }
 
-  rememberShared(
-    { client, sharedStamp: stamp }: OwnerRecord,
-    appName: string,
-    writes: Promise<readonly NumberedWrite[]>,
-  ): void {
-    this.#shared.set(appName, { client, stamp, writes });
+  rememberShared(appName: string, stamp: number, writes: Promise<readonly NumberedWrite[]>): void {
+    this.#shared.set(appName, { stamp, writes });
   }
 
-  /** Returns the fold of operations that are stored. */
+  /** Returns the fold of operations that are stored. To the fold of the first of them, the others are added. */
   overlay(
-    client: string,
     name: string,
     record: SessionRecord | undefined,
     operations: readonly Operation[],
   ): SessionOverlay {
-    const hasCopy = record?.copy !== undefined;
-    const head = { client, shape: record?.shape ?? 0, birth: record?.birth, hasCopy };
+    const base = birthOfCopy(record);
     const folded = this.#folds.get(name);
-    const isValid =
-      folded?.client === client &&
-      folded.shape === head.shape &&
-      folded.birth === head.birth &&
-      folded.hasCopy === hasCopy;
-    const overlay = isValid ? folded.overlay : new SessionOverlay(record);
-    for (const operation of operations.slice(firstAfter(operations, overlay.number))) {
-      overlay.add(operation);
-    }
+    const isBeginning =
+      folded !== undefined &&
+      folded.base === base &&
+      folded.operations.every((operation, index) => operation === operations[index]);
+    const overlay = isBeginning ? folded.overlay : new SessionOverlay(base);
+    const first = isBeginning ? folded.operations.length : 0;
+    for (const operation of operations.slice(first)) overlay.add(operation);
     if (this.#folds.size >= MOST) this.#folds.clear();
-    this.#folds.set(name, { ...head, overlay });
+    this.#folds.set(name, { base, operations, overlay });
     return overlay;
   }
 
@@ -96,7 +77,7 @@ export class OperationMemory {
     this.#folds.delete(name);
   }
 
-  clear(): void {
+  #clear(): void {
     this.#operations.clear();
     this.#folds.clear();
     this.#shared.clear();
@@ -106,14 +87,15 @@ export class OperationMemory {
 /**
  * Folds operations without remembering the fold.
  *
+ * @param base the session under them; see {@link birthOfCopy}
  * @param deletions the numbers of those that delete the user, and with it the session
  */
 export function foldOf(
-  record: SessionRecord | undefined,
+  base: number | undefined,
   operations: readonly Operation[],
   deletions: readonly number[] = [],
 ): SessionOverlay {
-  const overlay = new SessionOverlay(record);
+  const overlay = new SessionOverlay(base);
   const rest = [...deletions];
   const deleteUpTo = (number: number): void => {
     while (rest[0]! < number) overlay.deleteUser(rest.shift()!);
@@ -124,10 +106,4 @@ export function foldOf(
   }
   deleteUpTo(Infinity);
   return overlay;
-}
-
-function firstAfter(operations: readonly Operation[], number: number): number {
-  let index = operations.length;
-  while (index > 0 && operations[index - 1]!.number > number) index -= 1;
-  return index;
 }

@@ -1,6 +1,6 @@
 import type { StateOwner } from '../../storage/scopes.js';
 import type { LocalTransaction } from '../local/local_store.js';
-import { type OwnerRecord, sharedKey, sharedRange } from '../records/records.js';
+import { sharedKey, sharedRange } from '../records/records.js';
 import type { NumberedWrite } from '../view/shared_overlay.js';
 import type { OperationMemory } from './operation_memory.js';
 
@@ -12,23 +12,24 @@ type Writes = readonly NumberedWrite[];
  */
 export class SharedWrites {
   readonly #local: LocalTransaction;
-  readonly #owner: () => OwnerRecord;
   readonly #ownerName: string;
   readonly #memory: OperationMemory;
+  readonly #stamp: () => number;
   readonly #writes = new Map<string, Promise<Writes>>();
   /** Whether the transaction has changed any of these writes. */
   isChanged = false;
 
+  /** @param stamp returns the stamp in the owner's record */
   constructor(
     local: LocalTransaction,
     ownerName: string,
     memory: OperationMemory,
-    owner: () => OwnerRecord,
+    stamp: () => number,
   ) {
     this.#local = local;
     this.#ownerName = ownerName;
     this.#memory = memory;
-    this.#owner = owner;
+    this.#stamp = stamp;
   }
 
   /** Returns the writes to one state, in their order. */
@@ -58,7 +59,7 @@ export class SharedWrites {
   /** Gives the writes to the memory. Called after the commit. */
   remember(): void {
     for (const [appName, writes] of this.#writes) {
-      this.#memory.rememberShared(this.#owner(), appName, writes);
+      this.#memory.rememberShared(appName, this.#stamp(), writes);
     }
   }
 
@@ -72,7 +73,7 @@ export class SharedWrites {
   }
 
   #ofApp(appName: string): Promise<Writes> {
-    let writes = this.#writes.get(appName) ?? this.#memory.sharedWrites(this.#owner(), appName);
+    let writes = this.#writes.get(appName) ?? this.#memory.sharedWrites(appName, this.#stamp());
     if (writes === undefined) {
       const range = sharedRange(this.#ownerName, appName);
       writes = this.#local.list('outbox', range) as Promise<Writes>;

@@ -67,8 +67,6 @@ export interface SessionRecord {
   readonly tick: number;
   /** Changes with each change of the session's operations. */
   readonly stamp: number;
-  /** Changes if an operation was changed or removed, and not only added. */
-  readonly shape: number;
   /** Absent: the remote has not confirmed the session. */
   readonly copy?: Copy | undefined;
   /** The number that was drawn when the session was confirmed. A list that was asked for before may lack it. */

@@ -5,7 +5,6 @@ import { SHARED_SCOPES } from '../../state/scope.js';
 import { renumberEvent, storeDraft } from '../copies/copied_events.js';
 import { makeDraft } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { isSession } from '../records/cache_key.js';
 import type { Copy, Operation, OperationEvent, SessionRecord } from '../records/records.js';
 import { storedEvent } from '../storage/shown_events.js';
 import type { JsonState } from '../view/json_state.js';
@@ -18,8 +17,7 @@ export async function stillWaiting(
   key: Operation['key'],
   sent: readonly Operation[],
 ): Promise<Operation[]> {
-  const record = isSession(key) ? await transaction.session(key) : undefined;
-  const operations = await transaction.operations(key, record);
+  const operations = await transaction.operations(key);
   const numbers = new Set(sent.map(({ number }) => number));
   return operations.filter(({ number, landed }) => numbers.has(number) && landed === undefined);
 }
@@ -53,7 +51,7 @@ export async function expectArrived(
 ): Promise<void> {
   const record = await transaction.session(key);
   const numbers = new Set(arrived.map(({ number }) => number));
-  const operations = await transaction.operations(key, record);
+  const operations = await transaction.operations(key);
   const put: Operation[] = [];
   for (const operation of operations) {
     const { previous, event } = operation;
@@ -102,7 +100,7 @@ export async function showReplaced(
   }
   if (replaced.length === 0) return;
   const record = (await transaction.session(key))!;
-  const draft = makeDraft(key, record, copy, await transaction.operations(key, record));
+  const draft = makeDraft(key, record, copy, await transaction.operations(key));
   for (const id of replaced) await renumberEvent(transaction, draft, id);
   await storeDraft(transaction, draft);
 }

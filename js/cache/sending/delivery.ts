@@ -117,7 +117,7 @@ export class Delivery {
     const { owner } = transaction;
     if (owner.leader?.holder !== this.#parts.leadership.holder) return 'leadership lost';
     const record = isSession(key) ? await transaction.session(key) : undefined;
-    const all = await transaction.operations(key, record);
+    const all = await transaction.operations(key);
     const waiting = all.filter(({ landed }) => landed === undefined);
     const [first] = waiting;
     if (first === undefined || first.refusal !== undefined || !mayGoOn(first)) return undefined;

@@ -83,8 +83,7 @@ export async function landAppends(
     events.set(event!.id, { ...event!, seq, revision: place.revision });
     deltas.push({ revision: place.revision, text: event!.text, isOwn: true });
   }
-  const operations = await transaction.operations(key, record);
-  const draft = makeDraft(key, record, copy, operations);
+  const draft = makeDraft(key, record, copy, await transaction.operations(key));
   await putChanged(transaction, draft, [...events.values()]);
   const toldState = appended.state;
   const state = (
@@ -104,8 +103,7 @@ export async function landAppends(
   draft.copy = { ...draft.copy, revision, lastUpdateTime, title, state: JSON.stringify(state) };
   // Comes before `storeDraft`, which may give the remaining operations new ticks.
   await transaction.changeOperations(key, { removed: arrived });
-  const { stamp, shape } = (await transaction.session(key))!;
-  const after = await storeDraft(transaction, { ...draft, record: { ...record, stamp, shape } });
+  const after = await storeDraft(transaction, draft);
   await expectArrived(transaction, key, arrived, revisions);
   if (draft.isChanged) {
     const at = draft.isReordered ? transaction.counter : after.tick;

@@ -41,8 +41,8 @@ export async function landCreation(
       parent: creation.description.parent,
       ...{ describedAt: 0, first: 0, next: 0, hasOlder: false, size: 0, isStale: false },
     };
-    const operations = await transaction.operations(key, record);
-    const overlay = foldOf({ ...record, birth: operation.birth }, operations);
+    const operations = await transaction.operations(key);
+    const overlay = foldOf(undefined, operations);
     const own = { ...record, birth: operation.birth };
     const draft = { key, record: own, copy, overlay, isReordered: false, isChanged: false };
     await putWindow(transaction, draft, creation.events, false);
@@ -81,10 +81,9 @@ export async function mergeCreation(transaction: CacheTransaction, sent: Operati
   const key = sent.key as CompositeSessionKey;
   const [operation] = await stillWaiting(transaction, key, [sent]);
   if (operation === undefined) return;
-  const record = (await transaction.session(key))!;
   const { events } = operation.creation!;
   const rest = { attempts: 0, key, birth: operation.birth, shared: {} } as const;
-  const operations = await transaction.operations(key, record);
+  const operations = await transaction.operations(key);
   const others = operations.filter(({ number }) => number !== operation.number);
   // The appends get new numbers, because the remote has seen those up to the creation's.
   const appends = events.map((event): Operation => {

@@ -31,7 +31,7 @@ export async function landDeletion(transaction: CacheTransaction, sent: Operatio
   await transaction.changeOperations(key, { removed: [operation] });
   const record = (await transaction.session(key))!;
   const isOfCopy = record.copy !== undefined && record.birth === operation.birth;
-  const isEmpty = (await transaction.operations(key, record)).length === 0;
+  const isEmpty = (await transaction.operations(key)).length === 0;
   if (isOfCopy || (isEmpty && record.copy === undefined)) await removeCopy(transaction, key);
 }
 

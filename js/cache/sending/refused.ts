@@ -83,7 +83,7 @@ export async function landBeforeDeletion(
   const { birth } = present[0]!;
   if (record.copy !== undefined && record.birth === birth)
     return removeGone(transaction, key, record);
-  const operations = await transaction.operations(key, record);
+  const operations = await transaction.operations(key);
   const first = operations.find((operation) => operation.birth === birth);
   if (first !== undefined && first.kind !== 'delete') {
     await refuse(transaction, [first], refusalOfDeleted(key));

@@ -72,7 +72,7 @@ export class CacheStorage implements Storage {
   }
 
   async open(): Promise<void> {
-    await this.#parts.data.read(() => Promise.resolve());
+    await this.#parts.data.read(() => undefined);
   }
 
   create(request: StorageWriteRequest, decide: Decide): Promise<void> {
@@ -330,7 +330,7 @@ function noRouteError(): SessionError {
 const NEW = { attempts: 0, birth: 0, time: 0, shared: {} } as const;
 
 export function newRecord(birth: number, usedAt: number): SessionRecord {
-  return { birth, tick: birth, stamp: 0, shape: 0, confirmedAt: 0, usedAt };
+  return { birth, tick: birth, stamp: 0, confirmedAt: 0, usedAt };
 }
 
 function isSessionKey(key: StorageKey): key is CompositeSessionKey {

@@ -17,7 +17,7 @@ export async function deleteSession(
   if (view === undefined) return [];
   const { birth, copy } = view;
   const record = (await transaction.session(key))!;
-  const operations = await transaction.operations(key, record);
+  const operations = await transaction.operations(key);
   const kept = await prune(transaction, key, birth, operations, SHARED_SCOPES);
   if (copy === undefined && !kept.some((operation) => operation.birth === birth)) {
     if (kept.length === 0 && record.copy === undefined) await transaction.deleteSession(key);
@@ -42,7 +42,7 @@ export async function deleteUser(
   { appName, userId }: Pick<CompositeSessionKey, 'appName' | 'userId'>,
 ): Promise<void> {
   for (const [key, record] of await transaction.sessions({ appName, userId })) {
-    const operations = await transaction.operations(key, record);
+    const operations = await transaction.operations(key);
     const births = new Set(operations.map(({ birth }) => birth));
     let kept: readonly Operation[] = operations;
     for (const birth of births) kept = await prune(transaction, key, birth, kept, OF_APP);

@@ -21,6 +21,11 @@ export interface OverlayEvent extends OperationEvent {
   readonly texts: readonly string[];
 }
 
+/** The birth of the session that a record has a copy of. `undefined`: it has none. */
+export function birthOfCopy(record: SessionRecord | undefined): number | undefined {
+  return record?.copy && record.birth;
+}
+
 /** The operations of one session, folded in their order. Those that come later can be added. */
 export class SessionOverlay {
   /** The birth of the session that is there after the operations. `undefined`: it is deleted, or was never there. */
@@ -35,22 +40,19 @@ export class SessionOverlay {
   firstTitle: string | undefined;
   time = 0;
   tick = 0;
-  /** The number of the last operation. */
-  number = 0;
 
-  constructor(record: SessionRecord | undefined) {
-    this.birth = record?.copy === undefined ? undefined : record.birth;
+  /** @param base the session under the operations; see {@link birthOfCopy} */
+  constructor(base: number | undefined) {
+    this.birth = base;
   }
 
   /** The user is deleted. */
   deleteUser(number: number): void {
-    this.number = number;
     if (this.birth !== undefined && this.birth < number) this.#reset(undefined);
   }
 
   add(operation: Operation): void {
     const { kind, number, birth, creation, event } = operation;
-    this.number = number;
     if (kind === 'create') {
       if (this.birth !== undefined) {
         // The session exists on the remote, but the answer is not here yet.
