@@ -8,7 +8,6 @@ import type { CompositeSessionKey } from '../model/session.js';
 import { requireId } from '../model/values/ids.js';
 import { parseEventText } from '../storage/stored_events.js';
 import { markRaw } from '../members/raw.js';
-import type { Notice } from '../model/notice.js';
 import type { Operation } from './records/records.js';
 import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
@@ -101,7 +100,6 @@ export interface OutboxParts {
   readonly lists: Lists;
   readonly sender: Sender;
   readonly clock: () => number;
-  readonly publish: (notices: readonly Notice[]) => void;
   readonly report: (error: unknown) => void;
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -143,7 +141,6 @@ export class Outbox implements CacheOutbox {
             .filter(({ refusal }) => refusal !== undefined)
             .map((operation) => resetForRetry(operation));
           await transaction.changeOperations(refused.key, { put });
-          return undefined;
         });
       }
     });
@@ -201,24 +198,17 @@ export class Outbox implements CacheOutbox {
   /** Changes operations, and sends what is left. */
   async #edit(
     key: CacheKey,
-    work: (
-      transaction: CacheTransaction,
-      operations: readonly Operation[],
-    ) => Promise<Notice | undefined>,
+    work: (transaction: CacheTransaction, operations: readonly Operation[]) => Promise<void>,
   ): Promise<void> {
-    const { data, sender, publish } = this.#parts;
-    const notice = await data.write(async (transaction) => {
-      const notice = await work(transaction, await transaction.operations(key));
-      if (isSession(key)) await renewTicks(transaction, key);
-      return notice;
+    const { data, sender } = this.#parts;
+    await data.write(async (transaction) => {
+      await work(transaction, await transaction.operations(key));
+      if (!isSession(key)) return;
+      await renewTicks(transaction, key);
+      const view = await transaction.view(key);
+      if (view === undefined) return;
+      transaction.notify({ type: 'appended', ...key, revision: view.revision, scopes: [] });
     });
-    const present = await data.read(async (transaction) =>
-      isSession(key) ? (await transaction.view(key))?.revision : undefined,
-    );
-    if (notice !== undefined) publish([notice]);
-    else if (isSession(key) && present !== undefined) {
-      publish([{ type: 'appended', ...key, revision: present, scopes: [] }]);
-    }
     sender.wake();
   }
 }

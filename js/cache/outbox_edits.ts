@@ -2,7 +2,6 @@
 import { ownerOf } from '../storage/scopes.js';
 import { SessionError } from '../errors/errors.js';
 import type { EventSnapshot } from '../model/event/snapshot.js';
-import type { Notice } from '../model/notice.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { SHARED_SCOPES } from '../state/scope.js';
 import { removeCopy } from './copies/copy_writer.js';
@@ -68,7 +67,7 @@ export async function dropOperations(
   operations: readonly Operation[],
   chosen: readonly Operation[],
   eventId: string | undefined,
-): Promise<Notice | undefined> {
+): Promise<void> {
   // An event that belongs to a creation is removed from it. The creation stays.
   const isPart = ({ creation }: Operation): boolean =>
     eventId !== undefined && creation !== undefined;
@@ -89,18 +88,16 @@ export async function dropOperations(
   });
   const changed = put.filter((operation, index) => operation !== rest[index]);
   await transaction.changeOperations(key, { put: changed, removed });
-  if (!isSession(key)) return undefined;
+  if (!isSession(key)) return;
   const record = await transaction.session(key);
   const isGone = removed.some(
     ({ refusal, kind }) => refusal?.code === 'not_found' || kind === 'create',
   );
   const mayBeEmpty = isGone || record?.copy === undefined;
-  if (record === undefined || !mayBeEmpty || (eventId !== undefined && put.length > 0))
-    return undefined;
+  if (record === undefined || !mayBeEmpty || (eventId !== undefined && put.length > 0)) return;
   const remaining = await transaction.operations(key);
-  if (remaining.length > 0 || (record.copy !== undefined && !isGoneCopy(removed))) return undefined;
-  const notice = await removeCopy(transaction, key);
-  return notice;
+  if (remaining.length > 0 || (record.copy !== undefined && !isGoneCopy(removed))) return;
+  await removeCopy(transaction, key);
 }
 
 /** Whether operations were refused because the session of the copy is gone. */
@@ -127,7 +124,7 @@ export async function changeEvent(
   key: CompositeSessionKey,
   operations: readonly Operation[],
   { id, text, timestamp }: EventSnapshot,
-): Promise<undefined> {
+): Promise<void> {
   const isVersion = ({ event, creation, landed }: Operation): boolean =>
     landed === undefined &&
     (event?.id === id || creation?.events.some((each) => each.id === id) === true);
@@ -168,7 +165,6 @@ export async function changeEvent(
   for (const other of behind) rest.push(await withoutOvertaken(transaction, other));
   const put = renumber(transaction, [first, ...rest]);
   await transaction.changeOperations(key, { put, removed: operations.slice(index) });
-  return undefined;
 }
 
 /** Removes the values of those shared keys that other sessions have written since the operation. */

@@ -3,7 +3,6 @@ import { isSessionError } from '../errors/errors.js';
 import { CORE } from '../model/initial_state.js';
 import { ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';
-import type { Notice } from '../model/notice.js';
 import { Background } from './background.js';
 import { CacheBackend } from './cache_backend.js';
 import { Bounds } from './copies/bounds.js';
@@ -48,17 +47,17 @@ export function openParts(options: TakenOptions) {
     board.set({ lastError: failureOf(error) });
     diagnostics?.tell('cache', error);
   };
-  const publish = (notices: readonly Notice[]): void => ownFeed.publish(notices);
   const remote: RemoteEnd = new RemoteEnd({
     core: options.remote[CORE],
     board,
     onForget: () => void run(() => forget()).catch(report),
   });
   const pending = new Pending({ data, board });
-  data.onOperations((changed) => {
-    for (const name of changed.keys()) tabs.post('changed', name);
+  data.onCommit(({ operations, notices }) => {
+    for (const name of operations.keys()) tabs.post('changed', name);
+    if (notices.length > 0) ownFeed.publish(notices);
   });
-  const context = { ...options, data, remote, board, pending, clock, report, publish };
+  const context = { ...options, data, remote, board, pending, clock, report };
   const bounds = new Bounds(context);
   const fetch = new Fetch({
     ...context,

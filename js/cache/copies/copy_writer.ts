@@ -3,7 +3,6 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import { ownerOf, scopeOf, type StateOwner } from '../../storage/scopes.js';
 import type { ListedSession } from '../../storage/backend.js';
-import type { Notice } from '../../model/notice.js';
 import { stateNotice } from '../../watch/state_notice.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';
@@ -30,18 +29,11 @@ export interface Beginning {
   readonly client: string;
 }
 
-/** What a fetch has changed. */
-export interface Taken {
-  /** What a reader sees. */
-  readonly notices: Notice[];
-  /** The users and apps whose states are to be fetched again, because they have changed since the fetch began. */
-  readonly overtaken: StateOwner[];
-}
-
 /**
  * Takes a fetched session.
  *
- * @returns `undefined` if the copy is gone whose changes were fetched
+ * @returns the users and apps whose states are to be fetched again, because they have changed since the fetch began;
+ *   `undefined` if the copy is gone whose changes were fetched
  */
 export async function takeSession(
   transaction: CacheTransaction,
@@ -49,41 +41,40 @@ export async function takeSession(
   session: RemoteSession | undefined,
   start: FetchStart,
   now: number,
-): Promise<Taken | undefined> {
+): Promise<readonly StateOwner[] | undefined> {
   const { began } = start;
-  const taken: Taken = { notices: [], overtaken: [] };
-  const { notices } = taken;
+  const overtaken: StateOwner[] = [];
   const record = await transaction.session(key);
   if (session === undefined) {
-    notices.push(...(await takeAbsence(transaction, key, record, start)));
-    return taken;
+    await takeAbsence(transaction, key, record, start);
+    return overtaken;
   }
-  if (await isDeletedSince(transaction, key, record, began)) return taken;
+  if (await isDeletedSince(transaction, key, record, began)) return overtaken;
   const copy = record?.copy;
   if (session.state !== undefined) {
     const states = splitByScope(session.state);
     for (const scope of SHARED_SCOPES) {
-      const state = JSON.stringify(states[scope]);
-      await takeState(transaction, ownerOf(scope, key), state, began, taken);
+      const owner = ownerOf(scope, key);
+      const isTaken = await takeState(transaction, owner, JSON.stringify(states[scope]), began);
+      if (!isTaken) overtaken.push(owner);
     }
   }
   let present = record;
   if (copy !== undefined && copy.created !== session.created) {
-    if (isBefore(session.created, copy.created)) return taken;
-    const gone = await takeAbsence(transaction, key, record, { ...start, created: copy.created });
-    notices.push(...gone);
+    if (isBefore(session.created, copy.created)) return overtaken;
+    await takeAbsence(transaction, key, record, { ...start, created: copy.created });
     present = await transaction.session(key);
-    if (present?.copy !== undefined) return taken;
+    if (present?.copy !== undefined) return overtaken;
   }
   if (present?.copy === undefined) {
     if (session.since !== undefined) return undefined;
-    notices.push(...(await makeCopy(transaction, key, present, session, now)));
-    return taken;
+    await makeCopy(transaction, key, present, session, now);
+    return overtaken;
   }
   const { revision } = present.copy;
-  if (session.revision < revision || (session.since ?? 0) > revision) return taken;
-  notices.push(...(await updateCopy(transaction, key, present, session, began)));
-  return taken;
+  const isLate = session.revision < revision || (session.since ?? 0) > revision;
+  if (!isLate) await updateCopy(transaction, key, present, session, began);
+  return overtaken;
 }
 
 function isBefore(one: number | null, other: number | null): boolean {
@@ -127,7 +118,7 @@ async function makeCopy(
   present: SessionRecord | undefined,
   session: RemoteSession,
   now: number,
-): Promise<Notice[]> {
+): Promise<void> {
   const operations = await transaction.operations(key);
   const creation = operations.find(({ kind }) => kind === 'create');
   const birth = creation?.birth ?? transaction.tick();
@@ -139,7 +130,7 @@ async function makeCopy(
   const next = await storeDraft(transaction, draft);
   await sweep(transaction, key);
   const type = creation === undefined ? 'created' : 'appended';
-  return [{ type, ...key, revision: Math.max(next.tick, birth), scopes: [] }];
+  transaction.notify({ type, ...key, revision: Math.max(next.tick, birth), scopes: [] });
 }
 
 async function updateCopy(
@@ -148,7 +139,7 @@ async function updateCopy(
   record: SessionRecord,
   session: RemoteSession,
   began: number,
-): Promise<Notice[]> {
+): Promise<void> {
   const before = record.copy!;
   const draft = makeDraft(key, record, before, await transaction.operations(key));
   const isDescribed = began < before.describedAt;
@@ -166,12 +157,19 @@ async function updateCopy(
   if (head.state !== before.state) draft.isChanged = true;
   const after = await storeDraft(transaction, draft);
   await sweep(transaction, key);
-  if (draft.isChanged) {
-    const revision = draft.isReordered ? transaction.counter : after.tick;
-    return [{ type: 'appended', ...key, revision, scopes: [] }];
-  }
+  if (draft.isChanged) return notifyAppended(transaction, draft, after);
   const isRenamed = draft.copy.title !== before.title || draft.copy.labels !== before.labels;
-  return isRenamed ? [{ type: 'updated', ...key }] : [];
+  if (isRenamed) transaction.notify({ type: 'updated', ...key });
+}
+
+/** Notifies the watchers of the events of a copy that was stored. */
+export function notifyAppended(
+  transaction: CacheTransaction,
+  { key, isReordered }: CopyDraft,
+  { tick }: SessionRecord,
+): void {
+  const revision = isReordered ? transaction.counter : tick;
+  transaction.notify({ type: 'appended', ...key, revision, scopes: [] });
 }
 
 /** Takes older events than the copy has. */
@@ -203,37 +201,33 @@ export async function firstEventId(
   return event.id;
 }
 
-/** Takes a session of a list. @returns notices; whether the session is to be fetched */
+/** Takes a session of a list. @returns whether the session is to be fetched */
 export async function takeListed(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   session: RemoteSession,
   began: number,
   now: number,
-): Promise<{ readonly notices: readonly Notice[]; readonly isChanged: boolean }> {
+): Promise<boolean> {
   const record = await transaction.session(key);
   const copy = record?.copy;
   const isSameSession = copy?.created === session.created;
   if (copy !== undefined && isSameSession) {
     // The events of a copy that was only listed are fetched when it is read.
     const isListedOnly = copy.first === copy.next && copy.hasOlder;
-    if (session.revision > copy.revision && !isListedOnly) return { notices: [], isChanged: true };
+    if (session.revision > copy.revision && !isListedOnly) return true;
     const isDescribed = session.title === copy.title && session.labels === copy.labels;
     const isSame = session.revision <= copy.revision && (isDescribed || began < copy.describedAt);
-    if (isSame) return { notices: [], isChanged: copy.isStale };
     const since = copy.revision;
-    const notices = await updateCopy(transaction, key, record!, { ...session, since }, began);
-    return { notices, isChanged: copy.isStale };
+    if (!isSame) await updateCopy(transaction, key, record!, { ...session, since }, began);
+    return copy.isStale;
   }
-  if (copy !== undefined)
-    return { notices: [], isChanged: !isBefore(session.created, copy.created) };
-  if (await isDeletedSince(transaction, key, record, began))
-    return { notices: [], isChanged: false };
+  if (copy !== undefined) return !isBefore(session.created, copy.created);
+  if (await isDeletedSince(transaction, key, record, began)) return false;
   // A handle of a session that was created here too needs all events of others.
-  if (record !== undefined) return { notices: [], isChanged: true };
-  const usedAt = Math.min(now, session.lastUpdateTime);
-  const notices = await makeCopy(transaction, key, undefined, session, usedAt);
-  return { notices, isChanged: false };
+  if (record !== undefined) return true;
+  await makeCopy(transaction, key, undefined, session, Math.min(now, session.lastUpdateTime));
+  return false;
 }
 
 /** Returns a session of a list as the remote has it, without its events. */
@@ -272,10 +266,10 @@ async function takeAbsence(
   key: CompositeSessionKey,
   record: SessionRecord | undefined,
   { created, birth }: FetchStart,
-): Promise<Notice[]> {
+): Promise<void> {
   const copy = record?.copy;
-  if (copy === undefined || copy.created !== created || record!.birth !== birth) return [];
-  return removeGone(transaction, key, record!);
+  if (copy === undefined || copy.created !== created || record!.birth !== birth) return;
+  await removeGone(transaction, key, record!);
 }
 
 /** Removes a session that the remote has deleted. What waits for it is refused. */
@@ -283,20 +277,17 @@ export async function removeGone(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   record: SessionRecord,
-): Promise<Notice[]> {
+): Promise<void> {
   const operations = await transaction.operations(key);
   const own = operations.filter(({ birth }) => birth === record.birth);
   const landed = own.filter((operation) => operation.landed !== undefined);
   const [first] = own.filter((operation) => operation.landed === undefined);
   // Their answers tell what happened.
-  if (first?.kind === 'create' || first?.kind === 'delete') return [];
+  if (first?.kind === 'create' || first?.kind === 'delete') return;
   if (landed.length > 0) await transaction.changeOperations(key, { removed: landed });
-  if (first !== undefined) {
-    const refused = { ...first, refusal: refusalOfDeleted(key) };
-    if (first.refusal === undefined) await transaction.changeOperations(key, { put: [refused] });
-    return [];
-  }
-  return [await removeCopy(transaction, key)];
+  if (first === undefined) return removeCopy(transaction, key);
+  const refused = { ...first, refusal: refusalOfDeleted(key) };
+  if (first.refusal === undefined) await transaction.changeOperations(key, { put: [refused] });
 }
 
 /**
@@ -306,7 +297,7 @@ export async function removeGone(
 export async function removeCopy(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-): Promise<Notice> {
+): Promise<void> {
   const record = (await transaction.session(key))!;
   const all = await transaction.operations(key);
   const removed = all.filter(({ landed, birth }) => landed !== undefined && birth === record.birth);
@@ -317,26 +308,28 @@ export async function removeCopy(
     await transaction.putSession(key, { ...record, copy: undefined });
   }
   transaction.markDeleted(key);
-  return { type: 'deleted', ...key, revision: transaction.counter };
+  transaction.notify({ type: 'deleted', ...key, revision: transaction.counter });
 }
 
-/** Takes a fetched state of a user or an app. */
+/**
+ * Takes a fetched state of a user or an app.
+ *
+ * @returns `false` if it is to be fetched again, because it has changed since the fetch began
+ */
 export async function takeState(
   transaction: CacheTransaction,
   owner: StateOwner,
   state: string,
   began: number,
-  { notices, overtaken }: Taken,
-): Promise<void> {
+): Promise<boolean> {
   const record = await transaction.state(owner);
   const next = withFetched(record, state, began, transaction.tick());
-  if (next === undefined) {
-    overtaken.push(owner);
-    return;
-  }
+  if (next === undefined) return false;
   await transaction.putState(owner, next);
-  if (state === (record?.state ?? '{}')) return;
-  notices.push(stateNotice(owner.appName, owner.userId, [scopeOf(owner)]));
+  if (state !== (record?.state ?? '{}')) {
+    transaction.notify(stateNotice(owner.appName, owner.userId, [scopeOf(owner)]));
+  }
+  return true;
 }
 
 /** Removes the operations whose effect the copy has. */

@@ -1,6 +1,5 @@
 import { SessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import type { Notice } from '../../model/notice.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import { nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
@@ -22,7 +21,6 @@ export interface FetchParts {
   readonly remote: RemoteEnd;
   readonly bounds: Bounds;
   readonly clock: () => number;
-  readonly publish: (notices: readonly Notice[]) => void;
   /** Fetches states again that have changed since a fetch began. */
   readonly fetchOvertaken: (owners: readonly StateOwner[]) => Promise<void>;
 }
@@ -158,17 +156,16 @@ export class Fetch {
     start: FetchStart,
     session: Parameters<typeof takeSession>[2],
   ): Promise<boolean> {
-    const { data, bounds, clock, publish, fetchOvertaken } = this.#parts;
-    const taken = await bounds.write(key, () =>
+    const { data, bounds, clock, fetchOvertaken } = this.#parts;
+    const overtaken = await bounds.write(key, () =>
       data.write((transaction) => {
         transaction.resume(start);
         return takeSession(transaction, key, session, start, clock());
       }),
     );
     bounds.checkSoon();
-    if (taken === undefined) return false;
-    publish(taken.notices);
-    await fetchOvertaken(taken.overtaken);
+    if (overtaken === undefined) return false;
+    await fetchOvertaken(overtaken);
     return true;
   }
 }

@@ -3,20 +3,12 @@ import type { StateShape } from '../../state/state_shape.js';
 import { ownerOf, scopeOf, type StateOwner } from '../../storage/scopes.js';
 import type { TimedPlace } from '../../storage/list_place.js';
 import type { ListedSession, ReadList } from '../../storage/backend.js';
-import type { Notice } from '../../model/notice.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import { nameOf } from '../records/cache_key.js';
 import { isRefusal } from '../records/failures.js';
 import { forEachOf, Turns } from '../records/turns.js';
 import { splitByScope } from '../view/shared_overlay.js';
-import {
-  type Beginning,
-  removeGone,
-  type Taken,
-  takeListed,
-  takeState,
-  listedSession,
-} from './copy_writer.js';
+import { type Beginning, listedSession, removeGone, takeListed, takeState } from './copy_writer.js';
 import type { Fetch, FetchParts } from './fetch.js';
 import type { RemoteSession } from './remote_end.js';
 
@@ -98,7 +90,7 @@ export class Lists {
     const beginning = await this.#begin();
     const list = await this.#page(owner, maxSessions);
     const { sessions, total } = list;
-    const changed = await this.#take(owner, list, beginning);
+    const { changed } = await this.#take(owner, list, beginning);
     if (total <= sessions.length) await this.#removeOthers(owner, sessions, beginning);
     await this.#parts.fetch.copies(changed);
     await this.#parts.data.write((transaction) => transaction.noteList(owner));
@@ -117,10 +109,9 @@ export class Lists {
       const beginning = await this.#begin();
       const list = await this.#page(owner, PAGE, after);
       const { sessions, total } = list;
-      const changed = await this.#take(owner, list, beginning);
+      const { changed, hasNews } = await this.#take(owner, list, beginning);
       await fetch.copies(changed);
-      const isKnown = changed.length === 0 && !this.#hasNews;
-      if (!isKnown && sessions.length === PAGE) {
+      if ((changed.length > 0 || hasNews) && sessions.length === PAGE) {
         after = sessions.at(-1);
         continue;
       }
@@ -132,15 +123,10 @@ export class Lists {
     return true;
   }
 
-  /** Whether the last page had sessions that were not known. */
-  #hasNews = false;
-
   async #begin(): Promise<Beginning> {
     const { data, remote } = this.#parts;
     const { erasure } = remote;
-    const beginning = await data.read(({ counter, client }) =>
-      Promise.resolve({ began: counter, client }),
-    );
+    const beginning = await data.read(({ counter, client }) => ({ began: counter, client }));
     erasure.throwIfAborted();
     return beginning;
   }
@@ -151,34 +137,29 @@ export class Lists {
     return this.#parts.remote.ask((backend, call) => backend.list({ ...list, ...page, ...call }));
   }
 
-  /** @returns the sessions that are to be fetched */
+  /** @returns the sessions that are to be fetched, and whether a reader sees others or other states than before */
   async #take(
     { appName, userId }: StateOwner,
     { sessions, shared }: ReadList,
     start: Beginning,
-  ): Promise<CompositeSessionKey[]> {
+  ): Promise<{ readonly changed: readonly CompositeSessionKey[]; readonly hasNews: boolean }> {
     const { began } = start;
-    const { data, bounds, clock, publish } = this.#parts;
+    const { data, bounds, clock } = this.#parts;
     const listed = sessions
       .filter(({ isDamaged }) => !isDamaged)
       .map((session) => {
         const key = { appName, userId: session.userId, sessionId: session.sessionId };
         return { key, session: listedSession(session) };
       });
-    const fetched: CompositeSessionKey[] = [];
-    const taken: Taken = { notices: [], overtaken: [] };
-    const { notices, overtaken } = taken;
-    this.#hasNews = false;
     const hasStates = sessions.some(({ created }) => created > 0);
-    await bounds.write(undefined, () =>
+    const { changed, overtaken, hasNews } = await bounds.write(undefined, () =>
       data.write(async (transaction) => {
         transaction.resume(start);
-        fetched.length = notices.length = overtaken.length = 0;
+        const changed: CompositeSessionKey[] = [];
         for (const { key, session } of listed) {
-          const taken = await takeListed(transaction, key, session, began, clock());
-          notices.push(...taken.notices);
-          if (taken.isChanged) fetched.push(key);
+          if (await takeListed(transaction, key, session, began, clock())) changed.push(key);
         }
+        const overtaken: StateOwner[] = [];
         const states: [StateOwner, string | undefined][] = [[{ appName }, shared.app]];
         for (const [user, state] of shared.users) {
           if (userId === undefined || user === userId)
@@ -189,15 +170,14 @@ export class Lists {
           // Without a session the list tells nothing, and some servers list sessions without states.
           if (state === undefined || (!hasStates && state === '{}') || sessions.length === 0)
             continue;
-          await takeState(transaction, owner, state, began, taken);
+          if (!(await takeState(transaction, owner, state, began))) overtaken.push(owner);
         }
+        return { changed, overtaken, hasNews: transaction.hasNotices };
       }),
     );
-    this.#hasNews = notices.length > 0;
-    if (notices.length > 0) bounds.checkSoon();
-    publish(notices);
+    if (hasNews) bounds.checkSoon();
     await this.fetchOvertaken(overtaken);
-    return fetched;
+    return { changed, hasNews };
   }
 
   /** Removes the copies of sessions that a whole list does not have. */
@@ -206,44 +186,36 @@ export class Lists {
     sessions: readonly ListedSession[],
     start: Beginning,
   ): Promise<void> {
-    const { data, publish } = this.#parts;
     const listed = new Set(
       sessions.map(({ userId, sessionId }) =>
         nameOf({ appName: owner.appName, userId, sessionId }),
       ),
     );
-    const notices = await data.write(async (transaction) => {
+    await this.#parts.data.write(async (transaction) => {
       transaction.resume(start);
-      const notices: Notice[] = [];
       for (const [key, record] of await transaction.sessions(owner)) {
         const isOlder = record.copy !== undefined && record.confirmedAt <= start.began;
         if (!isOlder || listed.has(nameOf(key))) continue;
-        notices.push(...(await removeGone(transaction, key, record)));
+        await removeGone(transaction, key, record);
       }
-      return notices;
     });
-    publish(notices);
   }
 
   async #fetchState(owner: StateOwner): Promise<void> {
-    const { data, remote, bounds, publish } = this.#parts;
-    const taken: Taken = { notices: [], overtaken: [] };
-    const { notices, overtaken } = taken;
-    do {
+    const { data, remote, bounds } = this.#parts;
+    for (let isTaken = false; !isTaken;) {
       const start = await this.#begin();
       const text = await remote.ask((backend, call) =>
         backend.sharedState({ scope: scopeOf(owner), ...owner, ...call }),
       );
       const state = JSON.stringify(JSON.parse(text) as StateShape);
-      await bounds.write(undefined, () =>
+      isTaken = await bounds.write(undefined, () =>
         data.write((transaction) => {
           transaction.resume(start);
-          notices.length = overtaken.length = 0;
-          return takeState(transaction, owner, state, start.began, taken);
+          return takeState(transaction, owner, state, start.began);
         }),
       );
-    } while (overtaken.length > 0);
-    publish(notices);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { SessionError } from '../../errors/errors.js';
 import { newEventId } from '../../model/event/create_event.js';
+import type { Notice } from '../../model/notice.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import { isRevision } from '../../storage/checked_rows.js';
@@ -30,6 +31,14 @@ import {
 /** The most marks of deleted sessions. */
 const MOST_MARKS = 64;
 
+/** What a transaction has changed. */
+export interface Committed {
+  /** By name: the sessions and states whose operations have changed, and what they are now. */
+  readonly operations: ReadonlyMap<string, readonly Operation[]>;
+  /** What is different for readers. The service tells of local writes itself. */
+  readonly notices: readonly Notice[];
+}
+
 /** A transaction over the records of one owner. */
 export class CacheTransaction {
   readonly local: LocalTransaction;
@@ -38,6 +47,7 @@ export class CacheTransaction {
   readonly #before: OwnerRecord | undefined;
   readonly #first: OwnerRecord;
   #owner: OwnerRecord;
+  readonly #notices: Notice[] = [];
   /** The operations of the sessions and states whose operations have changed. */
   readonly #changed = new Map<string, readonly Operation[]>();
   /** The sessions that were read or changed, with the records that they have now. */
@@ -110,16 +120,25 @@ export class CacheTransaction {
     return this.#owner.counter;
   }
 
-  /** Draws numbers. Returns the first of them. */
-  tick(count = 1): number {
-    const first = this.#owner.counter + 1;
-    this.#owner = { ...this.#owner, counter: this.#owner.counter + count };
-    return first;
+  /** Draws a number. */
+  tick(): number {
+    const counter = this.#owner.counter + 1;
+    this.#owner = { ...this.#owner, counter };
+    return counter;
   }
 
   /** Makes sure that later numbers are higher. */
   drawUpTo(number: number): void {
     if (number > this.#owner.counter) this.#owner = { ...this.#owner, counter: number };
+  }
+
+  /** Notifies the watchers after the commit. */
+  notify(notice: Notice): void {
+    this.#notices.push(notice);
+  }
+
+  get hasNotices(): boolean {
+    return this.#notices.length > 0;
   }
 
   setLeader(leader: OwnerRecord['leader']): void {
@@ -385,15 +404,15 @@ export class CacheTransaction {
     await this.local.put('states', [this.#ownerName], this.#owner);
   }
 
-  /** Called after the commit. Returns the changed operations by name. */
-  commit(): ReadonlyMap<string, readonly Operation[]> {
+  /** Called after the commit. */
+  commit(): Committed {
     for (const [name, operations] of this.#changed) {
       const record = this.#records.get(name);
       if (record === undefined) this.#memory.forget(name);
       else this.#memory.remember(name, record, operations);
     }
     this.#shared.remember();
-    return this.#changed;
+    return { operations: this.#changed, notices: this.#notices };
   }
 }
 

@@ -3,12 +3,9 @@ import { isSessionError, SessionError } from '../../errors/errors.js';
 import { messageOf } from '../../errors/describe.js';
 import type { LocalStore } from '../local/local_store.js';
 import type { CacheKey } from '../records/cache_key.js';
-import { CacheTransaction } from './cache_transaction.js';
+import { CacheTransaction, type Committed } from './cache_transaction.js';
 import { OperationMemory } from './operation_memory.js';
 import { type Operation, ownerRange } from '../records/records.js';
-
-/** Called after a commit with the sessions and states whose operations have changed, and what they are now. */
-export type OperationListener = (changed: ReadonlyMap<string, readonly Operation[]>) => void;
 
 /** The owner's part of the local storage. */
 export class LocalData {
@@ -16,7 +13,7 @@ export class LocalData {
   readonly #store: LocalStore;
   /** What is remembered of the data of one client. Data that were erased and begun again have another client. */
   #memory = { client: '', memory: new OperationMemory() };
-  readonly #listeners = new Set<OperationListener>();
+  readonly #listeners = new Set<(committed: Committed) => void>();
   /** The last drawn number right after this tab's last write. */
   #counter = 0;
   /** Whether another tab or process has drawn numbers between two writes of this tab. */
@@ -65,13 +62,13 @@ export class LocalData {
       const message = `The local storage of the cache failed: ${messageOf(error)}`;
       throw new SessionError('storage_failed', message, { storage: 'cache', cause: error });
     }
-    const changed = done!.commit();
+    const committed = done!.commit();
     this.#highest = Math.max(this.#highest, done!.counter);
     if (mode === 'readwrite') {
       this.#hasOthers ||= before !== this.#counter;
       this.#counter = done!.counter;
     }
-    if (changed.size > 0) for (const listener of this.#listeners) listener(changed);
+    for (const listener of this.#listeners) listener(committed);
     return result;
   }
 
@@ -82,7 +79,8 @@ export class LocalData {
     return hasOthers;
   }
 
-  onOperations(listener: OperationListener): void {
+  /** Calls a function after each commit. */
+  onCommit(listener: (committed: Committed) => void): void {
     this.#listeners.add(listener);
   }
 

@@ -31,8 +31,8 @@ export class Pending {
 
   constructor(parts: PendingParts) {
     this.#parts = parts;
-    parts.data.onOperations((changed) => {
-      for (const [name, operations] of changed) this.#set(name, operations);
+    parts.data.onCommit((committed) => {
+      for (const [name, operations] of committed.operations) this.#set(name, operations);
       this.#show();
     });
   }

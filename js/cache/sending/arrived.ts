@@ -11,15 +11,20 @@ import type { JsonState } from '../view/json_state.js';
 import { deltaOf, splitByScope, withArrived } from '../view/shared_overlay.js';
 import { stripShared } from './strip.js';
 
-/** Returns the sent operations that still wait in the outbox. */
+/** The operations that a request has sent, or those of them that still wait. All are of one session or state. */
+export type Operations = readonly [Operation, ...Operation[]];
+
+/** Returns the sent operations that still wait in the outbox. `undefined`: none. */
 export async function stillWaiting(
   transaction: CacheTransaction,
-  key: Operation['key'],
-  sent: readonly Operation[],
-): Promise<Operation[]> {
-  const operations = await transaction.operations(key);
+  sent: Operations,
+): Promise<Operations | undefined> {
+  const operations = await transaction.operations(sent[0].key);
   const numbers = new Set(sent.map(({ number }) => number));
-  return operations.filter(({ number, landed }) => numbers.has(number) && landed === undefined);
+  const [first, ...others] = operations.filter(
+    ({ number, landed }) => numbers.has(number) && landed === undefined,
+  );
+  return first && [first, ...others];
 }
 
 /** Records the arrived values of shared states. They stay until a fetch that begins later. */

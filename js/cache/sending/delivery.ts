@@ -9,7 +9,6 @@ import type {
   CreatedSession,
   DeleteRequest,
 } from '../../storage/backend.js';
-import type { Notice } from '../../model/notice.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import { contradictionError, type Fetch } from '../copies/fetch.js';
 import type { Lists } from '../copies/lists.js';
@@ -20,6 +19,8 @@ import { failureOf, isRefusal } from '../records/failures.js';
 import type { LocalData } from '../data/local_data.js';
 import type { Pending } from '../data/pending.js';
 import type { Copy, Operation } from '../records/records.js';
+import { birthOfCopy } from '../view/session_overlay.js';
+import { type Operations, stillWaiting } from './arrived.js';
 import { landAppends } from './landed_appends.js';
 import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
 import { landDeletion, landDescription, landState } from './landing.js';
@@ -52,13 +53,12 @@ export interface DeliveryParts {
   readonly fetch: Fetch;
   readonly lists: Lists;
   readonly clock: () => number;
-  readonly publish: (notices: readonly Notice[]) => void;
   readonly report: (error: unknown) => void;
 }
 
 /** What one request sends. */
 interface Batch {
-  readonly operations: readonly [Operation, ...Operation[]];
+  readonly operations: Operations;
   readonly client: string;
   readonly copy: Copy | undefined;
   readonly mayGoOn: MayGoOn;
@@ -125,7 +125,7 @@ export class Delivery {
     const put = chosen.map((operation) => ({ ...operation, attempts: operation.attempts + 1 }));
     await transaction.changeOperations(key, { put });
     const isOfCopy = record?.copy !== undefined && record.birth === first.birth;
-    const operations = put as unknown as [Operation, ...Operation[]];
+    const operations = put as unknown as Operations;
     const copy = isOfCopy ? record.copy : undefined;
     return { operations, client: owner.client, copy, mayGoOn, hasNext: false, next: undefined };
   }
@@ -150,46 +150,41 @@ export class Delivery {
       readonly actualEvents?: ExpectedEvents;
     };
     if (code === 'not_found' && isSession(key)) {
-      const land = operation === 'applied' ? landBeforeDeletion : landMissingSession;
-      return this.#land(batch, (transaction) => land(transaction, operations));
+      return this.#land(batch, operation === 'applied' ? landBeforeDeletion : landMissingSession);
     }
     if (operations.length > 1) {
       this.#limits.set(nameOf(key), Math.ceil(operations.length / 2));
-      return this.#land(batch, async (transaction) => {
-        await releaseUnstored(transaction, operations);
-        return [];
-      });
+      return this.#land(batch, releaseUnstored);
     }
     const { event } = first;
-    if (code === 'stale_session' && event !== undefined && actualEvents !== undefined) {
-      const actual = actualEvents[event.id] ?? null;
-      let isAdopted = false;
-      await this.#land(batch, async (transaction) => {
-        isAdopted = await adoptRevision(transaction, first, actual);
-        return [];
-      });
-      if (isAdopted) return;
-    }
-    await this.#land(batch, async (transaction) => {
-      await refuse(transaction, operations, failureOf(error));
-      return [];
+    const actual =
+      code === 'stale_session' && event !== undefined && actualEvents !== undefined
+        ? (actualEvents[event.id] ?? null)
+        : undefined;
+    let isAdopted = false;
+    await this.#land(batch, async (transaction, [operation]) => {
+      isAdopted = actual !== undefined && (await adoptRevision(transaction, operation, actual));
+      if (!isAdopted) await refuse(transaction, operation, failureOf(error));
     });
+    if (isAdopted) return;
     this.#parts.report(error);
     // The copy may have what the operation expected to be otherwise.
     if (code === 'stale_session' && isSession(key)) await this.#parts.fetch.copy(key);
   }
 
-  /** Runs what an answer changes, unless the local data was erased since the request. */
+  /**
+   * Applies an answer to those of the sent operations that still wait. If the local data was erased since the request,
+   * none does.
+   */
   async #land(
-    { client }: Batch,
-    work: (transaction: CacheTransaction) => Promise<readonly Notice[]>,
+    { operations, client }: Batch,
+    work: (transaction: CacheTransaction, waiting: Operations) => Promise<void>,
   ): Promise<void> {
-    const { data, publish } = this.#parts;
-    publish(
-      await data.write((transaction) =>
-        transaction.client === client ? work(transaction) : Promise.resolve([]),
-      ),
-    );
+    await this.#parts.data.write(async (transaction) => {
+      if (transaction.client !== client) return;
+      const waiting = await stillWaiting(transaction, operations);
+      if (waiting !== undefined) await work(transaction, waiting);
+    });
   }
 
   /** Spares a transaction for what is sent next, or for the discovery that nothing is left. */
@@ -208,7 +203,7 @@ export class Delivery {
       case 'describe':
         return this.#describe(key as CompositeSessionKey, first, batch);
       case 'delete':
-        return this.#delete(key as CompositeSessionKey, first, batch);
+        return this.#delete(key as CompositeSessionKey, batch);
       default:
         return this.#changeState(first, batch);
     }
@@ -237,24 +232,21 @@ export class Delivery {
     );
     if (created !== undefined) {
       let isBehind = false;
-      await this.#land(batch, async (transaction) => {
-        await landCreation(transaction, operation, created);
+      await this.#land(batch, async (transaction, [waiting]) => {
+        await landCreation(transaction, waiting, created);
         isBehind = (await transaction.session(key))?.copy?.isStale === true;
         if (!isBehind) await this.#markNext(transaction, key, batch);
-        return [];
       });
       if (isBehind) await fetch.copy(key);
       return;
     }
-    await this.#land(batch, (transaction) => landExistingSession(transaction, operation));
+    await this.#land(batch, landExistingSession);
     await fetch.copy(key, Infinity);
-    await this.#land(batch, async (transaction) => {
-      const record = await transaction.session(key);
+    await this.#land(batch, async (transaction, waiting) => {
       // Else it was there to create and not to read. It may be deleted by now.
-      const isMerged = record?.copy !== undefined && record.birth === operation.birth;
-      if (isMerged) await mergeCreation(transaction, operation);
-      else await releaseUnstored(transaction, [operation]);
-      return [];
+      const isMerged = birthOfCopy(await transaction.session(key)) === operation.birth;
+      if (isMerged) await mergeCreation(transaction, waiting[0]);
+      else await releaseUnstored(transaction, waiting);
     });
   }
 
@@ -263,11 +255,9 @@ export class Delivery {
     const { operations, copy } = batch;
     if (copy === undefined) {
       await fetch.copy(key);
-      return this.#land(batch, async (transaction) => {
-        const record = await transaction.session(key);
-        if (record?.copy === undefined) return landMissingSession(transaction, operations);
-        await releaseUnstored(transaction, operations);
-        return [];
+      return this.#land(batch, async (transaction, waiting) => {
+        const isMissing = (await transaction.session(key))?.copy === undefined;
+        await (isMissing ? landMissingSession : releaseUnstored)(transaction, waiting);
       });
     }
     const position = {
@@ -287,11 +277,10 @@ export class Delivery {
     if (copy.created !== null && appended.created !== copy.created) throw otherAnswer();
     let isBehind = false;
     let overtaken: readonly StateOwner[] = [];
-    await this.#land(batch, async (transaction) => {
-      const landed = await landAppends(transaction, key, operations, appended, copy);
-      ({ isBehind, overtaken } = landed);
+    await this.#land(batch, async (transaction, arrived) => {
+      const untold = await landAppends(transaction, key, operations, arrived, appended, copy);
+      ({ isBehind, overtaken } = untold);
       if (!isBehind) await this.#markNext(transaction, key, batch);
-      return landed.notices;
     });
     await lists.fetchOvertaken(overtaken);
     if (isBehind) await fetch.copy(key);
@@ -302,24 +291,16 @@ export class Delivery {
     const isThere = await this.#ask(batch, (backend, call) =>
       backend.describe({ key, title, labels, ...call }),
     );
-    if (!isThere)
-      return this.#land(batch, (transaction) => landMissingSession(transaction, [operation]));
-    await this.#land(batch, async (transaction) => {
-      await landDescription(transaction, operation);
-      return [];
-    });
+    await this.#land(batch, isThere ? landDescription : landMissingSession);
   }
 
   /** The deletion names the session that it deletes. One that arrives late deletes no session that was created since. */
-  async #delete(key: CompositeSessionKey, operation: Operation, batch: Batch): Promise<void> {
+  async #delete(key: CompositeSessionKey, batch: Batch): Promise<void> {
     const created = batch.copy?.created ?? undefined;
     await this.#ask(batch, (backend, call) =>
       backend.delete({ what: 'session', key, created, ...call }),
     );
-    await this.#land(batch, async (transaction) => {
-      await landDeletion(transaction, operation);
-      return [];
-    });
+    await this.#land(batch, landDeletion);
   }
 
   async #changeState(operation: Operation, batch: Batch): Promise<void> {
@@ -334,10 +315,7 @@ export class Delivery {
       const request = { what, key } as DeleteRequest;
       await this.#ask(batch, (backend, call) => backend.delete({ ...request, ...call }));
     }
-    await this.#land(batch, async (transaction) => {
-      await landState(transaction, operation);
-      return [];
-    });
+    await this.#land(batch, landState);
   }
 }
 

@@ -1,35 +1,40 @@
 /** Applies the answer to appends: removes the arrived operations, and updates the copy. */
-import { ownerOf } from '../../storage/scopes.js';
+import { ownerOf, type StateOwner } from '../../storage/scopes.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { parseEventText } from '../../storage/stored_events.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import type { Appended } from '../../storage/backend.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import { putChanged, type RemoteEvent, storeDraft } from '../copies/copied_events.js';
-import { makeDraft, type Taken } from '../copies/copy_writer.js';
+import { makeDraft, notifyAppended } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { Operation, OperationEvent } from '../records/records.js';
+import type { Copy, Operation, OperationEvent } from '../records/records.js';
 import { applyValue, type JsonState } from '../view/json_state.js';
 import { deltaOf, sharedWrites, splitByScope } from '../view/shared_overlay.js';
-import { expectArrived, keepTick, landShared, stillWaiting, showReplaced } from './arrived.js';
+import { expectArrived, keepTick, landShared, type Operations, showReplaced } from './arrived.js';
 
-/** The creation and the revision of the copy when an append was sent. */
-export interface AppendPosition {
-  readonly created: number | null;
-  readonly revision: number;
+/** What the answer to appends does not tell. */
+interface Untold {
+  /** Whether the copy has to be fetched. */
+  readonly isBehind: boolean;
+  /** The users and apps whose states events of others have changed. */
+  readonly overtaken: readonly StateOwner[];
 }
 
-/** Applies the answer to appends. @returns whether the copy has to be fetched, and what has changed */
+/**
+ * Applies the answer to appends.
+ *
+ * @param arrived those of the sent operations that still wait
+ * @param sentOver the copy when they were sent
+ */
 export async function landAppends(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  sent: readonly Operation[],
+  sent: Operations,
+  arrived: Operations,
   appended: Appended,
-  position: AppendPosition,
-): Promise<Taken & { readonly isBehind: boolean }> {
-  const taken: Taken = { notices: [], overtaken: [] };
-  const arrived = await stillWaiting(transaction, key, sent);
-  if (arrived.length === 0) return { ...taken, isBehind: false };
+  sentOver: Copy,
+): Promise<Untold> {
   await landShared(transaction, arrived);
   const record = (await transaction.session(key))!;
   const { copy } = record;
@@ -40,7 +45,7 @@ export async function landAppends(
       return place === undefined ? [] : [[event!.id, place.revision] as const];
     }),
   );
-  const isSame = copy?.created === position.created && position.created !== null;
+  const isSame = copy?.created === sentOver.created && sentOver.created !== null;
   const told = new Set(missed.map(({ text }) => parseEventText(text)?.id));
   // Not every storage tells where it has stored an event.
   const isTold = sent.every(({ event }) => revisions.has(event!.id) || told.has(event!.id));
@@ -49,20 +54,20 @@ export async function landAppends(
     await keepTick(transaction, key, record, arrived);
     await expectArrived(transaction, key, arrived, revisions);
     await showReplaced(transaction, key, copy, eventsOf(arrived));
-    return { ...taken, isBehind: false };
+    return { isBehind: false, overtaken: [] };
   }
   if (
     copy === undefined ||
     !isSame ||
     !isTold ||
-    copy.revision < position.revision ||
+    copy.revision < sentOver.revision ||
     missed.length >= MOST_CHANGED - 1 ||
     copy.isStale
   ) {
     const landed = arrived.map((operation) => ({ ...operation, landed: revision }));
     await transaction.changeOperations(key, { put: landed });
     await expectArrived(transaction, key, arrived, revisions);
-    return { ...taken, isBehind: true };
+    return { isBehind: true, overtaken: [] };
   }
   const events = new Map<
     string,
@@ -105,18 +110,13 @@ export async function landAppends(
   await transaction.changeOperations(key, { removed: arrived });
   const after = await storeDraft(transaction, draft);
   await expectArrived(transaction, key, arrived, revisions);
-  if (draft.isChanged) {
-    const at = draft.isReordered ? transaction.counter : after.tick;
-    taken.notices.push({ type: 'appended', ...key, revision: at, scopes: [] });
-  }
+  if (draft.isChanged) notifyAppended(transaction, draft, after);
   // The answer lacks the shared states that the missed events have changed.
   const missedWrites = sharedWrites(
     deltas.filter(({ isOwn }) => !isOwn).map(({ text }) => deltaOf(text)),
   );
-  for (const scope of SHARED_SCOPES) {
-    if (missedWrites[scope] !== undefined) taken.overtaken.push(ownerOf(scope, key));
-  }
-  return { ...taken, isBehind: false };
+  const overtaken = SHARED_SCOPES.filter((scope) => missedWrites[scope] !== undefined);
+  return { isBehind: false, overtaken: overtaken.map((scope) => ownerOf(scope, key)) };
 }
 
 function applyDelta(state: JsonState, text: string): void {

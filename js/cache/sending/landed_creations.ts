@@ -1,6 +1,5 @@
 /** Applies the answer to a creation: the session exists now, or it existed before. */
 import type { CompositeSessionKey } from '../../model/session.js';
-import type { Notice } from '../../model/notice.js';
 import type { CreatedSession } from '../../storage/backend.js';
 import { putWindow, storeDraft } from '../copies/copied_events.js';
 import { removeCopy } from '../copies/copy_writer.js';
@@ -11,17 +10,16 @@ import { renumber } from '../data/renumber.js';
 import type { Copy, Operation } from '../records/records.js';
 import type { JsonState } from '../view/json_state.js';
 import { splitByScope } from '../view/shared_overlay.js';
-import { expectArrived, keepTick, landShared, stillWaiting, showReplaced } from './arrived.js';
+import { birthOfCopy } from '../view/session_overlay.js';
+import { expectArrived, keepTick, landShared, type Operations, showReplaced } from './arrived.js';
 
 /** Applies the answer that the session was created. */
 export async function landCreation(
   transaction: CacheTransaction,
-  sent: Operation,
+  operation: Operation,
   created: CreatedSession,
 ): Promise<void> {
-  const key = sent.key as CompositeSessionKey;
-  const [operation] = await stillWaiting(transaction, key, [sent]);
-  if (operation === undefined) return;
+  const key = operation.key as CompositeSessionKey;
   await landShared(transaction, [operation]);
   const { created: createdAt, revision, lastUpdateTime, state } = created;
   const remote = remoteRevision(createdAt, revision, lastUpdateTime);
@@ -67,20 +65,19 @@ export async function landCreation(
  */
 export async function landExistingSession(
   transaction: CacheTransaction,
-  sent: Operation,
-): Promise<readonly Notice[]> {
-  const key = sent.key as CompositeSessionKey;
-  const [operation] = await stillWaiting(transaction, key, [sent]);
-  const record = await transaction.session(key);
-  const isOther = record?.copy !== undefined && record.birth !== operation?.birth;
-  return operation !== undefined && isOther ? [await removeCopy(transaction, key)] : [];
+  [operation]: Operations,
+): Promise<void> {
+  const key = operation.key as CompositeSessionKey;
+  const birth = birthOfCopy(await transaction.session(key));
+  if (birth !== undefined && birth !== operation.birth) await removeCopy(transaction, key);
 }
 
 /** Turns a creation into appends: another device created the session before, and the copy has that session now. */
-export async function mergeCreation(transaction: CacheTransaction, sent: Operation): Promise<void> {
-  const key = sent.key as CompositeSessionKey;
-  const [operation] = await stillWaiting(transaction, key, [sent]);
-  if (operation === undefined) return;
+export async function mergeCreation(
+  transaction: CacheTransaction,
+  operation: Operation,
+): Promise<void> {
+  const key = operation.key as CompositeSessionKey;
   const { events } = operation.creation!;
   const rest = { attempts: 0, key, birth: operation.birth, shared: {} } as const;
   const operations = await transaction.operations(key);

@@ -2,17 +2,15 @@
 import type { CompositeSessionKey } from '../../model/session.js';
 import { removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { Operation } from '../records/records.js';
-import { landShared, stillWaiting } from './arrived.js';
+import { birthOfCopy } from '../view/session_overlay.js';
+import { landShared, type Operations } from './arrived.js';
 
 /** A title or labels have arrived. */
 export async function landDescription(
   transaction: CacheTransaction,
-  sent: Operation,
+  [operation]: Operations,
 ): Promise<void> {
-  const key = sent.key as CompositeSessionKey;
-  const [operation] = await stillWaiting(transaction, key, [sent]);
-  if (operation === undefined) return;
+  const key = operation.key as CompositeSessionKey;
   const record = (await transaction.session(key))!;
   const { copy } = record;
   if (copy !== undefined && record.birth === operation.birth) {
@@ -24,22 +22,24 @@ export async function landDescription(
 }
 
 /** A session was deleted. */
-export async function landDeletion(transaction: CacheTransaction, sent: Operation): Promise<void> {
-  const key = sent.key as CompositeSessionKey;
-  const [operation] = await stillWaiting(transaction, key, [sent]);
-  if (operation === undefined) return;
+export async function landDeletion(
+  transaction: CacheTransaction,
+  [operation]: Operations,
+): Promise<void> {
+  const key = operation.key as CompositeSessionKey;
   await transaction.changeOperations(key, { removed: [operation] });
   const record = (await transaction.session(key))!;
-  const isOfCopy = record.copy !== undefined && record.birth === operation.birth;
+  const isOfCopy = birthOfCopy(record) === operation.birth;
   const isEmpty = (await transaction.operations(key)).length === 0;
   if (isOfCopy || (isEmpty && record.copy === undefined)) await removeCopy(transaction, key);
 }
 
 /** A state was changed, or something was deleted. */
-export async function landState(transaction: CacheTransaction, sent: Operation): Promise<void> {
-  const { key } = sent;
-  const [operation] = await stillWaiting(transaction, key, [sent]);
-  if (operation === undefined) return;
+export async function landState(
+  transaction: CacheTransaction,
+  [operation]: Operations,
+): Promise<void> {
+  const { key } = operation;
   await transaction.changeOperations(key, { removed: [operation] });
   await landShared(transaction, [operation]);
   if (operation.what !== 'user') return;

@@ -59,8 +59,7 @@ export class Leadership {
         // A clock that was set back must not keep the leadership for longer.
         const isFree = holder === this.holder || until <= now || until > now + LEADERSHIP_MS;
         if (isFree) transaction.setLeader({ holder: this.holder, until: now + LEADERSHIP_MS });
-        const wait = Math.max(0, until - now);
-        return Promise.resolve({ isLeader: isFree, wait });
+        return { isLeader: isFree, wait: Math.max(0, until - now) };
       });
       if (!isLeader) pause = wait + TAKEOVER_PAUSE * (0.5 + Math.random() / 2);
       if (data.takeOthers()) this.#parts.onOthers();
@@ -101,7 +100,6 @@ export class Leadership {
     if (!hasLed) return false;
     await this.#parts.data.write((transaction) => {
       if (transaction.owner.leader?.holder === this.holder) transaction.setLeader(undefined);
-      return Promise.resolve();
     });
     return true;
   }

@@ -1,52 +1,43 @@
 /** Applies answers which say that operations were not stored, or that their session is gone. */
 import type { CompositeSessionKey } from '../../model/session.js';
-import type { Notice } from '../../model/notice.js';
 import { removeCopy, removeGone } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';
-import type { Operation, Refusal } from '../records/records.js';
-import { landShared, stillWaiting } from './arrived.js';
+import type { Operation } from '../records/records.js';
+import type { CacheFailure } from '../records/status.js';
+import { birthOfCopy } from '../view/session_overlay.js';
+import { landShared, type Operations } from './arrived.js';
 
-/** Marks the first of the operations as refused: the remote will never accept them. */
+/** Marks an operation as refused: the remote will never accept it. */
 export async function refuse(
   transaction: CacheTransaction,
-  sent: readonly Operation[],
-  refusal: Refusal,
+  operation: Operation,
+  failure: CacheFailure,
 ): Promise<void> {
-  const [first] = sent;
-  if (first === undefined) return;
-  const [operation] = await stillWaiting(transaction, first.key, [first]);
-  if (operation === undefined) return;
-  const eventId = operation.event?.id ?? refusal.eventId;
-  const named = eventId === undefined ? refusal : { ...refusal, eventId };
-  await transaction.changeOperations(first.key, {
-    put: [{ ...operation, refusal: named, attempts: 0 }],
-  });
+  const { key, event } = operation;
+  const refusal = event === undefined ? failure : { ...failure, eventId: event.id };
+  await transaction.changeOperations(key, { put: [{ ...operation, refusal, attempts: 0 }] });
 }
 
 /** Marks operations as never sent, because the answer says that nothing was stored. */
 export async function releaseUnstored(
   transaction: CacheTransaction,
-  sent: readonly Operation[],
+  operations: Operations,
 ): Promise<void> {
-  const [first] = sent;
-  if (first === undefined) return;
-  const present = await stillWaiting(transaction, first.key, sent);
-  const put = present.map((operation) => ({ ...operation, attempts: 0 }));
-  await transaction.changeOperations(first.key, { put });
+  const put = operations.map((operation) => ({ ...operation, attempts: 0 }));
+  await transaction.changeOperations(operations[0].key, { put });
 }
 
 /** Makes an operation expect the event's revision at the remote. @returns whether it may be sent with that */
 export async function adoptRevision(
   transaction: CacheTransaction,
-  sent: Operation,
+  operation: Operation,
   actual: number | null,
 ): Promise<boolean> {
-  const [operation] = await stillWaiting(transaction, sent.key, [sent]);
-  const { expected, isBound = false } = operation ?? {};
+  const { expected, isBound = false } = operation;
   const isSeen = isBound && actual !== null && expected !== null && actual <= expected!;
   const isUnknown = !isBound && expected === null && actual !== null;
-  if (operation === undefined || !(isSeen || isUnknown)) return false;
+  if (!(isSeen || isUnknown)) return false;
   const put = [{ ...operation, expected: actual, isBound: undefined, attempts: 0 }];
   await transaction.changeOperations(operation.key, { put });
   return true;
@@ -55,40 +46,30 @@ export async function adoptRevision(
 /** Applies the answer that the session of operations is gone from the remote. */
 export async function landMissingSession(
   transaction: CacheTransaction,
-  sent: readonly Operation[],
-): Promise<readonly Notice[]> {
-  const key = sent[0]!.key as CompositeSessionKey;
-  const present = await stillWaiting(transaction, key, sent);
-  if (present.length === 0) return [];
+  [first]: Operations,
+): Promise<void> {
+  const key = first.key as CompositeSessionKey;
   const record = (await transaction.session(key))!;
-  if (record.copy !== undefined && record.birth === present[0]!.birth) {
-    return removeGone(transaction, key, record);
-  }
-  await refuse(transaction, sent, refusalOfDeleted(key));
-  return [];
+  if (birthOfCopy(record) === first.birth) return removeGone(transaction, key, record);
+  await refuse(transaction, first, refusalOfDeleted(key));
 }
 
 /** Removes operations that arrived before their session was deleted. */
 export async function landBeforeDeletion(
   transaction: CacheTransaction,
-  sent: readonly Operation[],
-): Promise<readonly Notice[]> {
-  const key = sent[0]!.key as CompositeSessionKey;
-  const present = await stillWaiting(transaction, key, sent);
-  if (present.length === 0) return [];
-  await landShared(transaction, present);
-  await transaction.changeOperations(key, { removed: present });
+  arrived: Operations,
+): Promise<void> {
+  const { birth } = arrived[0];
+  const key = arrived[0].key as CompositeSessionKey;
+  await landShared(transaction, arrived);
+  await transaction.changeOperations(key, { removed: arrived });
   const record = await transaction.session(key);
-  if (record === undefined) return [];
-  const { birth } = present[0]!;
-  if (record.copy !== undefined && record.birth === birth)
-    return removeGone(transaction, key, record);
+  if (record === undefined) return;
+  if (birthOfCopy(record) === birth) return removeGone(transaction, key, record);
   const operations = await transaction.operations(key);
-  const first = operations.find((operation) => operation.birth === birth);
-  if (first !== undefined && first.kind !== 'delete') {
-    await refuse(transaction, [first], refusalOfDeleted(key));
+  const next = operations.find((operation) => operation.birth === birth);
+  if (next !== undefined && next.kind !== 'delete' && next.landed === undefined) {
+    await refuse(transaction, next, refusalOfDeleted(key));
   }
-  if (operations.length === 0 && record.copy === undefined)
-    return [await removeCopy(transaction, key)];
-  return [];
+  if (operations.length === 0 && record.copy === undefined) await removeCopy(transaction, key);
 }
