@@ -33,7 +33,8 @@ import type { StorageOperation } from '../model/diagnostic.js';
 import { keepsOperationsOf } from './routes/session_response.js';
 import { jsonResponse } from './http/json_response.js';
 import { openApiDocument } from './routes/open_api.js';
-import { takeParameters, textIn } from './http/query.js';
+import { readParameters, takeParameters, TEXT } from './routes/parameters.js';
+import { OWN_FORM, PYTHON_FORM } from './routes/client_form.js';
 import { readJsonObject } from './http/request_body.js';
 import { findRoute, routeTable, type Route, type RouteCall } from './routes/route.js';
 import type { SessionService } from '../model/session_service.js';
@@ -67,7 +68,7 @@ const WATCH_ROUTE: Route = {
   path: '/apps/{appName}/changes',
   action: 'watch',
   summary: 'Sends notices of changes as server-sent events, of an app or a user.',
-  query: ['userId'],
+  query: { userId: TEXT },
   response: 'Notices',
 };
 
@@ -169,11 +170,12 @@ class Handler {
     }
     const isOwnClient = comesFromOwnClient(request);
     const { route, names } = findRoute(TABLE, request.method, path, isOwnClient);
+    const { query: known = {}, body: members } = route;
     // Our own client may be of a later version.
-    const query = takeParameters(searchParams, route.query ?? [], isOwnClient);
+    const query = takeParameters(searchParams, known, isOwnClient);
     const concerned = {
       appName: names.appName,
-      userId: names.userId || textIn(query, 'userId'),
+      userId: names.userId || (query.get('userId') ?? undefined),
       sessionId: names.sessionId || undefined,
     };
     const access = { action: route.action, ...concerned };
@@ -187,18 +189,19 @@ class Handler {
       const rights = await ask(access.action);
       if (route.run === undefined) return this.#watch(request, concerned);
       const { signal } = limit;
-      const members = isOwnClient && route.body ? 'any' : route.body;
-      const call: RouteCall = {
+      const form = isOwnClient ? OWN_FORM : PYTHON_FORM;
+      const knownMembers = isOwnClient || members === 'any' ? 'any' : Object.keys(members ?? {});
+      const call: RouteCall<object> = {
         service: this.#service,
         ...names,
-        query,
-        body: members ? await readJsonObject(request, maxBodyBytes, members, signal) : {},
+        query: readParameters(query, known, form),
+        body: members ? await readJsonObject(request, maxBodyBytes, knownMembers, signal) : {},
         rights,
         requireAction: ask,
         isRunning: () => raceSignal(signal, isRunning?.(names) ?? false),
         maxEvents,
         signal,
-        isOwnClient,
+        form,
         operation: isOwnClient ? operationOf(request) : undefined,
         headers: {},
       };

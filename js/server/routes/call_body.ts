@@ -5,7 +5,6 @@ import { type SharedScope, storedScopeOf } from '../../state/scope.js';
 import type { ExpectedEvents } from '../../model/session.js';
 import { optionalCount, requireObject } from '../../errors/option_values.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import { eventFromJson } from './event_json.js';
 import type { RouteCall } from './route.js';
 
 /** The right that the keys of a shared state need. */
@@ -53,7 +52,7 @@ export function eventsIn(call: RouteCall): NewEvent[] {
   return events.map((json: unknown, at) => {
     const path = `events[${at}]`;
     if (!isPlainObject(json)) throw invalidValue(path, 'must be an object', json);
-    const event = eventFromJson(json, call.isOwnClient);
+    const event = call.form.readEvent(json);
     const delta: unknown = event.actions?.stateDelta;
     // The service refuses a delta that is not an object.
     if (isPlainObject(delta)) stateIn(call, delta, path);

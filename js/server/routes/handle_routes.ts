@@ -1,24 +1,27 @@
 import { requireStalePolicy } from '../../append/append_rules.js';
 import { invalid, invalidValue } from '../../errors/invalid.js';
 import { isSameJson } from '../../wasm/core.js';
-import type { ChangedEvent } from '../../model/changes_since.js';
 import { takeDescription } from '../../model/description.js';
 import type { Appended } from '../../storage/backend.js';
 import { isRevision } from '../../storage/checked_rows.js';
 import type { HandlePosition } from '../../wasm/appends.js';
-import { toAllSeconds } from '../../python/time.js';
 import { takeEventLimit } from '../../read/event_pages.js';
 import { HISTORY_VIEWS } from '../../read/history_views.js';
 import { appendOfClient } from '../rights/client_append.js';
 import { publicView } from '../rights/public_view.js';
 import { eventsIn, expectedEventsIn, expectedRevisionIn } from './call_body.js';
-import { eventToJson } from './event_json.js';
-import { flagIn, numberIn, textIn, wordIn } from '../http/query.js';
+import { FLAG, oneOf, TEXT, WHOLE } from './parameters.js';
 import { rightsToAppend } from './rewind_route.js';
-import { keyOf, type Route, type RouteCall } from './route.js';
+import { keyOf, type Route, type RouteCall, routeWithQuery } from './route.js';
+import * as schemas from './schemas.js';
 import { requireCore, summarisedIn } from './session_response.js';
 
 const HANDLE = '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle';
+
+const POSITION = schemas.objectOf(
+  {},
+  { created: schemas.REVISION, revision: schemas.WHOLE, lastEventId: schemas.TEXT },
+);
 
 /**
  * The routes of the remote client. It holds handles and updates them itself, so it gets what the storage returns.
@@ -30,67 +33,76 @@ export const HANDLE_ROUTES: readonly Route[] = [
     action: 'appendEvents',
     summary:
       'Appends events through a handle that the client holds, and returns what the handle lacks.',
-    body: ['events', 'position', 'stale', 'expectedRevision', 'expectedEvents', 'firstTitle'],
+    body: {
+      events: schemas.EVENTS_MEMBER,
+      position: POSITION,
+      stale: schemas.oneOf(['merge', 'append', 'reject']),
+      ...schemas.EXPECTED,
+      firstTitle: schemas.TEXT,
+    },
     response: 'Appended',
     run: append,
   },
-  {
+  routeWithQuery({
     method: 'GET',
     path: `${HANDLE}/events`,
     action: 'listEvents',
     summary:
       'Returns a page of the events beside an event, and what the session says about itself.',
-    query: ['direction', 'eventId', 'limit', 'withCount', 'view', 'isShown'],
+    query: {
+      direction: oneOf(['before', 'after']),
+      eventId: TEXT,
+      limit: WHOLE,
+      withCount: FLAG,
+      view: oneOf(HISTORY_VIEWS),
+      isShown: FLAG,
+    },
     response: 'StoredPage',
     run: async (call) => {
-      const { query, appName, userId, sessionId } = call;
-      const { pages } = requireCore(call);
-      const eventId = textIn(query, 'eventId');
-      const view = wordIn(query, 'view', HISTORY_VIEWS) ?? 'raw';
-      const page = await pages.readIn(view, {
+      const { appName, userId, sessionId, signal, query } = call;
+      const { direction = 'before', view = 'raw', eventId, isShown } = query;
+      const page = await requireCore(call).pages.readIn(view, {
         key: { appName, userId, sessionId },
-        direction: wordIn(query, 'direction', ['before', 'after']) ?? 'before',
+        direction,
         eventId,
-        limit: takeEventLimit(numberIn(query, 'limit')),
-        withCount: flagIn(query, 'withCount') ?? eventId === undefined,
-        isShown: flagIn(query, 'isShown'),
-        signal: call.signal,
+        limit: takeEventLimit(query.limit),
+        withCount: query.withCount ?? eventId === undefined,
+        isShown,
+        signal,
       });
       return { ...page, ...summarisedIn(page.events) };
     },
-  },
-  {
+  }),
+  routeWithQuery({
     method: 'GET',
     path: '/apps/{appName}/users/{userId}/sessions/{sessionId}/changes',
     action: 'getSession',
     summary: 'Returns what has changed in a session since a revision, and what it is now.',
-    query: ['since', 'created'],
+    query: { since: WHOLE, created: WHOLE },
     response: 'ChangesSince',
     run: async (call) => {
+      const { query, form } = call;
       // The service checks that it is there.
-      const since = numberIn(call.query, 'since')!;
-      const request = { ...keyOf(call), since, created: numberIn(call.query, 'created') };
+      const request = { ...keyOf(call), ...query, since: query.since! };
       const { events, ...changes } = await requireCore(call).pages.changes(request);
-      if (call.isOwnClient) return { ...changes, events };
-      const lastUpdateTime = toAllSeconds(changes.lastUpdateTime);
-      return { ...changes, lastUpdateTime, events: events?.map(changedToJson) };
+      return {
+        ...changes,
+        lastUpdateTime: form.writeTime(changes.lastUpdateTime),
+        events: events?.map(({ event, ...place }) => ({ ...place, event: form.writeEvent(event) })),
+      };
     },
-  },
+  }),
   {
     method: 'DELETE',
     path: HANDLE,
     action: 'deleteSession',
     summary:
       'Deletes a session if it still has this revision and these labels; returns whether it did.',
-    body: ['revision', 'labels'],
+    body: { revision: schemas.WHOLE, labels: schemas.orNull(schemas.LABELS) },
     response: 'Whether',
     run: deleteUnchanged,
   },
 ];
-
-function changedToJson({ event, ...revisions }: ChangedEvent): object {
-  return { ...revisions, event: eventToJson(event) };
-}
 
 async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   const { appName, userId, sessionId, signal, body } = call;

@@ -5,6 +5,7 @@ import type { Event, NewEvent } from '../../model/event/event.js';
 import type { TakenRights } from '../rights/authorize.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { keyOf, type Route, type RouteCall } from './route.js';
+import { TEXT } from './schemas.js';
 import { respondWithSession } from './session_response.js';
 import { SESSION } from './session_routes.js';
 
@@ -14,7 +15,7 @@ export const REWIND_ROUTE: Route = {
   path: `${SESSION}/rewind`,
   action: 'rewind',
   summary: 'Undoes an invocation and everything after it, by an event, and returns the session.',
-  body: ['rewindBeforeInvocationId'],
+  body: { rewindBeforeInvocationId: TEXT },
   response: 'Session',
   run: async (call) => {
     const { rewindBeforeInvocationId: invocationId } = call.body;

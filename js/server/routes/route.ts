@@ -5,16 +5,19 @@ import { fromPathName } from '../../http/protocol.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import type { SessionService } from '../../model/session_service.js';
 import type { SessionAction, TakenRights } from '../rights/authorize.js';
+import type { ClientForm } from './client_form.js';
+import type { Parameters, ValuesOf } from './parameters.js';
+import type { ResponseName, Schema } from './schemas.js';
 
 /** A request that is allowed, taken apart. */
-export interface RouteCall {
+export interface RouteCall<Query = unknown> {
   readonly service: SessionService;
   readonly appName: string;
   /** `''` if the path has none. */
   readonly userId: string;
   /** `''` if the path has none. */
   readonly sessionId: string;
-  readonly query: URLSearchParams;
+  readonly query: Query;
   readonly body: JsonObject;
   readonly rights: TakenRights;
   /** Asks `authorize` about another action of the request. Rejects if it is refused. */
@@ -25,8 +28,7 @@ export interface RouteCall {
   readonly maxEvents: number;
   /** Fires when the client has gone or the time limit has passed. */
   readonly signal: AbortSignal;
-  /** Whether the client is ours: times are milliseconds, and names those of this package. */
-  readonly isOwnClient: boolean;
+  readonly form: ClientForm;
   /** Which write of the client this is. */
   readonly operation: StorageOperation | undefined;
   /** Headers of the response. A route may add some. */
@@ -45,21 +47,26 @@ export function callOf({ signal, operation }: RouteCall): StorageCall {
 }
 
 /** Method, path and work of one kind of request. The OpenAPI document is made from these. */
-export interface Route {
+export interface Route<Query extends Parameters = Parameters> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path below the base path, with names in braces. */
   readonly path: string;
   readonly action: SessionAction;
   /** A sentence for the OpenAPI document. */
   readonly summary: string;
-  /** Names of the parameters that the query may have. */
-  readonly query?: readonly string[];
-  /** Names of the members that the body may have; absent: the body is not read. */
-  readonly body?: readonly string[] | 'any';
+  /** The parameters that the query may have. */
+  readonly query?: Query;
+  /** The members that the body may have, with their schemas; absent: the body is not read. */
+  readonly body?: Readonly<Record<string, Schema>> | 'any';
   /** Name of the response's schema in the OpenAPI document. */
-  readonly response: string;
+  readonly response: ResponseName;
   /** Returns the value of the response. Absent: the handler opens a change feed. */
-  readonly run?: (call: RouteCall) => Promise<unknown>;
+  run?(call: RouteCall<ValuesOf<Query>>): Promise<unknown>;
+}
+
+/** Gives the work of a route the types of its parameters. */
+export function routeWithQuery<Query extends Parameters>(route: Route<Query>): Route {
+  return route;
 }
 
 /** The names in a path. */

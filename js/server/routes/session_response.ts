@@ -6,7 +6,6 @@ import type { Session } from '../../model/session.js';
 import { SessionError } from '../../errors/errors.js';
 import { CORE } from '../../model/initial_state.js';
 import type { ServiceCore } from '../../service/service_core.js';
-import { sessionToJson } from './event_json.js';
 import type { SessionService } from '../../model/session_service.js';
 import type { RouteCall } from './route.js';
 
@@ -15,7 +14,7 @@ export function respondWithSession(call: RouteCall, session: Session): JsonObjec
   const { created, revision } = revisionsOf(call, session);
   if (created !== undefined) call.headers[CREATED_HEADER] = String(created);
   if (revision !== undefined) call.headers[REVISION_HEADER] = String(revision);
-  return { ...sessionToJson(session, call.isOwnClient), ...summarisedIn(session.events) };
+  return { ...call.form.writeSession(session), ...summarisedIn(session.events) };
 }
 
 /** Returns which events of a transcript a summary stands for. Absent if there are none. */

@@ -6,13 +6,12 @@ import type {
   SessionChanges,
 } from '../../model/session.js';
 import { HISTORY_VIEWS } from '../../read/history_views.js';
-import { toAllMilliseconds, toAllSeconds } from '../../python/time.js';
 import { eventsOfClient } from '../rights/client_append.js';
 import { deltaIn, eventsIn, stateIn } from './call_body.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import { flagIn, numberIn, textIn, timeIn, wordIn } from '../http/query.js';
-import { callOf, keyOf, type Route, type RouteCall } from './route.js';
-import { millisecondsOf, sessionToJson } from './event_json.js';
+import { FLAG, LABELS, oneOf, TEXT, TEXTS, TIME, WHOLE } from './parameters.js';
+import { callOf, keyOf, type Route, type RouteCall, routeWithQuery } from './route.js';
+import * as schemas from './schemas.js';
 import { respondWithSession, revisionsOf } from './session_response.js';
 
 /** The sessions of a page by default, and the most. */
@@ -23,6 +22,11 @@ const SESSIONS = '/apps/{appName}/users/{userId}/sessions';
 /** The path of a session. */
 export const SESSION = `${SESSIONS}/{sessionId}`;
 
+const DESCRIPTION = {
+  title: schemas.orNull(schemas.TEXT),
+  labels: schemas.orNull(schemas.LABELS),
+};
+
 /** The routes of sessions. Those that `adk api_server` has too answer as it does. */
 export const SESSION_ROUTES: readonly Route[] = [
   {
@@ -31,18 +35,17 @@ export const SESSION_ROUTES: readonly Route[] = [
     action: 'createSession',
     summary:
       'Creates a session, with a fresh id unless one is given, and with its events if there are any.',
-    body: [
-      'sessionId',
-      'state',
-      'events',
-      'title',
-      'labels',
-      'parent',
-      'stateDelta',
-      'lastUpdateTime',
-      'sharedState',
-      'initialState',
-    ],
+    body: {
+      sessionId: schemas.TEXT,
+      state: schemas.OBJECT,
+      events: schemas.EVENTS_MEMBER,
+      ...DESCRIPTION,
+      parent: schemas.PARENT,
+      stateDelta: schemas.OBJECT,
+      lastUpdateTime: schemas.SECONDS,
+      sharedState: schemas.oneOf(['apply', 'keep']),
+      initialState: schemas.oneOf(['unknown']),
+    },
     response: 'Session',
     run: async (call) =>
       respondWithSession(call, await call.service.createSession(createRequestIn(call))),
@@ -64,7 +67,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: SESSION,
     action: 'getOrCreateSession',
     summary: 'Returns the session with that id, and creates it if it does not exist.',
-    body: ['state'],
+    body: { state: schemas.OBJECT },
     response: 'Session',
     run: async (call) => {
       const state = stateIn(call, call.body.state, 'state');
@@ -74,28 +77,21 @@ export const SESSION_ROUTES: readonly Route[] = [
       );
     },
   },
-  {
+  routeWithQuery({
     method: 'GET',
     path: SESSION,
     action: 'getSession',
     summary: 'Returns a session with all of its events, or with the last or later ones.',
-    query: ['numRecentEvents', 'afterTimestamp', 'view'],
+    query: { numRecentEvents: WHOLE, afterTimestamp: TIME, view: oneOf(HISTORY_VIEWS) },
     response: 'Session',
-    run: async (call) => {
-      const config = {
-        numRecentEvents: numberIn(call.query, 'numRecentEvents'),
-        afterTimestamp: timeOf(call, timeIn(call.query, 'afterTimestamp')),
-        view: wordIn(call.query, 'view', HISTORY_VIEWS),
-      };
-      return respondWithSession(call, await requireSession(call, config));
-    },
-  },
+    run: async (call) => respondWithSession(call, await requireSession(call, call.query)),
+  }),
   {
     method: 'PATCH',
     path: SESSION,
     action: 'updateState',
     summary: 'Changes state by an event, and returns the session.',
-    body: ['stateDelta'],
+    body: { stateDelta: schemas.OBJECT },
     response: 'Session',
     run: async (call) => {
       const stateDelta = deltaIn(call);
@@ -108,7 +104,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: `${SESSION}/description`,
     action: 'updateSession',
     summary: 'Changes the title and the labels, without an event. null removes them.',
-    body: ['title', 'labels'],
+    body: DESCRIPTION,
     response: 'Nothing',
     run: async (call) => {
       // The service checks both.
@@ -126,25 +122,26 @@ export const SESSION_ROUTES: readonly Route[] = [
     response: 'SessionInfo',
     run: async (call) => {
       const { createTime, lastUpdateTime, ...info } = await call.service.sessionInfo(keyOf(call));
-      const times = { lastUpdateTime: toAllSeconds(lastUpdateTime) };
+      const { writeTime } = call.form;
+      const times = { lastUpdateTime: writeTime(lastUpdateTime) };
       if (createTime === undefined) return { ...times, ...info };
-      return { createTime: toAllSeconds(createTime), ...times, ...info };
+      return { createTime: writeTime(createTime), ...times, ...info };
     },
   },
-  {
+  routeWithQuery({
     method: 'DELETE',
     path: SESSION,
     action: 'deleteSession',
     summary: 'Deletes a session. It is no error if it does not exist.',
-    query: ['created'],
+    query: { created: WHOLE },
     response: 'Nothing',
     run: async (call) => {
-      const created = call.isOwnClient ? numberIn(call.query, 'created') : undefined;
-      const request = { ...keyOf(call), ...(created !== undefined && { created }) };
+      // The public type of the request does not show `created`.
+      const request = { ...keyOf(call), ...call.query };
       await call.service.deleteSession(request);
       return null;
     },
-  },
+  }),
   {
     method: 'GET',
     path: SESSIONS,
@@ -154,73 +151,53 @@ export const SESSION_ROUTES: readonly Route[] = [
     run: async (call) => {
       const { appName, userId, signal } = call;
       const { sessions } = await call.service.listSessions({ appName, userId, signal });
-      return sessions.map((session) => sessionToJson(session, call.isOwnClient));
+      return sessions.map(call.form.writeSession);
     },
   },
-  {
+  routeWithQuery({
     method: 'GET',
     path: '/apps/{appName}/sessions',
     action: 'listSessions',
     summary: 'Lists a page of the sessions of an app, or of a user of it, without their events.',
-    query: [
-      'userId',
-      'limit',
-      'page',
-      'cursor',
-      'order',
-      'orderBy',
-      'title',
-      'label',
-      'withTotal',
-      'stateKeys',
-    ],
+    query: {
+      userId: TEXT,
+      limit: WHOLE,
+      page: WHOLE,
+      cursor: TEXT,
+      order: oneOf(['asc', 'desc']),
+      orderBy: oneOf(['lastUpdateTime', 'createTime']),
+      title: TEXT,
+      label: LABELS,
+      withTotal: FLAG,
+      stateKeys: TEXTS,
+    },
     response: 'SessionsPage',
     run: async (call) => {
-      const { appName, query, signal, isOwnClient } = call;
-      const limit = numberIn(query, 'limit') ?? DEFAULT_LIMIT;
+      const { appName, signal, form } = call;
+      const { label: labels, limit = DEFAULT_LIMIT, ...query } = call.query;
       if (limit > MAX_LIMIT) throw invalid('limit', `must be at most ${MAX_LIMIT}; it is ${limit}`);
-      const page = await call.service.listSessions({
-        appName,
-        userId: textIn(query, 'userId'),
-        limit,
-        page: numberIn(query, 'page'),
-        cursor: textIn(query, 'cursor'),
-        order: wordIn(query, 'order', ['asc', 'desc']),
-        orderBy: wordIn(query, 'orderBy', ['lastUpdateTime', 'createTime']),
-        title: textIn(query, 'title'),
-        labels: labelsIn(query),
-        withTotal: flagIn(query, 'withTotal'),
-        stateKeys: query.has('stateKeys') ? query.getAll('stateKeys') : undefined,
-        signal,
-      });
+      const request = { appName, ...query, labels, limit, signal };
+      const { sessions, ...page } = await call.service.listSessions(request);
       return {
         ...page,
-        sessions: page.sessions.map((session) => sessionToJson(session, isOwnClient)),
-        ...(isOwnClient && {
-          revisions: page.sessions.map((session) => revisionsOf(call, session)),
-        }),
+        sessions: sessions.map(form.writeSession),
+        revisions: sessions.map((session) => revisionsOf(call, session)),
       };
     },
-  },
-  {
+  }),
+  routeWithQuery({
     method: 'DELETE',
     path: '/apps/{appName}/sessions',
     action: 'deleteSessions',
     summary:
       'Deletes the sessions of an app, or of a user of it, that are older and have the labels. Returns their number.',
-    query: ['userId', 'olderThan', 'label'],
+    query: { userId: TEXT, olderThan: TIME, label: LABELS },
     response: 'Deleted',
     run: async ({ service, appName, query, signal }) => {
-      const olderThan = timeIn(query, 'olderThan');
-      const request = {
-        appName,
-        userId: textIn(query, 'userId'),
-        olderThan: olderThan === undefined ? undefined : toAllMilliseconds(olderThan),
-        labels: labelsIn(query),
-      };
-      return { deleted: await service.deleteSessions(request, { signal }) };
+      const { label: labels, ...request } = query;
+      return { deleted: await service.deleteSessions({ appName, ...request, labels }, { signal }) };
     },
-  },
+  }),
 ];
 
 /**
@@ -235,25 +212,6 @@ export async function requireSession(call: RouteCall, config: GetSessionConfig):
   });
   if (session === undefined) throw new HttpRefusal(404, 'Session not found', {}, 'not_found');
   return session;
-}
-
-/** Returns a time of a request in milliseconds. Only our own client sends milliseconds. */
-function timeOf({ isOwnClient }: RouteCall, time: number | undefined): number | undefined {
-  return isOwnClient ? time : (millisecondsOf(time) as number | undefined);
-}
-
-/** Takes the labels of a query, each as `key:value`; `undefined` if there are none. */
-function labelsIn(query: URLSearchParams): Record<string, string> | undefined {
-  if (!query.has('label')) return undefined;
-  const labels = new Map<string, string>();
-  for (const label of query.getAll('label')) {
-    const at = label.indexOf(':');
-    if (at < 0) throw invalid('label', 'must be a key, a colon and a value');
-    const key = label.slice(0, at);
-    if (labels.has(key)) throw invalid('label', `has the key ${JSON.stringify(key)} twice`);
-    labels.set(key, label.slice(at + 1));
-  }
-  return Object.fromEntries(labels);
 }
 
 /** Takes the request to create a session from the body of a call. */
@@ -272,7 +230,7 @@ function createRequestIn(call: RouteCall) {
     parent,
     sharedState,
     initialState,
-    lastUpdateTime: timeOf(call, lastUpdateTime),
+    lastUpdateTime: call.form.readTime(lastUpdateTime) as number | undefined,
     stateDelta: stateIn(call, stateDelta, 'stateDelta'),
     state: stateIn(call, state, 'state'),
     // Python's clients send null for what is absent.

@@ -1,5 +1,6 @@
 import { deltaIn, requireRightTo } from './call_body.js';
 import { callOf, type Route, type RouteCall } from './route.js';
+import { OBJECT } from './schemas.js';
 
 const USER = '/apps/{appName}/users/{userId}';
 const APP = '/apps/{appName}';
@@ -21,7 +22,7 @@ export const STATE_ROUTES: readonly Route[] = [
     action: 'updateState',
     summary:
       "Changes the user's state and the app's, if that is allowed. The keys have their prefixes.",
-    body: ['stateDelta'],
+    body: { stateDelta: OBJECT },
     response: 'Nothing',
     run: updateState,
   },
@@ -64,7 +65,7 @@ export const STATE_ROUTES: readonly Route[] = [
     path: `${APP}/state`,
     action: 'updateState',
     summary: "Changes the app's state. The keys have their prefix.",
-    body: ['stateDelta'],
+    body: { stateDelta: OBJECT },
     response: 'Nothing',
     run: updateState,
   },

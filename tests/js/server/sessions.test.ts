@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
 import { APP, eventJson, idsIn, KEY, seed, serve, SESSION, SESSIONS } from './fixture.js';
 
 describe('Sessions over HTTP', () => {
@@ -229,7 +230,9 @@ describe('Sessions over HTTP', () => {
     }
     const page = await ask(`/apps/${APP}/sessions?userId=ada&limit=2&page=2&stateKeys=number`);
     const { sessions, ...rest } = page.body as { sessions: { id: string; state: unknown }[] };
-    assert.deepEqual(rest, { page: 2, limit: 2, totalItems: 3, totalPages: 2 });
+    const revision = service.revisionOf((await service.getSession({ ...KEY, sessionId: 's2' }))!);
+    const revisions = [{ created: revision, revision }];
+    assert.deepEqual(rest, { revisions, page: 2, limit: 2, totalItems: 3, totalPages: 2 });
     assert.deepEqual(
       sessions.map(({ id, state }) => [id, state]),
       [['s2', { number: 2 }]],
@@ -240,6 +243,46 @@ describe('Sessions over HTTP', () => {
     const all = await ask(`/apps/${APP}/sessions?order=desc&withTotal=false`);
     assert.equal((all.body as { sessions: unknown[] }).sessions.length, 5);
     assert.equal((await ask(`/apps/${APP}/sessions?limit=1001`)).status, 400);
+  });
+
+  it('a deletion with the revision of another creation deletes nothing', async () => {
+    const { ask, service } = serve();
+    await service.createSession(KEY);
+    const { headers } = await ask(SESSION);
+    const created = Number(headers.get('adk-session-created'));
+    await ask(`${SESSION}?created=${created + 1}`, { method: 'DELETE' });
+    assert.ok(await service.getSession(KEY));
+    await ask(`${SESSION}?created=${created}`, { method: 'DELETE' });
+    assert.equal(await service.getSession(KEY), undefined);
+  });
+
+  it('the remote client has milliseconds on every route, and others have seconds', async () => {
+    const { ask, service } = serve();
+    const session = await service.createSession(KEY);
+    const since = service.revisionOf(session);
+    const event = { id: 'e1', author: 'user', invocationId: 'i1', timestamp: 2_000_000_000_000 };
+    await service.appendEvent({ session, event });
+    const { createTime } = await service.sessionInfo(KEY);
+    for (const [headers, unit] of [
+      [{ [PROTOCOL_HEADER]: PROTOCOL_VERSION }, 1],
+      [{}, 1000],
+    ] as const) {
+      const times = async (path: string, body?: object) => {
+        const text = JSON.stringify((await ask(path, { headers, body })).body);
+        return [...text.matchAll(/"(?:timestamp|lastUpdateTime|createTime)":([\d.]+)/g)].map(
+          ([, time]) => Number(time) * unit,
+        );
+      };
+      const { timestamp } = event;
+      assert.deepEqual(await times(SESSION), [timestamp, timestamp]);
+      assert.deepEqual(await times(`${SESSION}/events`), [timestamp]);
+      assert.deepEqual(await times(`${SESSION}/changes?since=${since}`), [timestamp, timestamp]);
+      assert.deepEqual(await times(`${SESSION}/info`), [createTime, timestamp]);
+      const later = `${SESSION}?afterTimestamp=${(timestamp + 1000) / unit}`;
+      assert.deepEqual(await times(later), [timestamp]);
+      const events = [{ ...event, timestamp: timestamp / unit, invocationId: 'i2' }];
+      assert.deepEqual(await times(`${SESSION}/events`, { events }), [timestamp, timestamp]);
+    }
   });
 
   it('a list is read by cursor, by title and by label', async () => {

@@ -1,0 +1,47 @@
+import { readNames, writeNames } from '../../python/casing.js';
+import { EVENT } from '../../python/fields.js';
+import { convertTimes, toAllMilliseconds, toAllSeconds } from '../../python/time.js';
+import type { Event, NewEvent } from '../../model/event/event.js';
+import { sessionToFile } from '../../files/format/session_file.js';
+import type { Session } from '../../model/session.js';
+import type { JsonObject } from '../../json/rules.js';
+
+/** How a client reads and writes sessions, events and times. */
+export interface ClientForm {
+  /** Returns a time of a request in milliseconds. The service refuses what is no number. */
+  readonly readTime: (time: unknown) => unknown;
+  /** Returns an event of a request. The service checks what it says. */
+  readonly readEvent: (event: JsonObject) => NewEvent;
+  readonly writeTime: (milliseconds: number) => number;
+  readonly writeEvent: (event: Event) => unknown;
+  readonly writeSession: (session: Session) => JsonObject;
+}
+
+/** The form of `adk api_server`: camelCase, in requests also snake_case, and times in seconds. */
+export const PYTHON_FORM: ClientForm = {
+  readTime: inMilliseconds,
+  readEvent: (event) => {
+    const named = readNames(event, EVENT) as JsonObject;
+    return convertTimes(named, inMilliseconds) as unknown as NewEvent;
+  },
+  writeTime: toAllSeconds,
+  writeEvent: (event) => writeNames(convertTimes({ ...event }, inSeconds), EVENT, 'camel'),
+  writeSession: (session) => sessionToFile(session, { casing: 'camel', timeUnit: 'seconds' }),
+};
+
+/** The form of the remote client: everything as it is. */
+export const OWN_FORM: ClientForm = {
+  readTime: (time) => time,
+  readEvent: (event) => event as unknown as NewEvent,
+  writeTime: (milliseconds) => milliseconds,
+  writeEvent: (event) => event,
+  writeSession: (session) => ({ ...session }),
+};
+
+function inMilliseconds(time: unknown): unknown {
+  return typeof time === 'number' ? toAllMilliseconds(time) : time;
+}
+
+function inSeconds(time: unknown): unknown {
+  return typeof time === 'number' ? toAllSeconds(time) : time;
+}
