@@ -4,11 +4,12 @@ import { SessionError } from '../errors/errors.js';
 import type { EventSnapshot } from '../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { SHARED_SCOPES } from '../state/scope.js';
-import { removeCopy } from './copies/copy_writer.js';
+import { renumberEvent, storeDraft } from './copies/copied_events.js';
+import { makeDraft, removeCopy } from './copies/copy_writer.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import { renumber } from './data/renumber.js';
 import { type CacheKey, isSession } from './records/cache_key.js';
-import { eventKey, type EventRecord, type Operation } from './records/records.js';
+import type { Operation } from './records/records.js';
 import { withoutKeys } from './sending/strip.js';
 import { withoutPrevious } from './storage/deletion.js';
 import { deltaOf, sharedWrites } from './view/shared_overlay.js';
@@ -43,22 +44,20 @@ export async function renewTicks(
   const record = await transaction.session(key);
   if (record === undefined) return;
   const { copy } = record;
+  const operations = await transaction.operations(key);
+  if (copy !== undefined && copy.first < copy.next) {
+    const { id } = await transaction.events(key).at(copy.next - 1);
+    const draft = makeDraft(key, record, copy, operations);
+    await renumberEvent(transaction, draft, id);
+    await storeDraft(transaction, draft);
+    return;
+  }
   const tick = transaction.tick();
   await transaction.putSession(key, { ...record, tick });
-  if (copy === undefined || copy.first === copy.next) {
-    const operations = await transaction.operations(key);
-    const last = operations.findLast(({ event }) => event !== undefined);
-    if (last === undefined) return;
-    const put = [{ ...last, event: { ...last.event!, tick } }];
-    return transaction.changeOperations(key, { put });
-  }
-  const session = transaction.keyOf(key);
-  const entry = eventKey(session, copy.next - 1);
-  const last = (await transaction.local.get('events', entry)) as EventRecord;
-  if (last.tick > record.birth)
-    await transaction.local.delete('events', [...session, 't', last.tick]);
-  await transaction.local.put('events', entry, { ...last, tick });
-  await transaction.local.put('events', [...session, 't', tick], copy.next - 1);
+  const last = operations.findLast(({ event }) => event !== undefined);
+  if (last === undefined) return;
+  const put = [{ ...last, event: { ...last.event!, tick } }];
+  await transaction.changeOperations(key, { put });
 }
 
 export async function dropOperations(

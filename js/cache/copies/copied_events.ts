@@ -1,18 +1,13 @@
 /** Puts events of the remote into a copy, and gives them local numbers. */
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import {
-  type Copy,
-  eventIdKey,
-  eventKey,
-  type EventRecord,
-  eventRange,
-  eventTickKey,
-  type Operation,
-  type OperationEvent,
-  type SessionRecord,
+import type {
+  Copy,
+  EventRecord,
+  Operation,
+  OperationEvent,
+  SessionRecord,
 } from '../records/records.js';
-import { positionOf } from '../storage/shown_events.js';
 import type { OverlayEvent, SessionOverlay } from '../view/session_overlay.js';
 
 /** An event as the remote has it. */
@@ -44,17 +39,13 @@ export async function putChanged(
   draft: CopyDraft,
   events: readonly RemoteEvent[],
 ): Promise<void> {
-  const { key } = draft;
   const since = draft.copy.revision;
-  const session = transaction.keyOf(key);
+  const copied = transaction.events(draft.key);
   noteOrder(draft, events);
   for (const event of [...events].sort((one, other) => one.seq! - other.seq!)) {
-    const position = await positionOf(transaction, key, event.id);
+    const position = await copied.positionOf(event.id);
     if (position !== undefined) {
-      const stored = (await transaction.local.get(
-        'events',
-        eventKey(session, position),
-      )) as EventRecord;
+      const stored = await copied.at(position);
       await replaceEvent(transaction, draft, position, stored, event);
       continue;
     }
@@ -134,31 +125,22 @@ export async function renumberEvent(
   draft: CopyDraft,
   id: string,
 ): Promise<void> {
-  const position = await positionOf(transaction, draft.key, id);
+  const events = transaction.events(draft.key);
+  const position = await events.positionOf(id);
   if (position === undefined) return;
-  const place = eventKey(transaction.keyOf(draft.key), position);
-  const stored = (await transaction.local.get('events', place)) as EventRecord;
+  const stored = await events.at(position);
   await putEvent(transaction, draft, position, { ...stored, tick: transaction.tick() }, stored);
   draft.isChanged = true;
 }
 
-async function putEvent(
+function putEvent(
   transaction: CacheTransaction,
   { key, record }: CopyDraft,
   position: number,
   event: EventRecord,
   earlier?: EventRecord,
 ): Promise<void> {
-  const session = transaction.keyOf(key);
-  const { local } = transaction;
-  if (earlier !== undefined && earlier.tick > record.birth && earlier.tick !== event.tick) {
-    await local.delete('events', eventTickKey(session, earlier.tick));
-  }
-  await local.put('events', eventKey(session, position), event);
-  if (earlier === undefined) await local.put('events', eventIdKey(session, event.id), position);
-  if (event.tick > record.birth) {
-    await local.put('events', eventTickKey(session, event.tick), position);
-  }
+  return transaction.events(key).put(position, event, record.birth, earlier);
 }
 
 /**
@@ -173,17 +155,15 @@ export async function putWindow(
   isNew: boolean,
 ): Promise<void> {
   const { key, copy, record, overlay } = draft;
-  const session = transaction.keyOf(key);
-  const entries = await transaction.local.list(
-    'events',
-    eventRange(session, copy.first, copy.next),
+  const copied = transaction.events(key);
+  const stored = new Map(
+    (await copied.between(copy.first, copy.next)).map((each) => [each.id, each]),
   );
-  const stored = new Map((entries as readonly EventRecord[]).map((each) => [each.id, each]));
   const firstKnown = events.findIndex(({ id }) => stored.has(id));
   const isNews = ({ id, text }: RemoteEvent, index: number): boolean =>
     stored.has(id) ? stored.get(id)!.text !== text : !isNew && index >= firstKnown;
   noteOrder(draft, events.filter(isNews));
-  if (entries.length > 0) await transaction.deleteEvents(key);
+  if (stored.size > 0) await copied.clear();
   draft.copy = { ...copy, first: 0, next: 0, size: 0 };
   for (const [index, event] of events.entries()) {
     const known = stored.get(event.id);
@@ -215,7 +195,7 @@ export async function putOlder(
 ): Promise<void> {
   const { birth } = draft.record;
   for (const { id, text, timestamp } of [...events].reverse()) {
-    if ((await positionOf(transaction, draft.key, id)) !== undefined) continue;
+    if ((await transaction.events(draft.key).positionOf(id)) !== undefined) continue;
     const { first, size, revision } = draft.copy;
     draft.copy = { ...draft.copy, first: first - 1, size: size + text.length };
     const event = { id, text, timestamp, seq: birth, tick: birth, revision, isExact: false };

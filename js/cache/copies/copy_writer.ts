@@ -196,9 +196,7 @@ export async function firstEventId(
   { first, next }: Copy,
 ): Promise<string | undefined> {
   if (first === next) return undefined;
-  const session = transaction.keyOf(key);
-  const event = (await transaction.local.get('events', [...session, first])) as { id: string };
-  return event.id;
+  return (await transaction.events(key).at(first)).id;
 }
 
 /** Takes a session of a list. @returns whether the session is to be fetched */
@@ -304,7 +302,7 @@ export async function removeCopy(
   if (removed.length > 0) await transaction.changeOperations(key, { removed });
   if (removed.length === all.length) await transaction.deleteSession(key);
   else {
-    await transaction.deleteEvents(key);
+    await transaction.events(key).clear();
     await transaction.putSession(key, { ...record, copy: undefined });
   }
   transaction.markDeleted(key);

@@ -11,19 +11,17 @@ import { type NumberedWrite, overlayState } from '../view/shared_overlay.js';
 import { birthOfCopy, type SessionView, viewOf } from '../view/session_overlay.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import { erasedError } from '../records/failures.js';
+import { CopyEvents } from './copy_events.js';
 import { foldOf, type OperationMemory } from './operation_memory.js';
 import { SharedWrites } from './shared_writes.js';
 import {
-  belowSession,
+  below,
   entryKey,
   type Operation,
-  operationKey,
-  operationRange,
   operationsBelow,
-  ownerRange,
+  operationsKey,
   type OwnerRecord,
   type SessionRecord,
-  sessionRange,
   type StateRecord,
   VERSION,
 } from '../records/records.js';
@@ -41,7 +39,7 @@ export interface Committed {
 
 /** A transaction over the records of one owner. */
 export class CacheTransaction {
-  readonly local: LocalTransaction;
+  readonly #local: LocalTransaction;
   readonly #ownerName: string;
   readonly #memory: OperationMemory;
   readonly #before: OwnerRecord | undefined;
@@ -61,7 +59,7 @@ export class CacheTransaction {
     before: OwnerRecord | undefined,
     first: number,
   ) {
-    this.local = local;
+    this.#local = local;
     this.#ownerName = ownerName;
     this.#before = before;
     this.#first = before ?? {
@@ -171,8 +169,7 @@ export class CacheTransaction {
       add({ appName, userId });
       add({ appName });
     }
-    const { from, to } = ownerRange(this.#ownerName);
-    for (const key of await this.local.keys('states', { from, to })) {
+    for (const key of await this.#local.keys('states', below([this.#ownerName]))) {
       const [, appName, userId] = key as string[];
       if (appName !== undefined) add(userId === undefined ? { appName } : { appName, userId });
     }
@@ -183,14 +180,14 @@ export class CacheTransaction {
     return this.#owner.deleted[nameOf(key)] ?? 0;
   }
 
-  keyOf(key: CacheKey): LocalKey {
+  #keyOf(key: CacheKey): LocalKey {
     return entryKey(this.#ownerName, key);
   }
 
   async session(key: CompositeSessionKey): Promise<SessionRecord | undefined> {
     const name = nameOf(key);
     if (this.#records.has(name)) return this.#records.get(name);
-    const value = await this.local.get('sessions', this.keyOf(key));
+    const value = await this.#local.get('sessions', this.#keyOf(key));
     const record = value === undefined ? undefined : checkedRecord(value, key);
     if (!this.#records.has(name)) this.#records.set(name, record);
     return this.#records.get(name);
@@ -204,17 +201,17 @@ export class CacheTransaction {
 
   async #putSession(key: CompositeSessionKey, record: SessionRecord): Promise<void> {
     this.#records.set(nameOf(key), record);
-    await this.local.put('sessions', this.keyOf(key), record);
+    await this.#local.put('sessions', this.#keyOf(key), record);
   }
 
   /** Lists the records of sessions. */
   async sessions(
-    below: Partial<StateOwner>,
+    of: Partial<StateOwner>,
   ): Promise<(readonly [key: CompositeSessionKey, record: SessionRecord])[]> {
-    const range = sessionRange(this.#ownerName, below);
+    const range = below(entryKey(this.#ownerName, of));
     const [keys, values] = await Promise.all([
-      this.local.keys('sessions', range),
-      this.local.list('sessions', range),
+      this.#local.keys('sessions', range),
+      this.#local.list('sessions', range),
     ]);
     return keys.map((key, index) => {
       const [, appName, userId, sessionId] = key as string[];
@@ -228,8 +225,8 @@ export class CacheTransaction {
   /** Deletes the record and the events of a session. Its operations stay. */
   async deleteSession(key: CompositeSessionKey): Promise<void> {
     this.#records.set(nameOf(key), undefined);
-    await this.local.delete('sessions', this.keyOf(key));
-    await this.deleteEvents(key);
+    await this.#local.delete('sessions', this.#keyOf(key));
+    await this.events(key).clear();
   }
 
   /** Deletes all of a session, also its operations, without reading the record. */
@@ -240,9 +237,9 @@ export class CacheTransaction {
     await this.deleteSession(key);
   }
 
-  async deleteEvents(key: CompositeSessionKey): Promise<void> {
-    const { from, to } = belowSession(this.keyOf(key));
-    await this.local.delete('events', from, to);
+  /** The events of the copy of a session. */
+  events(key: CompositeSessionKey): CopyEvents {
+    return new CopyEvents(this.#local, this.#keyOf(key));
   }
 
   /** The operations of a session or state, in order. A session without a record has none. */
@@ -262,15 +259,15 @@ export class CacheTransaction {
 
   /** The operations of a session or state as they are stored. The session's record may be damaged. */
   async storedOperations(key: CacheKey): Promise<readonly Operation[]> {
-    const range = operationRange(this.#ownerName, key);
-    return (await this.local.list('outbox', range)) as readonly Operation[];
+    const range = below(operationsKey(this.#ownerName, key));
+    return (await this.#local.list('outbox', range)) as readonly Operation[];
   }
 
   /** All operations below an app or a user, by name of their session or state. */
-  async operationsBelow(below: Partial<StateOwner>): Promise<Map<string, Operation[]>> {
-    const range = operationsBelow(this.#ownerName, below);
+  async operationsBelow(of: Partial<StateOwner>): Promise<Map<string, Operation[]>> {
+    const range = operationsBelow(this.#ownerName, of);
     const byName = new Map<string, Operation[]>();
-    for (const operation of (await this.local.list('outbox', range)) as readonly Operation[]) {
+    for (const operation of (await this.#local.list('outbox', range)) as readonly Operation[]) {
       const name = nameOf(operation.key);
       const others = byName.get(name);
       if (others === undefined) byName.set(name, [operation]);
@@ -309,7 +306,7 @@ export class CacheTransaction {
 
   async #putOperation(operation: Operation, earlier?: Operation): Promise<void> {
     const { key, number, shared, what } = operation;
-    await this.local.put('outbox', operationKey(this.#ownerName, key, number), operation);
+    await this.#local.put('outbox', [...operationsKey(this.#ownerName, key), number], operation);
     const isRefused = operation.refusal !== undefined;
     const isSame = shared === earlier?.shared && isRefused === (earlier.refusal !== undefined);
     if (isSame) return;
@@ -330,14 +327,15 @@ export class CacheTransaction {
     removed: readonly Operation[],
     before: readonly Operation[],
   ): Promise<void> {
-    const keyOf = ({ number }: Operation): LocalKey => operationKey(this.#ownerName, key, number);
+    const all = operationsKey(this.#ownerName, key);
+    const keyOf = ({ number }: Operation): LocalKey => [...all, number];
     const next = before[removed.length];
     // Most that leave are the first ones.
     if (removed.every(({ number }, index) => number === before[index]?.number)) {
-      const { from, to } = operationRange(this.#ownerName, key);
-      await this.local.delete('outbox', from, next === undefined ? to : keyOf(next));
+      const { from, to } = below(all);
+      await this.#local.delete('outbox', from, next === undefined ? to : keyOf(next));
     } else {
-      for (const operation of removed) await this.local.delete('outbox', keyOf(operation));
+      for (const operation of removed) await this.#local.delete('outbox', keyOf(operation));
     }
     for (const operation of removed) {
       for (const scope of SHARED_SCOPES) {
@@ -353,11 +351,11 @@ export class CacheTransaction {
   }
 
   async state(owner: StateOwner): Promise<StateRecord | undefined> {
-    return (await this.local.get('states', this.keyOf(owner))) as StateRecord | undefined;
+    return (await this.#local.get('states', this.#keyOf(owner))) as StateRecord | undefined;
   }
 
   async putState(owner: StateOwner, record: StateRecord): Promise<void> {
-    await this.local.put('states', this.keyOf(owner), record);
+    await this.#local.put('states', this.#keyOf(owner), record);
   }
 
   /** A user's or an app's state as a reader sees it. */
@@ -401,7 +399,7 @@ export class CacheTransaction {
   async finish(): Promise<void> {
     if (this.#shared.isChanged) this.#owner = { ...this.#owner, sharedStamp: this.tick() };
     if (this.#owner === this.#first) return;
-    await this.local.put('states', [this.#ownerName], this.#owner);
+    await this.#local.put('states', [this.#ownerName], this.#owner);
   }
 
   /** Called after the commit. */

@@ -5,7 +5,7 @@ import type { LocalStore } from '../local/local_store.js';
 import type { CacheKey } from '../records/cache_key.js';
 import { CacheTransaction, type Committed } from './cache_transaction.js';
 import { OperationMemory } from './operation_memory.js';
-import { type Operation, ownerRange } from '../records/records.js';
+import { below, type Operation } from '../records/records.js';
 
 /** The owner's part of the local storage. */
 export class LocalData {
@@ -91,7 +91,7 @@ export class LocalData {
 
   /** Erases everything of the owner. */
   async erase(): Promise<void> {
-    const { from, to } = ownerRange(this.owner);
+    const { from, to } = below([this.owner]);
     await this.#store.transaction('readwrite', async (local) => {
       for (const store of ['sessions', 'events', 'states', 'outbox'] as const) {
         await local.delete(store, from, to);

@@ -1,6 +1,6 @@
 import type { StateOwner } from '../../storage/scopes.js';
-import type { LocalTransaction } from '../local/local_store.js';
-import { sharedKey, sharedRange } from '../records/records.js';
+import type { LocalKey, LocalTransaction } from '../local/local_store.js';
+import { below, sharedKey } from '../records/records.js';
 import type { NumberedWrite } from '../view/shared_overlay.js';
 import type { OperationMemory } from './operation_memory.js';
 
@@ -45,7 +45,7 @@ export class SharedWrites {
         ? [...writes, write]
         : writes.map((other) => (isOf(other, number, userId) ? write : other)),
     );
-    await this.#local.put('outbox', sharedKey(this.#ownerName, { appName, userId }, number), write);
+    await this.#local.put('outbox', this.#keyOf({ appName, userId }, number), write);
   }
 
   async delete({ appName, userId }: StateOwner, number: number): Promise<void> {
@@ -53,7 +53,7 @@ export class SharedWrites {
       const index = writes.findIndex((write) => isOf(write, number, userId));
       return index < 0 ? writes : [...writes.slice(0, index), ...writes.slice(index + 1)];
     });
-    await this.#local.delete('outbox', sharedKey(this.#ownerName, { appName, userId }, number));
+    await this.#local.delete('outbox', this.#keyOf({ appName, userId }, number));
   }
 
   /** Gives the writes to the memory. Called after the commit. */
@@ -72,10 +72,14 @@ export class SharedWrites {
     this.isChanged = true;
   }
 
+  #keyOf({ appName, userId }: StateOwner, number: number): LocalKey {
+    return [...sharedKey(this.#ownerName, appName), userId ?? '', number];
+  }
+
   #ofApp(appName: string): Promise<Writes> {
     let writes = this.#writes.get(appName) ?? this.#memory.sharedWrites(appName, this.#stamp());
     if (writes === undefined) {
-      const range = sharedRange(this.#ownerName, appName);
+      const range = below(sharedKey(this.#ownerName, appName));
       writes = this.#local.list('outbox', range) as Promise<Writes>;
     }
     this.#writes.set(appName, writes);

@@ -167,86 +167,39 @@ export interface Operation {
   readonly shared: Readonly<Partial<Record<SharedScope, SharedWrite>>>;
 }
 
-const EVENT_IDS = 'i';
-const EVENT_TICKS = 't';
-
-/** The key of a session, a user's or an app's state, and of what an operation changes. */
-export function entryKey(owner: string, { appName, userId, sessionId }: CacheKey): LocalKey {
-  const parts = [userId, sessionId].filter((part) => part !== undefined);
-  return [owner, appName, ...parts];
+/** The key of an owner, of an app, of a session, or of a user's or an app's state. */
+export function entryKey(
+  owner: string,
+  { appName, userId, sessionId }: Partial<CacheKey>,
+): LocalKey {
+  const parts = [appName, userId, sessionId].filter((part) => part !== undefined);
+  return [owner, ...parts];
 }
 
-export function eventKey(session: LocalKey, position: number): LocalKey {
-  return [...session, position];
-}
-
-export function eventIdKey(session: LocalKey, id: string): LocalKey {
-  return [...session, EVENT_IDS, id];
-}
-
-export function eventTickKey(session: LocalKey, tick: number): LocalKey {
-  return [...session, EVENT_TICKS, tick];
-}
-
-export function eventRange(session: LocalKey, from: number, to: number): LocalRange {
-  return { from: [...session, from], to: [...session, to] };
-}
-
-export function eventIdRange(session: LocalKey): LocalRange {
-  return { from: [...session, EVENT_IDS], to: [...session, EVENT_IDS + '\0'] };
-}
-
-/** The events that have changed after a number. */
-export function changedEventRange(session: LocalKey, since: number): LocalRange {
-  return { from: [...session, EVENT_TICKS, since + 1], to: [...session, EVENT_TICKS + '\0'] };
-}
-
-/** The key of an operation. `''` is no id, so the keys of sessions, users and apps do not meet. */
-export function operationKey(owner: string, key: CacheKey, number: number): LocalKey {
-  return [owner, key.appName, key.userId ?? '', key.sessionId ?? '', number];
-}
-
-/** The operations of one session or state. */
-export function operationRange(
+/** The key of the operations of a session or state. `''` is no id, so the keys of sessions, users and apps do not meet. */
+export function operationsKey(
   owner: string,
   { appName, userId, sessionId }: CacheKey,
-): LocalRange {
-  const key = [owner, appName, userId ?? '', sessionId ?? ''];
-  return { from: key, to: [...key.slice(0, 3), (sessionId ?? '') + '\0'] };
+): readonly string[] {
+  return [owner, appName, userId ?? '', sessionId ?? ''];
 }
 
 /** The operations of an owner, or of an app or a user with all its sessions. */
-export function operationsBelow(
-  owner: string,
-  { appName, userId }: Partial<StateOwner>,
-): LocalRange {
-  if (appName === undefined) return { from: [owner, '\0'], to: [owner + '\0'] };
-  if (userId === undefined) return { from: [owner, appName], to: [owner, appName + '\0'] };
-  return { from: [owner, appName, userId], to: [owner, appName, userId + '\0'] };
+export function operationsBelow(owner: string, of: Partial<StateOwner>): LocalRange {
+  const range = below(entryKey(owner, of));
+  // What operations change in shared states comes before: see `sharedKey`.
+  return of.appName === undefined ? { ...range, from: [owner, '\0'] } : range;
 }
 
-/** The key of what an operation changes in a shared state. It finds the operations of a state among those of sessions. */
-export function sharedKey(owner: string, state: StateOwner, number: number): LocalKey {
-  return [owner, '', state.appName, state.userId ?? '', number];
+/**
+ * The key of what operations change in the states of an app and of its users. It finds the operations of a state among
+ * those of sessions.
+ */
+export function sharedKey(owner: string, appName: string): readonly string[] {
+  return [owner, '', appName];
 }
 
-/** What operations change in the state of an app, and in those of its users. */
-export function sharedRange(owner: string, appName: string): LocalRange {
-  return { from: [owner, '', appName], to: [owner, '', appName + '\0'] };
-}
-
-/** Everything of an owner, in any store. */
-export function ownerRange(owner: string): LocalRange {
-  return { from: [owner], to: [owner + '\0'] };
-}
-
-/** All sessions of a user, or of an app, or of the owner. */
-export function sessionRange(owner: string, { appName, userId }: Partial<StateOwner>): LocalRange {
-  const key = [owner, appName, userId].filter((part) => part !== undefined);
-  return { from: key, to: [...key.slice(0, -1), key.at(-1)! + '\0'] };
-}
-
-/** Everything below a session's key. */
-export function belowSession(session: LocalKey): LocalRange {
-  return { from: session, to: [...session.slice(0, -1), String(session.at(-1)) + '\0'] };
+/** An entry and everything below its key, whose last member is a string. */
+export function below(key: LocalKey): LocalRange {
+  return { from: key, to: [...key.slice(0, -1), `${String(key.at(-1))}\0`] };
 }

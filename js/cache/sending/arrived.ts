@@ -6,7 +6,6 @@ import { renumberEvent, storeDraft } from '../copies/copied_events.js';
 import { makeDraft } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { Copy, Operation, OperationEvent, SessionRecord } from '../records/records.js';
-import { storedEvent } from '../storage/shown_events.js';
 import type { JsonState } from '../view/json_state.js';
 import { deltaOf, splitByScope, withArrived } from '../view/shared_overlay.js';
 import { stripShared } from './strip.js';
@@ -61,7 +60,7 @@ export async function expectArrived(
   for (const operation of operations) {
     const { previous, event } = operation;
     if (previous === undefined || event === undefined || !numbers.has(previous)) continue;
-    const stored = record?.copy && (await storedEvent(transaction, key, event.id));
+    const stored = record?.copy && (await transaction.events(key).withId(event.id));
     const exact = revisions.get(event.id) ?? (stored?.isExact ? stored.revision : undefined);
     const expected = exact ?? stored?.revision ?? record?.copy?.revision ?? null;
     const isBound = exact === undefined && expected !== null;
@@ -100,7 +99,7 @@ export async function showReplaced(
     const isOvertaken = delta.some(
       ([name, value]) => JSON.stringify(state[name]) !== JSON.stringify(value),
     );
-    const stored = isOvertaken ? undefined : await storedEvent(transaction, key, id);
+    const stored = isOvertaken ? undefined : await transaction.events(key).withId(id);
     if (isOvertaken || (stored !== undefined && stored.text !== text)) replaced.push(id);
   }
   if (replaced.length === 0) return;

@@ -33,13 +33,7 @@ import { type JsonState } from '../view/json_state.js';
 import { deltaOf, sharedWrites } from '../view/shared_overlay.js';
 import type { SessionView } from '../view/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
-import {
-  changedEvents,
-  eventsWithIds,
-  lastEvents,
-  pageOfEvents,
-  storedEvent,
-} from './shown_events.js';
+import { changedEvents, eventsWithIds, lastEvents, pageOfEvents } from './shown_events.js';
 
 export interface CacheStorageParts {
   readonly data: LocalData;
@@ -358,7 +352,7 @@ async function expectationOf(
 ): Promise<Pick<Operation, 'expected' | 'isBound' | 'previous'>> {
   const pending = overlay.events.get(id);
   if (pending !== undefined) return { previous: pending.number };
-  const stored = copy && (await storedEvent(transaction, key, id));
+  const stored = copy && (await transaction.events(key).withId(id));
   if (stored === undefined) return { expected: null };
   return { expected: stored.revision, ...(!stored.isExact && { isBound: true }) };
 }

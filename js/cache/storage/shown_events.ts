@@ -3,38 +3,14 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import type { EventRow } from '../../storage/rows.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import {
-  changedEventRange,
-  eventIdKey,
-  eventIdRange,
-  eventKey,
-  eventRange,
-  type EventRecord,
-} from '../records/records.js';
-import { overlayEvent, overlayRows, type SessionView } from '../view/session_overlay.js';
+  overlayEvent,
+  overlayRow,
+  overlayRows,
+  type SessionView,
+} from '../view/session_overlay.js';
 
 /** The most events of operations that are looked up one by one. */
 const MOST_LOOKUPS = 64;
-
-/** Returns the position of an event in a copy. */
-export async function positionOf(
-  transaction: CacheTransaction,
-  key: CompositeSessionKey,
-  id: string,
-): Promise<number | undefined> {
-  const place = await transaction.local.get('events', eventIdKey(transaction.keyOf(key), id));
-  return place as number | undefined;
-}
-
-export async function storedEvent(
-  transaction: CacheTransaction,
-  key: CompositeSessionKey,
-  id: string,
-): Promise<EventRecord | undefined> {
-  const position = await positionOf(transaction, key, id);
-  if (position === undefined) return undefined;
-  const session = transaction.keyOf(key);
-  return (await transaction.local.get('events', eventKey(session, position))) as EventRecord;
-}
 
 /** Returns the events of operations that the copy does not have. */
 export async function addedEvents(
@@ -46,11 +22,11 @@ export async function addedEvents(
   const { copy } = view;
   if (rows.length === 0 || copy === undefined || copy.next === copy.first) return rows;
   if (rows.length <= MOST_LOOKUPS) {
-    const places = await Promise.all(rows.map(({ id }) => positionOf(transaction, key, id)));
+    const events = transaction.events(key);
+    const places = await Promise.all(rows.map(({ id }) => events.positionOf(id)));
     return rows.filter((_, index) => places[index] === undefined);
   }
-  const keys = await transaction.local.keys('events', eventIdRange(transaction.keyOf(key)));
-  const ids = new Set(keys.map((key) => key.at(-1)));
+  const ids = await transaction.events(key).ids();
   return rows.filter(({ id }) => !ids.has(id));
 }
 
@@ -64,10 +40,8 @@ async function eventsOfCopy(
   last?: number,
 ): Promise<EventRow[]> {
   if (copy === undefined || last === 0 || from >= to) return [];
-  // Positions have no gaps.
   const first = Math.max(from, to - (last ?? Infinity));
-  const range = eventRange(transaction.keyOf(key), first, to);
-  const stored = (await transaction.local.list('events', range)) as readonly EventRecord[];
+  const stored = await transaction.events(key).between(first, to);
   return stored.map((event) => overlayEvent(event, overlay.events.get(event.id)));
 }
 
@@ -103,7 +77,8 @@ export async function pageOfEvents(
   const { copy } = view;
   const added = await addedEvents(transaction, key, view);
   const [first, next] = [copy?.first ?? 0, copy?.next ?? 0];
-  const position = eventId === undefined ? undefined : await positionOf(transaction, key, eventId);
+  const position =
+    eventId === undefined ? undefined : await transaction.events(key).positionOf(eventId);
   const index = added.findIndex(({ id }) => id === eventId);
   const isOfCopy = copy !== undefined && position !== undefined;
   if (eventId !== undefined && !isOfCopy && index < 0) return undefined;
@@ -130,17 +105,11 @@ export async function eventsWithIds(
   const rows: EventRow[] = [];
   for (const id of new Set(ids)) {
     const over = view.overlay.events.get(id);
-    const stored = view.copy && (await storedEvent(transaction, key, id));
+    const stored = view.copy && (await transaction.events(key).withId(id));
     if (stored !== undefined) rows.push(overlayEvent(stored, over));
-    else if (over !== undefined) rows.push({ ...over, revision: over.tick });
+    else if (over !== undefined) rows.push(overlayRow(over));
   }
-  return rows.map(({ id, seq, revision, timestamp, text }) => ({
-    id,
-    seq,
-    revision,
-    timestamp,
-    text,
-  }));
+  return rows;
 }
 
 /** Returns the events that have changed after a local number. */
@@ -153,21 +122,17 @@ export async function changedEvents(
   const { copy, record, overlay } = view;
   const rows: EventRow[] = [];
   if (since >= view.revision) return rows;
-  const session = transaction.keyOf(key);
+  const events = transaction.events(key);
   const ids = new Set<string>();
   if (copy !== undefined && record!.tick > since) {
-    const range = changedEventRange(session, since);
-    const positions = (await transaction.local.list('events', range)) as readonly number[];
-    for (const position of positions) {
-      const place = eventKey(session, position);
-      const stored = (await transaction.local.get('events', place)) as EventRecord;
+    for (const stored of await events.changedAfter(since)) {
       ids.add(stored.id);
       rows.push(overlayEvent(stored, overlay.events.get(stored.id)));
     }
   }
   for (const row of overlayRows(view)) {
     if (row.revision <= since || ids.has(row.id)) continue;
-    const stored = copy && (await storedEvent(transaction, key, row.id));
+    const stored = copy && (await events.withId(row.id));
     rows.push(stored === undefined ? row : overlayEvent(stored, overlay.events.get(row.id)));
   }
   return rows;

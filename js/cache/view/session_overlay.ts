@@ -1,5 +1,6 @@
 /** A session as a reader sees it: what the remote has said, with the operations over it. */
 import { isTemp, storedScopeOf } from '../../state/scope.js';
+import type { EventRow } from '../../storage/rows.js';
 import type {
   Copy,
   EventRecord,
@@ -169,34 +170,27 @@ function stateOf(base: string, values: DeltaFold): string {
   return JSON.stringify(state);
 }
 
-/** A row of an event as a handle gets it. */
-export interface ViewedEvent {
-  readonly id: string;
-  readonly seq: number;
-  readonly revision: number;
-  readonly timestamp: number;
-  readonly text: string;
+/** Returns the events of the operations, in order. */
+export function overlayRows({ overlay }: SessionView): EventRow[] {
+  return [...overlay.events.values()].map(overlayRow);
 }
 
-/** Returns the events of the operations, in order. */
-export function overlayRows({ overlay }: SessionView): ViewedEvent[] {
-  return [...overlay.events.values()].map(({ id, seq, tick, timestamp, text }) => {
-    return { id, seq, revision: tick, timestamp, text };
-  });
+export function overlayRow({ id, seq, tick, timestamp, text }: OperationEvent): EventRow {
+  return { id, seq, revision: tick, timestamp, text };
 }
 
 /**
  * Lays an operation's event over the copy's event of the same id. If the copy has a newer text of others, that text
  * stays. A newer text of this device does not: it comes from an operation whose answer is missing.
  */
-export function overlayEvent(stored: EventRecord, over: OverlayEvent | undefined): ViewedEvent {
-  const { id, seq, tick, timestamp, text } = stored;
+export function overlayEvent(stored: EventRecord, over: OverlayEvent | undefined): EventRow {
+  const { id, seq, tick, text } = stored;
   const isOvertaken =
     over?.expected !== undefined &&
     stored.isExact &&
     stored.revision > over.expected &&
     !over.texts.includes(text);
-  if (over === undefined || isOvertaken) return { id, seq, revision: tick, timestamp, text };
+  if (over === undefined || isOvertaken) return overlayRow(stored);
   return {
     id,
     seq,
