@@ -9,10 +9,10 @@ import { makeDraft, removeCopy } from './copies/copy_writer.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import { renumber } from './data/renumber.js';
 import { type CacheKey, isSession } from './records/cache_key.js';
-import type { Operation } from './records/records.js';
+import type { Operation, OperationEvent } from './records/records.js';
 import { withoutKeys } from './sending/strip.js';
-import { withoutPrevious } from './storage/deletion.js';
-import { deltaOf, sharedWrites } from './view/shared_overlay.js';
+import { removeUnsent, withoutPrevious } from './storage/deletion.js';
+import { deltaOf, sharedWrites, writesOfCreation } from './view/shared_overlay.js';
 
 export function requireWaiting(chosen: readonly Operation[], eventId: string): void {
   if (chosen.length > 0) return;
@@ -71,46 +71,24 @@ export async function dropOperations(
   const isPart = ({ creation }: Operation): boolean =>
     eventId !== undefined && creation !== undefined;
   const removed = chosen.filter((operation) => !isPart(operation));
-  const rest = operations.filter((operation) => !removed.includes(operation));
-  const put = rest.map((operation) => {
-    const { creation } = withoutPrevious(operation, removed);
-    const changed = withoutPrevious(operation, removed);
-    if (creation === undefined || !chosen.includes(operation)) return changed;
-    const events = creation.events.filter(({ id }) => id !== eventId);
-    const dropped = { ...creation, events };
-    return {
-      ...changed,
-      refusal: undefined,
-      creation: dropped,
-      shared: sharedOf(dropped),
-    };
+  const rest = await removeUnsent(transaction, key, operations, removed);
+  const put = chosen.filter(isPart).map((operation) => {
+    const events = operation.creation!.events.filter(({ id }) => id !== eventId);
+    return withEvents(operation, events);
   });
-  const changed = put.filter((operation, index) => operation !== rest[index]);
-  await transaction.changeOperations(key, { put: changed, removed });
-  if (!isSession(key)) return;
+  await transaction.changeOperations(key, { put });
+  if (!isSession(key) || rest.length > 0) return;
   const record = await transaction.session(key);
-  const isGone = removed.some(
-    ({ refusal, kind }) => refusal?.code === 'not_found' || kind === 'create',
-  );
-  const mayBeEmpty = isGone || record?.copy === undefined;
-  if (record === undefined || !mayBeEmpty || (eventId !== undefined && put.length > 0)) return;
-  const remaining = await transaction.operations(key);
-  if (remaining.length > 0 || (record.copy !== undefined && !isGoneCopy(removed))) return;
-  await removeCopy(transaction, key);
+  const isGone = removed.some(({ refusal }) => refusal?.code === 'not_found');
+  if (record !== undefined && (record.copy === undefined || isGone)) {
+    await removeCopy(transaction, key);
+  }
 }
 
-/** Whether operations were refused because the session of the copy is gone. */
-function isGoneCopy(removed: readonly Operation[]): boolean {
-  return removed.some(({ refusal }) => refusal?.code === 'not_found');
-}
-
-function sharedOf(creation: NonNullable<Operation['creation']>): Operation['shared'] {
-  const { state, delta, events, sharesState } = creation;
-  const own = [
-    JSON.parse(state) as Record<string, unknown>,
-    ...events.map(({ text }) => deltaOf(text)),
-  ];
-  return sharedWrites([...(sharesState ? own : []), JSON.parse(delta) as Record<string, unknown>]);
+/** Returns a creation with other events, to be sent again. */
+function withEvents(operation: Operation, events: readonly OperationEvent[]): Operation {
+  const creation = { ...operation.creation!, events };
+  return { ...operation, refusal: undefined, creation, shared: writesOfCreation(creation) };
 }
 
 /**
@@ -133,33 +111,20 @@ export async function changeEvent(
   requireAnswered(versions);
   const index = operations.indexOf(operation!);
   const { creation, event } = operation!;
-  const tick = transaction.tick();
-  const changed =
+  const version = { text, timestamp, tick: transaction.tick() };
+  const shared = sharedWrites([deltaOf(text)]);
+  const changed: Operation =
     creation === undefined
-      ? {
-          ...operation!,
-          event: { ...event!, text, timestamp, tick },
-          shared: sharedWrites([deltaOf(text)]),
-        }
-      : {
-          ...operation!,
-          creation: {
-            ...creation,
-            events: creation.events.map((each) =>
-              each.id === id ? { ...each, text, timestamp, tick } : each,
-            ),
-          },
-        };
+      ? { ...operation!, refusal: undefined, event: { ...event!, ...version }, shared }
+      : withEvents(
+          operation!,
+          creation.events.map((each) => (each.id === id ? { ...each, ...version } : each)),
+        );
   const behind = operations
     .slice(index + 1)
     .filter((other) => !laterVersions.includes(other))
     .map((other) => withoutPrevious(other, laterVersions));
-  const own: Operation = {
-    ...changed,
-    refusal: undefined,
-    ...(changed.creation && { shared: sharedOf(changed.creation) }),
-  };
-  const first = await withoutOvertaken(transaction, own);
+  const first = await withoutOvertaken(transaction, changed);
   const rest: Operation[] = [];
   for (const other of behind) rest.push(await withoutOvertaken(transaction, other));
   const put = renumber(transaction, [first, ...rest]);

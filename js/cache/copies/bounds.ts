@@ -1,7 +1,9 @@
 import { isSessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { nameOf } from '../records/cache_key.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
+import type { Beginning } from './copy_writer.js';
 
 /** Milliseconds from a change to the check of the limits, so that many changes need one check. */
 const DELAY = 1000;
@@ -75,6 +77,20 @@ export class Bounds {
       if (count === 0) throw error;
       return run();
     }
+  }
+
+  /** Stores what a fetch has brought. Fails with `aborted` if the local data was erased since the fetch began. */
+  store<T>(
+    key: CompositeSessionKey | undefined,
+    start: Beginning,
+    work: (transaction: CacheTransaction) => Promise<T>,
+  ): Promise<T> {
+    return this.write(key, () =>
+      this.#parts.data.write((transaction) => {
+        transaction.resume(start);
+        return work(transaction);
+      }),
+    );
   }
 
   /** Deletes copies until the rest is within the limits. */

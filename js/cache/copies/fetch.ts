@@ -137,16 +137,13 @@ export class Fetch {
     firstId: string,
     limit: number,
   ): Promise<boolean> {
-    const { data, remote, bounds } = this.#parts;
+    const { remote, bounds } = this.#parts;
     const { created = null } = start;
     const older = await remote.older(key, firstId, limit);
     if (older?.created !== created) return false;
     const { events, hasOlder } = older;
-    await bounds.write(key, () =>
-      data.write((transaction) => {
-        transaction.resume(start);
-        return takeOlder(transaction, key, created, firstId, events, hasOlder);
-      }),
+    await bounds.store(key, start, (transaction) =>
+      takeOlder(transaction, key, created, firstId, events, hasOlder),
     );
     return true;
   }
@@ -156,12 +153,9 @@ export class Fetch {
     start: FetchStart,
     session: Parameters<typeof takeSession>[2],
   ): Promise<boolean> {
-    const { data, bounds, clock, fetchOvertaken } = this.#parts;
-    const overtaken = await bounds.write(key, () =>
-      data.write((transaction) => {
-        transaction.resume(start);
-        return takeSession(transaction, key, session, start, clock());
-      }),
+    const { bounds, clock, fetchOvertaken } = this.#parts;
+    const overtaken = await bounds.store(key, start, (transaction) =>
+      takeSession(transaction, key, session, start, clock()),
     );
     bounds.checkSoon();
     if (overtaken === undefined) return false;

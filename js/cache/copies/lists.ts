@@ -144,7 +144,7 @@ export class Lists {
     start: Beginning,
   ): Promise<{ readonly changed: readonly CompositeSessionKey[]; readonly hasNews: boolean }> {
     const { began } = start;
-    const { data, bounds, clock } = this.#parts;
+    const { bounds, clock } = this.#parts;
     const listed = sessions
       .filter(({ isDamaged }) => !isDamaged)
       .map((session) => {
@@ -152,9 +152,10 @@ export class Lists {
         return { key, session: listedSession(session) };
       });
     const hasStates = sessions.some(({ created }) => created > 0);
-    const { changed, overtaken, hasNews } = await bounds.write(undefined, () =>
-      data.write(async (transaction) => {
-        transaction.resume(start);
+    const { changed, overtaken, hasNews } = await bounds.store(
+      undefined,
+      start,
+      async (transaction) => {
         const changed: CompositeSessionKey[] = [];
         for (const { key, session } of listed) {
           if (await takeListed(transaction, key, session, began, clock())) changed.push(key);
@@ -173,7 +174,7 @@ export class Lists {
           if (!(await takeState(transaction, owner, state, began))) overtaken.push(owner);
         }
         return { changed, overtaken, hasNews: transaction.hasNotices };
-      }),
+      },
     );
     if (hasNews) bounds.checkSoon();
     await this.fetchOvertaken(overtaken);
@@ -191,8 +192,7 @@ export class Lists {
         nameOf({ appName: owner.appName, userId, sessionId }),
       ),
     );
-    await this.#parts.data.write(async (transaction) => {
-      transaction.resume(start);
+    await this.#parts.bounds.store(undefined, start, async (transaction) => {
       for (const [key, record] of await transaction.sessions(owner)) {
         const isOlder = record.copy !== undefined && record.confirmedAt <= start.began;
         if (!isOlder || listed.has(nameOf(key))) continue;
@@ -202,18 +202,15 @@ export class Lists {
   }
 
   async #fetchState(owner: StateOwner): Promise<void> {
-    const { data, remote, bounds } = this.#parts;
+    const { remote, bounds } = this.#parts;
     for (let isTaken = false; !isTaken;) {
       const start = await this.#begin();
       const text = await remote.ask((backend, call) =>
         backend.sharedState({ scope: scopeOf(owner), ...owner, ...call }),
       );
       const state = JSON.stringify(JSON.parse(text) as StateShape);
-      isTaken = await bounds.write(undefined, () =>
-        data.write((transaction) => {
-          transaction.resume(start);
-          return takeState(transaction, owner, state, start.began);
-        }),
+      isTaken = await bounds.store(undefined, start, (transaction) =>
+        takeState(transaction, owner, state, start.began),
       );
     }
   }

@@ -2,10 +2,9 @@
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { CreatedSession } from '../../storage/backend.js';
 import { putWindow, storeDraft } from '../copies/copied_events.js';
-import { removeCopy } from '../copies/copy_writer.js';
+import { makeDraft, removeCopy } from '../copies/copy_writer.js';
 import { remoteRevision } from '../copies/remote_end.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { foldOf } from '../data/operation_memory.js';
 import { renumber } from '../data/renumber.js';
 import type { Copy, Operation } from '../records/records.js';
 import type { JsonState } from '../view/json_state.js';
@@ -39,10 +38,8 @@ export async function landCreation(
       parent: creation.description.parent,
       ...{ describedAt: 0, first: 0, next: 0, hasOlder: false, size: 0, isStale: false },
     };
-    const operations = await transaction.operations(key);
-    const overlay = foldOf(undefined, operations);
     const own = { ...record, birth: operation.birth };
-    const draft = { key, record: own, copy, overlay, isReordered: false, isChanged: false };
+    const draft = makeDraft(key, own, copy, await transaction.operations(key));
     await putWindow(transaction, draft, creation.events, false);
     draft.isChanged = false;
     // The answer to a repeated creation includes what others have written since.

@@ -22,15 +22,15 @@ import type {
   SessionRow,
   StorageKey,
 } from '../../storage/rows.js';
-import type { StateOwner } from '../../storage/scopes.js';
+import { storageKey } from '../../storage/scopes.js';
 import type { CreateRequest } from '../../storage/backend.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import { nameOf } from '../records/cache_key.js';
+import { isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
 import type { Operation, OperationEvent, SessionRecord } from '../records/records.js';
 import { type JsonState } from '../view/json_state.js';
-import { deltaOf, sharedWrites } from '../view/shared_overlay.js';
+import { deltaOf, sharedWrites, writesOfCreation } from '../view/shared_overlay.js';
 import type { SessionView } from '../view/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
 import { changedEvents, eventsWithIds, lastEvents, pageOfEvents } from './shown_events.js';
@@ -85,14 +85,14 @@ export class CacheStorage implements Storage {
       const { appName, userId } = key;
       const hasUser = userId !== undefined && scopes.includes('user');
       const [view, user, app] = await Promise.all([
-        isSessionKey(key) ? transaction.view(key) : undefined,
+        isSession(key) ? transaction.view(key) : undefined,
         hasUser ? transaction.shownState({ appName, userId }) : undefined,
         scopes.includes('app') ? transaction.shownState({ appName }) : undefined,
       ]);
       if (view?.copy?.created === null && request.eventIds.length > 0) throw noRouteError();
       const found: Found = {
         ...{ user, app, floor: transaction.counter },
-        ...(view && isSessionKey(key)
+        ...(view && isSession(key)
           ? await sessionRows(transaction, key, request, view)
           : { events: [], changed: [] }),
       };
@@ -107,7 +107,7 @@ export class CacheStorage implements Storage {
       const operations = await this.#operationsOf(transaction, key, changes, view, known);
       const last = Math.max(...operations.map(({ number }) => number));
       transaction.drawUpTo(last);
-      if (isSessionKey(key)) await this.#requireRecord(transaction, key, operations[0]!);
+      if (isSession(key)) await this.#requireRecord(transaction, key, operations[0]!);
       await transaction.changeOperations(operations[0]!.key, { put: operations });
       this.numbers = operations.map(({ number }) => number);
     });
@@ -136,34 +136,24 @@ export class CacheStorage implements Storage {
     known: ReadonlySet<string>,
   ): Promise<Operation[]> {
     const { session, user, app, events } = changes;
-    if (!isSessionKey(key) || session === undefined) {
+    if (!isSession(key) || session === undefined) {
       const number = Math.max(user?.revision ?? 0, app?.revision ?? 0);
       const { delta } = this;
       const shared = sharedWrites([JSON.parse(delta) as JsonState]);
-      return [{ ...NEW, number, kind: 'update', key: withoutSession(key), delta, shared }];
+      return [{ ...NEW, number, kind: 'update', key: ownerKey(key), delta, shared }];
     }
     const rest = { ...NEW, key: sessionKeyOf(key), birth: session.created };
     const isTitled = (session.title ?? '') !== (view?.title ?? '');
     const title = isTitled ? session.title : undefined;
     if (this.#creation !== undefined) {
       const { state, delta, sharesState, description, lastUpdateTime } = this.#creation;
-      const eventsOf = events.map(operationEvent);
-      const initial = [JSON.parse(state) as JsonState, ...events.map(({ text }) => deltaOf(text))];
-      const shared = sharedWrites([
-        ...(sharesState ? initial : []),
-        JSON.parse(delta) as JsonState,
-      ]);
-      const now = session.createTime ?? this.#creation.now;
-      const named = { ...description, ...(title !== undefined && { title }) };
       const creation = {
-        state,
-        delta,
-        sharesState,
-        description: named,
-        lastUpdateTime,
-        now,
-        events: eventsOf,
+        ...{ state, delta, sharesState, lastUpdateTime },
+        description: { ...description, ...(title !== undefined && { title }) },
+        now: session.createTime ?? this.#creation.now,
+        events: events.map(operationEvent),
       };
+      const shared = writesOfCreation(creation);
       const time = session.lastUpdateTime;
       return [{ ...rest, number: session.revision, kind: 'create', time, creation, shared }];
     }
@@ -222,7 +212,7 @@ export class CacheStorage implements Storage {
           ...NEW,
           number,
           kind: 'clear',
-          key: withoutSession(key),
+          key: ownerKey(key),
           what,
           shared,
         } as const;
@@ -247,11 +237,11 @@ export class CacheStorage implements Storage {
     return this.#parts.data.read(async (transaction) => {
       const { appName, userId } = key;
       const [view, user, app] = await Promise.all([
-        isSessionKey(key) ? this.#view(transaction, key) : undefined,
+        isSession(key) ? this.#view(transaction, key) : undefined,
         userId === undefined ? undefined : transaction.shownState({ appName, userId }),
         transaction.shownState({ appName }),
       ]);
-      if (view === undefined || !isSessionKey(key)) return { user, app, events: [] };
+      if (view === undefined || !isSession(key)) return { user, app, events: [] };
       const { since, last = Infinity } = window;
       const events =
         since === undefined
@@ -327,16 +317,12 @@ export function newRecord(birth: number, usedAt: number): SessionRecord {
   return { birth, tick: birth, stamp: 0, confirmedAt: 0, usedAt };
 }
 
-function isSessionKey(key: StorageKey): key is CompositeSessionKey {
-  return key.sessionId !== undefined;
-}
-
 function sessionKeyOf({ appName, userId, sessionId }: Required<StorageKey>): CompositeSessionKey {
   return { appName, userId, sessionId };
 }
 
-function withoutSession({ appName, userId }: StorageKey): StateOwner {
-  return userId === undefined ? { appName } : { appName, userId };
+function ownerKey({ appName, userId }: StorageKey): StorageKey {
+  return storageKey({ appName, userId });
 }
 
 function operationEvent({ id, text, timestamp, seq, revision }: EventRow): OperationEvent {

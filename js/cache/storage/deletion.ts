@@ -2,6 +2,7 @@
 import type { CompositeSessionKey } from '../../model/session.js';
 import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
+import type { CacheKey } from '../records/cache_key.js';
 import type { Operation } from '../records/records.js';
 
 /**
@@ -73,12 +74,25 @@ async function prune(
       !isNeeded(operation) &&
       !(isAnyNeeded && operation.kind === 'create' && operation.refusal === undefined),
   );
-  if (removed.length === 0) return operations;
+  return removed.length === 0 ? operations : removeUnsent(transaction, key, operations, removed);
+}
+
+/**
+ * Removes operations that will not be sent. An operation that replaces their events then replaces what they would have.
+ *
+ * @returns the operations that are left
+ */
+export async function removeUnsent(
+  transaction: CacheTransaction,
+  key: CacheKey,
+  operations: readonly Operation[],
+  removed: readonly Operation[],
+): Promise<readonly Operation[]> {
   const rest = operations.filter((operation) => !removed.includes(operation));
-  const put = rest.map((operation) => withoutPrevious(operation, removed));
-  const changed = put.filter((operation, index) => operation !== rest[index]);
-  await transaction.changeOperations(key, { put: changed, removed });
-  return put;
+  const left = rest.map((operation) => withoutPrevious(operation, removed));
+  const put = left.filter((operation, index) => operation !== rest[index]);
+  await transaction.changeOperations(key, { put, removed });
+  return left;
 }
 
 /** Returns an operation that replaces no event of removed ones, but what those would have replaced. */

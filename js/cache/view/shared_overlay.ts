@@ -1,9 +1,9 @@
 /** The states of users and apps as a reader sees them. */
 import { defineMember } from '../../members/member.js';
-import { isTemp, SHARED_PREFIXES, type SharedScope, storedScopeOf } from '../../state/scope.js';
+import { isTemp, SHARED_PREFIXES, storedScopeOf } from '../../state/scope.js';
 import { parseEventText } from '../../storage/stored_events.js';
 import type { SharedRow } from '../../storage/rows.js';
-import type { SharedWrite, StateRecord } from '../records/records.js';
+import type { Creation, Operation, SharedWrite, StateRecord } from '../records/records.js';
 import { DeltaFold } from './delta_fold.js';
 import { applyValue, type JsonState } from './json_state.js';
 
@@ -95,9 +95,7 @@ export function splitByScope(all: JsonState): {
 }
 
 /** Returns what changes of a JSON object, in order, do to shared states. */
-export function sharedWrites(
-  deltas: readonly JsonState[],
-): Partial<Record<SharedScope, SharedWrite>> {
+export function sharedWrites(deltas: readonly JsonState[]): Operation['shared'] {
   const values = { user: new DeltaFold(), app: new DeltaFold() };
   for (const delta of deltas) {
     for (const [key, value] of Object.entries(delta)) {
@@ -110,6 +108,17 @@ export function sharedWrites(
     ...(!values.user.isEmpty && { user: writeOf(values.user) }),
     ...(!values.app.isEmpty && { app: writeOf(values.app) }),
   };
+}
+
+/** Returns what a creation does to shared states. */
+export function writesOfCreation({
+  state,
+  delta,
+  sharesState,
+  events,
+}: Creation): Operation['shared'] {
+  const own = [JSON.parse(state) as JsonState, ...events.map(({ text }) => deltaOf(text))];
+  return sharedWrites([...(sharesState ? own : []), JSON.parse(delta) as JsonState]);
 }
 
 /** Returns the delta of an event's text. A damaged event has none; readers of the event get the error. */
