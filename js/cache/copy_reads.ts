@@ -22,22 +22,17 @@ import {
 import type { Bounds } from './copies/bounds.js';
 import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
-import type { RemoteEnd } from './copies/remote_end.js';
 import type { CacheKey } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
-import type { LocalData } from './data/local_data.js';
 import { CacheStorage } from './storage/cache_storage.js';
+import type { CacheContext } from './copies/context.js';
 
-export interface ReadParts {
-  readonly data: LocalData;
-  readonly clock: () => number;
-  readonly remote: RemoteEnd;
+export interface ReadParts extends CacheContext {
   readonly fetch: Fetch;
   readonly lists: Lists;
   readonly bounds: Bounds;
   readonly reads: ReadPolicy;
   readonly readTimeoutMs: number;
-  readonly report: (error: unknown) => void;
   /** Called with what is read, so that the leading tab follows it. The first call may make this tab the leader, which then sends. */
   readonly follow: (key: CacheKey) => void;
 }

@@ -8,7 +8,7 @@ import type { CompositeSessionKey } from '../model/session.js';
 import { requireId } from '../model/values/ids.js';
 import { parseEventText } from '../storage/stored_events.js';
 import { markRaw } from '../members/raw.js';
-import type { Operation } from './records/records.js';
+import { isWaiting, type Operation } from './records/records.js';
 import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
 import {
@@ -19,8 +19,6 @@ import {
   takeSessionKey,
 } from './records/cache_key.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
-import type { LocalData } from './data/local_data.js';
-import type { Pending } from './data/pending.js';
 import {
   changeEvent,
   dropOperations,
@@ -30,6 +28,7 @@ import {
 } from './outbox_edits.js';
 import type { CacheFailure } from './records/status.js';
 import type { Sender } from './sending/sender.js';
+import type { CacheContext } from './copies/context.js';
 
 /**
  * What waits for the remote in one session or shared state, or was set aside because the remote refused it.
@@ -93,14 +92,10 @@ export interface CacheOutbox {
   change(key: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void>;
 }
 
-export interface OutboxParts {
-  readonly data: LocalData;
-  readonly pending: Pending;
+export interface OutboxParts extends CacheContext {
   readonly fetch: Fetch;
   readonly lists: Lists;
   readonly sender: Sender;
-  readonly clock: () => number;
-  readonly report: (error: unknown) => void;
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -157,7 +152,7 @@ export class Outbox implements CacheOutbox {
       if (isSession(key) && (await this.#dropDamaged(key))) return fetch.copy(key).catch(report);
       await this.#edit(key, (transaction, operations) => {
         const chosen = operations.filter(
-          (operation) => operation.landed === undefined && isChosen(operation),
+          (operation) => isWaiting(operation) && isChosen(operation),
         );
         if (eventId !== undefined) requireWaiting(chosen, eventId);
         return dropOperations(transaction, key, operations, chosen, eventId);
@@ -215,7 +210,7 @@ export class Outbox implements CacheOutbox {
 
 function entryOf(key: CacheKey, operations: readonly Operation[]): OutboxEntry {
   const texts = new Map<string, string>();
-  const waiting = operations.filter(({ landed }) => landed === undefined);
+  const waiting = operations.filter(isWaiting);
   for (const { event, creation } of waiting) {
     for (const { id, text } of creation?.events ?? []) texts.set(id, text);
     if (event !== undefined) texts.set(event.id, event.text);

@@ -9,7 +9,7 @@ import { makeDraft, removeCopy } from './copies/copy_writer.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import { renumber } from './data/renumber.js';
 import { type CacheKey, isSession } from './records/cache_key.js';
-import type { Operation, OperationEvent } from './records/records.js';
+import { isWaiting, type Operation, type OperationEvent } from './records/records.js';
 import { withoutKeys } from './sending/strip.js';
 import { removeUnsent, withoutPrevious } from './storage/deletion.js';
 import { deltaOf, sharedWrites, writesOfCreation } from './view/shared_overlay.js';
@@ -102,10 +102,9 @@ export async function changeEvent(
   operations: readonly Operation[],
   { id, text, timestamp }: EventSnapshot,
 ): Promise<void> {
-  const isVersion = ({ event, creation, landed }: Operation): boolean =>
-    landed === undefined &&
-    (event?.id === id || creation?.events.some((each) => each.id === id) === true);
-  const versions = operations.filter(isVersion);
+  const isVersion = ({ event, creation }: Operation): boolean =>
+    event?.id === id || creation?.events.some((each) => each.id === id) === true;
+  const versions = operations.filter(isWaiting).filter(isVersion);
   const [operation, ...laterVersions] = versions;
   requireWaiting(versions, id);
   requireAnswered(versions);

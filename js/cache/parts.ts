@@ -57,7 +57,7 @@ export function openParts(options: TakenOptions) {
     for (const name of operations.keys()) tabs.post('changed', name);
     if (notices.length > 0) ownFeed.publish(notices);
   });
-  const context = { ...options, data, remote, board, pending, clock, report };
+  const context = { ...options, data, remote, pending, board, clock, report };
   const bounds = new Bounds(context);
   const fetch = new Fetch({
     ...context,
@@ -66,7 +66,8 @@ export function openParts(options: TakenOptions) {
   });
   const lists: Lists = new Lists({ ...context, bounds, fetch });
   const follower = new Follower({
-    ...{ feed: options.remote[CORE].feed, data, fetch, lists, board, report },
+    ...context,
+    ...{ feed: options.remote[CORE].feed, fetch, lists },
     sending: (name) => sender.sending(name),
   });
   const leadership = new Leadership({

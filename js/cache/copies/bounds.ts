@@ -2,21 +2,18 @@ import { isSessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { LocalData } from '../data/local_data.js';
 import type { Beginning } from './copy_writer.js';
+import type { CacheContext } from './context.js';
 
 /** Milliseconds from a change to the check of the limits, so that many changes need one check. */
 const DELAY = 1000;
 /** The least milliseconds between two stored times of use of a copy. */
 const USE_STEP = 60_000;
 
-export interface BoundsParts {
-  readonly data: LocalData;
+export interface BoundsParts extends CacheContext {
   readonly maxSessions: number;
   readonly maxAge?: number | undefined;
   readonly maxBytes?: number | undefined;
-  readonly clock: () => number;
-  readonly report: (error: unknown) => void;
 }
 
 interface Candidate {

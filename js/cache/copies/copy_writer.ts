@@ -7,7 +7,7 @@ import { stateNotice } from '../../watch/state_notice.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';
 import { foldOf } from '../data/operation_memory.js';
-import { type Copy, type Operation, type SessionRecord } from '../records/records.js';
+import { type Copy, isWaiting, type Operation, type SessionRecord } from '../records/records.js';
 import { newRecord } from '../storage/cache_storage.js';
 import { type JsonState } from '../view/json_state.js';
 import { splitByScope, withFetched } from '../view/shared_overlay.js';
@@ -278,8 +278,8 @@ export async function removeGone(
 ): Promise<void> {
   const operations = await transaction.operations(key);
   const own = operations.filter(({ birth }) => birth === record.birth);
-  const landed = own.filter((operation) => operation.landed !== undefined);
-  const [first] = own.filter((operation) => operation.landed === undefined);
+  const landed = own.filter((operation) => !isWaiting(operation));
+  const first = own.find(isWaiting);
   // Their answers tell what happened.
   if (first?.kind === 'create' || first?.kind === 'delete') return;
   if (landed.length > 0) await transaction.changeOperations(key, { removed: landed });
@@ -298,7 +298,9 @@ export async function removeCopy(
 ): Promise<void> {
   const record = (await transaction.session(key))!;
   const all = await transaction.operations(key);
-  const removed = all.filter(({ landed, birth }) => landed !== undefined && birth === record.birth);
+  const removed = all.filter(
+    (operation) => !isWaiting(operation) && operation.birth === record.birth,
+  );
   if (removed.length > 0) await transaction.changeOperations(key, { removed });
   if (removed.length === all.length) await transaction.deleteSession(key);
   else {

@@ -3,12 +3,12 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import { nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { LocalData } from '../data/local_data.js';
 import type { Copy, SessionRecord } from '../records/records.js';
 import { forEachOf, Turns } from '../records/turns.js';
 import { firstEventId, type FetchStart, takeOlder, takeSession } from './copy_writer.js';
 import type { Bounds } from './bounds.js';
-import type { RemoteEnd, RemoteSession } from './remote_end.js';
+import type { RemoteSession } from './remote_end.js';
+import type { CacheContext } from './context.js';
 
 /** The most copies that are brought up to the remote at once. */
 const MOST_AT_ONCE = 8;
@@ -16,11 +16,8 @@ const MOST_AT_ONCE = 8;
 /** The least events of a copy that does not have all. */
 const SMALLEST_WINDOW = 100;
 
-export interface FetchParts {
-  readonly data: LocalData;
-  readonly remote: RemoteEnd;
+export interface FetchParts extends CacheContext {
   readonly bounds: Bounds;
-  readonly clock: () => number;
   /** Fetches states again that have changed since a fetch began. */
   readonly fetchOvertaken: (owners: readonly StateOwner[]) => Promise<void>;
 }

@@ -5,21 +5,18 @@ import type { ServiceFeed } from '../../watch/service_feed.js';
 import type { Notice, Notices } from '../../model/notice.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { keyOfName, nameOf } from '../records/cache_key.js';
-import type { CacheStatus, StatusBoard } from '../records/status.js';
-import type { LocalData } from '../data/local_data.js';
+import type { CacheStatus } from '../records/status.js';
 import type { Copy } from '../records/records.js';
 import type { Fetch } from './fetch.js';
 import type { Lists } from './lists.js';
+import type { CacheContext } from './context.js';
 
-export interface FollowerParts {
+export interface FollowerParts extends CacheContext {
   readonly feed: ServiceFeed;
-  readonly data: LocalData;
   readonly fetch: Fetch;
   readonly lists: Lists;
-  readonly board: StatusBoard;
   /** Resolves when the requests of this tab that send a session have settled. */
   readonly sending: (name: string) => Promise<void> | undefined;
-  readonly report: (error: unknown) => void;
 }
 
 /** The longest that a notice waits for the answer to a request, in milliseconds. */

@@ -311,9 +311,12 @@ export class CacheTransaction {
     const isSame = shared === earlier?.shared && isRefused === (earlier.refusal !== undefined);
     if (isSame) return;
     for (const scope of SHARED_SCOPES) {
-      const write = shared[scope];
-      if (write === undefined) continue;
       const owner = ownerOf(scope, key);
+      const write = shared[scope];
+      if (write === undefined) {
+        if (earlier?.shared[scope] !== undefined) await this.#shared.delete(owner, number);
+        continue;
+      }
       const numbered: NumberedWrite = {
         ...{ ...write, number, isRefused, userId: owner.userId },
         isOfDeletedUser: what === 'user',
@@ -340,14 +343,9 @@ export class CacheTransaction {
     for (const operation of removed) {
       for (const scope of SHARED_SCOPES) {
         if (operation.shared[scope] === undefined) continue;
-        await this.deleteShared(operation, ownerOf(scope, key));
+        await this.#shared.delete(ownerOf(scope, key), operation.number);
       }
     }
-  }
-
-  /** Removes what an operation changes in a shared state, for one that stays. */
-  async deleteShared({ number }: Operation, owner: StateOwner): Promise<void> {
-    await this.#shared.delete(owner, number);
   }
 
   async state(owner: StateOwner): Promise<StateRecord | undefined> {

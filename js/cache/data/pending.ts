@@ -1,6 +1,6 @@
 import { type CacheKey, isSession, keyOfName, nameOf } from '../records/cache_key.js';
 import type { LocalData } from './local_data.js';
-import type { Operation, Refusal } from '../records/records.js';
+import { isWaiting, type Operation, type Refusal } from '../records/records.js';
 import type { PendingChanges, StatusBoard } from '../records/status.js';
 import { SharedOrder } from './shared_order.js';
 
@@ -71,7 +71,7 @@ export class Pending {
 
   /** The first operation of a session or state that can be sent, unless an earlier one was refused. */
   next(name: string): Operation | undefined {
-    const first = this.operations(name).find(({ landed }) => landed === undefined);
+    const first = this.operations(name).find(isWaiting);
     return first?.refusal === undefined ? first : undefined;
   }
 
@@ -116,7 +116,7 @@ export class Pending {
       const other = keyOfName(name);
       if (!isSession(other) || other.appName !== key.appName || other.userId !== key.userId)
         continue;
-      const first = operations.find(({ landed }) => landed === undefined);
+      const first = operations.find(isWaiting);
       const isEarlier = !isRefused && first !== undefined && first.number < number;
       if (isEarlier || inFlight.has(name)) return name;
     }
@@ -134,7 +134,7 @@ export class Pending {
     if (!isAddition) for (const operation of before) this.#order.delete(operation);
     const all = isAddition && before.length > 0 ? ids : new Set<string>();
     const added = isAddition ? operations.slice(before.length) : operations;
-    const waiting = added.filter(({ landed }) => landed === undefined);
+    const waiting = added.filter(isWaiting);
     for (const operation of waiting) {
       const { event, creation } = operation;
       if (event !== undefined) all.add(event.id);
@@ -147,8 +147,7 @@ export class Pending {
       const isBlocked = isNowRefused || (isAddition && isRefused);
       this.#waiting.set(name, { operations, isRefused: isBlocked, ids: all });
     }
-    const isWaiting = operations.some(({ landed }) => landed === undefined);
-    this.#count(name, isWaiting ? all.size : undefined);
+    this.#count(name, operations.some(isWaiting) ? all.size : undefined);
     for (const listener of this.#listeners) listener(name);
   }
 

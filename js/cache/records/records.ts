@@ -167,6 +167,11 @@ export interface Operation {
   readonly shared: Readonly<Partial<Record<SharedScope, SharedWrite>>>;
 }
 
+/** Whether an operation has not arrived at the remote, as far as this device knows. */
+export function isWaiting({ landed }: Operation): boolean {
+  return landed === undefined;
+}
+
 /** The key of an owner, of an app, of a session, or of a user's or an app's state. */
 export function entryKey(
   owner: string,

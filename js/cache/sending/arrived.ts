@@ -5,7 +5,13 @@ import { SHARED_SCOPES } from '../../state/scope.js';
 import { renumberEvent, storeDraft } from '../copies/copied_events.js';
 import { makeDraft } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { Copy, Operation, OperationEvent, SessionRecord } from '../records/records.js';
+import {
+  type Copy,
+  isWaiting,
+  type Operation,
+  type OperationEvent,
+  type SessionRecord,
+} from '../records/records.js';
 import type { JsonState } from '../view/json_state.js';
 import { deltaOf, splitByScope, withArrived } from '../view/shared_overlay.js';
 import { stripShared } from './strip.js';
@@ -21,7 +27,7 @@ export async function stillWaiting(
   const operations = await transaction.operations(sent[0].key);
   const numbers = new Set(sent.map(({ number }) => number));
   const [first, ...others] = operations.filter(
-    ({ number, landed }) => numbers.has(number) && landed === undefined,
+    (operation) => numbers.has(operation.number) && isWaiting(operation),
   );
   return first && [first, ...others];
 }

@@ -12,13 +12,11 @@ import type {
 import type { StateOwner } from '../../storage/scopes.js';
 import { contradictionError, type Fetch } from '../copies/fetch.js';
 import type { Lists } from '../copies/lists.js';
-import type { RemoteCall, RemoteEnd } from '../copies/remote_end.js';
+import type { RemoteCall } from '../copies/remote_end.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { failureOf, isRefusal } from '../records/failures.js';
-import type { LocalData } from '../data/local_data.js';
-import type { Pending } from '../data/pending.js';
-import type { Copy, Operation } from '../records/records.js';
+import { type Copy, isWaiting, type Operation } from '../records/records.js';
 import { birthOfCopy } from '../view/session_overlay.js';
 import { type Operations, stillWaiting } from './arrived.js';
 import { landAppends } from './landed_appends.js';
@@ -32,6 +30,7 @@ import {
   refuse,
   releaseUnstored,
 } from './refused.js';
+import type { CacheContext } from '../copies/context.js';
 
 /** The most events, and about the most characters, of one request. */
 const MAX_EVENTS = 100;
@@ -45,15 +44,10 @@ type ExpectedEvents = NonNullable<AppendRequest['expectedEvents']>;
 /** Thrown when another tab sends by now. */
 export const LEADERSHIP_LOST = new Error('Another tab sends.');
 
-export interface DeliveryParts {
-  readonly data: LocalData;
-  readonly remote: RemoteEnd;
-  readonly pending: Pending;
+export interface DeliveryParts extends CacheContext {
   readonly leadership: Leadership;
   readonly fetch: Fetch;
   readonly lists: Lists;
-  readonly clock: () => number;
-  readonly report: (error: unknown) => void;
 }
 
 /** What one request sends. */
@@ -118,7 +112,7 @@ export class Delivery {
     if (owner.leader?.holder !== this.#parts.leadership.holder) return 'leadership lost';
     const record = isSession(key) ? await transaction.session(key) : undefined;
     const all = await transaction.operations(key);
-    const waiting = all.filter(({ landed }) => landed === undefined);
+    const waiting = all.filter(isWaiting);
     const [first] = waiting;
     if (first === undefined || first.refusal !== undefined || !mayGoOn(first)) return undefined;
     const chosen = batchOf(waiting, this.#limits.get(nameOf(key)) ?? MAX_EVENTS, mayGoOn);

@@ -3,7 +3,7 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import { removeCopy, removeGone } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';
-import type { Operation } from '../records/records.js';
+import { isWaiting, type Operation } from '../records/records.js';
 import type { CacheFailure } from '../records/status.js';
 import { birthOfCopy } from '../view/session_overlay.js';
 import { landShared, type Operations } from './arrived.js';
@@ -68,7 +68,7 @@ export async function landBeforeDeletion(
   if (birthOfCopy(record) === birth) return removeGone(transaction, key, record);
   const operations = await transaction.operations(key);
   const next = operations.find((operation) => operation.birth === birth);
-  if (next !== undefined && next.kind !== 'delete' && next.landed === undefined) {
+  if (next !== undefined && next.kind !== 'delete' && isWaiting(next)) {
     await refuse(transaction, next, refusalOfDeleted(key));
   }
   if (operations.length === 0 && record.copy === undefined) await removeCopy(transaction, key);

@@ -2,6 +2,7 @@ import { backoff } from '../../call/backoff.js';
 import { retryAfterOf } from '../../http/http_errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
+import { isWaiting } from '../records/records.js';
 import { errorOf, isOutage, isSignedOut } from '../records/failures.js';
 import type { StatusBoard } from '../records/status.js';
 import { type Delivery, type DeliveryParts, LEADERSHIP_LOST } from './delivery.js';
@@ -131,7 +132,7 @@ export class Sender {
       erasure.throwIfAborted();
       return numbers.every((number) => {
         const operation = pending.operations(name).find((other) => other.number === number);
-        if (operation === undefined || operation.landed !== undefined) return true;
+        if (operation === undefined || !isWaiting(operation)) return true;
         const refusal = pending.refusalOf(name, number);
         if (refusal !== undefined) throw errorOf(refusal);
         return false;

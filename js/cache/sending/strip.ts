@@ -3,7 +3,12 @@ import type { Event } from '../../model/event/event.js';
 import { SHARED_PREFIXES, type SharedScope } from '../../state/scope.js';
 import { scopeOf, type StateOwner } from '../../storage/scopes.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { Operation, OperationEvent, SharedWrite } from '../records/records.js';
+import {
+  isWaiting,
+  type Operation,
+  type OperationEvent,
+  type SharedWrite,
+} from '../records/records.js';
 
 /** Whether a key, without prefix, is one that is removed. */
 type IsStripped = (key: string) => boolean;
@@ -30,10 +35,9 @@ export async function stripShared(
     if (!overlaps) continue;
     const all = [...(await transaction.operationsBelow(owner)).values()].flat();
     const operation = all.find((other) => other.number === earlier.number);
-    if (operation === undefined || operation.landed !== undefined) continue;
+    if (operation === undefined || !isWaiting(operation)) continue;
     const stripped = withoutKeys(operation, scope, isStripped);
     await transaction.changeOperations(operation.key, { put: [stripped] });
-    if (stripped.shared[scope] === undefined) await transaction.deleteShared(operation, owner);
   }
 }
 

@@ -56,6 +56,26 @@ it('an event that the remote refuses is set aside, and blocks only its session',
   await cache.close();
 });
 
+it('a dropped event of an unsent creation no longer changes the state of the user', async () => {
+  const server = new Server();
+  const { cache } = openCache(server, { reads: 'cache-only' });
+  server.isOffline = true;
+  await cache.createSession({
+    ...KEY,
+    events: [event('e1', { 'user:tea': 'green' }), event('e2')],
+  });
+  assert.equal((await cache.getUserState(USER)).tea, 'green');
+
+  await cache.outbox.drop(KEY, 'e1');
+  assert.deepEqual(await cache.getUserState(USER), {});
+  assert.deepEqual((await cache.getSession(KEY))?.state, {});
+  server.isOffline = false;
+  await cache.sync();
+  assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e2']);
+  assert.deepEqual(await server.service.getUserState(USER), {});
+  await cache.close();
+});
+
 it('a refused event can be retried and changed', async () => {
   const server = new Server();
   const { cache } = openCache(server);

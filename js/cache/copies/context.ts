@@ -1,0 +1,15 @@
+import type { LocalData } from '../data/local_data.js';
+import type { Pending } from '../data/pending.js';
+import type { StatusBoard } from '../records/status.js';
+import type { RemoteEnd } from './remote_end.js';
+
+/** What the parts of a cache have in common. */
+export interface CacheContext {
+  readonly data: LocalData;
+  readonly remote: RemoteEnd;
+  readonly pending: Pending;
+  readonly board: StatusBoard;
+  readonly clock: () => number;
+  /** Tells of a failure in the background. */
+  readonly report: (error: unknown) => void;
+}
