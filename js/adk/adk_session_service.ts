@@ -89,7 +89,23 @@ export interface FrameworkInMemorySessionService extends FrameworkSessionService
 }
 
 /**
- * This package's `IndexedDbSessionService` as a class of services of the framework.
+ * This package's `IndexedDbSessionService` as a service of the framework.
+ *
+ * @example
+ * ```ts
+ * import { type FrameworkIndexedDbSessionService, IndexedDbSessionService } from 'adk-session-wasm/adk';
+ *
+ * const service: FrameworkIndexedDbSessionService = new IndexedDbSessionService({ name: 'my-shop' });
+ * await service.open();
+ * ```
+ */
+export interface FrameworkIndexedDbSessionService extends FrameworkSessionService {
+  /** Opens the database now, to find out whether that works. Otherwise the first call opens it. */
+  open(request?: Abortable): Promise<void>;
+}
+
+/**
+ * The class of {@link FrameworkIndexedDbSessionService}.
  *
  * @example
  * ```ts
@@ -103,7 +119,7 @@ export interface FrameworkInMemorySessionService extends FrameworkSessionService
  */
 export interface FrameworkIndexedDbSessionServiceClass {
   /** @throws SessionError `invalid_argument` if an option is invalid */
-  new (options?: IndexedDbSessionServiceOptions & ViewOption): FrameworkSessionService;
+  new (options?: IndexedDbSessionServiceOptions & ViewOption): FrameworkIndexedDbSessionService;
   /** Deletes a database with all its data, for example at a logout. */
   deleteDatabase(name?: string, options?: DeleteDatabaseOptions): Promise<void>;
 }
@@ -247,8 +263,16 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   }
 
   class IndexedDbSessionService extends Over {
+    readonly #database: DatabaseService;
+
     constructor(options: IndexedDbSessionServiceOptions & ViewOption = {}) {
-      super(new DatabaseService(options), rulesOf(options), viewOption(options));
+      const database = new DatabaseService(options);
+      super(database, rulesOf(options), viewOption(options));
+      this.#database = database;
+    }
+
+    open(request: Abortable = {}): Promise<void> {
+      return this.#database.open(request);
     }
 
     static deleteDatabase(name?: string, options?: DeleteDatabaseOptions): Promise<void> {

@@ -9,6 +9,7 @@ export type {
   AdkSessionServices,
   AsAdkService,
   FrameworkInMemorySessionService,
+  FrameworkIndexedDbSessionService,
   FrameworkIndexedDbSessionServiceClass,
 } from './adk_session_service.js';
 export type {

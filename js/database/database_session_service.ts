@@ -13,6 +13,7 @@ import type { SessionServiceOptions } from '../service/service_options.js';
 import { ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
+import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { ADDRESS_RULES, ENGINE_KINDS, isDurable, parseAddress } from './engine/address.js';
 import type { DatabaseStorage, DatabaseToOpen } from './database_storage.js';
@@ -119,10 +120,8 @@ export interface DatabaseKyselyOptions<S extends object = StateShape>
  * `mariadb://…`. Python's spelling with a driver in it (`sqlite+aiosqlite:///PATH`) is accepted too. Install
  * `kysely` and the driver beside this package: `better-sqlite3` (or use Node's built-in `node:sqlite`), `pg` or `mysql2`.
  *
- * The constructor does not connect. The first call connects and checks the tables, or creates them. To learn at once
- * whether they can be used, call `ping`: it fails with `storage_unavailable` if the server cannot be reached, Kysely
- * or the driver is not installed, or the tables have another layout; with `storage_newer` if their schema version is a
- * later one.
+ * The constructor does not connect: the first call does, or {@link DatabaseSessionService.open}. Missing
+ * tables are created.
  *
  * @example
  * ```ts
@@ -155,6 +154,18 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
         options,
       ),
     );
+  }
+
+  /**
+   * Connects now and checks the tables, to learn whether they can be used. Otherwise the first call does so.
+   * May be called again.
+   *
+   * @throws SessionError (as a rejection) `storage_unavailable` if the server cannot be reached, Kysely or the
+   *   driver is not installed, or the tables have another layout; `storage_newer` if their schema version is a later
+   *   one; `connection_lost`; `closed`
+   */
+  open(request: Abortable = {}): Promise<void> {
+    return this.ping(request);
   }
 }
 

@@ -84,7 +84,7 @@ export async function openSessionService<S extends object = StateShape>(
 
 /** The methods of a service that are needed to open its database. */
 interface Database {
-  ping(): Promise<void>;
+  open(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -95,10 +95,10 @@ export async function openDatabase<D extends Database, M extends { storage: Stor
   inMemory: () => M,
 ): Promise<D | M> {
   try {
-    await database.ping();
+    await database.open();
     return database;
   } catch (error) {
-    // The error of `ping` is the useful one, so an error of `close` is ignored.
+    // The error of `open` is the useful one, so an error of `close` is ignored.
     await database.close().catch(() => undefined);
     if (storage === 'indexeddb' || !isSessionError(error, 'storage_unavailable')) throw error;
     const service = inMemory();

@@ -131,7 +131,7 @@ export async function all(): Promise<void> {
   await service.close();
   const services: AdkSessionServices = adkSessionService(BaseSessionService);
   const database = new services.IndexedDbSessionService({ name: 'shop', durability: 'strict' });
-  await database.ping({ signal });
+  await database.open({ signal });
   await services.IndexedDbSessionService.deleteDatabase('shop');
   // @ts-expect-error an option of the database only
   new services.InMemorySessionService({ durability: 'strict' });

@@ -111,7 +111,7 @@ describe('A database that cannot be opened', () => {
       'this is text, and more of it than a header of SQLite has bytes'.repeat(10),
     );
     const service = new DatabaseSessionService(`sqlite:${path}`);
-    await rejects(service.ping(), 'storage_unavailable', /not a database/);
+    await rejects(service.open(), 'storage_unavailable', /not a database/);
     await service.close();
   });
 });
@@ -127,7 +127,7 @@ describe('A SQLite file that is open', () => {
     const { isOk, code } = await service.health();
     assert.deepEqual({ isOk, code }, { isOk: false, code: 'storage_unavailable' });
     new Sqlite(path).close();
-    await rejects(service.ping(), 'storage_unavailable', /deleted or replaced/);
+    await rejects(service.open(), 'storage_unavailable', /deleted or replaced/);
   });
 });
 
@@ -335,7 +335,7 @@ describe('A driver that is not installed', () => {
     return `
       const { DatabaseSessionService } = await import('adk-session-wasm/database');
       const service = new DatabaseSessionService('${url}');
-      await service.ping().then(() => console.log('open'), ({ code, message }) => console.log(code, message));
+      await service.open().then(() => console.log('open'), ({ code, message }) => console.log(code, message));
       await service.close();`;
   }
 

@@ -119,7 +119,7 @@ describe("A file in the layout of google-adk's SqliteSessionService", () => {
     python.close();
     const service = new DatabaseSessionService(`sqlite:${path}`, { createTables: false });
     for (let round = 0; round < 2; round += 1) {
-      await service.ping();
+      await service.open();
       await service.ping();
       assert.equal((await service.health()).isOk, true);
       assert.deepEqual((await service.getSession(KEY))?.state, { n: 1 });
@@ -139,7 +139,7 @@ describe("A file in the layout of google-adk's SqliteSessionService", () => {
     const service = open(
       `sqlite:${newFile([app, user, session.replaceAll('_time real', '_time datetime')])}`,
     );
-    await assert.rejects(service.ping(), {
+    await assert.rejects(service.open(), {
       code: 'storage_unavailable',
       message: /some tables of google-adk's SqliteSessionService/,
     });

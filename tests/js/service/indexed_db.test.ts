@@ -76,7 +76,7 @@ describe('An IndexedDbSessionService', () => {
     const event = says('x', { a: 1 });
     const before = structuredClone([session, event]);
     for (const call of [
-      () => service.ping(),
+      () => service.open(),
       ...everyCall(service, session, event),
       () => service.updateState({ ...APP, stateDelta: { 'app:a': 1 } }),
       () => IndexedDbSessionService.deleteDatabase(),
@@ -85,7 +85,7 @@ describe('An IndexedDbSessionService', () => {
     }
     assert.deepEqual([session, event], before);
     await service.close();
-    await failure(service.ping(), 'closed');
+    await failure(service.open(), 'closed');
   });
 
   it('can be closed unused', async () => {
@@ -94,7 +94,7 @@ describe('An IndexedDbSessionService', () => {
 
   it('does not open the database if the signal has fired', async () => {
     const signal = AbortSignal.abort();
-    await failure(new IndexedDbSessionService().ping({ signal }), 'aborted');
+    await failure(new IndexedDbSessionService().open({ signal }), 'aborted');
   });
 
   it('ends a read whose signal fires, although the browser does not answer', async () => {
@@ -164,7 +164,7 @@ describe('openSessionService without IndexedDB', () => {
     for (const code of SESSION_ERROR_CODES) {
       const failing = {
         isClosed: false,
-        ping: () => Promise.reject(new SessionError(code, 'why')),
+        open: () => Promise.reject(new SessionError(code, 'why')),
         close(): Promise<void> {
           this.isClosed = true;
           return Promise.reject(new Error('this as well'));
@@ -186,7 +186,7 @@ describe('The services for the framework', () => {
   it('exist for every storage', async () => {
     const database = new FrameworkDatabase({ name: 'mine' });
     assert.deepEqual(database.storage, { kind: 'indexeddb', durable: true });
-    await failure(database.ping(), 'storage_unavailable');
+    await failure(database.open(), 'storage_unavailable');
     await failure(database.createSession(KEY), 'storage_unavailable');
     await failure(FrameworkDatabase.deleteDatabase('mine'), 'storage_unavailable');
     assert.equal((await openFramework({ storage: 'memory' })).storage.kind, 'memory');

@@ -124,11 +124,11 @@ const cases: [title: string, engine: EngineKind, open: () => Promise<Stateless>]
 
 describe('A Kysely whose statements run on any connection', () => {
   for (const [title, engine, open] of cases) {
-    it(`is refused by ping() and by the first call, and creates no table: ${title}`, async () => {
+    it(`is refused by open() and by the first call, and creates no table: ${title}`, async () => {
       const { kysely, tables, end } = await open();
       const service = new DatabaseSessionService({ kysely, engine });
       const refusal = { code: 'storage_unavailable', message: /transaction/ };
-      await assert.rejects(service.ping(), refusal);
+      await assert.rejects(service.open(), refusal);
       await assert.rejects(service.createSession({ appName: 'app', userId: 'user' }), refusal);
       assert.deepEqual(await tables(), []);
       await service.close();
@@ -142,16 +142,16 @@ it('a Kysely with a pool of one connection is accepted if its transactions hold'
   const pool = new pg.Pool({ connectionString, max: 1 });
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   const service = new DatabaseSessionService({ kysely, engine: 'postgresql' });
-  await service.ping();
+  await service.open();
   await service.close();
   await kysely.destroy();
 });
 
-it("ping() over a Kysely without a server fails with the driver's message", async () => {
+it("open() over a Kysely without a server fails with the driver's message", async () => {
   const pool = new pg.Pool({ host: '127.0.0.1', port: 1 });
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   const service = new DatabaseSessionService({ kysely, engine: 'postgresql' });
-  await assert.rejects(service.ping(), { code: 'storage_unavailable', message: /ECONNREFUSED/ });
+  await assert.rejects(service.open(), { code: 'storage_unavailable', message: /ECONNREFUSED/ });
   await service.close();
   await kysely.destroy();
 });

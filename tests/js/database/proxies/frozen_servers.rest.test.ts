@@ -57,13 +57,13 @@ for (const kind of KINDS) {
     });
 
     for (const by of ['url', 'kysely'] as const) {
-      it(`ping() over a ${by} whose connection breaks at the commit of the tables says that it was sent`, async () => {
+      it(`open() over a ${by} whose connection breaks at the commit of the tables says that it was sent`, async () => {
         const kysely = engine.kysely(on.proxy.port);
         const service =
           by === 'url' ? open() : new DatabaseSessionService({ kysely, engine: kind, ...SHORT });
         on.proxy.cut('create table', engine.commit);
         await rejects(
-          service.ping(),
+          service.open(),
           'connection_lost',
           /It may be stored, since the commit was sent/,
         );
@@ -73,27 +73,27 @@ for (const kind of KINDS) {
       });
     }
 
-    it('ping() whose connection breaks at the commit of the check fails with nothing written', async () => {
+    it('open() whose connection breaks at the commit of the check fails with nothing written', async () => {
       await open().createSession(KEY);
       on.proxy.cut(engine.commit);
-      await rejects(open().ping(), 'connection_lost', /Nothing was written; try again/);
+      await rejects(open().open(), 'connection_lost', /Nothing was written; try again/);
     });
 
-    it('a read, a list and ping() on a frozen server time out', async () => {
+    it('a read, a list and open() on a frozen server time out', async () => {
       const service = open();
       await service.createSession(KEY);
       on.proxy.freeze('all');
       await rejects(service.getSession(KEY), 'connection_lost');
       await rejects(service.listSessions(KEY), 'storage_unavailable');
-      await rejects(service.ping(), 'storage_unavailable');
-      await rejects(open().ping(), 'storage_unavailable');
+      await rejects(service.open(), 'storage_unavailable');
+      await rejects(open().open(), 'storage_unavailable');
     });
 
-    it('ping() reports a server that has ended', async () => {
+    it('open() reports a server that has ended', async () => {
       const service = open();
-      await service.ping();
+      await service.open();
       await on.proxy.close();
-      await rejects(service.ping(), 'storage_unavailable', /ECONNREFUSED/);
+      await rejects(service.open(), 'storage_unavailable', /ECONNREFUSED/);
       await on.restartProxy();
     });
 
