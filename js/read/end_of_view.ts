@@ -6,12 +6,12 @@ import { partsOf } from '../model/event/parts.js';
 import type { HistoryView } from '../model/session.js';
 
 /**
- * Computes the last `count` events of a view. All markers, and the first events that rewinds name, decide which of the
- * last stored events the view shows. Returns `undefined` if earlier events may decide as well:
+ * Computes the last `count` events of a view. The markers, and the first events that rewinds name, decide which of the
+ * last stored events the view shows. Returns `undefined` if earlier events may decide too:
  *
- * - The last stored events have fewer than `count` events of the view.
- * - A summary takes its author from an agent's event that is earlier.
- * - A response answers an earlier call. If a compaction hides that call, the response brings it back.
+ * - The view shows fewer than `count` of the last stored events.
+ * - A summary has the author of the last agent's event that it hides, and that event is earlier.
+ * - A response belongs to an earlier call. If a compaction hides that call, the response brings it back.
  *
  * @param markers as in `MarkerRows`, read at the same revision
  * @param last the last stored events
@@ -23,74 +23,79 @@ export function endOfView(
   count: number,
 ): Pick<ViewedEvents, 'events' | 'summarised'> | undefined {
   const ids = new Set(last.map(({ id }) => id));
-  const list = markers.filter(({ id }) => !ids.has(id));
-  const first = list.length;
-  for (const event of last) list.push(event);
-  const { events, items, summarised } = viewOf(list, view);
+  const earlier = markers.filter(({ id }) => !ids.has(id));
+  const stored = [...earlier, ...last];
+  const { events, items, summarised } = viewOf(stored, view);
   const start = events.length - count;
-  // The first of the last events that the view shows. A summary before it may stand elsewhere in the whole view.
-  const known = items.findIndex(({ event, isSummary }) => event >= first && !isSummary);
+  // The first item that is one of the last stored events. A summary before it may stand elsewhere in the whole view.
+  const known = items.findIndex(({ event, isSummary }) => event >= earlier.length && !isSummary);
   if (known < 0 || start < known) return undefined;
+  const end = { events: events.slice(start), summarised };
   // A transcript has no summaries, and its calls stay where they are.
-  const hides = view === 'model' && list.some(isCompaction);
+  if (view === 'transcript' || !stored.some(isCompaction)) return end;
   const calls = new Set<unknown>();
-  for (let at = known; hides && at < items.length; at += 1) {
-    const { event, isSummary, agentEvent = -1 } = items[at]!;
-    const stored = list[event]!;
+  for (let at = known; at < items.length; at += 1) {
+    const { event: index, isSummary, agentEvent = -1 } = items[at]!;
+    const event = stored[index]!;
     if (isSummary) {
-      const { startTimestamp = 0, endTimestamp = 0 } = compactionOf(stored) ?? {};
-      if (at >= start && agentEvent < first && startTimestamp <= endTimestamp) return undefined;
+      const { startTimestamp = 0, endTimestamp = 0 } = compactionOf(event) ?? {};
+      const isAuthorKnown = agentEvent >= earlier.length || startTimestamp > endTimestamp;
+      if (at >= start && !isAuthorKnown) return undefined;
       continue;
     }
-    const parts = event < first ? [] : partsOf(stored);
+    const parts = index < earlier.length ? [] : partsOf(event);
     for (const { functionCall } of parts) calls.add(functionCall?.id);
-    const isUnknown = parts.some(
+    const isCallUnknown = parts.some(
       ({ functionResponse }) => isFilled(functionResponse?.id) && !calls.has(functionResponse?.id),
     );
-    if (at >= start && isUnknown) return undefined;
+    if (at >= start && isCallUnknown) return undefined;
   }
-  return { events: events.slice(start), summarised };
+  return end;
 }
 
 function isCompaction(event: Event): boolean {
   return compactionOf(event) !== undefined || compactedEndOf(event) !== undefined;
 }
 
-/** Returns whether {@link pageOfView} can compute pages of a view. It cannot place summaries of later compactions. */
+/**
+ * Returns whether {@link pageOfView} can compute pages of a view. It cannot tell where the summary of a later compaction
+ * stands.
+ */
 export function hasPages(markers: readonly Event[], view: HistoryView): boolean {
   return view === 'transcript' || !markers.some(isCompaction);
 }
 
 /**
- * Computes the last events of a view before an event. Returns `undefined` if events that are not given may decide:
- * earlier ones, or a later response to a call that a compaction hides.
+ * Computes the last events of a view before an event. Returns `undefined` if other events may decide too: earlier ones,
+ * or a later response to a call that a compaction hides.
  *
  * @param markers as in `MarkerRows`, with the event of `eventId` if there is one; see {@link hasPages}
  * @param last the last stored events before that event
- * @param isFirst whether no event is stored before them
+ * @param isFromStart whether the session begins with these events
  */
 export function pageOfView(
   markers: readonly Event[],
   last: readonly Event[],
   view: Exclude<HistoryView, 'raw'>,
   { eventId, limit }: { readonly eventId: string | undefined; readonly limit: number },
-  isFirst: boolean,
+  isFromStart: boolean,
 ): { readonly events: Event[]; readonly hasOlder: boolean } | undefined {
   const ids = new Set(last.map(({ id }) => id));
   const others = markers.filter(({ id }) => !ids.has(id));
-  const place = others.findIndex(({ id }) => id === eventId);
-  const [first, later] = place < 0 ? [others.length, []] : [place, others.slice(place)];
-  const list = [...others.slice(0, first), ...last, ...later];
-  const { events, summarised } = viewOf(list, view);
-  const position = (index: number): number => {
-    const rest = new Set(list.slice(index));
-    const first = events.findIndex((event) => rest.has(event));
-    return first < 0 ? events.length : first;
+  const cut = others.findIndex(({ id }) => id === eventId);
+  const earlier = cut < 0 ? others : others.slice(0, cut);
+  const later = cut < 0 ? [] : others.slice(cut);
+  const { events, summarised } = viewOf([...earlier, ...last, ...later], view);
+  const startOf = (stored: readonly Event[]): number => {
+    const set = new Set(stored);
+    const position = events.findIndex((event) => set.has(event));
+    return position < 0 ? events.length : position;
   };
-  const [known, end] = [isFirst ? 0 : position(first), position(first + last.length)];
+  const known = isFromStart ? 0 : startOf([...last, ...later]);
+  const end = startOf(later);
   const start = Math.max(0, end - limit);
   const page = events.slice(start, end);
-  if (start < known || (!isFirst && (start === 0 || page.length < limit))) return undefined;
+  if (start < known || (!isFromStart && (start === 0 || page.length < limit))) return undefined;
   const mayComeBack = (event: Event): boolean =>
     summarised.has(event.id) && partsOf(event).some(({ functionCall }) => functionCall);
   if (later.length > 0 && page.some(mayComeBack)) return undefined;

@@ -30,10 +30,10 @@ import { ViewPages } from './view_pages.js';
 
 /** The most events of a page. */
 const MAX_PAGE = 1000;
-/** The number of events of a page, if the request does not say. */
+/** The number of events of a page if the request has no limit. */
 const DEFAULT_LIMIT = 50;
 
-/** Returns the number of events of a page, which must be from 1 to 1,000; the default one if it is absent or null. */
+/** Takes the limit of a page: from 1 to 1,000 events. Returns the default if it is absent or null. */
 export function takeEventLimit(value: unknown): number {
   const limit = optionalCount('limit', value, 1) ?? DEFAULT_LIMIT;
   if (limit <= MAX_PAGE) return limit;
@@ -48,7 +48,12 @@ export class EventPages {
     this.#parts = parts;
   }
 
-  /** @param walk the order of the walk that reads the page; a forward one begins with the first events */
+  /**
+   * Reads a page.
+   *
+   * @param walk the order of the walk that reads the page. Without a cursor, a walk in order `'asc'` begins with the first
+   *   events
+   */
   list(
     request: ListEventsRequest & StorageCall,
     walk?: EventsRequest['order'],
@@ -62,20 +67,20 @@ export class EventPages {
     const isAtCursor = before !== undefined || newer !== undefined;
     const withCount = optionalBoolean('withCount', request.withCount) ?? !isAtCursor;
     const skipCorrupt = optionalBoolean('skipCorrupt', request.skipCorrupt) ?? false;
-    const [name, text] = newer === undefined ? (['before', before] as const) : ['after', newer];
+    const [member, given] = newer === undefined ? (['before', before] as const) : ['after', newer];
     const key = { appName, userId, sessionId };
     const owner = cursorOwner(key);
-    const place = text === undefined ? [] : readPlace(name, EVENT_CURSOR, owner, text);
+    const place = given === undefined ? [] : readPlace(member, EVENT_CURSOR, owner, given);
     const [wasCreated, eventId] = place as readonly [number?, string?];
     const direction = walk === 'asc' || newer !== undefined ? 'after' : 'before';
-    // A walk back may end on its first page, so only the next one reads on to the end.
+    // The caller of a walk back may need its first page only. With the second one it reads on to the end.
     const isToEnd = walk === 'asc' || (walk === 'desc' && isAtCursor);
     const page = { key, direction, eventId, limit, withCount, isToEnd, skipCorrupt } as const;
     const view = requireOneOf('view', request.view ?? 'raw', HISTORY_VIEWS);
-    return after(this.readIn(view, { ...page, ...callOf(request) }), (read) => {
+    return after(this.readPage(view, { ...page, ...callOf(request) }), (read) => {
       const { created, events, hasOlder, firstId, eventCount } = read;
       if (events === undefined || (wasCreated !== undefined && wasCreated !== created)) {
-        throw foreignCursor(name, EVENT_CURSOR, 'of a deleted session or event');
+        throw foreignCursor(member, EVENT_CURSOR, 'of a deleted session or event');
       }
       const cursor = (eventId: string): string =>
         cursorText(EVENT_CURSOR, owner, [created, eventId]);
@@ -89,27 +94,30 @@ export class EventPages {
     });
   }
 
-  /** Reads a page of a view: without markers the stored page, and otherwise from the whole history if it must. */
-  readIn(view: HistoryView, page: PageRequest): MaybePromise<ReadPage> {
-    if (view === 'raw') return this.read(page);
+  /** Reads a page of a view. Loads the whole history only if the page needs it. */
+  readPage(view: HistoryView, page: PageRequest): MaybePromise<ReadPage> {
+    if (view === 'raw') return this.readFromBackend(page);
     requireId('sessionId', page.key.sessionId);
     const markers = this.#parts.call<ReadMarkers | 'computed' | undefined>(
       page.signal,
       (backend) => (backend.computesViews ? 'computed' : backend.markers?.(page)),
     );
     return after(markers, (markers) => {
-      if (markers === 'computed') return this.read({ ...page, view });
-      const read = markers && this.#readFrom(markers, view, page);
+      if (markers === 'computed') return this.readFromBackend({ ...page, view });
+      const read = markers && this.#readByMarkers(markers, view, page);
       return after(read, (read) => read ?? this.#readWhole(view, page));
     });
   }
 
   /**
-   * Returns `undefined` if the page needs the whole history, or if something was written since the markers were read.
-   * With markers, the count of a view and a page after an event need the whole history, as do pages of the model's view
-   * once there is a compaction. Any other page needs only the markers and the events before it.
+   * Reads a page of a view without the whole history. Returns `undefined` if the page needs that, or if the session
+   * has changed since the markers were read.
+   *
+   * Without markers the page is the stored one. With markers, the whole history is needed for the count of a view, for
+   * a page after an event, and for the view for models if there is a compaction. Any other page needs only the markers
+   * and the events before it.
    */
-  #readFrom(
+  #readByMarkers(
     markers: ReadMarkers,
     view: Exclude<HistoryView, 'raw'>,
     page: PageRequest,
@@ -117,12 +125,12 @@ export class EventPages {
     const isSame = ({ created, revision }: ReadPage): boolean =>
       created === markers.created && revision === markers.revision;
     if (!markers.events.some(isMarker)) {
-      return after(this.read(page), (read) => (isSame(read) ? read : undefined));
+      return after(this.readFromBackend(page), (read) => (isSame(read) ? read : undefined));
     }
-    const isNear = page.direction === 'before' && !page.withCount;
-    if (!isNear || !hasPages(markers.events, view)) return undefined;
+    const needsAll = page.direction === 'after' || page.withCount;
+    if (needsAll || !hasPages(markers.events, view)) return undefined;
     const attempt = (last: number): MaybePromise<ReadPage | undefined> =>
-      after(this.read({ ...page, limit: last, isToEnd: false }), (read) => {
+      after(this.readFromBackend({ ...page, limit: last, isToEnd: false }), (read) => {
         const { created, events, hasOlder } = read;
         if (!isSame(read) || events === undefined) return undefined;
         const shown = pageOfView(markers.events, events, view, page, hasOlder === false);
@@ -141,13 +149,13 @@ export class EventPages {
     return after(read, (read) => {
       if (read === undefined) throw sessionNotFound(key.sessionId);
       const pages = new ViewPages(read.events, view);
-      const found =
+      const shown =
         direction === 'after' ? pages.after(eventId, limit) : pages.before(eventId, limit, isShown);
-      return { created: read.created, ...found };
+      return { created: read.created, ...shown };
     });
   }
 
-  /** Computes what a session holds. */
+  /** Computes the result of `sessionInfo`. */
   info<S extends object>(request: SessionInfoRequest & StorageCall): Promise<SessionInfo<S>> {
     const { appName, userId, sessionId, signal } = request;
     requireUser(request);
@@ -156,25 +164,25 @@ export class EventPages {
     return sumSession<S>(async (eventId) => {
       requireNotAborted(signal);
       const page = { direction: 'before', eventId, limit: MAX_PAGE, withCount: false } as const;
-      return this.read({ key, ...page, isToEnd: true, skipCorrupt, ...callOf(request) });
+      return this.readFromBackend({ key, ...page, isToEnd: true, skipCorrupt, ...callOf(request) });
     });
   }
 
-  /** Reads a session's own state as it was created; `undefined` if it is not known. */
+  /** Reads the session's own state at its creation; `undefined` if it is not known. */
   initialState(request: CompositeSessionKey & Abortable): MaybePromise<StateShape | undefined> {
     const { appName, userId, sessionId, signal } = request;
     const key = { appName, userId, sessionId };
     const page = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
     return after(
-      this.read({ key, ...page, skipCorrupt: true, signal }),
+      this.readFromBackend({ key, ...page, skipCorrupt: true, signal }),
       ({ initialState }) => initialStateOf<StateShape>(initialState).initialState,
     );
   }
 
   /**
-   * Puts events before those of a handle.
+   * Reads older events, and puts them before those of a handle.
    *
-   * @returns whether there are still older ones
+   * @returns whether even older events are stored
    */
   addOlder(
     {
@@ -200,7 +208,7 @@ export class EventPages {
     } as const;
     const { handles } = this.#parts;
     const view = handles.viewOf(state);
-    return after(this.readIn(view, { ...page, isShown: true, signal, onRetry }), (read) => {
+    return after(this.readPage(view, { ...page, isShown: true, signal, onRetry }), (read) => {
       const { created, events: older, hasOlder } = read;
       if (created !== handles.createdRevisionOf(state, created)) throw sessionNotFound(sessionId);
       if (older === undefined) throw notStored();
@@ -228,8 +236,8 @@ export class EventPages {
     });
   }
 
-  /** Reads a page as the backend gives it. */
-  read(page: PageRequest): MaybePromise<ReadPage> {
+  /** Reads a page as the backend returns it. */
+  readFromBackend(page: PageRequest): MaybePromise<ReadPage> {
     const { sessionId } = page.key;
     requireId('sessionId', sessionId);
     const read = this.#parts.call<ReadPage | undefined>(page.signal, (backend) =>
@@ -245,8 +253,8 @@ export class EventPages {
 /**
  * Puts older events before those of a handle, in the order of the store.
  *
- * The handle may have some of them. Another call has put those before `firstId` there meanwhile; they stay. An append
- * has put those after it at the end, because they were outside of the handle's window. They move to their place.
+ * The handle may have some of them already. Another call has put those before `firstId` there meanwhile: they stay. An
+ * append has put those after it at the end, since they were outside of the handle's window: they move to the front.
  *
  * @param firstId the handle's first event when the page was requested
  */
@@ -271,7 +279,7 @@ function putOlder(events: Event[], firstId: string | undefined, older: readonly 
 }
 
 /**
- * Goes through a session's events.
+ * Yields a session's events, page by page.
  *
  * @param list reads a page; see {@link EventPages.list}
  */
@@ -286,11 +294,11 @@ export async function* walkEvents(
   }
   let cursor = isForward ? after : before;
   for (;;) {
-    const place = isForward ? { after: cursor } : { before: cursor };
-    const page = await list({ ...request, ...place, withCount: false }, order);
+    const cursors = isForward ? { after: cursor } : { before: cursor };
+    const page = await list({ ...request, ...cursors, withCount: false }, order);
     yield* isForward ? page.events : page.events.reverse();
     const next = isForward ? page.after : page.before;
-    // After the last event, a page has the cursor of its request.
+    // A page after the last event is empty, and has the cursor of its request.
     if (next === undefined || next === cursor) return;
     cursor = next;
   }

@@ -78,11 +78,11 @@ export class SessionReader {
         };
         return this.#views.read(key, source, { last, from }, view);
       };
-      return after(this.#parts.call(request.signal, load), (found) => {
-        if (found === undefined) return undefined;
+      return after(this.#parts.call(request.signal, load), (read) => {
+        if (read === undefined) return undefined;
         const isWhole = last === undefined && from === undefined;
         const window = { isWhole, afterTimestamp: from, view };
-        return this.#makeHandle<S>(key, found, found.events, window, found);
+        return this.#makeHandle<S>(key, read, read.events, window, read);
       });
     };
     return history === undefined ? read(last) : history.read(read, skipCorrupt);

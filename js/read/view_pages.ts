@@ -7,7 +7,7 @@ import type { HistoryView } from '../model/session.js';
 export interface ViewPage {
   readonly events: Event[];
   readonly hasOlder: boolean;
-  /** The stored events at which the page begins and ends; `undefined` without one. */
+  /** The ids of the first and the last anchor, which the cursors of the page name. Absent if there is none. */
   readonly firstId: string | undefined;
   readonly lastId: string | undefined;
   /** How many events the view has. */
@@ -15,57 +15,62 @@ export interface ViewPage {
 }
 
 /**
- * The events of a view with their places. A place is the index of a stored event: cursors name stored events, so that
- * they stay valid whatever the view is. A summary, and a call that came back, have the place of the stored event before
- * the next one that is shown.
- * Events of one place stay on one page, which may thus be longer than its limit.
+ * Divides a view into pages.
+ *
+ * Cursors name stored events, so that they stay valid whatever the view is. Each event of the view therefore has an
+ * anchor, the index of a stored event. An event that is shown where it is stored is its own anchor. A summary is not
+ * stored, and a call that came back is shown elsewhere: the anchor of both is the stored event before the next one that
+ * is shown in its own place. Events with the same anchor stay on one page, which may thus be longer than its limit.
  */
 export class ViewPages {
   readonly #stored: readonly Event[];
   readonly #indices: ReadonlyMap<string, number>;
   readonly #shown: readonly Event[];
-  readonly #places: number[];
+  /** The anchor of each event that is shown; −1: it comes before all stored events. */
+  readonly #anchors: readonly number[];
 
   constructor(stored: Event[], view: Exclude<HistoryView, 'raw'>) {
     this.#stored = stored;
     this.#indices = new Map(stored.map(({ id }, index) => [id, index]));
     this.#shown = viewOf(stored, view).events;
-    let last = -1;
-    const ownPlaces = this.#shown.map(({ id }) => {
+    let previous = -1;
+    const ownAnchors = this.#shown.map(({ id }) => {
       const index = this.#indices.get(id) ?? -1;
-      if (index <= last) return undefined;
-      last = index;
+      if (index <= previous) return undefined;
+      previous = index;
       return index;
     });
+    const anchors: number[] = [];
     let next = stored.length;
-    this.#places = ownPlaces.reverse().map((place) => {
-      next = place ?? next;
-      return place ?? next - 1;
-    });
-    this.#places.reverse();
+    for (const own of ownAnchors.reverse()) {
+      next = own ?? next;
+      anchors.push(own ?? next - 1);
+    }
+    this.#anchors = anchors.reverse();
   }
 
-  /** Returns the first events after an event, or of all. `undefined` if no such event is stored. */
+  /** Returns the first events after a stored event, or of all. `undefined` if no such event is stored. */
   after(eventId: string | undefined, limit: number): ViewPage | undefined {
     const index = eventId === undefined ? -1 : this.#indices.get(eventId);
     if (index === undefined) return undefined;
-    const start = eventId === undefined ? 0 : this.#countUntil((place) => place > index);
+    const start = eventId === undefined ? 0 : this.#findAnchor((anchor) => anchor > index);
     let end = Math.min(start + limit, this.#shown.length);
-    while (end > start && end < this.#shown.length && this.#isTogether(end)) end += 1;
+    while (end > start && end < this.#shown.length && this.#isBoundToPrevious(end)) end += 1;
     return this.#page(start, end, eventId);
   }
 
   /**
    * Returns the last events before an event, or of all. `undefined` if no such event is stored or shown.
    *
-   * @param eventId also that of a summary
-   * @param isShown whether the page ends where the event is shown. A call that came back is stored earlier
+   * @param eventId may be that of a summary
+   * @param isShown whether the page ends where the view shows the event, and not where it is stored. The two differ for
+   *   a call that came back
    */
   before(eventId: string | undefined, limit: number, isShown: boolean): ViewPage | undefined {
     const end = this.#endBefore(eventId, isShown);
     if (end === undefined) return undefined;
     let start = Math.max(0, end - limit);
-    while (start > 0 && this.#isTogether(start)) start -= 1;
+    while (start > 0 && this.#isBoundToPrevious(start)) start -= 1;
     return this.#page(start, end, undefined);
   }
 
@@ -74,30 +79,31 @@ export class ViewPages {
     const index = this.#indices.get(eventId);
     const position = this.#shown.findIndex(({ id }) => id === eventId);
     if (position >= 0 && (isShown || index === undefined)) return position;
-    return index === undefined ? undefined : this.#countUntil((place) => place >= index);
+    return index === undefined ? undefined : this.#findAnchor((anchor) => anchor >= index);
   }
 
-  #page(start: number, end: number, otherwise: string | undefined): ViewPage {
+  /** @param lastIdIfEmpty the `lastId` of a page without events */
+  #page(start: number, end: number, lastIdIfEmpty: string | undefined): ViewPage {
     const idAt = (position: number): string | undefined =>
-      this.#stored[this.#places[position] ?? -1]?.id;
+      this.#stored[this.#anchors[position] ?? -1]?.id;
     return {
       events: this.#shown.slice(start, end),
       hasOlder: start > 0,
       firstId: start < end ? idAt(start) : undefined,
-      lastId: start < end ? idAt(end - 1) : otherwise,
+      lastId: start < end ? idAt(end - 1) : lastIdIfEmpty,
       eventCount: this.#shown.length,
     };
   }
 
-  /** Returns how many events come before the first one with such a place. */
-  #countUntil(isReached: (place: number) => boolean): number {
-    const position = this.#places.findIndex(isReached);
-    return position < 0 ? this.#places.length : position;
+  /** Returns the position of the first event with such an anchor; the end of the view if there is none. */
+  #findAnchor(isWanted: (anchor: number) => boolean): number {
+    const position = this.#anchors.findIndex(isWanted);
+    return position < 0 ? this.#anchors.length : position;
   }
 
-  /** Returns whether an event belongs to the page of the one before. A place before all stored events has no cursor. */
-  #isTogether(position: number): boolean {
-    const before = this.#places[position - 1];
-    return before === -1 || before === this.#places[position];
+  /** Returns whether an event must be on the page of the previous one. No cursor can name the anchor −1. */
+  #isBoundToPrevious(position: number): boolean {
+    const previous = this.#anchors[position - 1];
+    return previous === -1 || previous === this.#anchors[position];
   }
 }

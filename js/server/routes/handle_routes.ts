@@ -61,7 +61,7 @@ export const HANDLE_ROUTES: readonly Route[] = [
     run: async (call) => {
       const { appName, userId, sessionId, signal, query } = call;
       const { direction = 'before', view = 'raw', eventId, isShown } = query;
-      const page = await requireCore(call).pages.readIn(view, {
+      const page = await requireCore(call).pages.readPage(view, {
         key: { appName, userId, sessionId },
         direction,
         eventId,
@@ -110,7 +110,7 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   const { pages, deletable } = requireCore(call);
   const key = { appName, userId, sessionId };
   const last = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
-  const { labels } = await pages.read({ key, ...last, skipCorrupt: true, signal });
+  const { labels } = await pages.readFromBackend({ key, ...last, skipCorrupt: true, signal });
   // A database prints the text of labels in its own way, and compares that.
   if (!isSameJson(labels ?? '{}', JSON.stringify(expected ?? {}))) return false;
   return deletable.deleteUnchanged(appName, { userId, sessionId, revision, labels }, { signal });
