@@ -241,9 +241,10 @@ function laterEvents(cached: CachedView, session: ChangedSession): Event[] | und
     if (!isNew || isMarker(event) || event.timestamp <= cached.hiddenUntil) return undefined;
     later.push(event);
   }
-  // A response brings back its call if a compaction hides that.
+  // A response brings back its call if a compaction hides that. In a transcript a summary then stands for it no more.
+  const visible = cached.events.filter(({ id }) => !cached.summarised.has(id));
   const hasCompaction = cached.hiddenUntil >= 0;
-  const isCallHidden = hasCompaction && missingCalls(later, [...cached.events, ...later]).size > 0;
+  const isCallHidden = hasCompaction && missingCalls(later, [...visible, ...later]).size > 0;
   return isCallHidden ? undefined : later;
 }
 
