@@ -1,6 +1,5 @@
 // Measures the model's view of the last 50 of 100,000 events, with 20 rewinds and 20 compactions, against a plain read.
-// Half of the rewinds and compactions are written after the first reads. Over databases google-adk for Python writes
-// that half.
+// Half of the rewinds and compactions are appended after the first read; over databases google-adk for Python does that.
 
 import { createEvent } from 'adk-session-wasm';
 import { makeEvents } from './events.mjs';
@@ -9,13 +8,13 @@ import { atMost, inTurns, timeOf, timeOfMany } from './measure.mjs';
 const COUNT = 100_000;
 const BATCH = 5000;
 const LAST = 50;
-/** The number of rewinds, and of compactions, before the first read. As many follow after it. */
+/** The number of rewinds before the first read, and of compactions. As many follow after it. */
 const HALF = 10;
 /** How many events a compaction sums up, and how many a rewind undoes. */
 const [SUMMED, UNDONE] = [1000, 10];
-/** How many events follow the last marker, so that it is among the last 50. */
+/** How many events follow the last marker: fewer than 50, so that the last 50 contain it. */
 const AFTER = 20;
-/** How much later each append of a turn is. Over databases each read loads all events of the last ten seconds. */
+/** The time between two appends. Over databases each read loads all events of the last ten seconds. */
 const STEP_MS = 1000;
 /** The key of the measured session. */
 export const key = { appName: 'bench', userId: 'user', sessionId: 'view' };
@@ -81,13 +80,13 @@ export async function modelView(storage, service, { append, clock = new Clock() 
   const afterAppends = async (view) => {
     const session = await service.getSession({ ...key, config: { numRecentEvents: 1 } });
     if (session === undefined) throw new Error('the session is gone');
-    // A compaction of more events would leave fewer than 50 that are not far back.
+    // This compaction hides one event, so the last 50 of the view stay near the end of the history.
     await service.appendEvent({ session, event: compactionOf(session.events) });
     let total = 0;
     for (let count = 0; count < AFTER; count += 1) {
       clock.wait(STEP_MS);
-      const of = { invocationId: 'after', author: 'guide', content: answer };
-      const event = createEvent({ ...of, timestamp: clock.read() });
+      const members = { invocationId: 'after', author: 'guide', content: answer };
+      const event = createEvent({ ...members, timestamp: clock.read() });
       await service.appendEvent({ session, event });
       total += await timeOf(() => read(view));
     }

@@ -16,20 +16,20 @@ import type { ListTime, TimedPlace } from './list_place.js';
 import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './requests.js';
 import type { StateOwner } from './scopes.js';
 
-/** What every call of a backend may carry. */
+/** The members that every request of a backend may have. */
 export interface BackendCall extends StorageCall {
   /** Where a read looks first. Only a cache has a choice. */
   readonly reads?: ReadPolicy | undefined;
 }
 
-/** Returns the members of a call. A request that is passed on whole may have others of the same name. */
+/** Returns only these members of a request. Its other members may mean something else to the next function. */
 export function callOf({ signal, onRetry, operation, reads }: BackendCall): BackendCall {
   return { signal, onRetry, operation, reads };
 }
 
 /** A session to create, with its events. */
 export interface CreateRequest extends NewSession, BackendCall {
-  /** Whether an existing session of that key is no error. */
+  /** Whether `create` returns `undefined`, and does not fail, if a session of that key exists. */
   readonly ifAbsent: boolean;
 }
 
@@ -38,7 +38,7 @@ export type SharedRevisions = Readonly<Record<SharedScope, number>>;
 
 export const NO_REVISIONS: SharedRevisions = { user: 0, app: 0 };
 
-/** The members that every answer about one session has. */
+/** The members that every result about one session has. */
 interface SessionHead {
   /** The revision at which the session was created. NaN: the storage has no revisions. */
   readonly created: number;
@@ -46,7 +46,7 @@ interface SessionHead {
   readonly lastUpdateTime: number;
 }
 
-/** A session as it was created. */
+/** The result of a creation. */
 export interface CreatedSession extends SessionHead {
   /** The JSON object of the state, with the keys of all scopes. */
   readonly state: string;
@@ -56,9 +56,9 @@ export interface CreatedSession extends SessionHead {
 /** A session to read, with a window of its events. */
 export interface ReadRequest extends BackendCall {
   readonly key: CompositeSessionKey;
-  /** Only the last so many events of those that pass `after`. Absent: all. */
+  /** The number of last events, of those that `after` admits. Absent: all. */
   readonly last?: number | undefined;
-  /** Only events at or after this time, in milliseconds. Absent: all. */
+  /** Admits only events at or after this time, in milliseconds. Absent: all. */
   readonly after?: number | undefined;
   /** Whether events that cannot be read are left out. Otherwise the first one fails the read. */
   readonly skipCorrupt?: boolean | undefined;
@@ -70,7 +70,7 @@ export interface ReadRequest extends BackendCall {
 export interface ReadSession<Events = Event[]> extends SessionHead {
   /** The JSON object of the state, with the keys of all scopes. */
   readonly state: string;
-  /** They belong to the caller alone. */
+  /** The caller may change them. */
   readonly events: Events;
   readonly title?: string | undefined;
   /** JSON text. */
@@ -99,18 +99,18 @@ export interface PageRequest extends BackendCall {
   readonly isShown?: boolean | undefined;
 }
 
-/** A page of events, and its session. Only `created` if no event has the id that was asked for. */
+/** A page of events, and its session. It has only `created` if no event has the requested id. */
 export interface ReadPage {
   readonly created: number;
-  /** The revision of the session. Absent if the backend cannot tell. */
+  /** The revision of the session. Absent if the backend does not know it. */
   readonly revision?: number | undefined;
-  /** They belong to the caller alone. */
+  /** The caller may change them. */
   readonly events?: Event[] | undefined;
   readonly hasOlder?: boolean | undefined;
   /** The id of the first event of the page, even if that cannot be read. */
   readonly firstId?: string | undefined;
   readonly lastId?: string | undefined;
-  /** The number of all events of the session, if it was asked for. */
+  /** The number of all events of the session, if it was requested. */
   readonly eventCount?: number | undefined;
   readonly createTime?: number | undefined;
   readonly lastUpdateTime?: number | undefined;
@@ -123,7 +123,7 @@ export interface ReadPage {
   readonly parent?: string | undefined;
 }
 
-/** Asks for the markers of a session. */
+/** A session whose markers are read. */
 export interface MarkersRequest extends BackendCall {
   readonly key: CompositeSessionKey;
   /** The id of an event to return too, if it is stored. */
@@ -135,14 +135,14 @@ export interface MarkersRequest extends BackendCall {
 export interface ReadMarkers {
   readonly created: number;
   readonly revision: number;
-  /** As in `MarkerRows`. They belong to the caller alone. */
+  /** The events of `MarkerRows`. The caller may change them. */
   readonly events: Event[];
 }
 
-/** A session, and its events that were written after a revision. */
+/** A session with only the events that were written after a revision. */
 export type ChangedSession = ReadSession<readonly MissedEvent[]>;
 
-/** What to tell of a session that was known at a revision; see `ListChangesRequest`. */
+/** A session whose changes since a revision are read; see `ListChangesRequest`. */
 export interface ChangesRequest extends BackendCall {
   readonly key: CompositeSessionKey;
   readonly since: number;
@@ -153,7 +153,7 @@ export interface ChangesRequest extends BackendCall {
 export interface ListRequest extends BackendCall, StateOwner {
   readonly order: 'asc' | 'desc';
   readonly orderBy: ListTime;
-  /** A multiple of `limit`; 0 without one. */
+  /** A multiple of `limit`; 0 without `limit`. */
   readonly offset: number;
   readonly limit: number | undefined;
   readonly withTotal: boolean;
@@ -163,7 +163,7 @@ export interface ListRequest extends BackendCall, StateOwner {
   readonly description?: Pick<Description, 'title' | 'labels'> | undefined;
 }
 
-/** A session in a list. Of a damaged one any number may be `NaN`, and the state empty. */
+/** A session in a list. If it is damaged, any number may be `NaN`, and the state may be empty. */
 export interface ListedSession extends SessionHead {
   readonly sessionId: string;
   readonly userId: string;
@@ -200,14 +200,14 @@ export interface AppendRequest extends Append, BackendCall {
   readonly compute?: Compute | undefined;
 }
 
-/** An event of the append that is stored already, and its revision. */
+/** An event of an append that was stored before with the same content. */
 export interface UnchangedEvent {
   /** Its index among the events of the append. */
   readonly position: number;
   readonly revision: number;
 }
 
-/** An event that the handle lacks. */
+/** An event that was written after the revision that the caller knows. */
 export interface MissedEvent {
   readonly seq: number;
   readonly revision: number;
@@ -215,7 +215,7 @@ export interface MissedEvent {
   readonly text: string;
 }
 
-/** The place of an event: the revisions of its first append and of its last write. */
+/** The revisions of an event: `seq` of its first append, `revision` of its last write. */
 export type EventPlace = Omit<MissedEvent, 'text'>;
 
 /** The result of an append. */
@@ -226,15 +226,14 @@ export interface Appended extends SessionHead {
   readonly unchanged: readonly UnchangedEvent[];
   readonly missed: readonly MissedEvent[];
   /**
-   * The JSON object of the stored state before the append, with the keys of all scopes. Present if a missed event was
-   * replaced, or if the append was applied before.
+   * The JSON object of the stored state before the append, with the keys of all scopes. Present if the handle missed a
+   * replacement, or if the append was applied before.
    */
   readonly state?: string | undefined;
-  /** For each event of the append, its place. Empty if the storage cannot tell. */
+  /** For each event of the append, its revisions. Empty if the storage does not know them. */
   readonly placed: readonly EventPlace[];
   /**
-   * The invocations that rewinds have undone: the last event of each is undone. Present if the handle had missed a
-   * rewind.
+   * The invocations whose last event a rewind has undone. Present if the handle had missed a rewind.
    */
   readonly undone?: readonly string[] | undefined;
 }
@@ -250,7 +249,7 @@ export interface UpdateRequest extends BackendCall, StateOwner {
   readonly delta: string | Compute;
 }
 
-/** A state that sessions share. The owner is that of the scope: it has a `userId` only if the state is a user's. */
+/** A shared state to read. The request has a `userId` only if the state belongs to a user. */
 export interface StateRequest extends BackendCall, StateOwner {
   readonly scope: SharedScope;
 }
@@ -260,27 +259,29 @@ export type DeleteRequest = StorageDeleteRequest;
 
 /** The result of a deletion. */
 export interface Deletion {
-  /** `false`: the session is another one or has changed, or the operation was applied before. */
+  /**
+   * `false` if the session has changed or was created again since it was listed, or if the operation was applied before.
+   */
   readonly isDeleted: boolean;
-  /** Later revisions are higher. Absent if the storage cannot tell. */
+  /** Later revisions are higher. Absent if the storage does not know it. */
   readonly floor?: number | undefined;
 }
 
 /**
- * Sessions, their states and events, in any storage. The service calls it with names that it has checked. Memory
- * answers without a promise.
+ * Sessions, their states and events, in any storage. The service has checked all names in the requests. The backend over
+ * memory returns no promises.
  *
  * Each method fails with a `SessionError`. If the signal fires before the commit begins, a write fails with
  * `aborted`, unless a storage ignores the signal.
  */
 export interface Backend {
-  /** Opens the storage, or asks whether it still answers. */
+  /** Opens the storage, or checks that it still responds. */
   open(call: BackendCall): MaybePromise<void>;
   /** Whether the storage applies each {@link StorageCall.operation} once. */
   keepsOperations(call: BackendCall): MaybePromise<boolean>;
-  /** Returns `undefined` if the key is taken. Without `ifAbsent` that fails with `already_exists`. */
+  /** If the key is taken, returns `undefined` with `ifAbsent`, and otherwise fails with `already_exists`. */
   create(request: CreateRequest): MaybePromise<CreatedSession | undefined>;
-  /** Whether the backend computes views itself, as a server does. From others the service reads stored events. */
+  /** Whether the backend computes views itself, as a server does. Over other backends the service computes them. */
   readonly computesViews?: true;
   /** Returns `undefined` if there is no session. */
   get(request: ReadRequest): MaybePromise<ReadSession | undefined>;
@@ -290,7 +291,7 @@ export interface Backend {
   markers?(request: MarkersRequest): MaybePromise<ReadMarkers | undefined>;
   /** Reads a session with only the events that have changed, in any order. Absent over a server and a cache. */
   readChanged?(request: ChangesRequest): MaybePromise<ChangedSession | undefined>;
-  /** Reads what has changed in a session. Returns `undefined` if there is no session. */
+  /** Reads what has changed in a session, with its state. Returns `undefined` if there is no session. */
   changes(request: ChangesRequest): MaybePromise<ChangesSince | undefined>;
   /** Lists sessions of a user; without `userId` of all users of the app. */
   list(request: ListRequest): MaybePromise<ReadList>;
@@ -298,8 +299,8 @@ export interface Backend {
   sharedState(request: StateRequest): MaybePromise<string>;
   append(request: AppendRequest): MaybePromise<Appended>;
   /**
-   * Appends to different sessions in one transaction. Any of the promises may reject although its append alone
-   * would succeed; the caller then appends alone. Absent if the storage has no such transaction.
+   * Appends to different sessions in one transaction. A promise may reject although its append would succeed alone; the
+   * caller then repeats that append alone. Absent if the storage has no such transaction.
    */
   readonly appendMany?:
     ((requests: readonly AppendRequest[]) => readonly Promise<Appended>[]) | undefined;
@@ -309,7 +310,7 @@ export interface Backend {
   delete(request: DeleteRequest): MaybePromise<Deletion>;
   /** Deletes a session if it has not changed since it was listed. */
   deleteUnchanged(request: StorageDeleteUnchangedRequest): MaybePromise<Deletion>;
-  /** Finds what other programs have changed in an app. Returns `undefined` if the storage cannot tell. */
+  /** Finds what other programs have changed in an app. Returns `undefined` if the storage does not know that. */
   changedSince?(request: ChangedRequest): MaybePromise<ChangedRows | undefined>;
   /** Frees the memory in the wasm. Calls that have begun still finish. */
   free?(): void;
