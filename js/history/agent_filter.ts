@@ -10,7 +10,7 @@ export interface HistoryReader {
   agentName: string;
   /** The branch that the agent runs on, like `root.child`. Absent: events of all branches count. */
   branch?: string | undefined;
-  /** The isolation scope of the agent's task. Only its own events count; absent: those without a scope. */
+  /** The isolation scope of the agent's task: only events of that scope count. Absent: only events without one. */
   isolationScope?: string | undefined;
 }
 
@@ -21,7 +21,7 @@ const INTERNAL_CALLS = new Set([
   'adk_request_confirmation',
 ]);
 
-/** Returns which events an agent reads, apart from rewinds and compactions. */
+/** Returns a function that says whether an agent reads an event. Rewinds and compactions are not considered. */
 export function agentFilter(
   events: readonly Event[],
   { agentName, branch, isolationScope }: HistoryReader,
@@ -78,7 +78,10 @@ function startsWith(path: readonly string[], start: readonly string[]): boolean 
   return start.every((segment, at) => path[at] === segment);
 }
 
-/** A tool publishes its progress on `TOOL@CALL_ID` below the agent's branch. The model only gets its response. */
+/**
+ * Returns whether a segment is the branch of a tool's run, `TOOL@CALL_ID`. A tool publishes its progress there. The model
+ * only gets its response.
+ */
 function isToolRun(segment: string, agentName: string, isCallId: (id: string) => boolean): boolean {
   const at = segment.lastIndexOf('@');
   return at >= 0 && segment.slice(0, at) !== agentName && isCallId(segment.slice(at + 1));

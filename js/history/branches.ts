@@ -6,15 +6,15 @@ import type { SessionService } from '../model/session_service.js';
 import { compactedEndOf, compactionOf, isFilled, rewindTargetOf } from './marks.js';
 import { readSession } from './session_history.js';
 
-/** One of several turns that follow the same history: the user edited a message, or had the answer again. */
+/** One of several turns that follow the same history: the user edited a message, or regenerated its answer. */
 export interface BranchAlternative {
   /** The invocation of the turn. */
   invocationId: string;
   /** Whether the turn is in the transcript now. */
   isShown: boolean;
   /**
-   * What `switchBranch` takes to show the turn with what last followed it: the invocation of the marker that ended
-   * the branch. Absent if no marker has ended it.
+   * The branch for `switchBranch`, which shows the turn and what last followed it. Absent if no rewind has ended a branch
+   * with this turn.
    */
   branch?: string;
 }
@@ -23,13 +23,13 @@ export interface BranchAlternative {
 export interface TurnBranches {
   /** The turn before this place; absent at the beginning. */
   after?: string;
-  /** The alternatives, in the order in which they were begun. */
+  /** The alternatives, in the order in which they began. */
   alternatives: BranchAlternative[];
 }
 
 /**
- * Lists where the transcript has other branches: the alternatives of each turn. Every rewind ends a branch, and the
- * branch stays: `switchBranch` brings it back.
+ * Lists where the transcript has other branches: the alternatives of each turn. A rewind ends a branch and deletes
+ * nothing: `switchBranch` brings the branch back.
  *
  * @returns the places with more than one alternative, and a last one for undone turns behind the transcript's end
  * @throws SessionError (as a rejection) `not_found`, and any error of `getSession`
@@ -62,7 +62,7 @@ export async function branches(
   return branchesOf(events);
 }
 
-/** A turn after the turns of its parents. Equal beginnings of branches are the same turns. */
+/** A turn, as a node of a tree. Branches that begin with the same turns share these nodes. */
 interface Turn {
   readonly invocationId: string;
   readonly parent: Turn | undefined;
@@ -73,9 +73,8 @@ interface Turn {
 
 /** Computes the branches of a history: a rewind continues what stood before the first event of its target. */
 export function branchesOf(events: readonly Event[]): TurnBranches[] {
-  const root = turn('', undefined);
-  let current = root;
-  /** For each invocation the turns before its first event. */
+  let current = newTurn('', undefined);
+  /** For each invocation the turn before its first event. */
   const before = new Map<string, Turn>();
   for (const event of events) {
     const { invocationId } = event;
@@ -88,23 +87,23 @@ export function branchesOf(events: readonly Event[]): TurnBranches[] {
     for (let ended: Turn | undefined = current; ended; ended = ended.parent) {
       ended.branch = invocationId;
     }
-    // A target that is not there yet, or the marker itself, leaves everything as it is.
+    // A rewind before itself or before an invocation that has no event yet changes nothing.
     current = before.get(target) ?? current;
   }
   return placesOf(current);
 }
 
-function turn(invocationId: string, parent: Turn | undefined): Turn {
+function newTurn(invocationId: string, parent: Turn | undefined): Turn {
   return { invocationId, parent, next: new Map(), branch: undefined };
 }
 
 function nextTurn(current: Turn, invocationId: string): Turn {
-  const next = current.next.get(invocationId) ?? turn(invocationId, current);
+  const next = current.next.get(invocationId) ?? newTurn(invocationId, current);
   current.next.set(invocationId, next);
   return next;
 }
 
-/** Compactions and changes of the state are no turns. */
+/** Returns whether an event begins a turn. Compactions and changes of the state do not. */
 function startsTurn(event: Event, current: Turn): boolean {
   const { invocationId, content } = event;
   if (compactionOf(event) !== undefined || compactedEndOf(event) !== undefined) return false;

@@ -38,7 +38,7 @@ export interface ForkRequest extends CompositeSessionKey, Abortable {
  * The `parent` of the new session names the original session and the last event that both have. A storage may not
  * store it.
  *
- * Where the state of that place is not known, as `stateAt` reports it, the keys are absent.
+ * Keys whose value at that place is not known are absent: the `unknownKeys` of `stateAt`.
  *
  * @returns a handle on the new session
  * @throws SessionError (as a rejection) `not_found` for the session or the place; `already_exists`;
@@ -65,7 +65,7 @@ export async function fork(service: SessionService, request: ForkRequest): Promi
   const session = await readSession(service, taken);
   const count = endOf(session.events, taken);
   const last = session.events[count - 1];
-  // The events' deltas lead from the state before them to that of the place.
+  // The storage applies the events' deltas to this state.
   const { before, initial } = await statesAround(service, session, 0, signal);
   const created: ImportedSessionRequest = {
     ...{ appName, userId, sessionId, title, signal },

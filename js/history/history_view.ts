@@ -10,7 +10,8 @@ import { itemsOf, summaryEvent } from './view.js';
 /**
  * Returns the events that google-adk for Python would show to an agent's model, for programs that call a model
  * themselves. Undone turns, events of other branches and scopes, and events without visible content are left out.
- * A compaction stands as one event for the events that it replaces; compacted events of `@google/adk` count too.
+ * The summary of a compaction stands in place of the events that it replaces. Compacted events of `@google/adk` count
+ * too.
  *
  * The order is that of the appends. Python sorts by time as soon as a compaction remains. Transcriptions, messages
  * of other agents, and calls without responses are as they are stored.

@@ -1,8 +1,8 @@
 /**
- * The history of a session: rewinds, branches, forks, and which events count after them. They are those of
+ * The history of a session: rewinds, branches, forks, and which events count after them. The rules are those of
  * google-adk for Python, so that agents in both languages see one history.
  *
- * Nothing is ever deleted: a rewind is one event more. The functions work over any session service of this package.
+ * Nothing is ever deleted: a rewind appends one event. The functions work over any session service of this package.
  *
  * @module adk-session-wasm/history
  */
@@ -13,7 +13,7 @@ export { fork } from './fork.js';
 export type { ForkRequest } from './fork.js';
 export { historyView } from './history_view.js';
 export { rewind, switchBranch, undoRewind } from './rewind.js';
-export type { Rewound, RewindRequest, SwitchBranchRequest } from './rewind.js';
+export type { RewindRequest, RewindResult, SwitchBranchRequest } from './rewind.js';
 export type { HistoryPlace } from './session_history.js';
 export { stateAt } from './state_at.js';
 export type { HistoryState, StateAtRequest } from './state_at.js';

@@ -19,7 +19,7 @@ export function rewindTargetOf(event: Event): string | undefined {
   return typeof target === 'string' && target !== '' ? target : undefined;
 }
 
-/** Returns the compaction of an event of Python. A malformed one is an ordinary event. */
+/** Returns the compaction of an event of Python. An event with a malformed one is an ordinary event. */
 export function compactionOf(event: Event): Compaction | undefined {
   const compaction = memberOf(event.actions, 'compaction');
   if (!isPlainObject(compaction)) return undefined;
@@ -47,11 +47,9 @@ export function isMarker(event: Event): boolean {
   );
 }
 
-/** A reader of all scopes gets every event; only compactions without branch and scope count for it. */
-export function countsForAll(event: Event): boolean {
-  const { branch, isolationScope } = event;
-  if (isFilled(isolationScope)) return false;
-  return compactionOf(event) === undefined || !isFilled(branch);
+/** Returns whether a compaction counts for a reader of all branches and scopes: it must have neither. */
+export function countsForAll(compaction: Event): boolean {
+  return !isFilled(compaction.isolationScope) && !isFilled(compaction.branch);
 }
 
 /** Returns whether a text is there and not empty. Another program may have stored anything in its place. */
@@ -59,7 +57,7 @@ export function isFilled(text: unknown): boolean {
   return text !== undefined && text !== null && text !== '';
 }
 
-/** What a reader gets of an event that is not a marker. */
+/** The kinds of events that are not markers; see `Kind` in `src/core/history`. */
 export type Visibility = 'fixed' | 'content' | 'filtered';
 
 /** How a reader sees events. */
@@ -67,12 +65,12 @@ export interface Reading {
   /** Whether a compaction of Python counts. */
   readonly counts: (compaction: Event) => boolean;
   readonly visibilityOf: (event: Event) => Visibility;
-  /** Compactions are ordinary events. */
+  /** Whether compactions are ordinary events. */
   readonly rewindsOnly?: boolean;
 }
 
-/** The numbers of each mark. */
-const MARK = 5;
+/** How many numbers a mark has. */
+const MARK_LENGTH = 5;
 const NO_INVOCATION = -1;
 
 /** Makes the marks of events. */
@@ -80,11 +78,11 @@ export function marksOf(
   events: readonly Event[],
   { counts, visibilityOf, rewindsOnly = false }: Reading,
 ): PackedMarks {
-  const marks = new Float64Array(events.length * MARK);
+  const marks = new Float64Array(events.length * MARK_LENGTH);
   const calls: number[] = [];
   const responses: number[] = [];
-  const invocations = numbering();
-  const ids = numbering();
+  const invocations = makeNumbering();
+  const ids = makeNumbering();
   events.forEach((event, at) => {
     const { invocationId, timestamp } = event;
     const invocation = isFilled(invocationId) ? invocations(invocationId) : NO_INVOCATION;
@@ -107,7 +105,7 @@ export function marksOf(
       const content = event.author === 'user' ? MARK_KINDS.message : MARK_KINDS.answer;
       mark[0] = visibility === 'content' ? content : MARK_KINDS[visibility];
     }
-    marks.set(mark, at * MARK);
+    marks.set(mark, at * MARK_LENGTH);
     for (const { functionCall, functionResponse } of partsOf(event)) {
       if (isFilled(functionCall?.id)) calls.push(at, ids(functionCall?.id));
       if (isFilled(functionResponse?.id)) responses.push(at, ids(functionResponse?.id));
@@ -116,8 +114,8 @@ export function marksOf(
   return { marks, calls: Uint32Array.from(calls), responses: Uint32Array.from(responses) };
 }
 
-/** Gives each name a number, counted from 0. */
-function numbering(): (name: unknown) => number {
+/** Returns a function that gives each new name the next number, from 0 up. */
+function makeNumbering(): (name: unknown) => number {
   const numbers = new Map<unknown, number>();
   return (name) => {
     const number = numbers.get(name) ?? numbers.size;

@@ -28,12 +28,12 @@ export interface SwitchBranchRequest extends CompositeSessionKey, Abortable {
 }
 
 /** The result of a rewind. */
-export interface Rewound {
+export interface RewindResult {
   /** The marker that was appended. */
   event: Event;
   /**
-   * Keys that the rewind removed although the session may have been created with them: its initial state is not
-   * known. Sessions that Python created are such ones.
+   * Keys that the rewind removed although the session may have been created with them. The initial state of such a
+   * session is not known, for example because Python created it.
    */
   unknownKeys: string[];
 }
@@ -65,7 +65,10 @@ const METHODS = ['getSession', 'appendEvents', 'revisionOf', 'sessionInfo'] as c
  * console.log((await service.getSession(key))?.state); // { tea: 'green' }
  * ```
  */
-export async function rewind(service: SessionService, request: RewindRequest): Promise<Rewound> {
+export async function rewind(
+  service: SessionService,
+  request: RewindRequest,
+): Promise<RewindResult> {
   const { event, unknownKeys } = await rewindSession(service, request);
   return { event, unknownKeys };
 }
@@ -74,14 +77,14 @@ export async function rewind(service: SessionService, request: RewindRequest): P
 export async function rewindSession(
   service: SessionService,
   request: RewindRequest,
-): Promise<Rewound & { readonly session: Session }> {
+): Promise<RewindResult & { readonly session: Session }> {
   const taken = takeRequest(request);
   let rewound: Session | undefined;
-  const done = await appendRewind(service, taken, (session) => {
+  const result = await appendRewind(service, taken, (session) => {
     rewound = session;
     return { before: invocationAt(session.events, 'before', taken.before) };
   });
-  return { ...done, session: rewound! };
+  return { ...result, session: rewound! };
 }
 
 /**
@@ -92,7 +95,7 @@ export async function rewindSession(
 export async function switchBranch(
   service: SessionService,
   request: SwitchBranchRequest,
-): Promise<Rewound> {
+): Promise<RewindResult> {
   const taken = takeRequest(request);
   return appendRewind(service, taken, ({ events }) => {
     const isEnd = (event: Event): boolean =>
@@ -103,7 +106,8 @@ export async function switchBranch(
 }
 
 /**
- * Undoes the last rewind, whatever followed it: switches to the branch that it ended. Calling it again undoes that.
+ * Undoes the last rewind and all events after it: switches to the branch that the rewind ended. A second call undoes the
+ * first.
  *
  * @throws SessionError (as a rejection) `not_found` for the session, or if nothing was rewound; the errors of
  *   {@link rewind}
@@ -111,7 +115,7 @@ export async function switchBranch(
 export async function undoRewind(
   service: SessionService,
   key: CompositeSessionKey & Abortable,
-): Promise<Rewound> {
+): Promise<RewindResult> {
   return appendRewind(service, takeRequest(key), ({ events }) => {
     const last = events.findLast((event) => rewindTargetOf(event) !== undefined);
     if (last !== undefined) return { before: last.invocationId };
@@ -119,7 +123,7 @@ export async function undoRewind(
   });
 }
 
-/** What is appended to a session that is rewound. */
+/** The events that a rewind appends. */
 export interface RewindPlan {
   /** The first undone invocation. */
   readonly before: string;
@@ -130,15 +134,15 @@ export interface RewindPlan {
 }
 
 /**
- * Appends a rewind to the session as it is, and repeats that while others append.
+ * Appends a rewind to the session. If others append meanwhile, it reads the session again and repeats that.
  *
- * @param planOf returns what to append to the whole session
+ * @param planOf returns what to append; it gets the session with all its events
  */
 export async function appendRewind(
   service: SessionService,
   request: CompositeSessionKey & Abortable,
   planOf: (session: Session) => RewindPlan,
-): Promise<Rewound> {
+): Promise<RewindResult> {
   requireService(service, METHODS);
   const { signal } = request;
   for (;;) {

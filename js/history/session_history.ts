@@ -10,7 +10,7 @@ import type { Abortable, CompositeSessionKey, Session } from '../model/session.j
 import type { SessionService } from '../model/session_service.js';
 import { isFilled } from './marks.js';
 
-/** A place in a history: an event, or an invocation. */
+/** A place in a history: an event or an invocation. */
 export type HistoryPlace =
   | {
       /** The id of a stored event. */
@@ -22,7 +22,7 @@ export type HistoryPlace =
     };
 
 /**
- * Reads a session with all its events, also if the service has the option `history`.
+ * Reads a session with all its events, even if the service has the option `history`.
  *
  * @throws SessionError `not_found`
  */

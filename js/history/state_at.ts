@@ -20,8 +20,8 @@ export interface HistoryState {
   /** The state without `user:` and `app:` keys, which other sessions change too. */
   state: StateShape;
   /**
-   * Keys of which it is not known whether the session was created with them: an event after that point is the first
-   * that has them, and the initial state is not known. They are not in `state`.
+   * Keys that the session may have been created with. The initial state is not known, and an event after that point is
+   * the first that writes them. They are not in `state`.
    */
   unknownKeys: string[];
 }
@@ -69,17 +69,17 @@ export async function stateAfter(
   return { state: Object.fromEntries(before), unknownKeys };
 }
 
-/** The session's own state at a cut, and what changed it later. */
+/** The session's own state before a cut, and the keys that change after it. */
 export interface StatesAround {
   /** The state before the cut, so far as it is known. */
   readonly before: ReadonlyMap<string, unknown>;
   /** The keys that events at or after the cut write. */
   readonly laterKeys: ReadonlySet<string>;
-  /** `undefined` if it is not known; it is not read if no key depends on it. */
+  /** The initial state; `undefined` if it is not known, and empty if no key depends on it. */
   readonly initial: Readonly<StateShape> | undefined;
 }
 
-/** Computes the state before the event at `cut`. A key that no event writes has its initial value still. */
+/** Computes the state before the event at `cut`. A key that no event writes still has its initial value. */
 export async function statesAround(
   service: SessionService,
   session: Session,
@@ -94,10 +94,10 @@ export async function statesAround(
     if (isOwn(key) && !written.has(key)) before.set(key, value);
   }
   const earlier = events.slice(0, cut).flatMap(ownDelta);
-  const isSettled = new Set(earlier.map(keyOf));
-  const depends = [...laterKeys].some((key) => !isSettled.has(key));
+  const earlierKeys = new Set(earlier.map(keyOf));
+  const needsInitial = [...laterKeys].some((key) => !earlierKeys.has(key));
   const key = { appName, userId, sessionId, signal };
-  const initial = depends ? await readInitialState(service, key) : {};
+  const initial = needsInitial ? await readInitialState(service, key) : {};
   for (const key of laterKeys) {
     if (initial !== undefined && Object.hasOwn(initial, key)) before.set(key, initial[key]);
   }

@@ -1,4 +1,4 @@
-/** Turns that a page edits or has answered again. Loaded when a live session first needs it. */
+/** Edits and regenerates turns. A live session loads this module when it first needs it. */
 import { invalid } from '../errors/invalid.js';
 import { titleOf } from '../model/event/auto_title.js';
 import type { Content } from '../model/event/content.js';
@@ -14,7 +14,7 @@ import { viewOf } from './view.js';
 export { branches } from './branches.js';
 export { switchBranch } from './rewind.js';
 
-/** A turn that is undone, so that the user's message is answered again. */
+/** A request to undo a turn, so that an agent answers the user's message again. */
 export interface TurnRequest extends CompositeSessionKey {
   /** An event of the turn. */
   readonly eventId: string;
@@ -22,7 +22,11 @@ export interface TurnRequest extends CompositeSessionKey {
   readonly storedBy: 'chat' | 'agent';
 }
 
-/** Undoes the turn that a user's message began, for another message. Returns the event of that. */
+/**
+ * Undoes the turn that a user's message began, and replaces the message.
+ *
+ * @returns the event of the new message
+ */
 export function editTurn(
   service: SessionService,
   request: TurnRequest & { readonly content: Content },
@@ -38,7 +42,8 @@ export function editTurn(
 }
 
 /**
- * Undoes a turn, for another answer to its message. If the answer has an invocation of its own, the message stays.
+ * Undoes a turn, so that an agent answers its message again. If the answer has an invocation of its own, the message
+ * stays.
  *
  * @returns the event of the message
  */
@@ -47,54 +52,55 @@ export function regenerateTurn(service: SessionService, request: TurnRequest): P
 }
 
 /**
- * @param repeated returns the message that is stored after the marker; `undefined` if the one before the turn stays
+ * @param repeatedMessage returns the message to store after the marker; `undefined` if it is stored before the turn, and
+ *   stays
  */
 async function rewindTurn(
   service: SessionService,
   { appName, userId, sessionId, eventId, storedBy }: TurnRequest,
-  repeated: (events: readonly Event[], start: number) => Event | undefined,
+  repeatedMessage: (events: readonly Event[], start: number) => Event | undefined,
 ): Promise<Event> {
   const key = { appName, userId, sessionId };
   const invocationId = `e-${newEventId()}`;
   const id = newEventId();
   let message: Event | undefined;
-  let titled: { readonly title: string; readonly undone: Event } | undefined;
+  let titleSource: { readonly title: string; readonly undone: Event } | undefined;
   await appendRewind(service, key, (session) => {
     const { events } = session;
     const before = invocationAt(events, 'eventId', { eventId });
     const start = firstOfInvocation(events, before);
-    const found = repeated(events, start);
-    if (found === undefined) {
+    const repeated = repeatedMessage(events, start);
+    if (repeated === undefined) {
       message = viewOf(events.slice(0, start), 'transcript').events.findLast(isMessage);
       if (message !== undefined) return { before };
       throw invalid('eventId', 'must name an event after a message of a user');
     }
-    const { author, content, actions } = found;
+    const { author, content, actions } = repeated;
     const timestamp = Date.now();
     // Google's programs order events by their times.
     const given = { id, invocationId, author, content, timestamp: timestamp + 1 };
     message = createEvent({ ...given, actions: { stateDelta: { ...actions?.stateDelta } } });
-    titled = titledBy(session, events[start]!);
+    titleSource = titleSourceOf(session, events[start]!);
     return { before, timestamp, events: storedBy === 'chat' ? [message] : [] };
   });
-  if (titled !== undefined) {
-    const { title, undone } = titled;
-    // The marker is stored, so a title that stays fails nothing.
-    await followTitle(service, key, title, [undone, message!]).catch(() => undefined);
+  if (titleSource !== undefined) {
+    const { title, undone } = titleSource;
+    // The marker is stored, so the call must not fail if only the title cannot be changed.
+    await renewTitle(service, key, title, [undone, message!]).catch(() => undefined);
   }
   return message!;
 }
 
-/** Returns the title of a session, and the undone message if it is the first: the title may come from it. */
-function titledBy({ title, events }: Session, undone: Event) {
+/** Returns a session's title and the undone message, if the title may come from that: it is the first message. */
+function titleSourceOf({ title, events }: Session, undone: Event) {
   if (title === undefined) return undefined;
   return viewOf(events, 'transcript').events.find(isMessage) === undone
     ? { title, undone }
     : undefined;
 }
 
-/** Changes the title if it came from the undone message. */
-async function followTitle(
+/** Makes the title of the new message, if it came from the undone one. */
+async function renewTitle(
   service: SessionService,
   key: CompositeSessionKey,
   title: string,
@@ -105,7 +111,7 @@ async function followTitle(
   await service.updateSession(key, { title: after });
 }
 
-/** Returns the user's message with which an invocation begins, if it does. */
+/** Returns the first event of an invocation, if it is a message of the user. */
 function messageFrom(events: readonly Event[], start: number): Event | undefined {
   const first = events[start];
   return first !== undefined && isMessage(first) ? first : undefined;

@@ -14,7 +14,7 @@ export interface ViewedEvents {
   readonly summarised: ReadonlySet<string>;
 }
 
-/** The events of transcripts for which a summary stands: nothing is added to the events themselves. */
+/** The events of transcripts that a summary stands for. A set, so that the events get no member of ours. */
 const summarisedEvents = new WeakSet<Event>();
 
 /** Notes for {@link isSummarised} which events of a transcript a summary stands for. */
@@ -30,7 +30,7 @@ export function isSummarised(event: Event): boolean {
   return summarisedEvents.has(event);
 }
 
-/** All agents share the reading: compactions of one branch or scope do not count. */
+/** How all agents together see events: compactions of one branch or scope do not count. */
 const FOR_ALL: Reading = {
   counts: countsForAll,
   visibilityOf: (event) =>
@@ -67,9 +67,9 @@ export function itemsOf(
 }
 
 /**
- * Makes the event that the framework reads for a compaction of Python. It continues the conversation of the last
- * agent that it hides: the framework finds the agent of a next message by the author, and A2A finds its context by
- * the metadata.
+ * Makes the event that the framework reads in place of what a compaction of Python hides. It has the author and the
+ * metadata of the last agent's event among that: the framework finds the agent of the next message by the author, and
+ * A2A finds its context by the metadata.
  */
 function frameworkSummary(compaction: Event, agentEvent: Event | undefined): Event {
   const summary = summaryEvent(compaction, agentEvent?.author ?? 'model');

@@ -1,15 +1,15 @@
 /**
- * The texts of cursors: a version, a check sum of the owner and the place, and the place as JSON. The owner
- * is the session or the list that the cursor belongs to.
+ * The texts of cursors: a version, a checksum of the owner and the place, and the place as JSON. The owner is the
+ * session or the list that the cursor belongs to.
  */
 import { invalid } from '../errors/invalid.js';
 import { kindOf } from '../errors/describe.js';
 
-/** A kind of cursors. */
+/** A kind of cursor. */
 export interface CursorKind {
-  /** Changes with the form of the texts. */
+  /** The version of the form of the texts. */
   readonly version: string;
-  /** What a cursor belongs to, in messages. */
+  /** The word for the owner in messages. */
   readonly owner: string;
   readonly isPlace: (place: readonly unknown[]) => boolean;
 }
@@ -20,7 +20,7 @@ export function cursorText(
   place: readonly unknown[],
 ): string {
   const text = JSON.stringify(place);
-  return `${version}.${checkSum(JSON.stringify(owner) + text).toString(36)}.${text}`;
+  return `${version}.${checksum(JSON.stringify(owner) + text).toString(36)}.${text}`;
 }
 
 /**
@@ -45,7 +45,7 @@ export function readPlace(
   throw foreignCursor(name, kind, 'another text');
 }
 
-/** The error of a cursor with another owner. */
+/** Makes the error for a cursor that cannot be used. */
 export function foreignCursor(name: string, { owner }: CursorKind, actual: string): Error {
   return invalid(
     name,
@@ -53,8 +53,8 @@ export function foreignCursor(name: string, { owner }: CursorKind, actual: strin
   );
 }
 
-/** FNV-1a, 32 bits. It tells cursors of another owner and typing errors, and keeps nothing secret. */
-function checkSum(text: string): number {
+/** FNV-1a, 32 bits. It finds cursors of another owner and typing errors. It is no signature: anybody can compute it. */
+function checksum(text: string): number {
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) {
     sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);

@@ -6,21 +6,21 @@ import { after, type MaybePromise, takeOptions } from '../call/call.js';
 import { missingCalls, windowStart } from './history_window.js';
 
 /**
- * The cap on the events that a session is read with, for reads that ask for no window of their own.
+ * Limits the events of reads that ask for no window of their own.
  * A framework asks for the whole session at each turn.
  */
 export interface HistoryOptions {
   /**
-   * The number of last events, a whole number from 0 up. More events come with them, so that the
-   * first one is a message of the user. So no turn is cut. Where the user says nothing for long, as
-   * with an agent that runs by itself, all events since the last message are included.
+   * The number of last events, a whole number from 0 up. Earlier events come with them back to a
+   * message of the user, so that no turn is cut. If an agent runs by itself for long, these are all
+   * events since the last message.
    *
    * The read reaches further back if
    * - a function's response would otherwise lack its call;
    * - a workflow has stopped for an answer, which the next message may be;
    * - a compactor's summary is followed by events that it does not cover.
    *
-   * A summary from before all these events is not included.
+   * A compactor's summary is not included if it is before all these events.
    */
   numRecentEvents: number;
 }
@@ -35,8 +35,8 @@ type ReadLast<S extends object> = (last: number) => MaybePromise<Session<S> | un
 const EXTRA_EVENTS = 16;
 
 /**
- * The factor by which a read grows that was too short. It keeps both the reads and the unused
- * events few.
+ * If a read was too short, the next one has this many times as many events. So both the reads and the
+ * unused events stay few.
  */
 const GROWTH = 4;
 
@@ -44,19 +44,19 @@ const GROWTH = 4;
  * Implements the option `history`.
  *
  * A read that turns out too short is repeated further back, and its result is dropped. Each read is
- * one step of the storage, so events, state and revision always belong to one moment.
+ * one step of the storage, so events, state and revision always belong together.
  *
- * Calls that wait for an answer may lie anywhere in the past, and no bounded window holds them all.
- * So nothing looks for them until the answer is appended. Then the events between the call and the
- * window are put before the handle's events. A response whose call was never stored causes reads of
- * the whole session as long as the response lies in the window. Those reads find nothing.
+ * Calls that wait for a response may lie anywhere in the past, and no bounded window holds them all.
+ * So the calls are read only when a response to them is appended. The events from the call up to the
+ * window are then put before the handle's events. A response whose call was never stored causes reads
+ * of the whole session as long as the response lies in the window.
  */
 export class History {
   readonly #numRecentEvents: number;
   /** The `state` objects of handles that may lack events. Copies by spread share the state. */
   readonly #cappedStates = new WeakSet<object>();
-  /** Answers whose calls could not be read after the append, by the handle's `state`. */
-  readonly #answersToRetry = new WeakMap<object, readonly Event[]>();
+  /** Appended events whose calls could not be read, by the handle's `state`. */
+  readonly #responsesToRetry = new WeakMap<object, readonly Event[]>();
 
   /**
    * @throws SessionError `invalid_argument` if `numRecentEvents` is not a whole number from 0 up
@@ -76,8 +76,7 @@ export class History {
   }
 
   /**
-   * Adds the calls that the appended events answer to the handle, with all events that followed
-   * those calls.
+   * Adds to the handle the calls whose responses were appended, with all events after those calls.
    *
    * Never fails, because the append is stored. If the read fails, the next append through the
    * handle tries again.
@@ -87,13 +86,13 @@ export class History {
     appended: readonly Event[],
     readLast: ReadLast<S>,
   ): MaybePromise<void> {
-    const answers = [...(this.#answersToRetry.get(session.state) ?? []), ...appended];
-    this.#answersToRetry.delete(session.state);
+    const responses = [...(this.#responsesToRetry.get(session.state) ?? []), ...appended];
+    this.#responsesToRetry.delete(session.state);
     const retryLater = (): void => {
-      this.#answersToRetry.set(session.state, answers);
+      this.#responsesToRetry.set(session.state, responses);
     };
     try {
-      const result = this.#readMissingCalls(session, answers, readLast);
+      const result = this.#readMissingCalls(session, responses, readLast);
       return isPromise(result) ? result.catch(retryLater) : result;
     } catch {
       retryLater();
@@ -136,8 +135,8 @@ export class History {
         if (session === undefined) return undefined;
         const { events, state } = session;
         const { length } = events;
-        // With damaged events left out, a short read proves nothing. Only a longer read without
-        // more events does.
+        // If damaged events are left out, a short read may not be the whole session. It is if a longer
+        // read has no more events.
         const isWhole = skipsCorrupt ? length === previousLength : length < last;
         const start = windowStart(events, latestStart(events), isWhole);
         if (start === undefined) {

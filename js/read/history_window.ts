@@ -1,5 +1,5 @@
 /**
- * Finds where the window of events may begin that an agent is shown.
+ * Finds where an agent's window of events may begin.
  *
  * The framework turns these events into a request for its model, which must make sense without the
  * events before.
@@ -14,7 +14,7 @@ import type { Event } from '../model/event/event.js';
 import type { Part } from '../model/event/content.js';
 import { partsOf } from '../model/event/parts.js';
 
-/** The fields of an event that decide. Stored JSON may hold any value in them. */
+/** The fields of a compactor's summary. Stored JSON may hold any value in them. */
 interface StoredEvent extends Event {
   readonly isCompacted?: unknown;
   readonly endTime?: unknown;
@@ -23,9 +23,9 @@ interface StoredEvent extends Event {
 const NO_PARTS: ReadonlySet<Part> = new Set();
 
 /**
- * Returns the last position, up to `latest`, of a message of the user at which the window may
- * begin. From there on, each response has its call, and a summary is followed by all events
- * that it does not cover. No workflow waits for an answer there.
+ * Returns the last position, up to `latest`, at which the window may begin: that of a message of the user. From there
+ * on, each response has its call, and a summary is followed by all events that it does not cover. No workflow waits
+ * for an answer there.
  *
  * @param latest the last position allowed; `events.length` allows a window without events
  * @param isWhole whether the session begins with these events; position 0 is then always allowed

@@ -1,6 +1,6 @@
 /**
- * Makes handles from listed sessions. A storage lists sessions without events, and apart from the
- * user and app states that the sessions share. Each handle gets a state of its own here.
+ * Makes handles from listed sessions. A storage lists sessions without events, and the user and app
+ * states that they share only once. Each handle gets a merged state of its own here.
  */
 import { SessionError } from '../errors/errors.js';
 import { isPlainObject } from '../json/rules.js';
@@ -109,7 +109,7 @@ function parseState(
   throw corruptSession(record, appName, 'its state is not the JSON of an object', state);
 }
 
-/** Parses the JSON text of an object, or only its wanted members. Returns why it cannot. */
+/** Parses the JSON text of an object, or only its wanted members. Returns the error if it cannot. */
 function parseObject(
   text: string,
   wanted: ReadonlySet<string> | undefined,
@@ -123,7 +123,7 @@ function parseObject(
   }
 }
 
-/** The error of a listed session that cannot be read. */
+/** Makes the error for a listed session that cannot be read. */
 export function corruptSession(
   { userId, sessionId }: ListedSession,
   appName: string,

@@ -13,8 +13,8 @@ type ReadPageBefore = (eventId: string | undefined) => MaybePromise<ReadPage>;
 const UNKNOWN_MODEL = 'unknown';
 
 /**
- * Computes what a session holds: reads its events page by page, from the last one back. So events that are
- * appended meanwhile are not counted. If the session is deleted and created again meanwhile, the walk starts over.
+ * Counts a session's events, bytes and tokens. It reads the events page by page, from the last one back, so it does not
+ * count events that are appended meanwhile. If the session is deleted and created again, it starts over.
  */
 export async function sumSession<S extends object>(
   readPage: ReadPageBefore,
@@ -73,7 +73,7 @@ function sorted<V>(entries: ReadonlyMap<string, V>): [string, V][] {
   return [...entries].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** A damaged text counts as absent, like damaged labels. */
+/** Parses an initial state. A damaged text counts as absent, like damaged labels. */
 export function initialStateOf<S extends object>(
   text: string | undefined,
 ): Pick<SessionInfo<S>, 'initialState'> {

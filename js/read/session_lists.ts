@@ -25,7 +25,7 @@ import type { ReaderParts } from './session_reader.js';
 
 /** The most sessions that are read at once to look for those that a filter admits. */
 const CHUNK = 1000;
-/** How many times as many are read next if those were too few. */
+/** If a read had too few sessions that the filter admits, the next one has this many times as many. */
 const GROWTH = 4;
 
 /** A place is the number of the page that ends there, and the session's time in the list, id and user. */
@@ -86,7 +86,7 @@ export class SessionLists {
       const number = limit ? page.number : 1;
       const size = limit ?? (withTotal ? totalItems : sessions.length);
       const totalPages = size && Math.ceil(totalItems / size);
-      // If a walk gets more sessions than its limit without a filter, it got all that the list has after a place.
+      // Without a filter, a walk gets more sessions than its limit only if it gets all that remain.
       const isFull = filter === undefined ? listed.length === limit : listed.length >= limit!;
       const last = limit && isFull ? listed.at(-1) : undefined;
       return {
@@ -149,14 +149,14 @@ export class SessionLists {
 }
 
 /**
- * How far before the start of a walk its last pass begins, in milliseconds. An event is made some time before
- * its append, and clocks differ, so a session may move to a time before the start.
+ * How far before the start of a walk its last pass begins, in milliseconds. An event may be older than its append, and
+ * clocks differ, so a session may move to a time before the start.
  */
 const LOOK_BACK = 10_000;
 
 /**
- * Goes through sessions. Each comes once, also if it moves in the list meanwhile. By `lastUpdateTime` it may
- * move to a place behind the walk, which therefore ends with a pass over what has moved since its start.
+ * Yields sessions. Each comes once, even if it moves in the list meanwhile. In a list by `lastUpdateTime` a session may
+ * move to a place that the walk has passed. So the walk ends with a pass over the sessions that changed since its start.
  */
 export async function* walkSessions<S extends object>(
   { limit = 50, ...request }: SessionsRequest,
@@ -164,28 +164,28 @@ export async function* walkSessions<S extends object>(
   clock: () => number,
 ): AsyncGenerator<Session<S>, void, undefined> {
   if ((limit as unknown) === 0) throw invalid('limit', 'must be at least 1; it is 0');
-  const given = new Set<string>();
-  const moves = request.orderBy !== 'createTime';
+  const yielded = new Set<string>();
+  const canMove = request.orderBy !== 'createTime';
   let start = clock();
   let cursor: string | undefined;
-  for (const order of moves ? [request.order, 'asc' as const] : [request.order]) {
+  for (const order of canMove ? [request.order, 'asc' as const] : [request.order]) {
     do {
       const page = await list({ ...request, order, limit, cursor, withTotal: false });
       // The clocks of the writers may be behind this one.
-      if (given.size === 0 && order === 'desc') {
+      if (yielded.size === 0 && order === 'desc') {
         start = Math.min(start, page.sessions[0]?.lastUpdateTime ?? start);
       }
       cursor = page.nextCursor;
       for (const session of page.sessions) {
         const name = JSON.stringify([session.userId, session.id]);
-        if (given.has(name)) continue;
-        given.add(name);
+        if (yielded.has(name)) continue;
+        yielded.add(name);
         yield session;
       }
     } while (cursor !== undefined);
-    const passed = takeList({ ...request, order: 'asc' }, takeFilter(request));
+    const lastPass = takeList({ ...request, order: 'asc' }, takeFilter(request));
     const lastUpdateTime = Math.max(0, start - LOOK_BACK);
-    cursor = listCursor(passed, 0, { lastUpdateTime, sessionId: '', userId: '' });
+    cursor = listCursor(lastPass, 0, { lastUpdateTime, sessionId: '', userId: '' });
   }
 }
 
@@ -194,7 +194,7 @@ function listCursor(list: SessionList, page: number, place: TimedPlace): string 
   return cursorText(LIST_CURSOR, cursorOwner(list), [page, time, sessionId, userId]);
 }
 
-/** What the cursors of a list belong to. */
+/** Returns the owner of the cursors of a list. */
 function cursorOwner({ appName, userId, order, orderBy, labels, title }: SessionList): unknown[] {
   return [appName, userId, order, orderBy, labels, title];
 }
@@ -220,12 +220,12 @@ function takePage(
   const page = optionalCount('page', request.page, 1);
   const withTotal = optionalBoolean('withTotal', request.withTotal) ?? !isFiltered;
   const isLater = cursor !== undefined || isFiltered;
-  const barred =
+  const conflicting =
     (isLater && page !== undefined && 'page') || (isFiltered && withTotal && 'withTotal');
-  if (barred) throw invalid(barred, 'cannot be given with this cursor or filter');
-  const needing = (page !== undefined && 'page') || (cursor !== undefined && 'cursor');
-  if (limit === undefined && needing) {
-    throw invalid(needing, 'needs a limit: the number of items on a page');
+  if (conflicting) throw invalid(conflicting, 'cannot be given with this cursor or filter');
+  const dependent = (page !== undefined && 'page') || (cursor !== undefined && 'cursor');
+  if (limit === undefined && dependent) {
+    throw invalid(dependent, 'needs a limit: the number of items on a page');
   }
   if (cursor === undefined) {
     const number = page ?? 1;

@@ -29,7 +29,7 @@ import { History, type HistoryOptions } from './history.js';
 import { HISTORY_VIEWS, ViewReader, type ViewSource } from './history_views.js';
 import { parseTexts } from '../storage/stored_events.js';
 
-/** The parts that a {@link SessionReader} works with. */
+/** The parts of a service that a {@link SessionReader} uses. */
 export interface ReaderParts {
   /** Calls the backend, once the wasm is loaded. */
   readonly call: <T>(
@@ -40,7 +40,7 @@ export interface ReaderParts {
   readonly history: HistoryOptions | undefined;
 }
 
-/** Reads sessions and states, and makes handles from the backend's answers. */
+/** Reads sessions and states, and makes handles from what the backend returns. */
 export class SessionReader {
   readonly #parts: ReaderParts;
   readonly #history: History | undefined;
@@ -119,8 +119,8 @@ export class SessionReader {
   }
 
   /**
-   * Called after an append through a handle that merges. Reads the handle's window again if an event has
-   * changed which others belong to its view. Never fails, because the append is stored: the next append tries again.
+   * Called after an append through a handle that merges. If the handle got an event that changes which other events its
+   * view shows, reads its window again. Never fails, because the append is stored. The next append tries again.
    */
   renewView(
     session: HandleSnapshot,
