@@ -43,6 +43,11 @@ export interface CurrentColumns extends RevisionColumns {
   user_time: StoredTime | null;
 }
 
+/** A locked state of a user or an app. */
+interface LockedState {
+  update_time: StoredTime;
+}
+
 /** The key of a session, and the id of one of its events. */
 type EventKey = Key & { event: string };
 
@@ -67,6 +72,7 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
       const query = database.selectFrom('sessions').select(LOCKED).where(isSession(value));
       return engine.lock(query, skipsLocked);
     });
+  const updateTime = engine.time(sql.ref('update_time')).as('update_time');
   return {
     /** Select a session with the states of these scopes. */
     current: cached((scopes: readonly SharedScope[]) =>
@@ -83,16 +89,16 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
       /** Skips a session that another transaction holds. */
       freeSession: lockSession(true),
       app: {
-        one: new Prepared<Key, { locked: number }>((value) =>
-          engine.lock(
-            database.selectFrom('app_states').select(LOCKED).where('app_name', '=', value('app')),
-          ),
-        ),
+        one: new Prepared<Key, LockedState>((value) => {
+          const query = database.selectFrom('app_states').select(updateTime);
+          return engine.lock(query.where('app_name', '=', value('app')));
+        }),
       },
       user: {
-        one: new Prepared<Key, { locked: number }>((value) =>
-          engine.lock(database.selectFrom('user_states').select(LOCKED).where(isUser(value))),
-        ),
+        one: new Prepared<Key, LockedState>((value) => {
+          const query = database.selectFrom('user_states').select(updateTime);
+          return engine.lock(query.where(isUser(value)));
+        }),
       },
     },
     /** Selects events by their ids, with one statement per number of ids. */

@@ -212,22 +212,6 @@ export function selectFloor(database: Database, { metadata }: Layout) {
 /** Makes the statements that reads and writes share. */
 export function sessionStatements(database: Database, engine: Engine) {
   const { json, time } = engine;
-  const ofApp = (locks: boolean) =>
-    new Prepared<Pick<Key, 'app'>, StateColumns>((value) => {
-      const query = database
-        .selectFrom('app_states')
-        .select(stateColumns(engine))
-        .where('app_name', '=', value('app'));
-      return locks ? engine.lock(query) : query;
-    });
-  const ofUser = (locks: boolean) =>
-    new Prepared<Pick<Key, 'app' | 'user'>, StateColumns>((value) => {
-      const query = database
-        .selectFrom('user_states')
-        .select(stateColumns(engine))
-        .where(isUser(value));
-      return locks ? engine.lock(query) : query;
-    });
   return {
     /** Selects a session with the states of its user and its app. */
     merged: new Prepared<Key, MergedColumns>((value) =>
@@ -253,12 +237,14 @@ export function sessionStatements(database: Database, engine: Engine) {
         .select(revisionColumns(engine))
         .where(isSession(value, 'session')),
     ),
-    app: ofApp(false),
-    user: ofUser(false),
-    /** The same statements; on servers they lock the row, which the verb will change. */
-    lockedState: {
-      app: ofApp(true),
-      user: ofUser(true),
-    } satisfies Record<SharedScope, unknown>,
+    app: new Prepared<Pick<Key, 'app'>, StateColumns>((value) =>
+      database
+        .selectFrom('app_states')
+        .select(stateColumns(engine))
+        .where('app_name', '=', value('app')),
+    ),
+    user: new Prepared<Pick<Key, 'app' | 'user'>, StateColumns>((value) =>
+      database.selectFrom('user_states').select(stateColumns(engine)).where(isUser(value)),
+    ),
   };
 }

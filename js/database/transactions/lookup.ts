@@ -13,11 +13,13 @@ type Results<Reads extends readonly Read<unknown>[]> = {
   [Index in keyof Reads]: Reads[Index] extends Read<infer Result> ? Result : never;
 };
 
-/** Sends the queries of several reads together. */
+/** Sends the queries of several reads together. @param isLast see {@link Request.isLast} */
 export function* readTogether<const Reads extends readonly Read<unknown>[]>(
   reads: Reads,
+  isLast = false,
 ): Steps<Results<Reads>> {
-  const rows = yield { queries: reads.flatMap(({ queries }) => queries), isLast: false };
+  const queries = reads.flatMap(({ queries }) => queries);
+  const rows = queries.length === 0 ? [] : yield { queries, isLast };
   let start = 0;
   const results = reads.map(({ queries, result }) =>
     result(rows.slice(start, (start += queries.length))),

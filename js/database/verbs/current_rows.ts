@@ -6,14 +6,7 @@ import {
   type StoredScope,
 } from '../../state/scope.js';
 import type { StorageWriteRequest } from '../../storage/requests.js';
-import {
-  type EventRow,
-  type Found,
-  NO_ROWS,
-  type SessionRow,
-  type StorageKey,
-} from '../../storage/rows.js';
-
+import { type EventRow, type Found, NO_ROWS, type SessionRow } from '../../storage/rows.js';
 import { filledChunks } from '../statements/statement_sizes.js';
 import {
   type CurrentColumns,
@@ -108,13 +101,13 @@ export function* readCurrentRows(
     lookUp(currentOf(wantedScopes(plans)), plans.map(eventKey)),
     ...plans.map((plan) => eventsByIds(context, plan)),
   ]);
-  const isSessionThere = isThere(plans, lockedFirst ?? lockedNow);
+  const sessions = lockedFirst ?? lockedNow;
+  const missing = new Set(locked.filter((_, index) => sessions[index] === undefined));
   const current = plans.map((plan, index): CurrentRows | undefined => {
     const { key, locks } = plan;
-    const hasSession = isSessionThere(plan);
-    if (isGroup && !hasSession) return undefined;
+    if (isGroup && missing.has(key)) return undefined;
     const hasLocked = {
-      session: hasSession,
+      session: !missing.has(key),
       app: !locks.app || apps.has(ownerName.app(key)),
       user: !locks.user || users.has(ownerName.user(key)),
     };
@@ -167,13 +160,6 @@ function lockShared(
   };
 }
 
-/** Returns whether a plan's session was locked, or need not be. `rows` are those of the locked sessions. */
-function isThere(plans: readonly Plan[], rows: readonly unknown[]): (plan: Plan) => boolean {
-  const locked = plans.filter(({ locks }) => locks.session);
-  const missing = new Set(locked.filter((_, index) => rows[index] === undefined));
-  return (plan) => !missing.has(plan);
-}
-
 function wantedScopes(plans: readonly Plan[]): SharedScope[] {
   return SHARED_SCOPES.filter((scope) => plans.some(({ wants }) => wants[scope]));
 }
@@ -205,15 +191,19 @@ function currentRows(
   several: EventRow[],
   has: Readonly<Record<StoredScope, boolean>>,
 ): CurrentRows {
-  const stored = has.session ? storedSession(request.key, row) : undefined;
-  const session = stored && row && revisions.withRevision(stored, row);
+  const { appName, userId = '', sessionId = '' } = request.key;
+  const session =
+    wants.session && has.session && hasSession(row)
+      ? revisions.withRevision(sessionRow({ appName, userId, sessionId }, row), row)
+      : undefined;
   const app = row && wants.app && has.app ? joinedState(row.app_state, row.app_time) : undefined;
   const user =
     row && wants.user && has.user ? joinedState(row.user_state, row.user_time) : undefined;
   const states: Record<StoredScope, unknown> = { session, app, user };
   const isAnyAbsent = STORED_PREFIXES.some(([scope]) => wants[scope] && !states[scope]);
   const floor = isAnyAbsent ? Number(row?.floor ?? 0) : 0;
-  const events = request.eventIds.length > 1 ? several : storedEvent(row);
+  const single = hasEvent(row) ? [eventRow(row)] : [];
+  const events = request.eventIds.length > 1 ? several : single;
   return {
     key,
     found: {
@@ -230,20 +220,8 @@ function currentRows(
   };
 }
 
-function storedSession(
-  { appName, userId, sessionId }: StorageKey,
-  row: CurrentColumns | undefined,
-): SessionRow | undefined {
-  if (userId === undefined || sessionId === undefined || !hasSession(row)) return undefined;
-  return sessionRow({ appName, userId, sessionId }, row);
-}
-
 function hasSession(row: CurrentColumns | undefined): row is CurrentColumns & SessionColumns {
   return row !== undefined && row.state !== null;
-}
-
-function storedEvent(row: CurrentColumns | undefined): EventRow[] {
-  return hasEvent(row) ? [eventRow(row)] : [];
 }
 
 function hasEvent(row: CurrentColumns | undefined): row is CurrentColumns & EventColumns {
@@ -257,23 +235,17 @@ function* withChanged(
   rows: readonly (CurrentColumns | undefined)[],
   current: readonly (CurrentRows | undefined)[],
 ): Steps<readonly (CurrentRows | undefined)[]> {
-  const reads = plans.map((plan, index) => changedOf(context, plan, rows[index], current[index]));
+  const reads = plans.map(({ key, request: { since } }, index) => {
+    const session = current[index]?.found.session;
+    const columns = rows[index];
+    if (session === undefined || columns === undefined) return NO_EVENTS;
+    return changedEvents(context, { key, since, session, columns });
+  });
   if (reads.every((read) => read === NO_EVENTS)) return current;
   const changed = yield* readTogether(reads);
   return current.map((member, index) => {
     return member && { ...member, found: { ...member.found, changed: changed[index] ?? [] } };
   });
-}
-
-function changedOf(
-  context: VerbContext,
-  { key, request: { since } }: Plan,
-  columns: CurrentColumns | undefined,
-  rows: CurrentRows | undefined,
-): Read<EventRow[]> {
-  const session = rows?.found.session;
-  if (session === undefined || columns === undefined) return NO_EVENTS;
-  return changedEvents(context, { key, since, session, columns });
 }
 
 interface ChangedParts {

@@ -11,11 +11,11 @@ import { Prepared, type Steps, together } from '../engine/prepared.js';
 import { readCurrentRows } from './current_rows.js';
 import { describeStatements } from './describe.js';
 import { lockOperation } from './operations.js';
+import { currentRowsStatements } from '../statements/current_rows_statements.js';
 import {
   type Key,
   keyOf,
   selectFloor,
-  sessionStatements,
   revisionColumns,
   isUser,
 } from '../statements/session_statements.js';
@@ -126,7 +126,7 @@ function* removeRows(context: VerbContext, request: StorageDeleteRequest): Steps
       break;
     default: {
       const scope = SCOPES_OF_STATES[request.what];
-      const [row] = yield* statements(sessionStatements).lockedState[scope].run(key);
+      const [row] = yield* statements(currentRowsStatements).locks[scope].one.run(key);
       if (row === undefined) break;
       const revision = nextRevision(context, row.update_time);
       const values = { ...key, state: EMPTY, updated: layout.time(revision) };
@@ -188,11 +188,11 @@ function* removeSession({ statements }: VerbContext, key: Key): Steps<number[]> 
  */
 function* removeUser({ statements }: VerbContext, key: Key): Steps<number[]> {
   const { timesOfAll, deleteUser } = statements(deleteStatements);
-  const { lockedState } = statements(sessionStatements);
+  const { locks } = statements(currentRowsStatements);
   let rows = yield* timesOfAll.run(key);
   for (;;) {
     const { length: before } = rows;
-    const [row] = yield* lockedState.user.run(key);
+    const [row] = yield* locks.user.one.run(key);
     rows = yield* timesOfAll.run(key);
     if (row === undefined && rows.length > before) continue;
     if (rows.length > 0) yield* deleteRows(statements(writeStatements).deleteAll, key);

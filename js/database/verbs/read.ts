@@ -38,6 +38,7 @@ import {
   keyOf,
 } from '../statements/session_statements.js';
 import type { Database, Tables } from '../tables/tables.js';
+import { readTogether } from '../transactions/lookup.js';
 import { changedEvents } from './current_rows.js';
 import type { VerbContext } from '../statements/verb_context.js';
 
@@ -178,14 +179,9 @@ function* readChanged(
   const [[columns]] = yield* together([merged.of(values)]);
   if (columns === undefined) return NO_ROWS;
   const rows = sessionRows(revisions, key, columns);
-  const { queries, result } = changedEvents(context, {
-    key: values,
-    since,
-    session: rows.session,
-    columns,
-    limit,
-  });
-  const events = queries.length === 0 ? [] : result(yield { queries, isLast: true });
+  const { session } = rows;
+  const changed = changedEvents(context, { key: values, since, session, columns, limit });
+  const [events] = yield* readTogether([changed], true);
   return { ...rows, events };
 }
 

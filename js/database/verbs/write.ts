@@ -5,7 +5,7 @@ import { type Changes, type Found, NO_ROWS } from '../../storage/rows.js';
 import { readCurrentRows } from './current_rows.js';
 import { GroupChanges } from './group_changes.js';
 import { checkIds } from '../tables/limits.js';
-import type { Query, Steps } from '../engine/prepared.js';
+import { type Query, type Steps, together } from '../engine/prepared.js';
 import { lockOperation, type LockedOperation } from './operations.js';
 import { keyOf } from '../statements/session_statements.js';
 import type { VerbContext } from '../statements/verb_context.js';
@@ -52,7 +52,7 @@ export function* write(
     if (operation !== undefined) applied.push(operation.applied(changes.session?.created));
   }
   const queries = [...group.queries(), ...applied];
-  if (queries.length > 0) yield { queries, isLast: true };
+  if (queries.length > 0) yield* together(queries, true);
 }
 
 /**
