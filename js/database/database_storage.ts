@@ -72,7 +72,7 @@ import {
   type Rows,
 } from '../storage/rows.js';
 import type { Storage } from '../storage/storage.js';
-import { connectKysely } from './connections/connect_kysely.js';
+import { connectKysely } from './connections/kysely_pool.js';
 import type { Address } from './engine/address.js';
 import type { Connection, ConnectOptions, Runner } from './engine/connection.js';
 import type { Engine, EngineKind } from './engine/engine.js';

@@ -1,13 +1,31 @@
 /** Connections of a Kysely that the user made, with a driver that is unknown here. */
+import type { Connection } from '../engine/connection.js';
 import type { Engine } from '../engine/engine.js';
 import { failureKind } from '../engine/failure.js';
+import type { Query } from '../engine/prepared.js';
+import type { Waits } from '../engine/waits.js';
 import type { Database } from '../tables/tables.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
-import type { Query } from '../engine/prepared.js';
+import { serverConnection } from '../transactions/server_runner.js';
 import { ROLLBACK } from '../transactions/transaction.js';
+import { requireTransactions } from './transaction_check.js';
 
-/** Returns a pool whose connections are those of a user's Kysely. */
-export function kyselyPool(database: Database, engine: Engine): ServerPool {
+/**
+ * Takes connections from the Kysely of a user, who closes it.
+ *
+ * @throws SessionError `storage_unavailable` if it cannot hold a transaction
+ */
+export async function connectKysely(
+  database: Database,
+  engine: Engine,
+  waits: Waits,
+): Promise<Connection> {
+  const pool = kyselyPool(database, engine);
+  await requireTransactions(database, pool, engine, waits);
+  return serverConnection(pool, engine, waits);
+}
+
+function kyselyPool(database: Database, engine: Engine): ServerPool {
   return {
     connect: () =>
       new Promise((resolve, reject) => {
