@@ -1,6 +1,7 @@
 /** Puts events of the remote into a copy, and gives them local numbers. */
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
+import { foldOf } from '../data/operation_memory.js';
 import type {
   Copy,
   EventRecord,
@@ -31,6 +32,16 @@ export interface CopyDraft {
   isReordered: boolean;
   /** Whether a reader sees another event than before. */
   isChanged: boolean;
+}
+
+export function makeDraft(
+  key: CompositeSessionKey,
+  record: SessionRecord,
+  copy: Copy,
+  operations: readonly Operation[],
+): CopyDraft {
+  const overlay = foldOf(record.birth, operations);
+  return { key, record, copy, overlay, isReordered: false, isChanged: false };
 }
 
 /** Puts events that have changed since the copy's revision, in the order of their `seq`. */

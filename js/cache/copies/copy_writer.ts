@@ -6,12 +6,17 @@ import type { ListedSession } from '../../storage/backend.js';
 import { stateNotice } from '../../watch/state_notice.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';
-import { foldOf } from '../data/operation_memory.js';
-import { type Copy, isWaiting, type Operation, type SessionRecord } from '../records/records.js';
-import { newRecord } from '../storage/cache_storage.js';
+import { type Copy, isWaiting, newRecord, type SessionRecord } from '../records/records.js';
 import { type JsonState } from '../view/json_state.js';
 import { splitByScope, withFetched } from '../view/shared_overlay.js';
-import { type CopyDraft, putChanged, putOlder, putWindow, storeDraft } from './copied_events.js';
+import {
+  type CopyDraft,
+  makeDraft,
+  putChanged,
+  putOlder,
+  putWindow,
+  storeDraft,
+} from './copied_events.js';
 import type { RemoteSession } from './remote_end.js';
 
 /** What a fetch asked for. */
@@ -100,16 +105,6 @@ async function isDeletedSince(
   if ((await transaction.userDeletions(user)).length > 0) return true;
   // The session that a deletion without a copy deletes is still at the remote.
   return first !== undefined;
-}
-
-export function makeDraft(
-  key: CompositeSessionKey,
-  record: SessionRecord,
-  copy: Copy,
-  operations: readonly Operation[],
-): CopyDraft {
-  const overlay = foldOf(record.birth, operations);
-  return { key, record, copy, overlay, isReordered: false, isChanged: false };
 }
 
 async function makeCopy(

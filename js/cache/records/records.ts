@@ -75,6 +75,10 @@ export interface SessionRecord {
   readonly usedAt: number;
 }
 
+export function newRecord(birth: number, usedAt: number): SessionRecord {
+  return { birth, tick: birth, stamp: 0, confirmedAt: 0, usedAt };
+}
+
 /** An event of a copy, in `events`. */
 export interface EventRecord {
   readonly id: string;

@@ -2,8 +2,7 @@
 import { ownerOf } from '../../storage/scopes.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
-import { renumberEvent, storeDraft } from '../copies/copied_events.js';
-import { makeDraft } from '../copies/copy_writer.js';
+import { makeDraft, renumberEvent, storeDraft } from '../copies/copied_events.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import {
   type Copy,

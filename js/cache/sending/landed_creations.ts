@@ -1,8 +1,8 @@
 /** Applies the answer to a creation: the session exists now, or it existed before. */
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { CreatedSession } from '../../storage/backend.js';
-import { putWindow, storeDraft } from '../copies/copied_events.js';
-import { makeDraft, removeCopy } from '../copies/copy_writer.js';
+import { makeDraft, putWindow, storeDraft } from '../copies/copied_events.js';
+import { removeCopy } from '../copies/copy_writer.js';
 import { remoteRevision } from '../copies/remote_end.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { renumber } from '../data/renumber.js';

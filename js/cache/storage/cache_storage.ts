@@ -28,7 +28,7 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import { isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
-import type { Operation, OperationEvent, SessionRecord } from '../records/records.js';
+import { newRecord, type Operation, type OperationEvent } from '../records/records.js';
 import { type JsonState } from '../view/json_state.js';
 import { deltaOf, sharedWrites, writesOfCreation } from '../view/shared_overlay.js';
 import type { SessionView } from '../view/session_overlay.js';
@@ -312,10 +312,6 @@ function noRouteError(): SessionError {
 
 /** The members that few operations have. */
 const NEW = { attempts: 0, birth: 0, time: 0, shared: {} } as const;
-
-export function newRecord(birth: number, usedAt: number): SessionRecord {
-  return { birth, tick: birth, stamp: 0, confirmedAt: 0, usedAt };
-}
 
 function sessionKeyOf({ appName, userId, sessionId }: Required<StorageKey>): CompositeSessionKey {
   return { appName, userId, sessionId };
