@@ -50,21 +50,10 @@ export interface SessionHandlerOptions {
 }
 
 /** Options with their defaults. */
-export interface HandlerSettings {
-  readonly authorize: Authorize;
-  readonly basePath: string;
-  readonly allowedOrigins: ReadonlySet<string>;
-  readonly isRunning: SessionHandlerOptions['isRunning'];
-  readonly maxBodyBytes: number;
-  readonly maxEvents: number;
-  readonly timeoutMs: number;
-  readonly maxFeeds: number;
-  readonly maxFeedAgeMs: number;
-  readonly onError: ((error: unknown, request: HostRequest) => void) | undefined;
-}
+export type HandlerSettings = Readonly<ReturnType<typeof takeSettings>>;
 
 /** @throws SessionError `invalid_argument` naming the invalid option */
-export function takeSettings(given: SessionHandlerOptions): HandlerSettings {
+export function takeSettings(given: SessionHandlerOptions) {
   const options = takeOptions(given);
   const { authorize, basePath = '', allowedOrigins = [], isRunning, onError } = options;
   requireFunction('authorize', authorize);

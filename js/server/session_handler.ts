@@ -30,7 +30,6 @@ import {
   VERSION_PATH,
 } from '../http/protocol.js';
 import type { StorageOperation } from '../model/diagnostic.js';
-import { keepsOperationsOf } from './routes/session_response.js';
 import { jsonResponse } from './http/json_response.js';
 import { openApiDocument } from './routes/open_api.js';
 import { readParameters, takeParameters, TEXT } from './routes/parameters.js';
@@ -38,6 +37,8 @@ import { OWN_FORM, PYTHON_FORM } from './routes/client_form.js';
 import { readJsonObject } from './http/request_body.js';
 import { findRoute, routeTable, type Route, type RouteCall } from './routes/route.js';
 import type { SessionService } from '../model/session_service.js';
+import { CORE } from '../model/initial_state.js';
+import type { ServiceCore } from '../service/service_core.js';
 import { publicView } from './rights/public_view.js';
 import { REWIND_ROUTE } from './routes/rewind_route.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
@@ -124,6 +125,8 @@ export function sessionHandler(
 
 class Handler {
   readonly #service: SessionService;
+  /** Absent: the service is a user's own. */
+  readonly #core: ServiceCore | undefined;
   readonly #settings: HandlerSettings;
   readonly #logs: ChangeLogs;
   #openFeeds = 0;
@@ -131,8 +134,9 @@ class Handler {
 
   constructor(service: SessionService, settings: HandlerSettings) {
     this.#service = service;
+    this.#core = (service as { [CORE]?: ServiceCore })[CORE];
     this.#settings = settings;
-    this.#logs = new ChangeLogs(service);
+    this.#logs = new ChangeLogs(service, this.#core);
   }
 
   close(): void {
@@ -165,7 +169,7 @@ class Handler {
     const path = pathname.slice(basePath.length);
     if (path === DOCUMENT_PATH) return jsonResponse(openApiDocument(ROUTES, basePath));
     if (path === VERSION_PATH) {
-      const keepsOperations = await keepsOperationsOf(this.#service);
+      const keepsOperations = await this.#keepsOperations();
       return jsonResponse({ protocol: PROTOCOL_VERSION, keepsOperations });
     }
     const isOwnClient = comesFromOwnClient(request);
@@ -193,6 +197,7 @@ class Handler {
       const knownMembers = isOwnClient || members === 'any' ? 'any' : Object.keys(members ?? {});
       const call: RouteCall<object> = {
         service: this.#service,
+        core: this.#core,
         ...names,
         query: readParameters(query, known, form),
         body: members ? await readJsonObject(request, maxBodyBytes, knownMembers, signal) : {},
@@ -209,6 +214,16 @@ class Handler {
       return await valueResponse(request, shown, call.headers);
     } finally {
       limit.end();
+    }
+  }
+
+  /** Whether the service applies each operation of a client once. */
+  async #keepsOperations(): Promise<boolean> {
+    try {
+      return (await this.#core?.keepsOperations()) ?? false;
+    } catch {
+      // A closed service keeps none.
+      return false;
     }
   }
 

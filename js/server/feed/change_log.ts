@@ -1,7 +1,7 @@
 import type { Notice, Notices, SessionNotice, WatchRequest } from '../../model/notice.js';
 import { matchNotice } from '../../watch/watch_request.js';
 import type { SessionService } from '../../model/session_service.js';
-import { coreOf } from '../routes/session_response.js';
+import type { ServiceCore } from '../../service/service_core.js';
 import { ForeignChanges, type ForeignListener } from './foreign_changes.js';
 
 /** The most notices of an app that are held. */
@@ -39,9 +39,8 @@ export class ChangeLog implements ForeignListener {
   #last = 0;
   #hasEnded = false;
 
-  constructor(service: SessionService, appName: string) {
+  constructor(service: SessionService, core: ServiceCore | undefined, appName: string) {
     this.#notices = service.watch({ appName });
-    const core = coreOf(service);
     this.#foreign = core && new ForeignChanges(core, appName, this);
     void this.#receive();
   }
@@ -160,10 +159,13 @@ function appendKeyOf({ userId, sessionId, scopes }: SessionNotice): string {
 /** The logs of the apps that are watched, or were. */
 export class ChangeLogs {
   readonly #service: SessionService;
+  readonly #core: ServiceCore | undefined;
   readonly #logs = new Map<string, ChangeLog>();
 
-  constructor(service: SessionService) {
+  /** @param core absent: only notices of the service come */
+  constructor(service: SessionService, core: ServiceCore | undefined) {
     this.#service = service;
+    this.#core = core;
   }
 
   /**
@@ -174,7 +176,7 @@ export class ChangeLogs {
   open(appName: string): ChangeLog {
     const known = this.#logs.get(appName);
     if (known?.hasEnded === false) return known;
-    const log = new ChangeLog(this.#service, appName);
+    const log = new ChangeLog(this.#service, this.#core, appName);
     this.#logs.set(appName, log);
     for (const [name, other] of this.#logs) {
       if (this.#logs.size <= MAX_LOGS) break;

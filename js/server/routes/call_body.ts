@@ -2,8 +2,6 @@ import { invalid, invalidValue } from '../../errors/invalid.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { NewEvent } from '../../model/event/event.js';
 import { type SharedScope, storedScopeOf } from '../../state/scope.js';
-import type { ExpectedEvents } from '../../model/session.js';
-import { optionalCount, requireObject } from '../../errors/option_values.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import type { RouteCall } from './route.js';
 
@@ -58,19 +56,6 @@ export function eventsIn(call: RouteCall): NewEvent[] {
     if (isPlainObject(delta)) stateIn(call, delta, path);
     return event;
   });
-}
-
-/** Takes the revision that a body expects the session to have. */
-export function expectedRevisionIn({ body }: RouteCall): number | undefined {
-  return optionalCount('expectedRevision', body.expectedRevision ?? undefined);
-}
-
-/** Takes the revisions of events that a body expects. The service checks them. */
-export function expectedEventsIn({ body }: RouteCall): ExpectedEvents | undefined {
-  const { expectedEvents } = body;
-  if (expectedEvents === undefined || expectedEvents === null) return undefined;
-  requireObject('expectedEvents', expectedEvents);
-  return expectedEvents as ExpectedEvents;
 }
 
 /** @throws HttpRefusal 403 if the request may not change the state of this scope */

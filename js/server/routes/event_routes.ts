@@ -1,13 +1,11 @@
 import { setAppendRules } from '../../append/append_rules.js';
 import { orderedWriter } from '../../append/state_writer.js';
-import { appendOfClient } from '../rights/client_append.js';
 import { HISTORY_VIEWS } from '../../read/history_views.js';
-import { eventsIn, expectedEventsIn, expectedRevisionIn } from './call_body.js';
+import { appendBody } from './append.js';
 import { isTemp } from '../../state/scope.js';
 import { FLAG, oneOf, TEXT, WHOLE } from './parameters.js';
 import { keyOf, type Route, routeWithQuery } from './route.js';
 import { EVENTS_MEMBER, EXPECTED } from './schemas.js';
-import { rightsToAppend } from './rewind_route.js';
 import { requireSession } from './session_routes.js';
 
 const EVENTS = '/apps/{appName}/users/{userId}/sessions/{sessionId}/events';
@@ -43,24 +41,11 @@ export const EVENT_ROUTES: readonly Route[] = [
     response: 'AppendedEvents',
     run: async (call) => {
       const { service, signal, form } = call;
-      const key = keyOf(call);
-      const events = eventsIn(call);
-      const [session, appended] = await appendOfClient({
-        service,
-        key,
-        rights: await rightsToAppend(call, events),
-        events,
-        expectedRevision: expectedRevisionIn(call),
-        expectedEvents: expectedEventsIn(call),
-        append: async (events, expected) => {
-          const session = await requireSession(call, { numRecentEvents: 0 });
-          setAppendRules(session, {
-            stale: 'merge',
-            writer: orderedWriter,
-          });
-          const request = { session, events, ...expected, signal };
-          return [session, await service.appendEvents(request)] as const;
-        },
+      const [session, appended] = await appendBody(call, async (events, expected) => {
+        const session = await requireSession(call, { numRecentEvents: 0 });
+        setAppendRules(session, { stale: 'merge', writer: orderedWriter });
+        const request = { session, events, ...expected, signal };
+        return [session, await service.appendEvents(request)] as const;
       });
       const revision = service.revisionOf(session);
       // The handle has `temp:` keys, and the events that it missed. The response has only what is stored, and the new ones.

@@ -1,5 +1,5 @@
 import { requireStalePolicy } from '../../append/append_rules.js';
-import { invalid, invalidValue } from '../../errors/invalid.js';
+import { invalidValue } from '../../errors/invalid.js';
 import { isSameJson } from '../../wasm/core.js';
 import { takeDescription } from '../../model/description.js';
 import type { Appended } from '../../storage/backend.js';
@@ -7,11 +7,9 @@ import { isRevision } from '../../storage/checked_rows.js';
 import type { HandlePosition } from '../../wasm/appends.js';
 import { takeEventLimit } from '../../read/event_pages.js';
 import { HISTORY_VIEWS } from '../../read/history_views.js';
-import { appendOfClient } from '../rights/client_append.js';
 import { publicView } from '../rights/public_view.js';
-import { eventsIn, expectedEventsIn, expectedRevisionIn } from './call_body.js';
+import { appendBody } from './append.js';
 import { FLAG, oneOf, TEXT, WHOLE } from './parameters.js';
-import { rightsToAppend } from './rewind_route.js';
 import { keyOf, type Route, type RouteCall, routeWithQuery } from './route.js';
 import * as schemas from './schemas.js';
 import { requireCore, summarisedIn } from './session_response.js';
@@ -117,28 +115,17 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
 }
 
 async function append(call: RouteCall): Promise<Appended> {
-  const { appName, userId, sessionId, service, body, signal, operation } = call;
-  const events = eventsIn(call);
-  if (events.length === 0) throw invalid('events', 'is empty');
+  const { appName, userId, sessionId, body, rights, signal, operation } = call;
   const firstTitle = takeDescription({ title: body.firstTitle as string | undefined }).title;
   const stale = requireStalePolicy(body.stale);
   const position = positionIn(call);
   const { calls, appender } = requireCore(call);
   const key = { appName, userId, sessionId };
-  const rights = await rightsToAppend(call, events);
-  const appended = await appendOfClient({
-    service,
-    key: keyOf(call),
-    rights,
-    events,
-    expectedRevision: expectedRevisionIn(call),
-    expectedEvents: expectedEventsIn(call),
-    append: (events, expected) => {
-      const request = { key, position, stale, events, firstTitle, ...expected, signal, operation };
-      return calls.run('appendEvents', request, (request, facts) =>
-        appender.appendRemote(request, facts),
-      );
-    },
+  const appended = await appendBody(call, (events, expected) => {
+    const request = { key, position, stale, events, firstTitle, ...expected, signal, operation };
+    return calls.run('appendEvents', request, (request, facts) =>
+      appender.appendRemote(request, facts),
+    );
   });
   return visible(appended, rights.maySeeCredentials);
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../json/rules.js';
 import { fromPathName } from '../../http/protocol.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import type { SessionService } from '../../model/session_service.js';
+import type { ServiceCore } from '../../service/service_core.js';
 import type { SessionAction, TakenRights } from '../rights/authorize.js';
 import type { ClientForm } from './client_form.js';
 import type { Parameters, ValuesOf } from './parameters.js';
@@ -12,6 +13,8 @@ import type { ResponseName, Schema } from './schemas.js';
 /** A request that is allowed, taken apart. */
 export interface RouteCall<Query = unknown> {
   readonly service: SessionService;
+  /** Absent: the service is a user's own. */
+  readonly core: ServiceCore | undefined;
   readonly appName: string;
   /** `''` if the path has none. */
   readonly userId: string;

@@ -4,9 +4,7 @@ import { isSummarised } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
 import type { Session } from '../../model/session.js';
 import { SessionError } from '../../errors/errors.js';
-import { CORE } from '../../model/initial_state.js';
 import type { ServiceCore } from '../../service/service_core.js';
-import type { SessionService } from '../../model/session_service.js';
 import type { RouteCall } from './route.js';
 
 /** Returns the session for the response, and adds its revisions to the headers. */
@@ -29,29 +27,17 @@ interface SessionRevisions {
   readonly revision?: number;
 }
 
-export function revisionsOf({ service }: RouteCall, { state }: Session): SessionRevisions {
-  const created = coreOf(service)?.handles.createdRevisionOf(state, NaN);
+export function revisionsOf({ service, core }: RouteCall, { state }: Session): SessionRevisions {
+  const created = core?.handles.createdRevisionOf(state, NaN);
   const revision = service.revisionOf({ state });
   if (created === undefined || Number.isNaN(created) || revision === undefined) return {};
   return { created, revision };
 }
 
 /** @throws SessionError `unsupported` for a service of a user's own */
-export function requireCore({ service }: RouteCall): ServiceCore {
-  const core = coreOf(service);
+export function requireCore({ core }: RouteCall): ServiceCore {
   if (core !== undefined) return core;
   const message =
     'The server does not serve a service of adk-session-wasm itself, but one around it.';
   throw new SessionError('unsupported', message);
-}
-
-/** Whether the service applies each operation of a client once. */
-export async function keepsOperationsOf(service: SessionService): Promise<boolean> {
-  // A closed service keeps none.
-  return (async () => coreOf(service)?.keepsOperations() ?? false)().catch(() => false);
-}
-
-/** Returns the core of a service of this package; `undefined` for a service of a user's own. */
-export function coreOf(service: SessionService): ServiceCore | undefined {
-  return (service as { [CORE]?: ServiceCore })[CORE];
 }
