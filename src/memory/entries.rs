@@ -27,28 +27,35 @@ struct SharedEntry<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// Looks the entries up. `makes`: creates the missing ones.
-    pub(super) fn of(apps: &'a mut Names<App>, plan: &Plan, makes: bool) -> Self {
+    pub(super) fn find(apps: &'a mut Names<App>, plan: &Plan) -> Self {
+        Self::look_up(apps, plan, false)
+    }
+
+    pub(super) fn find_or_create(apps: &'a mut Names<App>, plan: &Plan) -> Self {
+        Self::look_up(apps, plan, true)
+    }
+
+    fn look_up(apps: &'a mut Names<App>, plan: &Plan, creates: bool) -> Self {
         let mut entries = Self::default();
-        let Some((_, App { state, orders, users })) = apps.entry(&plan.target.app_name, makes)
+        let Some((_, App { state, orders, users })) = apps.entry(&plan.target.app_name, creates)
         else {
             return entries;
         };
         entries.app = Some(SharedEntry { state, orders });
         let Some((user_id, user)) =
-            plan.target.user_id.as_deref().and_then(|id| users.entry(id, makes))
+            plan.target.user_id.as_deref().and_then(|id| users.entry(id, creates))
         else {
             return entries;
         };
         let User { state, orders, sessions } = user;
         entries.user = Some((user_id, SharedEntry { state, orders }));
         entries.session =
-            plan.target.session_id.as_deref().and_then(|id| sessions.entry(id, makes));
+            plan.target.session_id.as_deref().and_then(|id| sessions.entry(id, creates));
         entries
     }
 
     /// Whether all entries that the plan names exist.
-    pub(super) fn is_whole(&self, plan: &Plan) -> bool {
+    pub(super) fn has_all(&self, plan: &Plan) -> bool {
         self.app.is_some()
             && self.user.is_some() == plan.target.user_id.is_some()
             && self.session.is_some() == plan.target.session_id.is_some()
@@ -88,7 +95,7 @@ impl<'a> Entries<'a> {
         session.events.len().min(revisions)
     }
 
-    /// Reserves memory for new entries, and checks that it has room for the texts of events.
+    /// Reserves memory for new keys and events, and checks that there is room for the events' texts.
     ///
     /// # Errors
     /// Fails with `quota_exceeded` if memory has no room.
@@ -128,7 +135,7 @@ impl<'a> Entries<'a> {
         let Some(((session_id, session), change)) = self.session.zip(changes.session) else {
             return;
         };
-        let key = ListPlace {
+        let place = ListPlace {
             time: session.head.last_update_time,
             session_id: Arc::clone(session_id),
             user_id: Arc::clone(user_id),
@@ -142,10 +149,10 @@ impl<'a> Entries<'a> {
         for orders in [app.orders, user.orders] {
             if is_new {
                 let create_time = session.head.create_time;
-                orders.by_creation.insert(ListPlace { time: create_time, ..key.clone() });
-                orders.by_update.insert(ListPlace { time, ..key.clone() });
-            } else if key.time != time {
-                orders.by_update.shift(&key, time);
+                orders.by_creation.insert(ListPlace { time: create_time, ..place.clone() });
+                orders.by_update.insert(ListPlace { time, ..place.clone() });
+            } else if place.time != time {
+                orders.by_update.set_time(&place, time);
             }
         }
     }

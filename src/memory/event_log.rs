@@ -14,8 +14,8 @@ use crate::platform::has_room;
 /// How many events a chunk holds. One growing vector would leave holes of its old sizes in wasm
 /// memory, which never shrinks.
 const CHUNK: usize = 1024;
-/// Bytes of removed texts below which compaction is not worth the copying.
-const LEAST_WASTE: usize = 64 << 10;
+/// The fewest bytes of removed texts for which copying the others is worth its time.
+const MIN_WASTED: usize = 64 << 10;
 
 #[derive(Debug)]
 struct LoggedEvent {
@@ -33,10 +33,11 @@ pub(super) struct EventLog {
     blocks: Blocks,
     /// Positions by event id; the ids themselves are stored in the blocks.
     positions: Index,
-    /// The replaced events: the revision of each one's last replacement, ascending, and its
-    /// position.
+    /// For each replaced event its revision, ascending, and its position.
     replaced: Vec<(Revision, usize)>,
+    /// The bytes of all ids and texts in the blocks.
     used: usize,
+    /// The bytes among them of replaced texts.
     wasted: usize,
 }
 
@@ -118,11 +119,11 @@ impl EventLog {
         self.compact();
     }
 
-    /// Copies the current texts into new blocks, without the removed ones, if these are many and memory
-    /// has room for the copies. Texts that leave no room for the next one in their block take up to
-    /// twice their length.
+    /// Copies the current texts into new blocks, if many were replaced and memory has room for the copies.
+    /// That takes up to twice their length, because a text that does not fit leaves the rest of its block
+    /// empty.
     fn compact(&mut self) {
-        let is_wasteful = self.wasted > LEAST_WASTE && self.wasted * 2 > self.used;
+        let is_wasteful = self.wasted > MIN_WASTED && self.wasted * 2 > self.used;
         if !is_wasteful || !has_room(2 * (self.used - self.wasted) + SPARE) {
             return;
         }
@@ -260,7 +261,7 @@ mod tests {
         for revision in 2..2_000 {
             log.write(row("changing", 2, revision, &format!("{long}{revision}")));
         }
-        assert!(log.used < 4 * LEAST_WASTE);
+        assert!(log.used < 4 * MIN_WASTED);
         assert_eq!(String::from(log.get("kept").unwrap().text), "kept");
         assert!(String::from(log.get("changing").unwrap().text).ends_with("1999"));
     }

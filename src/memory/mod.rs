@@ -33,7 +33,7 @@ type Visit<'a> = dyn FnMut(&ListPlace, &StoredSession) -> Result<(), Error> + 'a
 /// A storage in memory: its contents last as long as the storage. Its futures are always ready.
 #[derive(Debug, Default)]
 pub struct MemoryStorage {
-    // Locked within one verb only, and no verb awaits anything. See `MemoryStorage::contents`.
+    // Locked for one verb at a time. No verb awaits anything while it holds the lock.
     contents: Mutex<Contents>,
 }
 
@@ -77,16 +77,16 @@ impl StoredSession {
         if !window.only_markers {
             return events.window(window);
         }
-        let mut markers = markers.clone();
+        let mut places = markers.clone();
         if let Some(id) = window.place() {
             let Some(row) = events.get(id) else { return Default::default() };
-            markers.insert(row.seq);
+            places.insert(row.seq);
         }
         let mut texts = Vec::new();
-        for seq in markers.seqs {
+        for seq in places.seqs {
             texts.extend(events.at(seq));
         }
-        (texts, (!markers.are_lost).then(PageEdges::default))
+        (texts, (!places.is_incomplete).then(PageEdges::default))
     }
 
     fn row(&self, app_name: &str, user_id: &str, session_id: &str) -> SessionRow {
@@ -164,22 +164,21 @@ impl Contents {
 
     pub(crate) fn write(&mut self, write: &mut dyn Decide) -> Result<(), Error> {
         let plan = write.plan();
-        let mut entries = Entries::of(&mut self.apps, plan, false);
+        let mut entries = Entries::find(&mut self.apps, plan);
         require_room(entries.changed_len(plan) * ROW + SPARE)?;
         let found = entries.found(plan, self.floor);
         let Decision::Done(Some(changes)) = write.decide(found) else {
             return Ok(());
         };
         entries.reserve(&changes)?;
-        // Existing entries are looked up once. Missing ones are created only now, so a write that
-        // changes nothing creates nothing.
+        // Missing entries are created only now, so a write that changes nothing creates none.
         let plan = write.plan();
-        if entries.is_whole(plan) {
+        if entries.has_all(plan) {
             entries.write(changes);
             return Ok(());
         }
-        let entries = Entries::of(&mut self.apps, plan, true);
-        if !entries.is_whole(plan) {
+        let entries = Entries::find_or_create(&mut self.apps, plan);
+        if !entries.has_all(plan) {
             return Err(no_room());
         }
         let is_session = changes.session.is_some();
@@ -221,8 +220,8 @@ impl Contents {
         })
     }
 
-    /// Passes the sessions of a page to `visit` one by one, and returns the list without them. So
-    /// their texts need not be copied.
+    /// Passes the sessions of a page to `visit` one by one, so that their texts need not be copied. The
+    /// returned list has no sessions.
     pub(crate) fn list(
         &self,
         request: &ListRequest,
@@ -265,7 +264,8 @@ impl Contents {
         Ok(listing)
     }
 
-    /// Deletes, and returns the floor; `None` if the session is not as it was listed.
+    /// Deletes, and returns the floor. Returns `None` without a deletion if the session has changed since
+    /// it was listed.
     pub(crate) fn delete(&mut self, deletion: &Deletion) -> Option<Revision> {
         if let Deletion::UnchangedSession { key, .. } = deletion {
             let user = self.apps.get(&key.app_name).and_then(|app| app.users.get(&key.user_id));
@@ -288,7 +288,7 @@ impl Contents {
                 owners.remove(app_name, user_id, session_id);
             }
         };
-        let gone = match deletion {
+        let highest = match deletion {
             Deletion::Session(key) | Deletion::UnchangedSession { key, .. } => {
                 app.delete_sessions(&key.user_id, Some(&key.session_id), &mut forget)
             }
@@ -301,7 +301,7 @@ impl Contents {
         if app.state.is_none() && app.users.is_empty() {
             self.apps.remove(app_name);
         }
-        self.floor = self.floor.max(gone);
+        self.floor = self.floor.max(highest);
         Some(self.floor)
     }
 }
@@ -309,7 +309,7 @@ impl Contents {
 impl App {
     /// Deletes one of a user's sessions, or all of them. Returns the highest revision among them.
     ///
-    /// Calls `forget` with the user's id and the session's id for each.
+    /// Calls `forget` for each with the user's id and the session's id.
     fn delete_sessions(
         &mut self,
         user_id: &str,
@@ -320,7 +320,7 @@ impl App {
             return 0;
         };
         let owner: Arc<str> = Arc::from(user_id);
-        let mut gone = 0;
+        let mut highest = 0;
         let mut unlist = |session_id: &Arc<str>, session: &StoredSession| {
             forget(user_id, session_id);
             let SessionHead { last_update_time, create_time, .. } = session.head;
@@ -333,7 +333,7 @@ impl App {
                 orders.by_update.remove(&place(last_update_time));
                 orders.by_creation.remove(&place(create_time));
             }
-            gone = gone.max(session.head.revision);
+            highest = highest.max(session.head.revision);
         };
         match session_id {
             Some(session_id) => {
@@ -347,17 +347,17 @@ impl App {
                 }
             }
         }
-        self.forget_if_empty(user_id);
-        gone
+        self.remove_if_empty(user_id);
+        highest
     }
 
     fn delete_user_state(&mut self, user_id: &str) -> Revision {
         let row = self.users.get_mut(user_id).and_then(|user| user.state.take());
-        self.forget_if_empty(user_id);
+        self.remove_if_empty(user_id);
         last_revision(row)
     }
 
-    fn forget_if_empty(&mut self, user_id: &str) {
+    fn remove_if_empty(&mut self, user_id: &str) {
         if self
             .users
             .get(user_id)

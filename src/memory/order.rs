@@ -27,14 +27,14 @@ pub(super) struct Order {
 
 impl Order {
     /// Returns the index of the first chunk whose last key is not before `key`.
-    fn chunk(&self, key: &ListPlace) -> usize {
+    fn chunk_index(&self, key: &ListPlace) -> usize {
         self.chunks.partition_point(|chunk| chunk.last().is_some_and(|last| last < key))
     }
 
     /// Adds a key that is not in the list yet.
     pub(super) fn insert(&mut self, key: ListPlace) {
         self.len += 1;
-        let at = self.chunk(&key);
+        let at = self.chunk_index(&key);
         let Some(chunk) = self.chunks.get_mut(at) else {
             match self.chunks.last_mut() {
                 Some(last) if last.len() < CHUNK => last.push(key),
@@ -51,8 +51,8 @@ impl Order {
     }
 
     /// Changes the time of a key.
-    pub(super) fn shift(&mut self, key: &ListPlace, time: Timestamp) {
-        let at = self.chunk(key);
+    pub(super) fn set_time(&mut self, key: &ListPlace, time: Timestamp) {
+        let at = self.chunk_index(key);
         let Some(chunk) = self.chunks.get(at) else {
             return;
         };
@@ -61,7 +61,7 @@ impl Order {
         };
         let moved = ListPlace { time, ..key.clone() };
         let next = chunk.get(place + 1).or_else(|| self.chunks.get(at + 1)?.first());
-        // Usually the order stays the same.
+        // Mostly the key stays where it is.
         if time >= key.time && next.is_none_or(|next| moved < *next) {
             if let Some(key) = self.chunks.get_mut(at).and_then(|chunk| chunk.get_mut(place)) {
                 key.time = time;
@@ -73,7 +73,7 @@ impl Order {
     }
 
     pub(super) fn remove(&mut self, key: &ListPlace) {
-        let at = self.chunk(key);
+        let at = self.chunk_index(key);
         let Some(chunk) = self.chunks.get_mut(at) else {
             return;
         };
@@ -98,7 +98,7 @@ impl Order {
         after: Option<&ListPlace>,
         descending: bool,
     ) -> Vec<&ListPlace> {
-        let at = after.map(|after| self.chunk(after));
+        let at = after.map(|after| self.chunk_index(after));
         let chunks = match (at, descending) {
             (Some(at), false) => self.chunks.get(at..),
             (Some(at), true) => self.chunks.get(..=at),
@@ -148,8 +148,8 @@ mod properties {
         order.page(page, after.as_ref(), descending).iter().map(|key| key.time).collect()
     }
 
-    /// A step of a test: whether it adds or removes times; the first time, how many, and how far
-    /// apart.
+    /// A step of a test: whether it adds times or removes them, the first time, their number, and the
+    /// distance between them.
     fn step() -> impl Strategy<Value = (bool, u32, usize, usize)> {
         (any::<bool>(), 0..3_000_u32, 1..700_usize, 1..5_usize)
     }
@@ -174,11 +174,11 @@ mod properties {
                         // Moved away and back, or moved to a nearby time.
                         Ok(place) if come && !sorted.contains(&(now + 1)) => {
                             sorted[place] = now + 1;
-                            order.shift(&key(now), time(now + 1));
+                            order.set_time(&key(now), time(now + 1));
                         }
                         Ok(_) if come => {
-                            order.shift(&key(now), time(9_999));
-                            order.shift(&key(9_999), time(now));
+                            order.set_time(&key(now), time(9_999));
+                            order.set_time(&key(9_999), time(now));
                         }
                         Ok(place) if !come => {
                             sorted.remove(place);

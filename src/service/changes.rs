@@ -7,7 +7,7 @@ use crate::core::event::Event;
 use crate::core::read::{Rows, Window};
 use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::storage::Storage;
-use crate::core::write::{EventRow, SessionRow, merged};
+use crate::core::write::{EventRow, SessionRow, merge_scopes};
 use crate::service::StoredSessionService;
 use crate::service::session::{read_event, read_state};
 
@@ -82,7 +82,7 @@ impl<S: Storage> StoredSessionService<S> {
         });
         let events = events.collect::<Result<_, Error>>()?;
         let record = || format!("state of session {:?}", key.session_id);
-        let state = merged(&state, shared.as_ref().map(Option::as_ref))?;
+        let state = merge_scopes(&state, shared.as_ref().map(Option::as_ref))?;
         let state = read_state(&state, record)?;
         Ok(SessionChanges { head, changes: Some((events, state)) })
     }

@@ -28,7 +28,7 @@ async fn create(storage: &MemoryStorage, events: Vec<NewEvent>) -> SessionHead {
     let new = NewSession { events, ..NewSession::new(Delta::default(), time(3.0)) };
     let mut create = Create::new(key(), new).unwrap();
     storage.write(&mut create, &()).await.unwrap();
-    create.finish().unwrap().0
+    create.finish().unwrap().head
 }
 
 fn append(events: Vec<NewEvent>) -> Append {

@@ -39,48 +39,61 @@ struct Call {
     response: Option<usize>,
 }
 
-/// Puts hidden calls back, each right before the first response that remains. A response belongs to
-/// the latest call of its id before it. The responses to the other calls of that event come back too,
-/// or those calls would look pending. Returns the items, and which events came back.
+/// The calls of a history, and the call of each response: the latest one of its id before it.
+struct Calls {
+    calls: Vec<Call>,
+    /// For each response the index of its call.
+    of_responses: Vec<Option<usize>>,
+}
+
+impl Calls {
+    fn new(hidden: &[bool], sources: &Sources<'_>, ids: &CallIds<'_>) -> Self {
+        let mut calls: Vec<Call> = Vec::new();
+        let mut of_responses = Vec::new();
+        // For each id its latest call.
+        let mut latest: Vec<Option<usize>> = Vec::new();
+        let mut remaining = ids.calls.iter();
+        let mut next = remaining.next();
+        for [event, id] in ids.responses {
+            while let Some([at, id]) = next
+                && at <= event
+            {
+                let slot = *id as usize;
+                if slot >= latest.len() {
+                    latest.resize(slot + 1, None);
+                }
+                if let Some(latest) = latest.get_mut(slot)
+                    && sources.has(*at)
+                {
+                    *latest = Some(calls.len());
+                }
+                calls.push(Call { event: *at as usize, ..Call::default() });
+                next = remaining.next();
+            }
+            let index = latest.get(*id as usize).copied().flatten().filter(|_| sources.has(*event));
+            of_responses.push(index);
+            let Some(call) = index.and_then(|index| calls.get_mut(index)) else { continue };
+            let event = *event as usize;
+            call.is_answered |= hidden.get(event) == Some(&false);
+            let is_later = |known| sources.time(event) >= sources.time(known);
+            if call.response.is_none_or(is_later) {
+                call.response = Some(event);
+            }
+        }
+        Self { calls, of_responses }
+    }
+}
+
+/// Puts hidden calls back, each right before the first of its responses that remains. The responses to
+/// the other calls of that event come back too, or those calls would look pending. Returns the items,
+/// and which events came back.
 pub(super) fn recover(
     items: &[Item],
     hidden: &[bool],
     sources: &Sources<'_>,
     ids: &CallIds<'_>,
 ) -> (Vec<Item>, Vec<bool>) {
-    let mut calls = Vec::new();
-    // For each id its latest call.
-    let mut latest: Vec<Option<usize>> = Vec::new();
-    // For each response its call.
-    let mut answered = Vec::new();
-    let mut pending = ids.calls.iter();
-    let mut next = pending.next();
-    for [event, id] in ids.responses {
-        while let Some([at, id]) = next
-            && at <= event
-        {
-            let slot = *id as usize;
-            if slot >= latest.len() {
-                latest.resize(slot + 1, None);
-            }
-            if let Some(latest) = latest.get_mut(slot)
-                && sources.has(*at)
-            {
-                *latest = Some(calls.len());
-            }
-            calls.push(Call { event: *at as usize, ..Call::default() });
-            next = pending.next();
-        }
-        let call = latest.get(*id as usize).copied().flatten().filter(|_| sources.has(*event));
-        answered.push(call);
-        let Some(known) = call.and_then(|call| calls.get_mut(call)) else { continue };
-        let event = *event as usize;
-        known.is_answered |= hidden.get(event) == Some(&false);
-        let is_later = |known| sources.time(event) >= sources.time(known);
-        if known.response.is_none_or(is_later) {
-            known.response = Some(event);
-        }
-    }
+    let Calls { calls, of_responses } = Calls::new(hidden, sources, ids);
     let mut recovered = vec![false; hidden.len()];
     let mut with_calls = Vec::new();
     for item in items {
@@ -91,10 +104,10 @@ pub(super) fn recover(
             while let Some([at, _]) = ids.responses.get(response)
                 && *at as usize == event
             {
-                let call = answered.get(response).copied().flatten();
+                let index = of_responses.get(response).copied().flatten();
                 response += 1;
-                let Some(caller) = call.and_then(|call| calls.get(call)) else { continue };
-                let caller = caller.event;
+                let Some(call) = index.and_then(|index| calls.get(index)) else { continue };
+                let caller = call.event;
                 let mut add = |event: usize| {
                     let Some(is_recovered) = recovered.get_mut(event) else { return false };
                     let is_new = hidden.get(event) == Some(&true) && !*is_recovered;

@@ -10,13 +10,13 @@ pub(super) struct Summary {
     pub end: f64,
 }
 
-/// The compactions that are shown, by their starts, and so by their ends: none contains another.
+/// The compactions that are shown, by their starts. None contains another, so their ends ascend too.
 #[derive(Debug, Default)]
 pub(super) struct Summaries(pub Vec<Summary>);
 
 impl Summaries {
-    /// Of ranges that contain each other the largest is shown, of equal ones the last. Ranges that
-    /// overlap in part are both shown.
+    /// A range that lies in another one is not shown. If two are equal, the last one is shown. Ranges
+    /// that overlap in part are both shown.
     pub fn new(marks: &[Mark], live: &[bool]) -> Self {
         let mut shown: Vec<Summary> = Vec::new();
         for (compaction, (mark, live)) in marks.iter().zip(live).enumerate() {
@@ -38,17 +38,17 @@ impl Summaries {
     /// Returns whether a summary replaces an event of that time.
     pub fn cover(&self, time: f64) -> bool {
         let after = self.0.partition_point(|shown| shown.start <= time);
-        // Of the ranges that start by then, the last one ends last.
+        // The last range that starts by then also ends last.
         let last = after.checked_sub(1).and_then(|last| self.0.get(last));
         last.is_some_and(|shown| time <= shown.end)
     }
 }
 
 impl Summary {
-    /// Returns the summary, and how many marks stand before it: those up to the last event before
-    /// the compaction that is not later than its end. That is the last event that the summary
-    /// replaces, unless events stand there in another order than that of time.
-    pub fn placed(&self, marks: &[Mark], live: &[bool]) -> (usize, Item) {
+    /// Returns the summary, and how many marks stand before it. It follows the last event before the
+    /// compaction whose time is not after its end. If the events are in the order of their times,
+    /// that is the last event that the summary replaces.
+    pub fn place(&self, marks: &[Mark], live: &[bool]) -> (usize, Item) {
         let (mut place, mut agent_event) = (0, None);
         let before = marks.iter().zip(live).enumerate().take(self.compaction);
         for (index, (mark, live)) in before.rev() {

@@ -1,8 +1,8 @@
 //! Views of a history: which events count after rewinds and compactions.
 //!
-//! Nothing is ever deleted by a rewind or a compaction: each is one event, a marker. A [`Mark`]
-//! says of an event what the rules need to know. They read no text; names of invocations and of
-//! function calls are numbers that the caller gives out.
+//! A rewind or a compaction deletes nothing: it is one event, a marker. A [`Mark`] has what the rules
+//! need to know of an event. The rules read no text: the caller gives numbers to the names of
+//! invocations and function calls.
 //!
 //! | [`Reader`] | which events it gets |
 //! |---|---|
@@ -68,7 +68,7 @@ pub enum Kind {
     },
 }
 
-/// For whom a view is.
+/// The reader that a view is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
     /// A person.
@@ -118,7 +118,7 @@ impl View {
         let mut placed = Vec::new();
         for summary in &summaries.0 {
             if reader != Reader::Transcript && summary.end > compacted_end {
-                placed.push(summary.placed(marks, &live));
+                placed.push(summary.place(marks, &live));
             }
         }
         let mut items = Vec::new();
@@ -129,7 +129,7 @@ impl View {
         let mut is_any_hidden = false;
         let states = hidden.iter_mut().zip(&live);
         for (index, (mark, (hidden, live))) in marks.iter().zip(states).enumerate() {
-            add_placed(&mut items, &placed, index);
+            add_summaries(&mut items, &placed, index);
             // The framework itself hides what its own compactions replace.
             let is_compacted = reader != Reader::Framework && mark.time <= compacted_end;
             let is_hidden = match mark.kind {
@@ -147,7 +147,7 @@ impl View {
                 items.push(Item::Event(index));
             }
         }
-        add_placed(&mut items, &placed, marks.len());
+        add_summaries(&mut items, &placed, marks.len());
         let mut summarised = Vec::new();
         if is_any_hidden {
             let sources = Sources { marks, live: &live };
@@ -165,8 +165,8 @@ impl View {
     }
 }
 
-/// Adds the summaries of a place, the one that ends first before the others.
-fn add_placed(items: &mut Vec<Item>, placed: &[(usize, Item)], place: usize) {
+/// Adds the summaries that stand at a place, in the order of their ends.
+fn add_summaries(items: &mut Vec<Item>, placed: &[(usize, Item)], place: usize) {
     for (at, summary) in placed {
         if *at == place {
             items.push(*summary);

@@ -2,9 +2,9 @@
 
 use super::{Kind, Mark};
 
-/// Returns which events no rewind has undone. A rewind drops itself and the events back to the
-/// first one of its invocation, wherever that stands before it; the walk from the end then goes on
-/// before that event. A rewind whose invocation does not come before it drops only itself.
+/// Returns which events are live: no rewind has undone them. A walk from the end finds the rewinds.
+/// Each undoes itself and all events back to the first one of the invocation that it names, and the
+/// walk continues before that event. If no such event comes before it, a rewind undoes only itself.
 pub(crate) fn live_events(marks: &[Mark]) -> Vec<bool> {
     let mut live = vec![true; marks.len()];
     let is_rewind = |mark: &Mark| matches!(mark.kind, Kind::Rewind { .. });
@@ -19,8 +19,8 @@ pub(crate) fn live_events(marks: &[Mark]) -> Vec<bool> {
             _ => None,
         };
         let cut = before.filter(|cut| *cut < at).unwrap_or(at);
-        if let Some(dropped) = live.get_mut(cut..=at) {
-            dropped.fill(false);
+        if let Some(undone) = live.get_mut(cut..=at) {
+            undone.fill(false);
         }
         end = cut;
     }

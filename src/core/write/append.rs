@@ -9,7 +9,7 @@ use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
 use crate::core::write::compute::{Compute, ComputeDelta, Computed};
 use crate::core::write::marker_places::MarkerPlaces;
-use crate::core::write::outcome::{Appended, Decided, Outcome};
+use crate::core::write::outcome::{Appended, Effect, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet};
 use crate::core::write::resolved_position::{Progress, ResolvedPosition};
 use crate::core::write::rows::{EventRow, Found, StoredEvent, stored_state};
@@ -50,7 +50,7 @@ pub enum HandlePosition {
 #[derive(Debug)]
 pub struct Append {
     plan: Plan,
-    /// What the plan so far has found out.
+    /// What the plans so far have found out.
     progress: Progress,
     /// The same for the next plan, if the last decision needs more rows.
     next_progress: Option<Progress>,
@@ -169,10 +169,10 @@ impl Append {
         found: &Found,
     ) -> LookBack {
         let look_back = self.progress.look_back;
-        // A write without a handle has missed nothing.
+        // Without a handle nothing can be missed.
         let Some(since) = position.since else { return look_back };
         let has_missed = before.revision > since;
-        // Such a handle is refused anyway.
+        // The policy refuses a handle that has missed events, with or without rewinds.
         if !has_missed || self.policy == StalePolicy::Reject {
             return look_back;
         }
@@ -180,7 +180,7 @@ impl Append {
             // A retry finds its events stored. If they directly follow what the handle has, it has
             // missed nothing before them, and gets nothing after them.
             let last = since + self.events.len() as Revision;
-            let stored = compared(&self.events, &found.events).into_iter();
+            let stored = match_stored(&self.events, &found.events).into_iter();
             let is_next = |event: &StoredEvent| event.is_same && event.revision <= last;
             let is_retry = stored.filter(is_next).count() == self.events.len();
             if is_retry { look_back } else { LookBack::Missed }
@@ -191,8 +191,8 @@ impl Append {
         }
     }
 
-    /// Returns the handle's position, once the rows tell it and are all that the decision needs.
-    /// Fails with the progress for another plan.
+    /// Returns the handle's position if the rows are all that the decision needs. Otherwise fails with
+    /// the progress for another plan.
     fn position_in(
         &self,
         before: SessionHead,
@@ -204,7 +204,7 @@ impl Append {
             let position = Some(ResolvedPosition::of_event(before, seq));
             return Err(Progress { position, ..self.progress });
         };
-        if !self.progress.sees_states && self.missed_replacement(position, found) {
+        if !self.progress.sees_states && self.brings_replacement(position, found) {
             // Few appends need the states, and reading them costs time in proportion to their size.
             return Err(Progress { sees_states: true, ..self.progress });
         }
@@ -215,8 +215,8 @@ impl Append {
         Ok(position)
     }
 
-    /// Whether the handle missed the replacement of an event.
-    fn missed_replacement(&self, position: ResolvedPosition, found: &Found) -> bool {
+    /// Whether the append brings the handle a replacement that it has missed.
+    fn brings_replacement(&self, position: ResolvedPosition, found: &Found) -> bool {
         let Some(since) = position.since else { return false };
         let is_replaced = |row: &EventRow| row.revision > since && row.seq != row.revision;
         self.policy == StalePolicy::Merge && found.changed.iter().any(is_replaced)
@@ -228,21 +228,22 @@ impl Append {
         position: ResolvedPosition,
         before: SessionHead,
         mut found: Found,
-    ) -> Decided<Appended> {
+    ) -> Result<Effect<Appended>, Error> {
         found.check_revisions(self.events.len())?;
         if position.is_of_another(before) {
-            return Err(self.gone());
+            return Err(self.not_found());
         }
         let events =
             if self.compute_delta(&found)? { self.events.as_slice() } else { Default::default() };
-        let stored = compared(events, &found.events);
+        let stored = match_stored(events, &found.events);
         let written = WrittenEvents::of(events, &stored, before, found.floor);
         let head = written.head;
         // An event that is stored already is no conflict, so a retry is safe under every policy.
         let is_written = head.revision != before.revision;
-        let all = self.progress.look_back == LookBack::All;
-        let has_missed = |since: &Revision| all && has_rewind(&found.changed, *since);
-        let undone = position.since.filter(has_missed).map(|_| undone_invocations(&found.changed));
+        let reads_all = self.progress.look_back == LookBack::All;
+        let missed_rewind = |since: &Revision| reads_all && has_rewind(&found.changed, *since);
+        let undone =
+            position.since.filter(missed_rewind).map(|_| undone_invocations(&found.changed));
         let stale_reason = || self.stale_reason(position, before, &found, undone.as_deref());
         if is_written && let Some((reason, expected)) = stale_reason() {
             let (session_id, actual) = (self.session_id(), before.revision);
@@ -257,7 +258,7 @@ impl Append {
             return Err(Error::EventConflict { session_id: self.session_id(), actual });
         }
         let state = self.progress.sees_states.then(|| stored_state(&found)).transpose()?;
-        let stored_rows = if all { &found.changed } else { &found.events };
+        let stored_rows = if reads_all { &found.changed } else { &found.events };
         let changes = is_written.then(|| Changes {
             session: Some(SessionChange {
                 head,
@@ -274,7 +275,7 @@ impl Append {
         if let Some(changes) = &changes {
             changes.check_sizes(&found)?;
         }
-        if all {
+        if reads_all {
             let is_missed =
                 |row: &EventRow| position.since.is_some_and(|since| row.revision > since);
             found.changed.retain(is_missed);
@@ -285,7 +286,8 @@ impl Append {
         };
         let (unchanged, placed, since) = (written.unchanged, written.placed, position.since);
         let shared = changes.as_ref().map(Changes::shared_revisions).unwrap_or_default();
-        Ok((Appended { head, unchanged, placed, missed, state, since, undone, shared }, changes))
+        let result = Appended { head, unchanged, placed, missed, state, since, undone, shared };
+        Ok(Effect { result, changes })
     }
 
     /// Computes the delta, if the append does so. Returns `false` if there is nothing to append: the
@@ -326,7 +328,7 @@ impl Append {
         self.plan.target.session_id.clone().unwrap_or_default()
     }
 
-    fn gone(&self) -> Error {
+    fn not_found(&self) -> Error {
         Error::NotFound { session_id: self.session_id() }
     }
 }
@@ -339,13 +341,13 @@ impl Decide for Append {
     fn decide(&mut self, found: Found) -> Decision {
         self.next_progress = None;
         let Some(before) = found.session else {
-            let refusal = Err(self.gone());
+            let refusal = Err(self.not_found());
             return self.outcome.set(refusal);
         };
         match self.position_in(before, &found) {
             Ok(position) => {
-                let decided = self.write(position, before, found);
-                self.outcome.set(decided)
+                let effect = self.write(position, before, found);
+                self.outcome.set(effect)
             }
             Err(progress) => {
                 self.outcome = Outcome::NONE;
@@ -363,8 +365,8 @@ impl Decide for Append {
     }
 }
 
-/// Compares the stored events with the new ones. No other code looks at a text.
-fn compared(events: &[NewEvent], rows: &[EventRow]) -> Vec<StoredEvent> {
+/// Finds the stored event of each new one that has its id, and compares their texts.
+fn match_stored(events: &[NewEvent], rows: &[EventRow]) -> Vec<StoredEvent> {
     let mut stored = Vec::new();
     if rows.is_empty() {
         return stored;

@@ -7,9 +7,9 @@ use crate::core::session::{Description, SessionHead, SessionKey, Timestamp};
 use crate::core::state::{ByOwner, Delta, ScopedState, StateChanges};
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
 use crate::core::write::marker_places::MarkerPlaces;
-use crate::core::write::outcome::{Created, Decided, Outcome};
+use crate::core::write::outcome::{CreatedSession, Effect, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet, Target};
-use crate::core::write::rows::{EventChange, EventRow, Found, SharedRow, merged};
+use crate::core::write::rows::{EventChange, EventRow, Found, SharedRow, merge_scopes};
 use crate::core::write::{Decide, Decision};
 
 /// A session to create.
@@ -19,7 +19,8 @@ pub struct NewSession {
     pub state: Delta,
     /// The events that the session begins with. Their deltas change the initial state, in order.
     pub events: Vec<NewEvent>,
-    /// Changes that no event carries. They follow the events' deltas, and are stored in all scopes.
+    /// Changes of the state that follow the events' deltas. They are stored in all scopes, whatever
+    /// `shares_state` is.
     pub delta: Delta,
     /// When a session from elsewhere was last updated; `None` for `now`. A later event wins.
     pub last_update_time: Option<Timestamp>,
@@ -56,7 +57,7 @@ pub struct Create {
     create_time: Timestamp,
     events: Vec<NewEvent>,
     description: Description,
-    outcome: Outcome<Created>,
+    outcome: Outcome<CreatedSession>,
 }
 
 impl Create {
@@ -86,11 +87,11 @@ impl Create {
     ///
     /// # Errors
     /// Fails with `already_exists` if the key was taken, or with another reason of the refusal.
-    pub fn finish(self) -> Result<Created, Error> {
+    pub fn finish(self) -> Result<CreatedSession, Error> {
         self.outcome.finish()
     }
 
-    fn decide_on(&self, found: &Found) -> Decided<Created> {
+    fn decide_on(&self, found: &Found) -> Result<Effect<CreatedSession>, Error> {
         found.check_revisions(self.events.len())?;
         if found.session.is_some() {
             let Target { app_name, user_id, session_id } = self.plan.target.clone();
@@ -110,10 +111,10 @@ impl Create {
         let head = SessionHead { created, revision, last_update_time, create_time };
         let shared = SharedChange::of(found, self.state.shared.clone());
         let rows = found.shared.as_ref().zip(self.state.shared.as_ref());
-        let rows = rows.map(|(row, changes)| changed(row, changes));
+        let rows = rows.map(|(row, changes)| row_after(row, changes));
         let mut session_state = ScopedState::default();
         session_state.apply(self.state.session.clone());
-        let state = merged(&session_state, rows.as_ref().map(Option::as_ref))?;
+        let state = merge_scopes(&session_state, rows.as_ref().map(Option::as_ref))?;
         let session = Some(SessionChange {
             head,
             state: self.state.session.clone(),
@@ -122,7 +123,8 @@ impl Create {
         });
         let changes = Changes { session, shared, events };
         changes.check_sizes(found)?;
-        Ok(((head, state, changes.shared_revisions()), Some(changes)))
+        let result = CreatedSession { head, state, shared: changes.shared_revisions() };
+        Ok(Effect { result, changes: Some(changes) })
     }
 }
 
@@ -132,12 +134,12 @@ impl Decide for Create {
     }
 
     fn decide(&mut self, found: Found) -> Decision {
-        let decided = self.decide_on(&found);
-        self.outcome.set(decided)
+        let effect = self.decide_on(&found);
+        self.outcome.set(effect)
     }
 }
 
-/// Two events with one id cannot both be stored, and a new session has none to replace.
+/// Refuses two events with one id: a new session has no event that the second one could replace.
 fn check_ids(events: &[NewEvent]) -> Result<(), Error> {
     let mut indexes = Names::<Option<usize>>::default();
     for (index, event) in events.iter().enumerate() {
@@ -153,7 +155,7 @@ fn check_ids(events: &[NewEvent]) -> Result<(), Error> {
 }
 
 /// Returns the row of a shared state after the changes.
-fn changed(row: &Option<SharedRow>, changes: &StateChanges) -> Option<SharedRow> {
+fn row_after(row: &Option<SharedRow>, changes: &StateChanges) -> Option<SharedRow> {
     let mut row = row.clone();
     if !changes.is_empty() {
         row.get_or_insert_default().state.apply(changes.clone());

@@ -5,7 +5,7 @@ use crate::core::session::{Description, SessionKey};
 use crate::core::state::{ByOwner, StateChanges};
 use crate::core::write::changes::{Changes, SessionChange};
 use crate::core::write::marker_places::MarkerPlaces;
-use crate::core::write::outcome::Outcome;
+use crate::core::write::outcome::{Effect, Outcome};
 use crate::core::write::plan::Plan;
 use crate::core::write::rows::Found;
 use crate::core::write::{Decide, Decision};
@@ -52,6 +52,6 @@ impl Decide for Describe {
                 events: Vec::new(),
             }
         });
-        self.outcome.set(Ok((changes.is_some(), changes)))
+        self.outcome.set(Ok(Effect { result: changes.is_some(), changes }))
     }
 }

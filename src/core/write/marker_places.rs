@@ -1,26 +1,27 @@
-//! The places of a session's markers, by which its views are found without reading it whole.
+//! The places of a session's markers. With them a storage finds the markers without reading the
+//! whole session.
 
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
 use crate::core::session::{NEVER, Revision};
 use crate::core::write::rows::{EventChange, EventRow};
-use crate::core::write::undone::{number_of, place_of};
+use crate::core::write::undone::{insertion_index, number_of};
 
 /// The places of a session's markers, and of the first events of the invocations that they rewind.
-/// Other places among them do no harm.
+/// It may also hold places of other events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MarkerPlaces {
     /// The `seq` of each of these events, ascending.
     pub seqs: Vec<Revision>,
-    /// Whether one may be missing: an event was replaced by one of another invocation.
-    pub are_lost: bool,
+    /// Whether a place may be missing, because an event was replaced by one of another invocation.
+    pub is_incomplete: bool,
 }
 
 impl MarkerPlaces {
-    /// The places of markers among written events. `stored` has all other events of the session if one of the written
-    /// events is a rewind, and the replaced events otherwise.
+    /// The places of markers among written events. If one of these is a rewind, `stored` has all events
+    /// that were stored before. Otherwise it has the replaced ones.
     pub(super) fn of(events: &[NewEvent], changes: &[EventChange], stored: &[EventRow]) -> Self {
-        let mut markers = Self::default();
+        let mut places = Self::default();
         let mut targets = Names::default();
         for EventChange { index, row } in changes {
             let is_marker = events.get(*index).is_some_and(|event| event.is_marker);
@@ -30,37 +31,35 @@ impl MarkerPlaces {
             }
             let turn = row.text.turn();
             if is_marker {
-                markers.insert(row.seq);
+                places.insert(row.seq);
                 if let Some(target) = turn.rewinds_before {
-                    markers.are_lost |= number_of(&mut targets, &target).is_none();
+                    places.is_incomplete |= number_of(&mut targets, &target).is_none();
                 }
             }
             if is_replaced {
-                let before = stored.iter().find(|before| before.seq == row.seq);
-                markers.are_lost |=
-                    before.is_none_or(|row| row.text.turn().invocation != turn.invocation);
+                let replaced = stored.iter().find(|stored| stored.seq == row.seq);
+                places.is_incomplete |=
+                    replaced.is_none_or(|row| row.text.turn().invocation != turn.invocation);
             }
         }
-        markers.insert_firsts(&targets, changes, stored);
-        markers
+        places.insert_first_events(&targets, changes, stored);
+        places
     }
 
-    /// Adds the first event of each of these invocations.
-    fn insert_firsts(
+    /// Adds the place of the first event of each of these invocations.
+    fn insert_first_events(
         &mut self,
-        targets: &Names<Option<u32>>,
+        invocations: &Names<Option<u32>>,
         changes: &[EventChange],
         stored: &[EventRow],
     ) {
-        let mut firsts = vec![NEVER; targets.len()];
+        let mut firsts = vec![NEVER; invocations.len()];
         if firsts.is_empty() {
             return;
         }
-        for at in 0..stored.len() + changes.len() {
-            let change = || Some(&changes.get(at.wrapping_sub(stored.len()))?.row);
-            let Some(row) = stored.get(at).or_else(change) else { continue };
+        for row in stored.iter().chain(changes.iter().map(|change| &change.row)) {
             let Some(invocation) = row.text.turn().invocation else { continue };
-            let number = targets.get(&invocation).copied().flatten().unwrap_or(u32::MAX);
+            let Some(number) = invocations.get(&invocation).copied().flatten() else { continue };
             if let Some(first) = firsts.get_mut(number as usize) {
                 *first = row.seq.min(*first);
             }
@@ -72,19 +71,19 @@ impl MarkerPlaces {
         }
     }
 
-    /// Adds the places of a later write. Without any marker, no place can be lost.
+    /// Adds the places of a later write. Without any marker, no place can be missing.
     pub(crate) fn add(&mut self, later: &Self) {
-        let are_there = !(self.seqs.is_empty() && later.seqs.is_empty());
-        self.are_lost |= later.are_lost && are_there;
+        let is_empty = self.seqs.is_empty() && later.seqs.is_empty();
+        self.is_incomplete |= later.is_incomplete && !is_empty;
         for seq in &later.seqs {
             self.insert(*seq);
         }
     }
 
     pub(crate) fn insert(&mut self, seq: Revision) {
-        let place = place_of(&self.seqs, seq);
-        if self.seqs.get(place) != Some(&seq) {
-            self.seqs.insert(place, seq);
+        let index = insertion_index(&self.seqs, seq);
+        if self.seqs.get(index) != Some(&seq) {
+            self.seqs.insert(index, seq);
         }
     }
 }

@@ -26,9 +26,9 @@ pub use compute::{ComputeDelta, Computed};
 pub use create::{Create, NewSession};
 pub use describe::Describe;
 pub use marker_places::MarkerPlaces;
-pub use outcome::{Appended, Created};
+pub use outcome::{Appended, CreatedSession};
 pub use plan::{Plan, Repetition, ScopeSet, Target};
-pub(crate) use rows::merged;
+pub(crate) use rows::merge_scopes;
 pub use rows::{EventChange, EventRow, Found, SessionRow, SharedRow};
 pub use update::Update;
 
@@ -58,7 +58,6 @@ pub trait Decide: SendOutsideWasm {
 pub enum Decision {
     /// Write these changes, and commit. `None`: there is nothing to write, or the write is refused.
     Done(Option<Changes>),
-    /// Write nothing. The decision needs other rows: the write will be carried out once more, with
-    /// another plan.
+    /// Write nothing. The decision needs other rows: the write is repeated with another plan.
     NeedsRows,
 }

@@ -8,8 +8,12 @@ use crate::core::write::Decision;
 use crate::core::write::changes::{Changes, SharedRevisions};
 use crate::core::write::rows::EventRow;
 
-/// The result of a write and its changes, or the reason of its refusal.
-pub(super) type Decided<T> = Result<(T, Option<Changes>), Error>;
+/// What a write does if it is committed.
+pub(super) struct Effect<T> {
+    pub(super) result: T,
+    /// `None` if there is nothing to write.
+    pub(super) changes: Option<Changes>,
+}
 
 /// The outcome of the last decision.
 #[derive(Debug)]
@@ -19,9 +23,10 @@ impl<T> Outcome<T> {
     /// Before the first decision, and while the decision needs more rows.
     pub(super) const NONE: Self = Self(None);
 
-    pub(super) fn set(&mut self, decided: Decided<T>) -> Decision {
-        let (outcome, changes) = match decided {
-            Ok((result, changes)) => (Ok(result), changes),
+    /// Keeps the result or the reason of the refusal, and returns what the storage has to do.
+    pub(super) fn set(&mut self, effect: Result<Effect<T>, Error>) -> Decision {
+        let (outcome, changes) = match effect {
+            Ok(Effect { result, changes }) => (Ok(result), changes),
             Err(refusal) => (Err(refusal), None),
         };
         self.0 = Some(outcome);
@@ -34,16 +39,23 @@ impl<T> Outcome<T> {
     }
 }
 
-/// A created session: its head, its merged state, and the new revisions of the shared states.
-pub type Created = (SessionHead, String, SharedRevisions);
+/// The result of a creation.
+#[derive(Debug, Clone)]
+pub struct CreatedSession {
+    /// The session's revisions and times.
+    pub head: SessionHead,
+    /// The JSON object of the state, with the keys of all scopes.
+    pub state: String,
+    /// The new revisions of the shared states.
+    pub shared: SharedRevisions,
+}
 
 /// The result of an append.
 #[derive(Debug, Clone)]
 pub struct Appended {
     /// The session's revisions and time after the append.
     pub head: SessionHead,
-    /// The events that were stored already with the same content: their indexes and stored
-    /// revisions.
+    /// The index and the revision of each event that was stored before with the same content.
     pub unchanged: Vec<(usize, Revision)>,
     /// The `seq` and the revision of each event of the append, in its order.
     pub placed: Vec<(Revision, Revision)>,

@@ -4,7 +4,7 @@ use crate::core::session::{Revision, SessionHead};
 use crate::core::write::rows::Found;
 use crate::core::write::undone::LookBack;
 
-/// The position of a handle in the history of its session.
+/// The position of a handle, once it is known which revision the handle has.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ResolvedPosition {
     /// The revision at which its session was created; `None` without a handle.
@@ -15,10 +15,10 @@ pub(super) struct ResolvedPosition {
     pub(super) is_of_event: bool,
 }
 
-/// The knowledge that plans gather until the append can be decided. Most appends need one plan.
+/// What an append knows from the rows of its plans so far. Most appends need one plan.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Progress {
-    /// `None` until the handle's last event was looked up.
+    /// `None` until the handle's last event is looked up.
     pub(super) position: Option<ResolvedPosition>,
     /// Whether all states are read, not only the ones that the append changes.
     pub(super) sees_states: bool,
@@ -46,8 +46,8 @@ impl ResolvedPosition {
         self.created.is_some_and(|created| head.created != created)
     }
 
-    /// Whether the session was changed other than through this handle. Without a revision only new events count: such a
-    /// handle cannot know whether earlier events were replaced.
+    /// Whether the session was changed other than through this handle. If only the handle's last event is
+    /// known, only new events count: replaced ones may be on the handle already.
     pub(super) fn is_stale(self, found: &Found, head: SessionHead) -> bool {
         let Some(since) = self.since else { return false };
         if !self.is_of_event {

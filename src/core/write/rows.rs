@@ -1,4 +1,4 @@
-//! Stored rows, the rows that a write gets to see, and the state that an agent sees of them.
+//! Stored rows, the rows that a write reads, and the state that agents read from them.
 
 use std::sync::Arc;
 
@@ -75,8 +75,8 @@ pub struct Found {
     pub shared: ByOwner<Option<SharedRow>>,
     /// The stored events with one of the requested ids.
     pub events: Vec<EventRow>,
-    /// The events written after the requested revision, in any order. In some storages others write
-    /// without revisions: there the list also holds events that may have been written since.
+    /// The events written after the requested revision, in any order. If other programs write to the
+    /// storage without revisions, also events that may have been written since.
     pub changed: Vec<EventRow>,
     /// New rows get revisions greater than this one.
     pub floor: Revision,
@@ -112,7 +112,7 @@ pub(super) struct StoredEvent {
 }
 
 /// Returns all scopes merged into one JSON object. Fails if that object would be too large.
-pub(crate) fn merged(
+pub(crate) fn merge_scopes(
     session: &ScopedState,
     shared: ByOwner<Option<&SharedRow>>,
 ) -> Result<String, Error> {
@@ -126,5 +126,5 @@ pub(crate) fn merged(
 /// Returns the stored state as readers see it.
 pub(super) fn stored_state(found: &Found) -> Result<String, Error> {
     let state = found.state.clone().unwrap_or_default();
-    merged(&state, found.shared.as_ref().map(Option::as_ref))
+    merge_scopes(&state, found.shared.as_ref().map(Option::as_ref))
 }

@@ -1,7 +1,7 @@
 //! Runs that a rewind has undone. Their later events are refused: they would be live again.
 //!
-//! This is the only rule that reads events' texts. Its rows come from any storage, and a storage
-//! has nothing else that names an invocation. Only an append over a missed rewind reads many.
+//! The rule reads the texts of events, because rows have no column for the invocation. Only an append
+//! whose handle has missed a rewind reads many of them.
 
 use std::sync::Arc;
 
@@ -11,19 +11,18 @@ use crate::core::names::Names;
 use crate::core::session::Revision;
 use crate::core::write::rows::EventRow;
 
-/// How many events an append reads to find rewinds that its handle has missed.
+/// Which events an append reads to find rewinds that its handle has missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LookBack {
     /// Those that the policy needs.
     Policy,
     /// Those that the handle has missed. There may be a rewind among them.
     Missed,
-    /// All: there is a rewind among the missed ones, or the append has one. A rewind may undo any
-    /// event before it.
+    /// All: a missed event or an event of the append is a rewind, which may undo any event before it.
     All,
 }
 
-/// Whether one of the new events is a rewind whose place is to be kept.
+/// Whether one of the new events is a rewind, over a storage that keeps the places of markers.
 pub(super) fn has_new_rewind(events: &[NewEvent]) -> bool {
     events.iter().any(|event| event.is_marker && event.text.turn().rewinds_before.is_some())
 }
@@ -35,7 +34,7 @@ pub(super) fn has_rewind(rows: &[EventRow], since: Revision) -> bool {
 
 /// Returns the invocations that rewinds have undone: the last event of each is not live.
 ///
-/// `rows` are all events of the session, mostly by `seq`.
+/// `rows` are all events of the session, in any order.
 pub(super) fn undone_invocations(rows: &[EventRow]) -> Vec<Arc<str>> {
     let mut numbers = Names::default();
     let (mut seqs, mut marks) = (Vec::new(), Vec::new());
@@ -44,9 +43,9 @@ pub(super) fn undone_invocations(rows: &[EventRow]) -> Vec<Arc<str>> {
         let before = rewinds_before.and_then(|name| number_of(&mut numbers, &name));
         let kind = before.map_or(Kind::Fixed, |before| Kind::Rewind { before });
         let invocation = invocation.and_then(|name| number_of(&mut numbers, &name));
-        let place = place_of(&seqs, row.seq);
-        seqs.insert(place, row.seq);
-        marks.insert(place, Mark { invocation, time: 0.0, kind });
+        let index = insertion_index(&seqs, row.seq);
+        seqs.insert(index, row.seq);
+        marks.insert(index, Mark { invocation, time: 0.0, kind });
     }
     let mut ends_live = vec![true; numbers.len()];
     for (mark, is_live) in marks.iter().zip(live_events(&marks)) {
@@ -55,13 +54,13 @@ pub(super) fn undone_invocations(rows: &[EventRow]) -> Vec<Arc<str>> {
             *end = is_live;
         }
     }
-    // Names are numbered in their order.
+    // Invocations are numbered in the order in which `Names` lists them.
     let names = numbers.iter().map(|(name, _)| Arc::clone(name));
     names.zip(ends_live).filter(|(_, is_live)| !is_live).map(|(name, _)| name).collect()
 }
 
-/// Returns whether an event continues one of these invocations. A summary of `@google/adk` names no
-/// invocation: it may sum up undone events.
+/// Returns whether an event continues one of these invocations. A summary of `@google/adk` has no
+/// invocation. It counts, because it may sum up undone events.
 pub(super) fn continues_undone(events: &[NewEvent], undone: &[Arc<str>]) -> bool {
     events.iter().any(|event| {
         let Turn { invocation, is_compacted, .. } = event.text.turn();
@@ -69,7 +68,8 @@ pub(super) fn continues_undone(events: &[NewEvent], undone: &[Arc<str>]) -> bool
     })
 }
 
-/// Returns the number of an invocation. They are counted from 0.
+/// Returns the number of an invocation, and gives it the next one if it has none. `None` if memory has no
+/// room.
 pub(super) fn number_of(invocations: &mut Names<Option<u32>>, name: &str) -> Option<u32> {
     let next = invocations.len() as u32;
     let number = invocations.get_or_default(name)?;
@@ -77,8 +77,9 @@ pub(super) fn number_of(invocations: &mut Names<Option<u32>>, name: &str) -> Opt
     *number
 }
 
-/// Returns the place of a `seq` among ascending ones. A sort would make the wasm 3 KB larger.
+/// Returns the index at which a `seq` is inserted into ascending ones. A sort would make the wasm 3 KB
+/// larger.
 #[inline(never)]
-pub(super) fn place_of(seqs: &[Revision], seq: Revision) -> usize {
+pub(super) fn insertion_index(seqs: &[Revision], seq: Revision) -> usize {
     seqs.partition_point(|other| *other < seq)
 }

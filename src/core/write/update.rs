@@ -5,7 +5,7 @@ use crate::core::session::check_owner;
 use crate::core::state::{ByOwner, Delta};
 use crate::core::write::changes::{Changes, SharedChange, SharedRevisions};
 use crate::core::write::compute::{Compute, ComputeDelta};
-use crate::core::write::outcome::{Decided, Outcome};
+use crate::core::write::outcome::{Effect, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet, Target};
 use crate::core::write::rows::Found;
 use crate::core::write::{Decide, Decision};
@@ -69,7 +69,7 @@ impl Update {
         Ok(())
     }
 
-    fn decide_on(&mut self, found: &Found) -> Decided<SharedRevisions> {
+    fn decide_on(&mut self, found: &Found) -> Result<Effect<SharedRevisions>, Error> {
         found.check_revisions(0)?;
         if let Some(compute) = &mut self.compute {
             self.delta = compute.call(found)?.delta;
@@ -78,9 +78,9 @@ impl Update {
         let shared = SharedChange::of(found, self.delta.shared.clone());
         let changes = Changes { session: None, shared, events: Vec::new() };
         changes.check_sizes(found)?;
-        let updated = changes.shared_revisions();
-        let is_any = updated != SharedRevisions::default();
-        Ok((updated, is_any.then_some(changes)))
+        let result = changes.shared_revisions();
+        let is_any = result != SharedRevisions::default();
+        Ok(Effect { result, changes: is_any.then_some(changes) })
     }
 }
 
@@ -90,7 +90,7 @@ impl Decide for Update {
     }
 
     fn decide(&mut self, found: Found) -> Decision {
-        let decided = self.decide_on(&found);
-        self.outcome.set(decided)
+        let effect = self.decide_on(&found);
+        self.outcome.set(effect)
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct WrittenEvents {
     pub(super) unchanged: Vec<(usize, Revision)>,
     /// See [`Appended::placed`](crate::core::write::Appended::placed).
     pub(super) placed: Vec<(Revision, Revision)>,
-    /// The indexes of the events that would replace another one than they may, and the revision of that
+    /// The index of each event that may not replace the stored one with its id, and the revision of that
     /// one; `None` if none is stored.
     pub(super) conflicts: Vec<(usize, Option<Revision>)>,
 }
@@ -44,7 +44,7 @@ impl WrittenEvents {
     }
 
     fn write_all(&mut self, events: &[NewEvent], stored: &[StoredEvent], floor: Revision) {
-        // The rows of the events before, and the index of the last event with each id.
+        // The rows of the earlier events, and the index of the last event with each id.
         let mut rows: Vec<StoredEvent> = Vec::new();
         let mut indexes = Names::<usize>::default();
         let mut stored = stored.iter().peekable();
@@ -79,7 +79,7 @@ impl WrittenEvents {
                 }
             };
             self.placed.push((row.seq, row.revision));
-            // Only later events of the same append ask for it.
+            // Only later events of this append need the row.
             if events.len() > 1 {
                 rows.push(row);
                 if let Some(last) = indexes.get_or_default(&event.id) {

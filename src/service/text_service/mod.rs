@@ -14,7 +14,9 @@ use crate::core::read::{ListOrder, ListPage, ListPlace, ListRequest, Rows, Windo
 use crate::core::session::{Description, SessionHead, SessionKey, check_owner};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::{Storage, carry_out};
-use crate::core::write::{Create, Decide, NewSession, SessionRow, SharedRow, Target, merged};
+use crate::core::write::{
+    Create, CreatedSession, Decide, NewSession, SessionRow, SharedRow, Target, merge_scopes,
+};
 
 /// How many times `get_or_create_session` retries when a session can be neither read nor created.
 const MAX_ROUNDS: u32 = 100;
@@ -47,7 +49,7 @@ impl ReadSession {
         shared: ByOwner<Option<&SharedRow>>,
         events: Vec<EventText>,
     ) -> Result<Self, Error> {
-        let state = merged(&row.state, shared)?;
+        let state = merge_scopes(&row.state, shared)?;
         let SessionRow { key, head, description, .. } = row;
         Ok(Self { key, head, state, events, description })
     }
@@ -78,7 +80,7 @@ impl<S: Storage> TextService<S> {
         description.apply(new.description.clone());
         let mut create = Create::new(key.clone(), new)?;
         self.write(&mut create).await?;
-        let (head, state, _) = create.finish()?;
+        let CreatedSession { head, state, .. } = create.finish()?;
         Ok(ReadSession { key, head, state, events, description })
     }
 

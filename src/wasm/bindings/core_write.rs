@@ -16,7 +16,8 @@ use crate::core::error::Error;
 use crate::core::session::{Description, SessionHead, Timestamp};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::write::{
-    Changes, Decision, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow, merged,
+    Changes, Decision, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow,
+    merge_scopes,
 };
 use crate::wasm::bindings::appends::{Appends, Texts};
 use crate::wasm::bindings::computed::{computing_append, update};
@@ -200,7 +201,7 @@ pub fn merge_states(
     let state = read_row(state, 0.0, record)?.state;
     let user = user.map(|text| read_row(&text, 0.0, "user state")).transpose()?;
     let app = app.map(|text| read_row(&text, 0.0, "app state")).transpose()?;
-    Ok(merged(&state, ByOwner { user: user.as_ref(), app: app.as_ref() })?)
+    Ok(merge_scopes(&state, ByOwner { user: user.as_ref(), app: app.as_ref() })?)
 }
 
 /// Reads a state. `record` names it in an error.

@@ -6,7 +6,8 @@ use wasm_bindgen::JsValue;
 use crate::core::error::Error;
 use crate::core::session::Revision;
 use crate::core::write::{
-    Append, Appended, Create, Decide, Decision, Describe, Found, Plan, SharedRevisions, Update,
+    Append, Appended, Create, CreatedSession, Decide, Decision, Describe, Found, Plan,
+    SharedRevisions, Update,
 };
 use crate::wasm::bindings::values::{JsResult, array_of, changed_to_javascript, opened, push2};
 
@@ -40,7 +41,7 @@ impl JsWrite for Creation {
         match self.create.finish() {
             Err(Error::AlreadyExists { .. }) if self.if_absent => Ok(JsValue::UNDEFINED),
             created => {
-                let (head, state, shared) = created?;
+                let CreatedSession { head, state, shared } = created?;
                 let session = opened(head, &state, &Array::new());
                 let [user, app] = revision_numbers(shared);
                 push2(&session, user, app);

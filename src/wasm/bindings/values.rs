@@ -8,7 +8,7 @@ use crate::core::event::EventText;
 use crate::core::read::{PageEdges, Rows};
 use crate::core::session::{Description, SessionHead};
 use crate::core::storage::is_same_json;
-use crate::core::write::{EventRow, SharedRow, merged};
+use crate::core::write::{EventRow, SharedRow, merge_scopes};
 
 /// A result for JavaScript, or a promise of it.
 pub(super) type JsResult = Result<JsValue, JsValue>;
@@ -66,7 +66,7 @@ pub(super) fn session_to_javascript(rows: Rows<Fragments>) -> JsResult {
         return Ok(JsValue::UNDEFINED);
     };
     let events = if changed.is_empty() { events } else { changed_to_javascript(changed) };
-    let state = merged(&row.state, shared.as_ref().map(Option::as_ref))?;
+    let state = merge_scopes(&row.state, shared.as_ref().map(Option::as_ref))?;
     let session = opened(row.head, &state, &events);
     push_description(&session, &row.description);
     Ok(session.into())

@@ -11,7 +11,7 @@ use crate::wasm::indexed_db::records::schema::EVENTS;
 use crate::wasm::object::Record;
 
 /// Requests the records with the session's markers, and the record with the event at `seq`. Returns
-/// the `seq`s of these events; `None` if places are lost.
+/// the `seq`s of these events; `None` if a place may be missing.
 pub(super) fn ask(
     transaction: &Transaction,
     session: &Record,
@@ -21,7 +21,7 @@ pub(super) fn ask(
     if let Some(seq) = seq {
         markers.insert(seq as Revision);
     }
-    if markers.are_lost {
+    if markers.is_incomplete {
         return None;
     }
     for seq in &markers.seqs {

@@ -156,7 +156,7 @@ impl Record {
         }
     }
 
-    /// Returns the places of a session's markers. Damaged ones count as lost.
+    /// Returns the places of a session's markers. Damaged ones count as incomplete.
     pub(crate) fn markers(&self) -> MarkerPlaces {
         let markers = self.get(MARKERS);
         let stored = markers.dyn_ref::<Float64Array>();
@@ -164,7 +164,7 @@ impl Record {
         for seq in stored.map(Float64Array::to_vec).unwrap_or_default() {
             seqs.push(seq as Revision);
         }
-        MarkerPlaces { seqs, are_lost: stored.is_none() && !markers.is_undefined() }
+        MarkerPlaces { seqs, is_incomplete: stored.is_none() && !markers.is_undefined() }
     }
 
     pub(crate) fn add_markers(&self, new: &MarkerPlaces) {
@@ -178,7 +178,7 @@ impl Record {
             seqs.push(seq as f64);
         }
         let stored = Float64Array::from(seqs.as_slice()).into();
-        self.set(MARKERS, &if markers.are_lost { JsValue::NULL } else { stored });
+        self.set(MARKERS, &if markers.is_incomplete { JsValue::NULL } else { stored });
     }
 
     /// Whether a session is as a deletion requires it.
