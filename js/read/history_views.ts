@@ -54,10 +54,14 @@ interface CachedView extends Pick<ViewEnd, 'summarised' | 'hiddenUntil'> {
   readonly storedIds: readonly string[];
   /** How many stored events follow the last marker. */
   readonly countAfterMarker: number;
+  /** When its first events were read: a time of `performance.now()`. */
+  readonly readAt: number;
 }
 
 const MAX_CACHED_VIEWS = 100;
 const MAX_CACHED_EVENTS = 300;
+/** An event that another program deletes with SQL is no changed event, so a view shows it for up to this time. */
+const MAX_CACHED_MS = 60_000;
 /** If a read has too few events to decide the end of a view, the next one has this many times as many. */
 export const GROWTH = 4;
 /** How often markers are read while other writers change the session. After that, all events are read. */
@@ -100,7 +104,11 @@ export class ViewReader {
     }
     const name = JSON.stringify([key.appName, key.userId, key.sessionId, view, skipsCorrupt]);
     const cached = this.#cache.get(name);
-    const isUsable = cached !== undefined && cached.limit >= last && cached.countAfterMarker < last;
+    const isUsable =
+      cached !== undefined &&
+      cached.limit >= last &&
+      cached.countAfterMarker < last &&
+      performance.now() - cached.readAt < MAX_CACHED_MS;
     return after(isUsable ? source.changed(cached.revision) : undefined, (session) => {
       const hasChanges = isUsable && session !== undefined;
       const continued = hasChanges ? this.#continue(name, cached, session, last) : undefined;
@@ -216,6 +224,7 @@ function cachedView({ read, ...end }: ViewEnd, limit: number): CachedView {
     storedIds: stored.map(({ id }) => id),
     countAfterMarker: stored.length - 1 - stored.findLastIndex(isMarker),
     hiddenUntil: end.hiddenUntil,
+    readAt: performance.now(),
   };
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 
+import SqliteDatabase from 'better-sqlite3';
 import { mapStorage } from '../../../examples/map_storage.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { isMarker } from '../../../js/history/marks.js';
@@ -17,6 +18,7 @@ import {
 } from '../../../js/index.js';
 import { missingCalls } from '../../../js/read/history_window.js';
 import { cutPage } from '../../../js/storage/cut_page.js';
+import { sqliteFiles } from '../../interop/database/shared_databases.js';
 import { randomNumbers } from '../read/list_model.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -62,6 +64,8 @@ async function shown(service: SessionService, view: HistoryView, last: number) {
 }
 
 describe('The end of a view', () => {
+  const newFile = sqliteFiles();
+
   it('is read again at the cost of its events, whatever the history', async () => {
     const { service, loaded } = await recorded();
     const session = await service.createSession(key);
@@ -137,6 +141,22 @@ describe('The end of a view', () => {
     assert.equal(await service.loadOlder(window, 4), true);
     assert.deepEqual(idsOf(window.events), ['e2983', 'e2984', 'e2985', 'e2986', ...ids]);
     assert.deepEqual(loaded, [3, 9], 'the markers, and the page with one event more');
+  });
+
+  it('is read again after a minute, because no change tells of an event that was deleted with SQL', async (t) => {
+    const { ours } = await newFile();
+    const service = new DatabaseSessionService(ours);
+    const session = await service.createSession(key);
+    const events = [event('a', 'i1'), event('b', 'i2'), event('c', 'i3'), rewound('r', 'i3')];
+    await service.appendEvents({ session, events });
+    assert.deepEqual(idsOf(await shown(service, 'model', 3)), ['a', 'b']);
+    const file = new SqliteDatabase(ours.slice('sqlite:'.length));
+    file.exec("delete from events where id = 'a'");
+    file.close();
+    const now = performance.now();
+    t.mock.method(performance, 'now', () => now + 60_001);
+    assert.deepEqual(idsOf(await shown(service, 'model', 3)), ['b']);
+    await service.close();
   });
 
   for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {

@@ -40,13 +40,16 @@ describe('A view after a rewind', () => {
     });
     const actions = { ...createEventActions(), rewindBeforeInvocationId: target };
     await append(...turns, { id: 'r', invocationId: 'r', author: 'user', actions });
+    // A longer window than before is not read from the cached end of the view.
+    let numRecentEvents = 8;
     const live = async (): Promise<number> => {
       await append({ invocationId: 'next' });
-      const config = { view: 'transcript', numRecentEvents: 8 } as const;
+      numRecentEvents += 1;
+      const config = { view: 'transcript', numRecentEvents } as const;
       const { events } = (await service.getSession({ ...key, config }))!;
       const stored = (await service.getSession(key))!.events;
       const all = viewOf(stored, 'transcript').events;
-      assert.deepEqual(events, all.slice(-8));
+      assert.deepEqual(events, all.slice(-numRecentEvents));
       return all.length;
     };
     const end = async () => {
