@@ -24,6 +24,8 @@ import { killRunning, runStep } from './toolchain/steps.mjs';
 
 const clippy = '--all-targets --all-features -- -D warnings';
 
+const MOST_MINUTES_OF_A_FILE = 20;
+
 /** The package that the other steps load. */
 const build = check('build', 'npm run build:js');
 
@@ -136,7 +138,9 @@ function fileTests(name, files, tools, added = {}) {
   // Several files at a time, because most wait for a server, the disk or a browser, which has processes of its own. Node's
   // default is one less than the cores.
   const atOnce = tools === undefined ? 3 : 2;
-  const runner = ['node', '--enable-source-maps', '--test', '--test-reporter', 'spec'];
+  // A file whose process does not end fails by its name, before its step is ended as a whole.
+  const limit = `--test-timeout=${MOST_MINUTES_OF_A_FILE * 60_000}`;
+  const runner = ['node', '--enable-source-maps', '--test', limit, '--test-reporter', 'spec'];
   const command = (/** @type {NodeJS.ProcessEnv} */ env) => {
     Object.assign(env, added);
     return [...runner, `--test-concurrency=${atOnce}`, ...files().map(compiledPath)];

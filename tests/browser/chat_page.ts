@@ -5,6 +5,12 @@ import type { Scenarios, Tab } from './tab.js';
 
 type Page = Tab<Scenarios>;
 
+/**
+ * A message whose answer has many words, at 50 ms each: a page on a busy machine may render several at once, and still
+ * shows a beginning. As short as a title.
+ */
+export const MANY_WORDS = 'a b c d e f g h i j k l m n o p q r s t u v w x y z';
+
 /** Sends a message by the page's form. */
 export async function say(page: Page, text: string): Promise<void> {
   await page.evaluate(`(() => {

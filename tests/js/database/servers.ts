@@ -91,13 +91,15 @@ async function startServer(recipe: Recipe): Promise<Server> {
       }
     },
     async suspend() {
-      const processes = withChildren(child?.pid);
-      for (const pid of processes) process.kill(pid, 'SIGSTOP');
-      // A thread stops after `kill` returns, and could answer one more request until then.
-      while (!processes.every(isStopped)) await pause(1);
+      if (child?.pid === undefined) return;
+      // The parent first: while it is stopped it starts no child, and one that ends stays as a zombie that takes signals.
+      await stop([child.pid]);
+      await stop(childrenOf(child.pid));
     },
     resume() {
-      for (const pid of withChildren(child?.pid)) process.kill(pid, 'SIGCONT');
+      if (child?.pid === undefined) return;
+      // The parent last: it removes the zombies, and a signal to a removed process throws.
+      for (const pid of [...childrenOf(child.pid), child.pid]) process.kill(pid, 'SIGCONT');
     },
     async kill() {
       if (child === undefined || hasEnded()) return;
@@ -105,7 +107,7 @@ async function startServer(recipe: Recipe): Promise<Server> {
       // A child process of PostgreSQL outlives its parent, and could answer meanwhile. So all processes are killed.
       // They are stopped first: a process that sees another die would end by itself, and `kill` would not find it.
       await server.suspend();
-      for (const pid of withChildren(child.pid)) process.kill(pid, 'SIGKILL');
+      for (const pid of [...childrenOf(child.pid), child.pid]) process.kill(pid, 'SIGKILL');
       await ended;
     },
     async remove() {
@@ -117,11 +119,16 @@ async function startServer(recipe: Recipe): Promise<Server> {
   return server;
 }
 
-/** A process and its children: PostgreSQL has one for each connection. */
-function withChildren(pid: number | undefined): number[] {
-  if (pid === undefined) return [];
+/** PostgreSQL has a child process for each connection. */
+function childrenOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return [pid, ...children.split(' ').filter(Boolean).map(Number)];
+  return children.split(' ').filter(Boolean).map(Number);
+}
+
+async function stop(processes: readonly number[]): Promise<void> {
+  for (const pid of processes) process.kill(pid, 'SIGSTOP');
+  // A thread stops after `kill` returns, and could answer one more request until then.
+  while (!processes.every(isStopped)) await pause(1);
 }
 
 /** Returns whether all threads of a process are stopped, or have ended. */

@@ -8,7 +8,15 @@ import { copyFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Browser, openBrowser } from '../../browser/browser.js';
-import { assertStreamed, click, record, say, shows, until } from '../../browser/chat_page.js';
+import {
+  assertStreamed,
+  click,
+  MANY_WORDS,
+  record,
+  say,
+  shows,
+  until,
+} from '../../browser/chat_page.js';
 import { html, serve } from '../../browser/server.js';
 import { startApiServer } from '../../interop/api_server/api_server.js';
 import { emptied, freePort, startPostgres } from '../../js/database/servers.js';
@@ -47,11 +55,12 @@ describe('The example', { timeout: 300_000 }, () => {
       await page.evaluate(leaveName);
       await click(page, 'nav button', 'New chat');
       await record(page, '.draft');
-      await say(page, 'Hello!');
-      await shows(page, '.title', ['Hello!']);
-      await shows(page, '.stored', ['user Hello!', 'guide Dear guest, you said: Hello!']);
-      await assertStreamed(page, 'guide Dear guest, you said: Hello!');
-      await shows(page, 'h1', ['Hello!']);
+      await say(page, MANY_WORDS);
+      await shows(page, '.title', [MANY_WORDS]);
+      const answer = `guide Dear guest, you said: ${MANY_WORDS}`;
+      await shows(page, '.stored', [`user ${MANY_WORDS}`, answer]);
+      await assertStreamed(page, answer);
+      await shows(page, 'h1', [MANY_WORDS]);
       await page.evaluate(`(() => {
         const input = document.querySelector('label input');
         input.value = 'Ada';
@@ -63,15 +72,15 @@ describe('The example', { timeout: 300_000 }, () => {
       const other = await browser.openTab(`${server.origin}/`);
       await until(other, `document.querySelector('form') !== null`);
       await say(other, 'And here?');
-      await shows(page, '.title', ['And here?', 'Hello!']);
+      await shows(page, '.title', ['And here?', MANY_WORDS]);
       await click(page, '.title', 'And here?');
       await shows(page, '.stored', ['user And here?', 'guide Dear Ada, you said: And here?']);
       await click(page, 'p button:not(.title)', 'Delete');
-      await shows(other, '.title', ['Hello!']);
+      await shows(other, '.title', [MANY_WORDS]);
 
       await page.open(`${server.origin}/`);
-      await click(page, '.title', 'Hello!');
-      await shows(page, '.stored', ['user Hello!', 'guide Dear guest, you said: Hello!']);
+      await click(page, '.title', MANY_WORDS);
+      await shows(page, '.stored', [`user ${MANY_WORDS}`, answer]);
     } finally {
       await server.close();
     }
@@ -125,17 +134,18 @@ describe('The example', { timeout: 300_000 }, () => {
       const page = await browser.openTab(url);
       await until(page, `!document.querySelector('form').hidden`);
       await record(page, 'li:last-child');
-      await say(page, 'Hello!');
-      await shows(page, 'li', ['Hello!', 'Message 1 was: Hello!']);
-      await shows(page, 'nav a', ['New chat', 'Hello!']);
-      await assertStreamed(page, 'Message 1 was: Hello!');
+      await say(page, MANY_WORDS);
+      const answer = `Message 1 was: ${MANY_WORDS}`;
+      await shows(page, 'li', [MANY_WORDS, answer]);
+      await shows(page, 'nav a', ['New chat', MANY_WORDS]);
+      await assertStreamed(page, answer);
       await click(page, 'nav a', 'New chat');
       await shows(page, 'li', []);
       await say(page, 'Another');
-      await shows(page, 'nav a', ['New chat', 'Another', 'Hello!']);
+      await shows(page, 'nav a', ['New chat', 'Another', MANY_WORDS]);
       await page.open(url);
-      await click(page, 'nav a', 'Hello!');
-      await shows(page, 'li', ['Hello!', 'Message 1 was: Hello!']);
+      await click(page, 'nav a', MANY_WORDS);
+      await shows(page, 'li', [MANY_WORDS, answer]);
       const ended = once(server, 'exit');
       server.kill('SIGTERM');
       assert.deepEqual(await ended, [0, null]);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBrowser } from '../../browser/browser.js';
-import { assertStreamed, record, say, shows, until } from '../../browser/chat_page.js';
+import { assertStreamed, MANY_WORDS, record, say, shows, until } from '../../browser/chat_page.js';
 import { assertManifest, copyExample } from '../examples/example.js';
 import { NEXT, NEXT_ENV } from './frameworks.js';
 import { type Host, projectWith, runQuietly } from './host.js';
@@ -32,12 +32,13 @@ async function check(): Promise<string> {
       const other = await browser.openTab(origin);
       for (const tab of [page, other]) await until(tab, `document.querySelector('p') === null`);
       await record(page, '.draft');
-      await say(page, 'Hello!');
-      const turn = ['user Hello!', 'guide You said: Hello!'];
+      await say(page, MANY_WORDS);
+      const answer = `guide You said: ${MANY_WORDS}`;
+      const turn = [`user ${MANY_WORDS}`, answer];
       await shows(page, '.stored', turn);
       await shows(other, '.stored', turn);
       await until(page, `document.querySelector('.draft') === null`);
-      await assertStreamed(page, 'guide You said: Hello!');
+      await assertStreamed(page, answer);
       await page.open(origin);
       await shows(page, '.stored', turn);
     } finally {
