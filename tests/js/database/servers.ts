@@ -102,7 +102,7 @@ async function startServer(recipe: Recipe): Promise<Server> {
       for (const pid of [...childrenOf(child.pid), child.pid]) process.kill(pid, 'SIGCONT');
     },
     async kill() {
-      if (child === undefined || hasEnded()) return;
+      if (child?.pid === undefined || hasEnded()) return;
       const ended = once(child, 'exit');
       // A child process of PostgreSQL outlives its parent, and could answer meanwhile. So all processes are killed.
       // They are stopped first: a process that sees another die would end by itself, and `kill` would not find it.
