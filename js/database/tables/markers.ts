@@ -3,23 +3,24 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Engine } from '../engine/engine.js';
 
 /**
- * Each marker has one of these texts: Python's names, or ours in an event that is also stored as its own JSON.
- * The quotes after a name are left out, because that JSON escapes them.
+ * Each marker has a text of one of these patterns: Python's names or ours, in an event that may also be stored as its own
+ * JSON, which escapes quotes. Each append tests them all. So they are few, and begin with letters that are rare, since
+ * SQLite compares further at each such letter (1 µs an append less than five whole names).
  */
-const MARKER_TEXTS = [
-  'rewind_before_invocation_id',
-  'rewindBeforeInvocationId',
-  '"compaction',
-  'is_compacted',
-  'isCompacted',
+const MARKER_PATTERNS = [
+  // rewind_before_invocation_id, rewindBeforeInvocationId
+  '%rewind%efore%nvocation%',
+  '%mpaction%',
+  // is_compacted, isCompacted
+  '%mpacted%',
 ];
 
 /**
- * Returns the condition that an event may be a marker. Messages with these texts fulfil it too. It has literals
+ * Returns the condition that an event may be a marker. Messages with such texts fulfil it too. It has literals
  * instead of parameters, because the index has the same condition.
  */
 export function mayBeMarker({ json }: Pick<Engine, 'json'>): RawBuilder<boolean> {
   const text = json(sql.ref('event_data'));
-  const conditions = MARKER_TEXTS.map((part) => sql`${text} like ${sql.lit(`%${part}%`)}`);
+  const conditions = MARKER_PATTERNS.map((pattern) => sql`${text} like ${sql.lit(pattern)}`);
   return sql`(${sql.join(conditions, sql` or `)})`;
 }

@@ -43,7 +43,7 @@ async function readsByIndices(
   takeQueries();
   const last = ['e2987', 'e2988', 'e2989'];
   assert.deepEqual(await lastIds(service, 3), last);
-  const isOfMarkers = (query: string) => query.includes('rewind_before_invocation_id');
+  const isOfMarkers = (query: string) => query.includes('%mpaction%');
   const isScan = (query: string) => query.includes('row_number');
   const searched = takeQueries().filter(isOfMarkers);
   assert.deepEqual(searched.map(isScan), [false, true]);
