@@ -37,13 +37,13 @@ export type {
   DeleteSessionRequest,
   GetSessionConfig,
   GetSessionRequest,
-  HistoryView,
   JsonValue,
   Session,
   SessionChanges,
   SessionParent,
   UpdateStateRequest,
 } from './model/session.js';
+export type { HistoryView } from './model/values/history_view.js';
 export type {
   ListSessionsRequest,
   ListSessionsResponse,

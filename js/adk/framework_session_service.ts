@@ -7,9 +7,9 @@ import type {
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
-  HistoryView,
   RevisionCheck,
 } from '../model/session.js';
+import type { HistoryView } from '../model/values/history_view.js';
 import type {
   ListSessionsPageRequest,
   ListSessionsRequest,

@@ -6,7 +6,7 @@ import { requireObject, requireOneOf, requireText, requireWhole } from '../error
 import { invalidValue } from '../errors/invalid.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import { requireUser } from '../model/values/ids.js';
-import type { HistoryView } from '../model/session.js';
+import type { HistoryView } from '../model/values/history_view.js';
 import type { SessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { GivenItem, StoredMessage } from './messages.js';

@@ -6,7 +6,8 @@ import { isPromise } from '../members/is_promise.js';
 import { rawOf } from '../members/raw.js';
 import type { Event } from '../model/event/event.js';
 import { requireId } from '../model/values/ids.js';
-import type { CompositeSessionKey, HistoryView, Session } from '../model/session.js';
+import type { CompositeSessionKey, Session } from '../model/session.js';
+import type { HistoryView } from '../model/values/history_view.js';
 import type { HandlePosition } from '../wasm/appends.js';
 
 /** The data that a service keeps about a handle that it gave out or has appended through. */

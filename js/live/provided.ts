@@ -1,5 +1,6 @@
 import { SessionError } from '../errors/errors.js';
-import type { CompositeSessionKey, HistoryView } from '../model/session.js';
+import type { CompositeSessionKey } from '../model/session.js';
+import type { HistoryView } from '../model/values/history_view.js';
 import type { SessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { LiveSession } from './live_session.js';

@@ -1,5 +1,6 @@
 import type { Event } from './event/event.js';
-import type { Abortable, CompositeSessionKey, HistoryView } from './session.js';
+import type { Abortable, CompositeSessionKey } from './session.js';
+import type { HistoryView } from './values/history_view.js';
 
 /**
  * The request of a page of a session's events. Without `before` and `after`: the last events.

@@ -1,6 +1,7 @@
 import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
 import type { Event, NewEvent } from './event/event.js';
 import type { HostAbortSignal } from './host.js';
+import type { HistoryView } from './values/history_view.js';
 
 /**
  * A value that JSON can represent. State values are of this type.
@@ -177,24 +178,6 @@ export interface SessionChanges {
   /** Replaces all labels. See {@link CreateSessionRequest.labels}. */
   labels?: Readonly<Record<string, string>> | null | undefined;
 }
-
-/**
- * Which events of a history a reader gets.
- *
- * - `'raw'`: all, as they are stored.
- * - `'transcript'`: those for a person. Undone turns and the markers of rewinds and compactions are left out.
- * - `'model'`: those for the agents of `@google/adk`. The summary of a compaction of Python replaces the events that
- *   it sums up.
- *
- * @example
- * ```ts
- * import type { GetSessionConfig, HistoryView } from 'adk-session-wasm';
- *
- * const view: HistoryView = 'transcript';
- * const lastShown: GetSessionConfig = { numRecentEvents: 20, view };
- * ```
- */
-export type HistoryView = 'raw' | 'transcript' | 'model';
 
 /**
  * Selects the events that a read returns.

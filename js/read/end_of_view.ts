@@ -3,7 +3,7 @@ import { compactedEndOf, compactionOf, isFilled } from '../history/marks.js';
 import { viewOf, type ViewedEvents } from '../history/view.js';
 import type { Event } from '../model/event/event.js';
 import { partsOf } from '../model/event/parts.js';
-import type { HistoryView } from '../model/session.js';
+import type { HistoryView } from '../model/values/history_view.js';
 
 /**
  * Computes the last `count` events of a view. The markers, and the first events that rewinds name, decide which of the

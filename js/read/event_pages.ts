@@ -1,5 +1,4 @@
 import { after, type MaybePromise, requireNotAborted, takeOptions } from '../call/call.js';
-import { isMarker } from '../history/marks.js';
 import { optionalBoolean, optionalCount, requireOneOf } from '../errors/option_values.js';
 import { invalid } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
@@ -10,23 +9,16 @@ import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/even
 import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { requireId, requireKey, requireUser } from '../model/values/ids.js';
-import type { Abortable, CompositeSessionKey, HistoryView, Session } from '../model/session.js';
+import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
+import { HISTORY_VIEWS } from '../model/values/history_view.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { StateShape } from '../state/state_shape.js';
-import {
-  callOf,
-  type PageRequest,
-  type ReadMarkers,
-  type ReadPage,
-  type ReadSession,
-} from '../storage/backend.js';
+import { callOf, type PageRequest, type ReadPage } from '../storage/backend.js';
 import { cursorText, foreignCursor, readPlace } from './cursor.js';
 import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
 import type { ReaderParts } from './session_reader.js';
 import { initialStateOf, sumSession } from './session_info.js';
-import { hasPages, pageOfView } from './end_of_view.js';
-import { GROWTH, HISTORY_VIEWS } from './history_views.js';
-import { ViewPages } from './view_pages.js';
+import { readPage } from './read_page.js';
 
 /** The most events of a page. */
 const MAX_PAGE = 1000;
@@ -75,9 +67,9 @@ export class EventPages {
     const direction = walk === 'asc' || newer !== undefined ? 'after' : 'before';
     // The caller of a walk back may need its first page only. With the second one it reads on to the end.
     const isToEnd = walk === 'asc' || (walk === 'desc' && isAtCursor);
-    const page = { key, direction, eventId, limit, withCount, isToEnd, skipCorrupt } as const;
     const view = requireOneOf('view', request.view ?? 'raw', HISTORY_VIEWS);
-    return after(this.readPage(view, { ...page, ...callOf(request) }), (read) => {
+    const page = { key, direction, eventId, limit, withCount, isToEnd, skipCorrupt, view } as const;
+    return after(this.readPage({ ...page, ...callOf(request) }), (read) => {
       const { created, events, hasOlder, firstId, eventCount } = read;
       if (events === undefined || (wasCreated !== undefined && wasCreated !== created)) {
         throw foreignCursor(member, EVENT_CURSOR, 'of a deleted session or event');
@@ -94,64 +86,14 @@ export class EventPages {
     });
   }
 
-  /** Reads a page of a view. Loads the whole history only if the page needs it. */
-  readPage(view: HistoryView, page: PageRequest): MaybePromise<ReadPage> {
-    if (view === 'raw') return this.readFromBackend(page);
-    requireId('sessionId', page.key.sessionId);
-    const markers = this.#parts.call<ReadMarkers | 'computed' | undefined>(
-      page.signal,
-      (backend) => (backend.computesViews ? 'computed' : backend.markers?.(page)),
-    );
-    return after(markers, (markers) => {
-      if (markers === 'computed') return this.readFromBackend({ ...page, view });
-      const read = markers && this.#readByMarkers(markers, view, page);
-      return after(read, (read) => read ?? this.#readWhole(view, page));
-    });
-  }
-
-  /**
-   * Reads a page of a view without the whole history. Returns `undefined` if the page needs that, or if the session
-   * has changed since the markers were read.
-   *
-   * Without markers the page is the stored one. With markers, the whole history is needed for the count of a view, for
-   * a page after an event, and for the view for models if there is a compaction. Any other page needs only the markers
-   * and the events before it.
-   */
-  #readByMarkers(
-    markers: ReadMarkers,
-    view: Exclude<HistoryView, 'raw'>,
-    page: PageRequest,
-  ): MaybePromise<ReadPage | undefined> {
-    const isSame = ({ created, revision }: ReadPage): boolean =>
-      created === markers.created && revision === markers.revision;
-    if (!markers.events.some(isMarker)) {
-      return after(this.readFromBackend(page), (read) => (isSame(read) ? read : undefined));
-    }
-    const needsAll = page.direction === 'after' || page.withCount;
-    if (needsAll || !hasPages(markers.events, view)) return undefined;
-    const attempt = (last: number): MaybePromise<ReadPage | undefined> =>
-      after(this.readFromBackend({ ...page, limit: last, isToEnd: false }), (read) => {
-        const { created, events, hasOlder } = read;
-        if (!isSame(read) || events === undefined) return undefined;
-        const shown = pageOfView(markers.events, events, view, page, hasOlder === false);
-        if (shown === undefined) return hasOlder === true ? attempt(last * GROWTH) : undefined;
-        const [firstId, lastId] = [shown.events[0]?.id, shown.events.at(-1)?.id];
-        return { created, ...shown, firstId, lastId };
-      });
-    return attempt(2 * page.limit);
-  }
-
-  #readWhole(view: Exclude<HistoryView, 'raw'>, page: PageRequest): MaybePromise<ReadPage> {
-    const { key, direction, eventId, limit, skipCorrupt, isShown = false } = page;
-    const read = this.#parts.call<ReadSession | undefined>(page.signal, (backend) =>
-      backend.get({ key, skipCorrupt, ...callOf(page) }),
-    );
+  /** Reads a page as its view shows it. */
+  readPage(page: PageRequest): MaybePromise<ReadPage> {
+    const { sessionId } = page.key;
+    requireId('sessionId', sessionId);
+    const read = this.#parts.call(page.signal, (backend) => readPage(backend, page));
     return after(read, (read) => {
-      if (read === undefined) throw sessionNotFound(key.sessionId);
-      const pages = new ViewPages(read.events, view);
-      const shown =
-        direction === 'after' ? pages.after(eventId, limit) : pages.before(eventId, limit, isShown);
-      return { created: read.created, ...shown };
+      if (read === undefined) throw sessionNotFound(sessionId);
+      return read;
     });
   }
 
@@ -164,7 +106,7 @@ export class EventPages {
     return sumSession<S>(async (eventId) => {
       requireNotAborted(signal);
       const page = { direction: 'before', eventId, limit: MAX_PAGE, withCount: false } as const;
-      return this.readFromBackend({ key, ...page, isToEnd: true, skipCorrupt, ...callOf(request) });
+      return this.readPage({ key, ...page, isToEnd: true, skipCorrupt, ...callOf(request) });
     });
   }
 
@@ -174,7 +116,7 @@ export class EventPages {
     const key = { appName, userId, sessionId };
     const page = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
     return after(
-      this.readFromBackend({ key, ...page, skipCorrupt: true, signal }),
+      this.readPage({ key, ...page, skipCorrupt: true, signal }),
       ({ initialState }) => initialStateOf<StateShape>(initialState).initialState,
     );
   }
@@ -208,7 +150,7 @@ export class EventPages {
     } as const;
     const { handles } = this.#parts;
     const view = handles.viewOf(state);
-    return after(this.readPage(view, { ...page, isShown: true, signal, onRetry }), (read) => {
+    return after(this.readPage({ ...page, view, isShown: true, signal, onRetry }), (read) => {
       const { created, events: older, hasOlder } = read;
       if (created !== handles.createdRevisionOf(state, created)) throw sessionNotFound(sessionId);
       if (older === undefined) throw notStored();
@@ -233,19 +175,6 @@ export class EventPages {
     return after(read, (changes) => {
       if (changes === undefined) throw sessionNotFound(sessionId);
       return changes as ChangesSince<S>;
-    });
-  }
-
-  /** Reads a page as the backend returns it. */
-  readFromBackend(page: PageRequest): MaybePromise<ReadPage> {
-    const { sessionId } = page.key;
-    requireId('sessionId', sessionId);
-    const read = this.#parts.call<ReadPage | undefined>(page.signal, (backend) =>
-      backend.page(page),
-    );
-    return after(read, (read) => {
-      if (read === undefined) throw sessionNotFound(sessionId);
-      return read;
     });
   }
 }

@@ -25,8 +25,9 @@ import type { NewSession } from '../wasm/appends.js';
 import { replaceEvents } from '../handle/event_index.js';
 import type { HandleRecord, Handles, HandleSnapshot, HandleWindow } from '../handle/handle.js';
 import { isPromise } from '../members/is_promise.js';
-import { History, type HistoryOptions } from './history.js';
-import { HISTORY_VIEWS, ViewReader, type ViewSource } from './history_views.js';
+import { History, type HistoryOptions } from './history_option.js';
+import { HISTORY_VIEWS } from '../model/values/history_view.js';
+import { ViewReader } from './view_reader.js';
 import { parseTexts } from '../storage/stored_events.js';
 
 /** The parts of a service that a {@link SessionReader} uses. */
@@ -66,18 +67,9 @@ export class SessionReader {
     const key = { appName, userId, sessionId };
     const history = last === undefined && from === undefined ? this.#history : undefined;
     const read = (last: number | undefined): MaybePromise<Session<S> | undefined> => {
-      const given = { key, skipCorrupt, ...callOf(request) };
-      const load = (backend: Backend): MaybePromise<ReadSession | undefined> => {
-        const isComputed = view !== 'raw' && backend.computesViews;
-        if (isComputed) return backend.get({ ...given, last, after: from, view });
-        const source: ViewSource = {
-          load: ({ last, from }) => backend.get({ ...given, last, after: from }),
-          markers: () => backend.markers?.(given),
-          changed: (since) => backend.readChanged?.({ ...given, since, created: undefined }),
-          skipsCorrupt: skipCorrupt,
-        };
-        return this.#views.read(key, source, { last, from }, view);
-      };
+      const given = { key, last, after: from, skipCorrupt, view, ...callOf(request) };
+      const load = (backend: Backend): MaybePromise<ReadSession | undefined> =>
+        this.#views.get(backend, given);
       return after(this.#parts.call(request.signal, load), (read) => {
         if (read === undefined) return undefined;
         const isWhole = last === undefined && from === undefined;

@@ -2,7 +2,8 @@
 import type { ChangesSince } from '../model/changes_since.js';
 import { setDescription } from '../model/description.js';
 import { MOST_CHANGED } from '../wasm/protocol.js';
-import type { ChangedSession, ChangesRequest } from './backend.js';
+import type { Event } from '../model/event/event.js';
+import type { ChangedSession, ChangesRequest, EventPlace } from './backend.js';
 import { corruptRecord, parseEventText } from './stored_events.js';
 
 /** Returns the session as it is, with the events that have changed, unless there are too many. */
@@ -17,13 +18,19 @@ export function changesOf(
   if (isRecreated || revision < since) return changes;
   if (revision === since) return { ...changes, events: [] };
   if (rows.length >= MOST_CHANGED) return changes;
-  const events = [...rows]
-    .sort((one, other) => one.seq - other.seq)
-    .map(({ seq, revision, text }) => {
-      const event = parseEventText(text);
-      if (event) return { seq, revision, event };
-      const record = `event at revision ${seq} of session "${key.sessionId}"`;
-      throw corruptRecord(record, undefined);
-    });
+  const events = changedEvents(session).map(({ event, ...place }) => {
+    if (event) return { ...place, event };
+    const record = `event at revision ${place.seq} of session "${key.sessionId}"`;
+    throw corruptRecord(record, undefined);
+  });
   return { ...changes, events, state: JSON.parse(state) as object };
+}
+
+/** Returns the events in the order of their appends. A damaged one has no `event`. */
+export function changedEvents({
+  events,
+}: ChangedSession): (EventPlace & { readonly event: Event | undefined })[] {
+  return [...events]
+    .sort((one, other) => one.seq - other.seq)
+    .map(({ text, ...place }) => ({ ...place, event: parseEventText(text) }));
 }

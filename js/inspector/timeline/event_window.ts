@@ -1,7 +1,8 @@
 import type { MaybePromise } from '../../call/call.js';
 import type { SessionService } from '../../model/session_service.js';
 import type { Event } from '../../model/event/event.js';
-import type { CompositeSessionKey, HistoryView } from '../../model/session.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import type { HistoryView } from '../../model/values/history_view.js';
 import { cursorAt } from '../../read/event_cursor.js';
 
 /** The events of a read, and the most events that are held. */

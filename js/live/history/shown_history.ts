@@ -1,6 +1,7 @@
 import { isMarker } from '../../history/marks.js';
 import type { Event } from '../../model/event/event.js';
-import type { HistoryView, Session } from '../../model/session.js';
+import type { Session } from '../../model/session.js';
+import type { HistoryView } from '../../model/values/history_view.js';
 import type { SessionService } from '../../model/session_service.js';
 import { EventList } from '../snapshot/event_list.js';
 import { KnownBranches } from './turn_changes.js';

@@ -1,6 +1,6 @@
 import { setAppendRules } from '../../append/append_rules.js';
 import { orderedWriter } from '../../append/state_writer.js';
-import { HISTORY_VIEWS } from '../../read/history_views.js';
+import { HISTORY_VIEWS } from '../../model/values/history_view.js';
 import { appendBody } from './append.js';
 import { isTemp } from '../../state/scope.js';
 import { FLAG, oneOf, TEXT, WHOLE } from './parameters.js';

@@ -6,7 +6,7 @@ import type { Appended } from '../../storage/backend.js';
 import { isRevision } from '../../storage/checked_rows.js';
 import type { HandlePosition } from '../../wasm/appends.js';
 import { takeEventLimit } from '../../read/event_pages.js';
-import { HISTORY_VIEWS } from '../../read/history_views.js';
+import { HISTORY_VIEWS } from '../../model/values/history_view.js';
 import { publicView } from '../rights/public_view.js';
 import { appendBody } from './append.js';
 import { FLAG, oneOf, TEXT, WHOLE } from './parameters.js';
@@ -58,13 +58,14 @@ export const HANDLE_ROUTES: readonly Route[] = [
     response: 'StoredPage',
     run: async (call) => {
       const { appName, userId, sessionId, signal, query } = call;
-      const { direction = 'before', view = 'raw', eventId, isShown } = query;
-      const page = await requireCore(call).pages.readPage(view, {
+      const { direction = 'before', view, eventId, isShown } = query;
+      const page = await requireCore(call).pages.readPage({
         key: { appName, userId, sessionId },
         direction,
         eventId,
         limit: takeEventLimit(query.limit),
         withCount: query.withCount ?? eventId === undefined,
+        view,
         isShown,
         signal,
       });
@@ -108,7 +109,7 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   const { pages, deletable } = requireCore(call);
   const key = { appName, userId, sessionId };
   const last = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
-  const { labels } = await pages.readFromBackend({ key, ...last, skipCorrupt: true, signal });
+  const { labels } = await pages.readPage({ key, ...last, skipCorrupt: true, signal });
   // A database prints the text of labels in its own way, and compares that.
   if (!isSameJson(labels ?? '{}', JSON.stringify(expected ?? {}))) return false;
   return deletable.deleteUnchanged(appName, { userId, sessionId, revision, labels }, { signal });

@@ -5,7 +5,7 @@ import type {
   Session,
   SessionChanges,
 } from '../../model/session.js';
-import { HISTORY_VIEWS } from '../../read/history_views.js';
+import { HISTORY_VIEWS } from '../../model/values/history_view.js';
 import { eventsOfClient } from '../rights/client_append.js';
 import { deltaIn, eventsIn, stateIn } from './call_body.js';
 import { HttpRefusal } from '../http/http_refusal.js';

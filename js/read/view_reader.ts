@@ -1,37 +1,27 @@
-/** Views of a read session; see `js/history`. */
+/** Reads sessions, as a view shows them; see `js/history`. */
 import { after, type MaybePromise } from '../call/call.js';
 import { compactionOf, isMarker } from '../history/marks.js';
 import { noteSummarised, viewOf } from '../history/view.js';
 import type { Event } from '../model/event/event.js';
-import type { CompositeSessionKey, HistoryView } from '../model/session.js';
+import type { HistoryView } from '../model/values/history_view.js';
 import { copyJson } from '../json/copy.js';
 import { putLast } from '../members/bounded_map.js';
-import type { ChangedSession, ReadMarkers, ReadSession } from '../storage/backend.js';
-import { parseEventText } from '../storage/stored_events.js';
+import type { Backend, ChangedSession, ReadRequest, ReadSession } from '../storage/backend.js';
+import { changedEvents } from '../storage/changes.js';
 import { MOST_CHANGED } from '../wasm/protocol.js';
 import { endOfView } from './end_of_view.js';
 import { missingCalls } from './history_window.js';
-
-export const HISTORY_VIEWS = ['raw', 'transcript', 'model'] as const satisfies HistoryView[];
-
-/** The part of a view that a read asks for; see `GetSessionConfig`. */
-export interface ViewWindow {
-  readonly last: number | undefined;
-  readonly from: number | undefined;
-}
-
-/** The reads that a view is computed from. */
-export interface ViewSource {
-  readonly load: (window: ViewWindow) => MaybePromise<ReadSession | undefined>;
-  /** Returns `undefined` if there is no session, or if the storage cannot read markers alone. */
-  readonly markers: () => MaybePromise<ReadMarkers | undefined>;
-  /** Returns `undefined` if there is no session, or if the storage cannot read changed events alone. */
-  readonly changed: (since: number) => MaybePromise<ChangedSession | undefined>;
-  /** Whether events that cannot be read are left out. */
-  readonly skipsCorrupt: boolean;
-}
+import { nextLast } from './window_growth.js';
 
 type ComputedView = Exclude<HistoryView, 'raw'>;
+
+/** What a view is computed from. */
+interface ViewSource {
+  readonly backend: Backend;
+  /** Reads all events. */
+  readonly request: ReadRequest;
+  readonly view: ComputedView;
+}
 
 /** The last events of a view, or all of them, with the read of the last stored events. */
 interface ViewEnd {
@@ -62,11 +52,8 @@ const MAX_CACHED_VIEWS = 100;
 const MAX_CACHED_EVENTS = 300;
 /** An event that another program deletes with SQL is no changed event, so a view shows it for up to this time. */
 const MAX_CACHED_MS = 60_000;
-/** If a read has too few events to decide the end of a view, the next one has this many times as many. */
-export const GROWTH = 4;
 /** How often markers are read while other writers change the session. After that, all events are read. */
 const ATTEMPTS = 3;
-const ALL_EVENTS: ViewWindow = { last: undefined, from: undefined };
 
 /**
  * Reads the events of views. A window counts the events of its view, not the stored ones.
@@ -88,31 +75,31 @@ export class ViewReader {
   /** By key and view; the first one was used least recently. */
   readonly #cache = new Map<string, CachedView>();
 
-  read(
-    key: CompositeSessionKey,
-    source: ViewSource,
-    window: ViewWindow,
-    view: HistoryView,
+  get(
+    backend: Backend,
+    { last, after: from, view = 'raw', ...request }: ReadRequest,
   ): MaybePromise<ReadSession | undefined> {
-    const { last, from } = window;
-    const { load, skipsCorrupt } = source;
-    if (view === 'raw') return load(window);
+    const inWindow = { ...request, last, after: from };
+    if (view === 'raw') return backend.get(inWindow);
+    if (backend.computesViews) return backend.get({ ...inWindow, view });
     if (last === undefined || from !== undefined) {
-      return after(load(ALL_EVENTS), (read) => {
-        return read && { ...read, events: inWindow(viewOf(read.events, view).events, window) };
+      return after(backend.get(request), (read) => {
+        return read && { ...read, events: eventsIn(viewOf(read.events, view).events, last, from) };
       });
     }
-    const name = JSON.stringify([key.appName, key.userId, key.sessionId, view, skipsCorrupt]);
+    const { key, skipCorrupt } = request;
+    const name = JSON.stringify([key.appName, key.userId, key.sessionId, view, skipCorrupt]);
     const cached = this.#cache.get(name);
     const isUsable =
       cached !== undefined &&
       cached.limit >= last &&
       cached.countAfterMarker < last &&
       performance.now() - cached.readAt < MAX_CACHED_MS;
-    return after(isUsable ? source.changed(cached.revision) : undefined, (session) => {
+    const changes = isUsable && { ...request, since: cached.revision, created: undefined };
+    return after(changes ? backend.readChanged?.(changes) : undefined, (session) => {
       const hasChanges = isUsable && session !== undefined;
       const continued = hasChanges ? this.#continue(name, cached, session, last) : undefined;
-      return continued ?? this.#readEnd(name, source, last, view);
+      return continued ?? this.#readEnd(name, { backend, request, view }, last);
     });
   }
 
@@ -140,18 +127,13 @@ export class ViewReader {
   }
 
   /** Reads the end of a view, and caches it if it differs from the last stored events. */
-  #readEnd(
-    name: string,
-    source: ViewSource,
-    last: number,
-    view: ComputedView,
-  ): MaybePromise<ReadSession | undefined> {
-    return after(readStoredEnd(source, last, view), ({ read, isView }) => {
+  #readEnd(name: string, source: ViewSource, last: number): MaybePromise<ReadSession | undefined> {
+    return after(readStoredEnd(source, last), ({ read, isView }) => {
       if (read === undefined || isView) return read;
       const limit = Math.max(last, this.#cache.get(name)?.limit ?? 0);
-      const isWhole = read.events.length < last && !source.skipsCorrupt;
-      const whole = isWhole ? wholeView(read, view) : undefined;
-      return after(whole ?? readViewEnd(source, view, limit, ATTEMPTS), (end) => {
+      const isWhole = read.events.length < last && !source.request.skipCorrupt;
+      const whole = isWhole ? wholeView(read, source.view) : undefined;
+      return after(whole ?? readViewEnd(source, limit, ATTEMPTS), (end) => {
         if (end === undefined) return undefined;
         if (limit <= MAX_CACHED_EVENTS) this.#put(name, cachedView(end, limit));
         return { ...end.read, events: lastOf(end.events, last) };
@@ -167,13 +149,13 @@ export class ViewReader {
 }
 
 /** Reads the last stored events, and returns whether the view ends with them. */
-function readStoredEnd(source: ViewSource, last: number, view: ComputedView) {
-  return after(source.load({ last, from: undefined }), (read) => {
+function readStoredEnd({ backend, request, view }: ViewSource, last: number) {
+  return after(backend.get({ ...request, last }), (read) => {
     if (read?.events.some(isMarker) !== false) return { read, isView: false };
     if (view === 'transcript' || missingCalls(read.events, read.events).size === 0) {
       return { read, isView: true };
     }
-    return after(source.markers(), (markers) => {
+    return after(backend.markers?.(request), (markers) => {
       return { read, isView: markers?.events.some(isMarker) !== true };
     });
   });
@@ -182,24 +164,24 @@ function readStoredEnd(source: ViewSource, last: number, view: ComputedView) {
 /** Reads at least the last `limit` events of a view. */
 function readViewEnd(
   source: ViewSource,
-  view: ComputedView,
   limit: number,
   attempts: number,
 ): MaybePromise<ViewEnd | undefined> {
-  const whole = (read: ReadSession | undefined) => read && wholeView(read, view);
-  return after(attempts === 0 ? undefined : source.markers(), (markers) => {
-    if (markers === undefined) return after(source.load(ALL_EVENTS), whole);
+  const { backend, request, view } = source;
+  const readWhole = () => after(backend.get(request), (read) => read && wholeView(read, view));
+  return after(attempts === 0 ? undefined : backend.markers?.(request), (markers) => {
+    if (markers === undefined) return readWhole();
     const attempt = (last: number): MaybePromise<ViewEnd | undefined> =>
-      after(source.load({ last, from: undefined }), (read) => {
+      after(backend.get({ ...request, last }), (read) => {
         if (read === undefined) return undefined;
         const isSame = read.created === markers.created && read.revision === markers.revision;
-        if (!isSame) return readViewEnd(source, view, limit, attempts - 1);
+        if (!isSame) return readViewEnd(source, limit, attempts - 1);
         // A short read is the whole history, unless damaged events were left out.
         if (read.events.length < last) {
-          return source.skipsCorrupt ? after(source.load(ALL_EVENTS), whole) : whole(read);
+          return request.skipCorrupt ? readWhole() : wholeView(read, view);
         }
         const end = endOfView(markers.events, read.events, view, limit);
-        if (end === undefined) return attempt(Math.min(last * GROWTH, Number.MAX_SAFE_INTEGER));
+        if (end === undefined) return attempt(nextLast(last));
         return { read, ...end, hiddenUntil: findHiddenUntil(markers.events) };
       });
     return attempt(Math.min(2 * limit, Number.MAX_SAFE_INTEGER));
@@ -242,8 +224,7 @@ function laterEvents(cached: CachedView, session: ChangedSession): Event[] | und
   if (changed.length >= MOST_CHANGED) return undefined;
   const known = new Set(cached.storedIds);
   const later: Event[] = [];
-  for (const { seq, revision, text } of [...changed].sort((one, other) => one.seq - other.seq)) {
-    const event = parseEventText(text);
+  for (const { seq, revision, event } of changedEvents(session)) {
     if (event === undefined) return undefined;
     if (known.has(event.id) && revision <= cached.revision) continue;
     const isNew = !known.has(event.id) && seq > cached.revision;
@@ -265,7 +246,7 @@ function findHiddenUntil(events: readonly Event[]): number {
 }
 
 /** Returns the events of a window, as storages select them. */
-function inWindow(events: Event[], { last, from }: ViewWindow): Event[] {
+function eventsIn(events: Event[], last: number | undefined, from: number | undefined): Event[] {
   const later = from === undefined ? events : events.filter(({ timestamp }) => timestamp >= from);
   return last === undefined ? later : lastOf(later, last);
 }

@@ -4,6 +4,7 @@ import type { Session } from '../model/session.js';
 import { isPromise } from '../members/is_promise.js';
 import { after, type MaybePromise, takeOptions } from '../call/call.js';
 import { missingCalls, windowStart } from './history_window.js';
+import { nextLast } from './window_growth.js';
 
 /**
  * Limits the events of reads that ask for no window of their own.
@@ -33,12 +34,6 @@ type ReadLast<S extends object> = (last: number) => MaybePromise<Session<S> | un
 
 /** Events to read beyond the wanted number. Most turns begin within so many events. */
 const EXTRA_EVENTS = 16;
-
-/**
- * If a read was too short, the next one has this many times as many events. So both the reads and the
- * unused events stay few.
- */
-const GROWTH = 4;
 
 /**
  * Implements the option `history`.
@@ -140,7 +135,7 @@ export class History {
         const isWhole = skipsCorrupt ? length === previousLength : length < last;
         const start = windowStart(events, latestStart(events), isWhole);
         if (start === undefined) {
-          return attempt(Math.min(last * GROWTH, Number.MAX_SAFE_INTEGER), length);
+          return attempt(nextLast(last), length);
         }
         if (start > 0 || !isWhole) this.#cappedStates.add(state);
         events.splice(0, start);

@@ -1,0 +1,77 @@
+/** Reads pages of a session's events, as a view shows them. */
+import { after, type MaybePromise } from '../call/call.js';
+import { isMarker } from '../history/marks.js';
+import type { HistoryView } from '../model/values/history_view.js';
+import {
+  type Backend,
+  callOf,
+  type PageRequest,
+  type ReadMarkers,
+  type ReadPage,
+} from '../storage/backend.js';
+import { hasPages, pageOfView } from './end_of_view.js';
+import { ViewPages } from './view_pages.js';
+import { nextLast } from './window_growth.js';
+
+type ComputedView = Exclude<HistoryView, 'raw'>;
+
+/** Reads a page. Loads the whole history only if the page needs it. Returns `undefined` if there is no session. */
+export function readPage(
+  backend: Backend,
+  { view = 'raw', ...page }: PageRequest,
+): MaybePromise<ReadPage | undefined> {
+  if (view === 'raw') return backend.page(page);
+  if (backend.computesViews) return backend.page({ ...page, view });
+  return after(backend.markers?.(page), (markers) => {
+    const read = markers && readByMarkers(backend, markers, view, page);
+    return after(read, (read) => read ?? readWhole(backend, view, page));
+  });
+}
+
+/**
+ * Reads a page without the whole history. Returns `undefined` if the page needs that, or if the session has changed
+ * since the markers were read.
+ *
+ * Without markers the page is the stored one. With markers, the whole history is needed for the count of a view, for a
+ * page after an event, and for the view for models if there is a compaction. Any other page needs only the markers and
+ * the events before it.
+ */
+function readByMarkers(
+  backend: Backend,
+  markers: ReadMarkers,
+  view: ComputedView,
+  page: PageRequest,
+): MaybePromise<ReadPage | undefined> {
+  const read = (request: PageRequest): MaybePromise<ReadPage | undefined> =>
+    after(backend.page(request), (read) => {
+      const { created, revision } = read ?? {};
+      return created === markers.created && revision === markers.revision ? read : undefined;
+    });
+  if (!markers.events.some(isMarker)) return read(page);
+  const needsAll = page.direction === 'after' || page.withCount;
+  if (needsAll || !hasPages(markers.events, view)) return undefined;
+  const attempt = (last: number): MaybePromise<ReadPage | undefined> =>
+    after(read({ ...page, limit: last, isToEnd: false }), (read) => {
+      if (read?.events === undefined) return undefined;
+      const { created, events, hasOlder } = read;
+      const shown = pageOfView(markers.events, events, view, page, hasOlder === false);
+      if (shown === undefined) return hasOlder === true ? attempt(nextLast(last)) : undefined;
+      const [firstId, lastId] = [shown.events[0]?.id, shown.events.at(-1)?.id];
+      return { created, ...shown, firstId, lastId };
+    });
+  return attempt(2 * page.limit);
+}
+
+function readWhole(
+  backend: Backend,
+  view: ComputedView,
+  { key, direction, eventId, limit, skipCorrupt, isShown = false, ...call }: PageRequest,
+): MaybePromise<ReadPage | undefined> {
+  return after(backend.get({ key, skipCorrupt, ...callOf(call) }), (read) => {
+    if (read === undefined) return undefined;
+    const pages = new ViewPages(read.events, view);
+    const shown =
+      direction === 'after' ? pages.after(eventId, limit) : pages.before(eventId, limit, isShown);
+    return { created: read.created, ...shown };
+  });
+}
