@@ -13,7 +13,8 @@ import { exceptions } from './opening/exceptions.js';
 import { fallback } from './opening/fallback.js';
 import { files } from './reads/files.js';
 import { filteredLists } from './reads/filtered_lists.js';
-import { history } from './pages/history.js';
+import { backAndForward } from './pages/back_and_forward.js';
+import { leaving } from './pages/leaving.js';
 import { loss } from './loss/loss.js';
 import { order } from './writes/order.js';
 import { quota } from './writes/quota.js';
@@ -52,7 +53,8 @@ const GROUPS = {
   'walks through what others write': walks,
   'after a bad end': sequel,
   'long sessions': deletion,
-  'back and forward': history,
+  'back and forward': backAndForward,
+  'left in the middle of a call': leaving,
   'events appended again': retries,
   'session files': files,
   'exceptions within': exceptions,

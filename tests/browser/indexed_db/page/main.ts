@@ -19,7 +19,8 @@ import { inPage as fallback } from '../opening/fallback.js';
 import { inPage as realms } from '../opening/realms.js';
 import { inPage as schema } from '../opening/schema.js';
 import { inPage as connections } from '../pages/connections.js';
-import { inPage as history } from '../pages/history.js';
+import { inPage as backAndForward } from '../pages/back_and_forward.js';
+import { inPage as leaving } from '../pages/leaving.js';
 import { inPage as resuming } from '../pages/resuming.js';
 import { inPage as sequel } from '../pages/sequel.js';
 import { inPage as twoPages } from '../pages/two_pages.js';
@@ -45,7 +46,8 @@ exposeScenarios({
   ...realms,
   ...schema,
   ...connections,
-  ...history,
+  ...backAndForward,
+  ...leaving,
   ...resuming,
   ...sequel,
   ...twoPages,
