@@ -185,10 +185,12 @@ export function unpackAppend(packed: PackedAppend, count: number): Appended {
 
 /** The places of new events, which the wasm leaves out. The last one has the session's revision. */
 function newPlaces(last: number, count: number): EventPlace[] {
-  return Array.from({ length: count }, (_, index) => {
-    const revision = last - count + 1 + index;
-    return { seq: revision, revision };
-  });
+  const places: EventPlace[] = [];
+  for (let later = count - 1; later >= 0; later -= 1) {
+    const revision = last - later;
+    places.push({ seq: revision, revision });
+  }
+  return places;
 }
 
 /** The outcome of an append within a group; `append_many` in `sessions.rs`. */
