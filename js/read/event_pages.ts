@@ -18,9 +18,9 @@ import { cursorText, foreignCursor, readPlace } from './cursor.js';
 import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
 import type { ReaderParts } from './session_reader.js';
 import { initialStateOf, sumSession } from './session_info.js';
-import { readPage } from './read_page.js';
+import { readPage } from './view/read_page.js';
 
-/** The most events of a page. */
+/** The highest limit of a page. A page of a view may have some more. */
 const MAX_PAGE = 1000;
 /** The number of events of a page if the request has no limit. */
 const DEFAULT_LIMIT = 50;

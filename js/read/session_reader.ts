@@ -25,12 +25,12 @@ import type { NewSession } from '../wasm/appends.js';
 import { replaceEvents } from '../handle/event_index.js';
 import type { HandleRecord, Handles, HandleSnapshot, HandleWindow } from '../handle/handle.js';
 import { isPromise } from '../members/is_promise.js';
-import { History, type HistoryOptions } from './history_option.js';
+import { History, type HistoryOptions } from './window/history_option.js';
 import { HISTORY_VIEWS } from '../model/values/history_view.js';
-import { ViewReader } from './view_reader.js';
+import { ViewReader } from './view/view_reader.js';
 import { parseTexts } from '../storage/stored_events.js';
 
-/** The parts of a service that a {@link SessionReader} uses. */
+/** The parts of a service that its readers use. */
 export interface ReaderParts {
   /** Calls the backend, once the wasm is loaded. */
   readonly call: <T>(
@@ -105,7 +105,8 @@ export class SessionReader {
     return this.#history?.addMissingCalls(session, events, (numRecentEvents) => {
       // The append is stored, so a damaged event must not fail it. A later read reports the damaged
       // event.
-      const config = { numRecentEvents, skipCorrupt: true };
+      const view = this.#parts.handles.viewOf(session.state);
+      const config = { numRecentEvents, skipCorrupt: true, view };
       return this.get({ appName, userId, sessionId, config, onRetry });
     });
   }

@@ -5,7 +5,7 @@ import type { StateShape } from '../state/state_shape.js';
 import type { StateSchemaOf } from '../state/state_schema.js';
 import { takeOptions } from '../call/call.js';
 import { requireMilliseconds } from '../errors/option_values.js';
-import type { HistoryOptions } from '../read/history_option.js';
+import type { HistoryOptions } from '../read/window/history_option.js';
 import type { StalePolicy } from '../wasm/protocol.js';
 import type { Feed } from '../watch/feed.js';
 

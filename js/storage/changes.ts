@@ -6,7 +6,10 @@ import type { Event } from '../model/event/event.js';
 import type { ChangedSession, ChangesRequest, EventPlace } from './backend.js';
 import { corruptRecord, parseEventText } from './stored_events.js';
 
-/** Returns the session as it is, with the events that have changed, unless there are too many. */
+/**
+ * Returns what has changed in a session. Without `events` if it was created again, if its revision is older than the
+ * caller's, or if too many events have changed.
+ */
 export function changesOf(
   session: ChangedSession,
   { key, since, created: known }: ChangesRequest,

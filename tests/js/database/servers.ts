@@ -92,7 +92,8 @@ async function startServer(recipe: Recipe): Promise<Server> {
     },
     async suspend() {
       if (child?.pid === undefined) return;
-      // The parent first: while it is stopped it starts no child, and one that ends stays as a zombie that takes signals.
+      // The parent first. While it is stopped it starts no child, and a child that ends stays a zombie, which still takes
+      // signals.
       await stop([child.pid]);
       await stop(childrenOf(child.pid));
     },
@@ -119,7 +120,7 @@ async function startServer(recipe: Recipe): Promise<Server> {
   return server;
 }
 
-/** PostgreSQL has a child process for each connection. */
+/** Returns the child processes. PostgreSQL has one for each connection. */
 function childrenOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return children.split(' ').filter(Boolean).map(Number);
@@ -133,13 +134,18 @@ async function stop(processes: readonly number[]): Promise<void> {
 
 /** Returns whether all threads of a process are stopped, or have ended. */
 function isStopped(pid: number): boolean {
-  return readdirSync(`/proc/${pid}/task`).every((thread) => {
-    // The name in parentheses may itself have spaces and parentheses.
-    const [, state] =
-      /^.*\) (\S)/s.exec(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')) ?? [];
-    // A process that has ended stays a zombie while its parent is stopped.
-    return state === 'T' || state === 'Z';
-  });
+  const stateOf = (thread: string): string | undefined => {
+    try {
+      const text = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+      // The name in parentheses may itself have spaces and parentheses.
+      return /^.*\) (\S)/s.exec(text)?.[1];
+    } catch {
+      return undefined; // the thread has ended since it was listed
+    }
+  };
+  // A process that has ended stays a zombie while its parent is stopped.
+  const isAtRest = (state: string | undefined) => state === 'T' || state === 'Z';
+  return readdirSync(`/proc/${pid}/task`).every((thread) => isAtRest(stateOf(thread)));
 }
 
 /** The options of a server. */

@@ -6,7 +6,7 @@ import SqliteDatabase from 'better-sqlite3';
 import { mapStorage } from '../../../examples/map_storage.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { isMarker } from '../../../js/history/marks.js';
-import { viewOf } from '../../../js/history/view.js';
+import { isSummarised, viewOf } from '../../../js/history/view.js';
 import {
   createEventActions,
   type Event,
@@ -16,7 +16,7 @@ import {
   openSessionService,
   type SessionService,
 } from '../../../js/index.js';
-import { missingCalls } from '../../../js/read/history_window.js';
+import { missingCalls } from '../../../js/read/window/history_window.js';
 import { cutPage } from '../../../js/storage/cut_page.js';
 import { sqliteFiles } from '../../interop/database/shared_databases.js';
 import { randomNumbers } from '../read/list_model.js';
@@ -56,6 +56,10 @@ function compaction(id: string, startTimestamp: number, endTimestamp: number): E
     actions: withMember({ compaction: range }),
   });
 }
+
+/** A compaction of `@google/adk`. */
+const compacted = (id: string, endTime: number): Event =>
+  event(id, '', Object.assign({ isCompacted: true }, { endTime }) as Partial<Event>);
 
 async function shown(service: SessionService, view: HistoryView, last: number) {
   const session = await service.getSession({ ...key, config: { view, numRecentEvents: last } });
@@ -109,10 +113,10 @@ describe('The end of a view', () => {
   it('is read at the cost of its events, also at the first read, if the storage finds markers', async () => {
     const { storage, service, loaded } = await recorded();
     const { read } = storage;
-    storage.readMarkers = async ({ key }) => {
+    storage.readMarkers = async ({ key, eventId = '' }) => {
       const { session, events } = await read({ key, window: {} });
       loaded.pop();
-      const rows = events.filter(({ id }) => ['r', 'c', 'e2990'].includes(id));
+      const rows = events.filter(({ id }) => ['r', 'c', 'e2990', eventId].includes(id));
       loaded.push(rows.length);
       return { session, events: rows };
     };
@@ -140,7 +144,7 @@ describe('The end of a view', () => {
     loaded.length = 0;
     assert.equal(await service.loadOlder(window, 4), true);
     assert.deepEqual(idsOf(window.events), ['e2983', 'e2984', 'e2985', 'e2986', ...ids]);
-    assert.deepEqual(loaded, [3, 9], 'the markers, and the page with one event more');
+    assert.deepEqual(loaded, [4, 9], 'the markers, the first event, and the page with one more');
   });
 
   it('is read again after a minute, because no change tells of an event that was deleted with SQL', async (t) => {
@@ -185,9 +189,14 @@ describe('The end of a view', () => {
               ? compaction(id, time - below(40), time - below(20))
               : kind === 2
                 ? event(`e${below(1 + step)}`, invocation, { ...members, author: 'edited' })
-                : kind < 5
-                  ? event(id, invocation, { ...members, content: { role: 'model', parts: [part] } })
-                  : event(id, invocation, members);
+                : kind === 5
+                  ? compacted(id, time - below(40))
+                  : kind < 5
+                    ? event(id, invocation, {
+                        ...members,
+                        content: { role: 'model', parts: [part] },
+                      })
+                    : event(id, invocation, members);
         if (kind === 3) await service.updateSession(key, { title: `title ${step}` });
         await service.appendEvent({ session, event: written });
         const burst = Array.from({ length: below(10) === 0 ? below(40) : 0 }, (_, at) =>
@@ -198,7 +207,8 @@ describe('The end of a view', () => {
         for (const view of ['model', 'transcript'] as const) {
           for (const last of [1, 5, 20, 40].slice(below(4))) {
             const end = raw.slice(-last);
-            const all = viewOf(raw, view).events.slice(-last);
+            const whole = viewOf(raw, view);
+            const all = whole.events.slice(-last);
             const events = await shown(service, view, last);
             // Memory forgets where markers are if an event gets another invocation.
             const mayForget = service instanceof InMemorySessionService;
@@ -207,7 +217,10 @@ describe('The end of a view', () => {
               missingCalls(end, end).size === 0 ||
               (mayForget && isDeepStrictEqual(events, end));
             const isStored = !end.some(isMarker) && isEnough;
-            assert.deepEqual(events, isStored ? end : all, `${step} ${view}`);
+            const expected = isStored ? end : all;
+            assert.deepEqual(events, expected, `${step} ${view}`);
+            const named = expected.filter(({ id }) => whole.summarised.has(id));
+            if (!isStored) assert.deepEqual(idsOf(events.filter(isSummarised)), idsOf(named));
           }
         }
       }

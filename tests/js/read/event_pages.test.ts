@@ -12,6 +12,7 @@ import {
   type SessionError,
   type SessionService,
 } from '../../../js/index.js';
+import { rewind } from '../../../js/history/index.js';
 import type { Storage } from '../../../js/storage/index.js';
 import { cutPage } from '../../../js/storage/cut_page.js';
 import { findLostEvent } from './walk_model.js';
@@ -150,6 +151,20 @@ describe('listEvents', () => {
     await withEvents(plain, 5);
     const page = await plain.listEvents({ ...key, limit: 2 });
     assert.deepEqual([ids(page.events), page.eventCount], [named(4, 5), 5]);
+  });
+
+  it('reads the storage session once for a walk through a view with a rewind', async () => {
+    const { storage, reads } = withPages();
+    const service = await openSessionService({ storage });
+    const session = await withEvents(service, 200);
+    const content = { role: 'user', parts: [{ text: 'undone' }] };
+    await service.appendEvent({ session, event: { invocationId: 'j', author: 'user', content } });
+    await rewind(service, { ...key, before: { invocationId: 'j' } });
+    reads.read = 0;
+    const found = [];
+    for await (const { id } of service.events({ ...key, view: 'transcript' })) found.push(id);
+    assert.deepEqual(found, named(1, 200));
+    assert.equal(reads.read, 2, 'the second read looks for events that were appended meanwhile');
   });
 
   it('reads the storage session of a storage without readPage once for a walk and for its sums', async () => {

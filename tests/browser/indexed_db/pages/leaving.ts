@@ -1,4 +1,4 @@
-// A page that is left and returned to at once, by events of its own, in the middle of a call.
+// A page that is left in the middle of a call, and returned to at once. The test dispatches `pagehide` and `pageshow`.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -79,7 +79,7 @@ export function leaving(context: Context): void {
   });
 }
 
-/** How often the page is left during one call. */
+/** How often the page is left during one call, at most. */
 const TIMES = 3;
 
 function leave(): void {
@@ -189,7 +189,9 @@ async function leftIn<T extends object, R>(
     return result;
   });
   try {
-    return await call();
+    const result = await call();
+    if (count === 0) throw new Error(`the call did not use ${String(method)}`);
+    return result;
   } finally {
     end();
   }

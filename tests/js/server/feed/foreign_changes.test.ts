@@ -91,7 +91,7 @@ describe('A database that other programs write to', () => {
   });
 
   it('is asked for the app of the feed alone', async (t) => {
-    const { other, open, pass, close } = await serveFile(t);
+    const { other, open, close } = await serveFile(t);
     const feed = await open();
     await other.createSession({ ...KEY, appName: 'other' });
     await other.createSession(KEY);
@@ -144,7 +144,7 @@ describe('A database that other programs write to', () => {
   });
 
   it('fails at first: the feed begins, and has resync once the database answers', async (t) => {
-    const { file, errors, open, pass, close } = await serveFile(t);
+    const { file, errors, open, close } = await serveFile(t);
     const database = new Sqlite(file);
     database.exec('alter table sessions rename to hidden');
     const feed = await open();
@@ -168,7 +168,7 @@ describe('A database that other programs write to', () => {
   });
 
   it('tells of changes that carry earlier times, of up to ten seconds', async (t) => {
-    const { file, service, open, pass, close } = await serveFile(t);
+    const { file, service, open, close } = await serveFile(t);
     const session = await service.createSession(KEY);
     await service.appendEvent({ session, event: event() });
     const feed = await open();

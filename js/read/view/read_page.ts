@@ -1,17 +1,17 @@
 /** Reads pages of a session's events, as a view shows them. */
-import { after, type MaybePromise } from '../call/call.js';
-import { isMarker } from '../history/marks.js';
-import type { HistoryView } from '../model/values/history_view.js';
+import { after, type MaybePromise } from '../../call/call.js';
+import { isMarker } from '../../history/marks.js';
+import type { HistoryView } from '../../model/values/history_view.js';
 import {
   type Backend,
   callOf,
   type PageRequest,
   type ReadMarkers,
   type ReadPage,
-} from '../storage/backend.js';
+} from '../../storage/backend.js';
 import { hasPages, pageOfView } from './end_of_view.js';
 import { ViewPages } from './view_pages.js';
-import { nextLast } from './window_growth.js';
+import { nextLast } from '../window/window_growth.js';
 
 type ComputedView = Exclude<HistoryView, 'raw'>;
 
@@ -65,13 +65,15 @@ function readByMarkers(
 function readWhole(
   backend: Backend,
   view: ComputedView,
-  { key, direction, eventId, limit, skipCorrupt, isShown = false, ...call }: PageRequest,
+  { key, direction, eventId, limit, isToEnd, skipCorrupt, isShown = false, ...call }: PageRequest,
 ): MaybePromise<ReadPage | undefined> {
+  // Another page would read the whole history once more.
+  const most = isToEnd === true ? Number.MAX_SAFE_INTEGER : limit;
   return after(backend.get({ key, skipCorrupt, ...callOf(call) }), (read) => {
     if (read === undefined) return undefined;
     const pages = new ViewPages(read.events, view);
     const shown =
-      direction === 'after' ? pages.after(eventId, limit) : pages.before(eventId, limit, isShown);
+      direction === 'after' ? pages.after(eventId, most) : pages.before(eventId, most, isShown);
     return { created: read.created, ...shown };
   });
 }

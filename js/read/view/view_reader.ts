@@ -1,24 +1,24 @@
 /** Reads sessions, as a view shows them; see `js/history`. */
-import { after, type MaybePromise } from '../call/call.js';
-import { compactionOf, isMarker } from '../history/marks.js';
-import { noteSummarised, viewOf } from '../history/view.js';
-import type { Event } from '../model/event/event.js';
-import type { HistoryView } from '../model/values/history_view.js';
-import { copyJson } from '../json/copy.js';
-import { putLast } from '../members/bounded_map.js';
-import type { Backend, ChangedSession, ReadRequest, ReadSession } from '../storage/backend.js';
-import { changedEvents } from '../storage/changes.js';
-import { MOST_CHANGED } from '../wasm/protocol.js';
+import { after, type MaybePromise } from '../../call/call.js';
+import { compactedEndOf, compactionOf, isMarker } from '../../history/marks.js';
+import { noteSummarised, viewOf } from '../../history/view.js';
+import type { Event } from '../../model/event/event.js';
+import type { HistoryView } from '../../model/values/history_view.js';
+import { copyJson } from '../../json/copy.js';
+import { putLast } from '../../members/bounded_map.js';
+import type { Backend, ChangedSession, ReadRequest, ReadSession } from '../../storage/backend.js';
+import { changedEvents } from '../../storage/changes.js';
+import { MOST_CHANGED } from '../../wasm/protocol.js';
 import { endOfView } from './end_of_view.js';
-import { missingCalls } from './history_window.js';
-import { nextLast } from './window_growth.js';
+import { missingCalls } from '../window/history_window.js';
+import { nextLast } from '../window/window_growth.js';
 
 type ComputedView = Exclude<HistoryView, 'raw'>;
 
 /** What a view is computed from. */
 interface ViewSource {
   readonly backend: Backend;
-  /** Reads all events. */
+  /** The request without a window. */
   readonly request: ReadRequest;
   readonly view: ComputedView;
 }
@@ -29,7 +29,7 @@ interface ViewEnd {
   readonly events: Event[];
   /** The ids of a transcript's events that a summary stands for. */
   readonly summarised: ReadonlySet<string>;
-  /** The latest time of an event that compactions hide; −1 without compactions. */
+  /** The end of the latest range of a compaction, whether or not it counts; −1 without one. */
   readonly hiddenUntil: number;
 }
 
@@ -44,13 +44,18 @@ interface CachedView extends Pick<ViewEnd, 'summarised' | 'hiddenUntil'> {
   readonly storedIds: readonly string[];
   /** How many stored events follow the last marker. */
   readonly countAfterMarker: number;
-  /** When its first events were read: a time of `performance.now()`. */
+  /**
+   * When the end was last read as a whole: a time of `performance.now()`. Reads of changed events do not renew it.
+   */
   readonly readAt: number;
 }
 
 const MAX_CACHED_VIEWS = 100;
 const MAX_CACHED_EVENTS = 300;
-/** An event that another program deletes with SQL is no changed event, so a view shows it for up to this time. */
+/**
+ * An event that another program deletes with SQL is not among the changed events. So a view may show it for up to this
+ * time.
+ */
 const MAX_CACHED_MS = 60_000;
 /** How often markers are read while other writers change the session. After that, all events are read. */
 const ATTEMPTS = 3;
@@ -66,7 +71,8 @@ const ATTEMPTS = 3;
  *   behind. The whole view hides such an event, and this window shows it.
  *
  * If there is a marker, all markers are read, and then more and more of the last events, until these decide the end of
- * the view; see {@link endOfView}. If the storage cannot read markers alone, all events are read.
+ * the view; see {@link endOfView}. If the storage cannot read markers alone, all events are read instead. Without a
+ * marker among the last events, a call that a compaction hides is then missing.
  *
  * The end of the view is cached. Later reads load only the events that have changed since. If these are new, and no
  * markers, they follow the cached ones.
@@ -82,7 +88,9 @@ export class ViewReader {
     const inWindow = { ...request, last, after: from };
     if (view === 'raw') return backend.get(inWindow);
     if (backend.computesViews) return backend.get({ ...inWindow, view });
-    if (last === undefined || from !== undefined) {
+    // With the option `history`, the highest number asks for all events.
+    const isWhole = last === undefined || last === Number.MAX_SAFE_INTEGER;
+    if (isWhole || from !== undefined) {
       return after(backend.get(request), (read) => {
         return read && { ...read, events: eventsIn(viewOf(read.events, view).events, last, from) };
       });
@@ -126,7 +134,9 @@ export class ViewReader {
     return { ...session, events: shown };
   }
 
-  /** Reads the end of a view, and caches it if it differs from the last stored events. */
+  /**
+   * Reads the end of a view. Caches it if it differs from the last stored events, is short, and can be continued later.
+   */
   #readEnd(name: string, source: ViewSource, last: number): MaybePromise<ReadSession | undefined> {
     return after(readStoredEnd(source, last), ({ read, isView }) => {
       if (read === undefined || isView) return read;
@@ -135,7 +145,8 @@ export class ViewReader {
       const whole = isWhole ? wholeView(read, source.view) : undefined;
       return after(whole ?? readViewEnd(source, limit, ATTEMPTS), (end) => {
         if (end === undefined) return undefined;
-        if (limit <= MAX_CACHED_EVENTS) this.#put(name, cachedView(end, limit));
+        const canContinue = source.backend.readChanged !== undefined;
+        if (canContinue && limit <= MAX_CACHED_EVENTS) this.#put(name, cachedView(end, limit));
         return { ...end.read, events: lastOf(end.events, last) };
       });
     });
@@ -161,7 +172,7 @@ function readStoredEnd({ backend, request, view }: ViewSource, last: number) {
   });
 }
 
-/** Reads at least the last `limit` events of a view. */
+/** Reads at least the last `limit` events of a view, or all if it has fewer. */
 function readViewEnd(
   source: ViewSource,
   limit: number,
@@ -231,7 +242,7 @@ function laterEvents(cached: CachedView, session: ChangedSession): Event[] | und
     if (!isNew || isMarker(event) || event.timestamp <= cached.hiddenUntil) return undefined;
     later.push(event);
   }
-  // A response brings back its call if a compaction hides that. In a transcript a summary then stands for it no more.
+  // A response to a hidden call brings the call back. In a transcript the call is then no longer summarised.
   const visible = cached.events.filter(({ id }) => !cached.summarised.has(id));
   const hasCompaction = cached.hiddenUntil >= 0;
   const isCallHidden = hasCompaction && missingCalls(later, [...visible, ...later]).size > 0;
@@ -241,7 +252,9 @@ function laterEvents(cached: CachedView, session: ChangedSession): Event[] | und
 /** Returns the end of the latest range that a compaction covers; −1 without one. */
 function findHiddenUntil(events: readonly Event[]): number {
   let end = -1;
-  for (const event of events) end = Math.max(end, compactionOf(event)?.endTimestamp ?? -1);
+  for (const event of events) {
+    end = Math.max(end, compactionOf(event)?.endTimestamp ?? compactedEndOf(event) ?? -1);
+  }
   return end;
 }
 

@@ -1,7 +1,7 @@
 /** Pages of a view, computed from the whole history. */
-import { viewOf } from '../history/view.js';
-import type { Event } from '../model/event/event.js';
-import type { HistoryView } from '../model/values/history_view.js';
+import { viewOf } from '../../history/view.js';
+import type { Event } from '../../model/event/event.js';
+import type { HistoryView } from '../../model/values/history_view.js';
 
 /** A page of a view. */
 export interface ViewPage {

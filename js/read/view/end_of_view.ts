@@ -1,9 +1,9 @@
 /** The end of a view, computed from a session's markers and its last events. */
-import { compactedEndOf, compactionOf, isFilled } from '../history/marks.js';
-import { viewOf, type ViewedEvents } from '../history/view.js';
-import type { Event } from '../model/event/event.js';
-import { partsOf } from '../model/event/parts.js';
-import type { HistoryView } from '../model/values/history_view.js';
+import { compactedEndOf, compactionOf, isFilled } from '../../history/marks.js';
+import { viewOf, type ViewedEvents } from '../../history/view.js';
+import type { Event } from '../../model/event/event.js';
+import { partsOf } from '../../model/event/parts.js';
+import type { HistoryView } from '../../model/values/history_view.js';
 
 /**
  * Computes the last `count` events of a view. The markers, and the first events that rewinds name, decide which of the
@@ -39,6 +39,7 @@ export function endOfView(
     const event = stored[index]!;
     if (isSummary) {
       const { startTimestamp = 0, endTimestamp = 0 } = compactionOf(event) ?? {};
+      // An empty range hides no event, so it has no author to find.
       const isAuthorKnown = agentEvent >= earlier.length || startTimestamp > endTimestamp;
       if (at >= start && !isAuthorKnown) return undefined;
       continue;
@@ -69,7 +70,7 @@ export function hasPages(markers: readonly Event[], view: HistoryView): boolean 
  * Computes the last events of a view before an event. Returns `undefined` if other events may decide too: earlier ones,
  * or a later response to a call that a compaction hides.
  *
- * @param markers as in `MarkerRows`, with the event of `eventId` if there is one; see {@link hasPages}
+ * @param markers as in `MarkerRows`, with the event of `eventId` unless that is damaged; see {@link hasPages}
  * @param last the last stored events before that event
  * @param isFromStart whether the session begins with these events
  */
@@ -82,9 +83,13 @@ export function pageOfView(
 ): { readonly events: Event[]; readonly hasOlder: boolean } | undefined {
   const ids = new Set(last.map(({ id }) => id));
   const others = markers.filter(({ id }) => !ids.has(id));
-  const cut = others.findIndex(({ id }) => id === eventId);
-  const earlier = cut < 0 ? others : others.slice(0, cut);
-  const later = cut < 0 ? [] : others.slice(cut);
+  const found = others.findIndex(({ id }) => id === eventId);
+  const isDamaged = eventId !== undefined && found < 0;
+  // A damaged event tells which markers are later only if all earlier ones are loaded.
+  if (isDamaged && !isFromStart) return undefined;
+  const cut = eventId === undefined ? others.length : Math.max(0, found);
+  const earlier = others.slice(0, cut);
+  const later = others.slice(cut);
   const { events, summarised } = viewOf([...earlier, ...last, ...later], view);
   const startOf = (stored: readonly Event[]): number => {
     const set = new Set(stored);

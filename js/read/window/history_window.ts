@@ -9,10 +9,10 @@
  * - The window holds all events that the framework itself looks at to resume a run or to leave out
  *   events.
  */
-import { isObject } from '../json/rules.js';
-import type { Event } from '../model/event/event.js';
-import type { Part } from '../model/event/content.js';
-import { partsOf } from '../model/event/parts.js';
+import { isObject } from '../../json/rules.js';
+import type { Event } from '../../model/event/event.js';
+import type { Part } from '../../model/event/content.js';
+import { partsOf } from '../../model/event/parts.js';
 
 /** The fields of a compactor's summary. Stored JSON may hold any value in them. */
 interface StoredEvent extends Event {

@@ -1,8 +1,8 @@
-import { invalidValue } from '../errors/invalid.js';
-import type { Event } from '../model/event/event.js';
-import type { Session } from '../model/session.js';
-import { isPromise } from '../members/is_promise.js';
-import { after, type MaybePromise, takeOptions } from '../call/call.js';
+import { invalidValue } from '../../errors/invalid.js';
+import type { Event } from '../../model/event/event.js';
+import type { Session } from '../../model/session.js';
+import { isPromise } from '../../members/is_promise.js';
+import { after, type MaybePromise, takeOptions } from '../../call/call.js';
 import { missingCalls, windowStart } from './history_window.js';
 import { nextLast } from './window_growth.js';
 

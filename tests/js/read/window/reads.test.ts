@@ -109,6 +109,22 @@ describe('A service with `history`', () => {
     assert.equal(ids(session).filter((id) => id === 'r').length, 1);
   });
 
+  it('adds a call as the view of the handle shows it, without what a rewind has undone', async () => {
+    const turn = (invocationId: string, ...events: Event[]) =>
+      events.map((event) => ({ ...event, invocationId }));
+    const actions = { ...says('').actions, rewindBeforeInvocationId: 'i2' };
+    const { service } = await counted(1, [
+      ...turn('i1', asks('q'), calls('c', 'c1')),
+      ...turn('i2', asks('undone'), tells('also undone')),
+      ...turn('i3', tells('rewind', { actions })),
+      ...turn('i4', asks('next')),
+    ]);
+    const session = (await service.getSession({ ...KEY, config: { view: 'model' } }))!;
+    assert.deepEqual(ids(session), ['next']);
+    await service.appendEvent({ session, event: answers('r', 'c1') });
+    assert.deepEqual(ids(session), ['q', 'c', 'next', 'r']);
+  });
+
   it('applies to synchronous calls', () => {
     const service = new InMemorySessionService({ history: { numRecentEvents: 2 } });
     const session = service.createSessionSync(KEY);
