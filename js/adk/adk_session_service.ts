@@ -1,6 +1,5 @@
 import { invalidValue } from '../errors/invalid.js';
 import { requireOneOf } from '../errors/option_values.js';
-import { HISTORY_VIEWS } from '../model/values/history_view.js';
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
 import { takeOptions, takeRequest } from '../call/call.js';
 import { InMemorySessionService as MemoryService } from '../service/in_memory_session_service.js';
@@ -22,7 +21,7 @@ import type {
   DeleteSessionRequest,
   GetSessionRequest,
 } from '../model/session.js';
-import type { HistoryView } from '../model/values/history_view.js';
+import { HISTORY_VIEWS, type HistoryView } from '../model/values/history_view.js';
 import type { ListSessionsPageRequest, ListSessionsRequest } from '../model/session_list.js';
 import type { SessionService } from '../model/session_service.js';
 import {

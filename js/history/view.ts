@@ -1,6 +1,7 @@
 import type { Event } from '../model/event/event.js';
 import { createEventActions } from '../model/event/create_event.js';
 import { SUMMARY_PREFIX } from '../model/event/view_summary.js';
+import type { ComputedView } from '../model/values/history_view.js';
 import { isPlainObject } from '../json/rules.js';
 import { type HistoryItem, historyItems, type HistoryItems } from '../wasm/core.js';
 import { compactionOf, countsForAll, isFilled, isMarker, marksOf, type Reading } from './marks.js';
@@ -42,7 +43,7 @@ const FOR_ALL: Reading = {
  *
  * @param events all events of a session, in append order
  */
-export function viewOf(events: Event[], view: 'transcript' | 'model'): ViewedEvents {
+export function viewOf(events: Event[], view: ComputedView): ViewedEvents {
   const summarised = new Set<string>();
   if (!events.some(isMarker)) return { events, items: [], summarised };
   const reader = view === 'model' ? 'framework' : view;

@@ -4,8 +4,8 @@ import type { Engine } from '../engine/engine.js';
 
 /**
  * Each marker has a text of one of these patterns: Python's names or ours, in an event that may also be stored as its own
- * JSON, which escapes quotes. Each append tests all patterns, so they are few, and SQLite compares further wherever the
- * first letter of one occurs, so most begin with a rare letter. That takes 1 µs less than five whole names.
+ * JSON, which escapes quotes. Each append tests all patterns. So they are few, and most begin with a rare letter, since
+ * SQLite compares further wherever the first letter occurs. That takes 1 µs less than five whole names.
  */
 const MARKER_PATTERNS = [
   // rewind_before_invocation_id, rewindBeforeInvocationId

@@ -16,4 +16,7 @@
  */
 export type HistoryView = 'raw' | 'transcript' | 'model';
 
+/** A view that is computed from the stored events. */
+export type ComputedView = Exclude<HistoryView, 'raw'>;
+
 export const HISTORY_VIEWS = ['raw', 'transcript', 'model'] as const satisfies HistoryView[];

@@ -3,7 +3,7 @@ import { compactedEndOf, compactionOf, isFilled } from '../../history/marks.js';
 import { viewOf, type ViewedEvents } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
 import { partsOf } from '../../model/event/parts.js';
-import type { HistoryView } from '../../model/values/history_view.js';
+import type { ComputedView, HistoryView } from '../../model/values/history_view.js';
 
 /**
  * Computes the last `count` events of a view. The markers, and the first events that rewinds name, decide which of the
@@ -19,7 +19,7 @@ import type { HistoryView } from '../../model/values/history_view.js';
 export function endOfView(
   markers: readonly Event[],
   last: readonly Event[],
-  view: Exclude<HistoryView, 'raw'>,
+  view: ComputedView,
   count: number,
 ): Pick<ViewedEvents, 'events' | 'summarised'> | undefined {
   const ids = new Set(last.map(({ id }) => id));
@@ -77,7 +77,7 @@ export function hasPages(markers: readonly Event[], view: HistoryView): boolean 
 export function pageOfView(
   markers: readonly Event[],
   last: readonly Event[],
-  view: Exclude<HistoryView, 'raw'>,
+  view: ComputedView,
   { eventId, limit }: { readonly eventId: string | undefined; readonly limit: number },
   isFromStart: boolean,
 ): { readonly events: Event[]; readonly hasOlder: boolean } | undefined {

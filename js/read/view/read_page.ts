@@ -1,7 +1,7 @@
 /** Reads pages of a session's events, as a view shows them. */
 import { after, type MaybePromise } from '../../call/call.js';
 import { isMarker } from '../../history/marks.js';
-import type { HistoryView } from '../../model/values/history_view.js';
+import type { ComputedView } from '../../model/values/history_view.js';
 import {
   type Backend,
   callOf,
@@ -12,8 +12,6 @@ import {
 import { hasPages, pageOfView } from './end_of_view.js';
 import { ViewPages } from './view_pages.js';
 import { nextLast } from '../window/window_growth.js';
-
-type ComputedView = Exclude<HistoryView, 'raw'>;
 
 /** Reads a page. Loads the whole history only if the page needs it. Returns `undefined` if there is no session. */
 export function readPage(

@@ -1,7 +1,7 @@
 /** Pages of a view, computed from the whole history. */
 import { viewOf } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
-import type { HistoryView } from '../../model/values/history_view.js';
+import type { ComputedView } from '../../model/values/history_view.js';
 
 /** A page of a view. */
 export interface ViewPage {
@@ -29,7 +29,7 @@ export class ViewPages {
   /** The anchor of each event that is shown; −1: it comes before all stored events. */
   readonly #anchors: readonly number[];
 
-  constructor(stored: Event[], view: Exclude<HistoryView, 'raw'>) {
+  constructor(stored: Event[], view: ComputedView) {
     this.#stored = stored;
     this.#indices = new Map(stored.map(({ id }, index) => [id, index]));
     this.#shown = viewOf(stored, view).events;

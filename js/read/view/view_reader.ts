@@ -3,7 +3,7 @@ import { after, type MaybePromise } from '../../call/call.js';
 import { compactedEndOf, compactionOf, isMarker } from '../../history/marks.js';
 import { noteSummarised, viewOf } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
-import type { HistoryView } from '../../model/values/history_view.js';
+import type { ComputedView } from '../../model/values/history_view.js';
 import { copyJson } from '../../json/copy.js';
 import { putLast } from '../../members/bounded_map.js';
 import type { Backend, ChangedSession, ReadRequest, ReadSession } from '../../storage/backend.js';
@@ -12,8 +12,6 @@ import { MOST_CHANGED } from '../../wasm/protocol.js';
 import { endOfView } from './end_of_view.js';
 import { missingCalls } from '../window/history_window.js';
 import { nextLast } from '../window/window_growth.js';
-
-type ComputedView = Exclude<HistoryView, 'raw'>;
 
 /** What a view is computed from. */
 interface ViewSource {

@@ -59,7 +59,7 @@ function compaction(id: string, startTimestamp: number, endTimestamp: number): E
 
 /** A compaction of `@google/adk`. */
 const compacted = (id: string, endTime: number): Event =>
-  event(id, '', Object.assign({ isCompacted: true }, { endTime }) as Partial<Event>);
+  event(id, '', { isCompacted: true, endTime } as Partial<Event>);
 
 async function shown(service: SessionService, view: HistoryView, last: number) {
   const session = await service.getSession({ ...key, config: { view, numRecentEvents: last } });

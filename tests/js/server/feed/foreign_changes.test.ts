@@ -52,9 +52,13 @@ async function serveFile(t: TestContext, options: Partial<SessionHandlerOptions>
     await settle();
     /** Returns what has come since the last call. */
     const take = (): FeedEvent[] => pending.splice(0);
-    /** Lets time pass until so many have come, since a busy machine answers a question later. Returns them. */
+    /**
+     * Lets time pass until so many have come, since a busy machine answers a question later, and then as long as one more
+     * question takes. Returns them.
+     */
     const receive = async (count = 1): Promise<FeedEvent[]> => {
       for (let rounds = 0; rounds < 240 && pending.length < count; rounds += 1) await pass(500);
+      await pass(1500);
       return take();
     };
     return { take, receive, end, events };
