@@ -146,7 +146,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    * @throws SessionError the reason why the remote cannot be reached; `invalid_argument`; `closed`
    */
   sync(key?: CacheKey): Promise<void> {
-    return this.#parts.run(() =>
+    return this.#parts.call(() =>
       key === undefined ? this.#syncAll() : this.#syncOne(takeCacheKey(key)),
     );
   }
@@ -195,7 +195,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    * remote changes. Other tabs with this owner forget it too.
    */
   forget(): Promise<void> {
-    return this.#parts.run(() => this.#parts.forget());
+    return this.#parts.call(() => this.#parts.forget());
   }
 
   /**
@@ -221,7 +221,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
       run(request: object): AsyncGenerator<Event, void, undefined>;
     };
     // The server needs a session that was created here.
-    await this.#parts.run(async () => {
+    await this.#parts.call(async () => {
       await pending.refresh(key);
       const numbers = pending.operations(nameOf(key)).map(({ number }) => number);
       await sender.confirm(key, numbers, remote.erasure, options.signal);

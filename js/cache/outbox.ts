@@ -96,7 +96,8 @@ export interface OutboxParts extends CacheContext {
   readonly fetch: Fetch;
   readonly lists: Lists;
   readonly sender: Sender;
-  readonly run: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Runs a call of the program. */
+  readonly call: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /** The outbox of a cache, as its users see it. */
@@ -112,8 +113,8 @@ export class Outbox implements CacheOutbox {
   }
 
   list(given?: CacheKey): Promise<OutboxEntry[]> {
-    const { data, run } = this.#parts;
-    return run(async () => {
+    const { data, call } = this.#parts;
+    return call(async () => {
       const key = given === undefined ? undefined : takeCacheKey(given);
       if (key !== undefined) return [entryOf(key, await data.operations(key))].filter(hasContent);
       const all = await data.read((transaction) => transaction.operationsBelow({}));
@@ -124,8 +125,8 @@ export class Outbox implements CacheOutbox {
   }
 
   retry(given?: CacheKey): Promise<void> {
-    const { pending, run } = this.#parts;
-    return run(async () => {
+    const { pending, call } = this.#parts;
+    return call(async () => {
       await pending.scan();
       const names = given === undefined ? pending.names() : [nameOf(takeCacheKey(given))];
       for (const name of names) {
@@ -142,8 +143,8 @@ export class Outbox implements CacheOutbox {
   }
 
   drop(given: CacheKey, eventId?: string): Promise<void> {
-    const { fetch, lists, report, run } = this.#parts;
-    return run(async () => {
+    const { fetch, lists, report, call } = this.#parts;
+    return call(async () => {
       const key = takeCacheKey(given);
       const isChosen = ({ event, creation }: Operation): boolean =>
         eventId === undefined ||
@@ -163,8 +164,8 @@ export class Outbox implements CacheOutbox {
   }
 
   change(given: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void> {
-    const { clock, run } = this.#parts;
-    return run(async () => {
+    const { clock, call } = this.#parts;
+    return call(async () => {
       const key = takeSessionKey(given);
       requireObject('event', event);
       const changed = { ...event } as Event;

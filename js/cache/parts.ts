@@ -1,4 +1,5 @@
 import { Diagnostics } from '../call/diagnostics.js';
+import { holdProgram } from '../call/program_hold.js';
 import { isSessionError } from '../errors/errors.js';
 import { CORE } from '../model/initial_state.js';
 import { ServiceCore } from '../service/service_core.js';
@@ -179,7 +180,13 @@ export function openParts(options: TakenOptions) {
     options,
   );
 
-  const outbox = new Outbox({ ...shared, sender, run });
+  /** Runs a call of the program, unlike the work of the background. */
+  const call = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = run(work);
+    holdProgram(result);
+    return result;
+  };
+  const outbox = new Outbox({ ...shared, sender, call });
   // Sends what an earlier visit left.
   void Promise.resolve()
     .then(() => tabs.post('opened'))
@@ -187,5 +194,5 @@ export function openParts(options: TakenOptions) {
     .then(() => sender.wake())
     .catch(report);
   const remoteService: object = options.remote;
-  return { ...shared, core, remoteService, sender, outbox, forget, run };
+  return { ...shared, core, remoteService, sender, outbox, forget, call };
 }

@@ -5,6 +5,7 @@ import type { Abortable } from '../model/session.js';
 import { isPromise } from '../members/is_promise.js';
 import { type MaybePromise, requestError, requireNotAborted, takeRequest } from './call.js';
 import type { CallFacts, Diagnostics } from './diagnostics.js';
+import { holdProgram } from './program_hold.js';
 
 /**
  * The calls of one service. Counts the pending calls, and refuses new ones once the service is
@@ -50,6 +51,7 @@ export class Calls {
         const forget = (): void => this.#forget(result);
         this.#pending.set(result, method);
         result.then(forget, forget);
+        holdProgram(result);
         return result;
       }
       report?.succeed(result);
