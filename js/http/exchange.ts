@@ -42,7 +42,10 @@ export interface Credentials {
  */
 export type Access = (wereRefused: boolean) => Promise<Credentials>;
 
-/** Sends a request, and returns when its response begins. */
+/** The most redirections of one request. */
+const MAX_REDIRECTIONS = 5;
+
+/** Sends a request, and returns when its response begins. Follows redirections within the server's origin. */
 export async function send(
   { method, url, query = {}, body }: HttpRequest,
   headers: Readonly<Record<string, string>>,
@@ -59,7 +62,35 @@ export async function send(
     ...(body !== undefined && { body }),
   };
   const search = queryText(query);
-  return fetchWith(search === '' ? url : `${url}?${search}`, request);
+  let target = search === '' ? url : `${url}?${search}`;
+  for (let remaining = MAX_REDIRECTIONS; ; remaining -= 1) {
+    const response = await fetchWith(target, request);
+    const next = redirectionOf(response, target);
+    if (next === undefined || remaining === 0) return response;
+    target = next;
+  }
+}
+
+/**
+ * Returns the URL that a response redirects the same request to. Some hosts redirect each path to the same one with a
+ * slash at its end. Another origin does not count, and neither does a status that may change the method.
+ */
+function redirectionOf(
+  { type, status, headers }: HostResponse,
+  target: string,
+): string | undefined {
+  const from = new URL(target);
+  if (type === 'opaqueredirect') {
+    // A browser does not tell a page where a redirection leads.
+    if (from.pathname.endsWith('/')) return undefined;
+    from.pathname += '/';
+    return from.href;
+  }
+  if (status !== 307 && status !== 308) return undefined;
+  const location = new Headers(headers).get('location');
+  if (location === null || !URL.canParse(location, target)) return undefined;
+  const to = new URL(location, target);
+  return to.origin === from.origin ? to.href : undefined;
 }
 
 function queryText(query: Query): string {

@@ -18,7 +18,7 @@ const LONGEST_PAUSE = 30_000;
  * changes arrive within 3 seconds after the server is back.
  */
 const GROWING_PAUSES = 3;
-/** Milliseconds without a sign of the server, which sends one every 15 seconds. */
+/** Milliseconds without a sign of the server, which sends one every 8 seconds. */
 const SILENCE_MS = 45_000;
 
 /** A connection to the change feed of an app or a user. The watchers of its sessions share it. */

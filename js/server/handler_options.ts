@@ -26,8 +26,8 @@ export interface SessionHandlerOptions {
   /** Beginning of the paths, such as `/api/sessions`. Default: `''`, as `adk api_server` has. */
   basePath?: string | undefined;
   /**
-   * Origins whose pages may send requests, such as `https://shop.example`. Pages of the server's own origin
-   * always may. Default: no others. Programs that are not pages are not concerned.
+   * Origins whose pages may send requests, such as `https://shop.example`, or `tauri://localhost` of an app. Pages of the
+   * server's own origin always may. Default: no others. Programs that are not pages are not concerned.
    */
   allowedOrigins?: readonly string[] | undefined;
   /**
@@ -88,10 +88,15 @@ function isPath(text: string): boolean {
   return /^(\/[^/?#]+)*$/.test(text) && new URL(`http://localhost${text}/`).pathname === `${text}/`;
 }
 
+/**
+ * Only `http` and `https` have an origin for `URL`; for the schemes of apps and extensions, such as `tauri:` and
+ * `chrome-extension:`, it says `'null'`.
+ */
 function requireOrigin(origin: string): string {
-  if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
+  const { protocol, host } = URL.canParse(origin) ? new URL(origin) : { protocol: '', host: '' };
+  if (host !== '' && origin === `${protocol}//${host}`) return origin;
   throw invalid(
     'allowedOrigins',
-    `must have origins like 'https://shop.example'; one is ${describeValue(origin)}`,
+    `must have origins like 'https://shop.example', without a path; one is ${describeValue(origin)}`,
   );
 }

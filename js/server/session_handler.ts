@@ -166,7 +166,8 @@ class Handler {
     const { pathname, searchParams } = new URL(request.url);
     const { authorize, basePath, isRunning, maxBodyBytes, maxEvents, timeoutMs } = this.#settings;
     if (!pathname.startsWith(`${basePath}/`)) throw new HttpRefusal(404, 'Not Found');
-    const path = pathname.slice(basePath.length);
+    // Some hosts redirect each path to the same one with a slash at its end.
+    const path = pathname.slice(basePath.length).replace(/\/$/, '');
     if (path === DOCUMENT_PATH) return jsonResponse(openApiDocument(ROUTES, basePath));
     if (path === VERSION_PATH) {
       const keepsOperations = await this.#keepsOperations();

@@ -2,8 +2,8 @@ import type { WatchRequest } from '../../model/notice.js';
 import { COMMON_HEADERS } from '../http/json_response.js';
 import type { ChangeLog } from './change_log.js';
 
-/** Milliseconds after which a silent feed sends a comment, so that proxies keep it open. */
-const HEARTBEAT_MS = 15_000;
+/** Milliseconds after which a silent feed sends a comment, so that proxies keep it open. Bun cuts it after 10 seconds. */
+const HEARTBEAT_MS = 8000;
 
 /** What a feed sends, and for how long. */
 export interface FeedSettings {

@@ -25,8 +25,8 @@ export function crossOriginHeaders(
 ): Record<string, string> {
   const origin = request.headers.get('origin');
   const vary = { vary: VARY };
-  if (origin === null || isSameOrigin(request, origin)) return vary;
-  if (!allowed.has(origin)) {
+  if (origin === null ? isOwnOrNoPage(request) : isSameOrigin(request, origin)) return vary;
+  if (origin === null || !allowed.has(origin)) {
     throw new HttpRefusal(403, 'Pages of this origin are not allowed.', vary);
   }
   return {
@@ -53,6 +53,12 @@ export function optionsResponse(request: Request, headers: Record<string, string
       }),
     },
   });
+}
+
+/** A browser sends no origin with requests such as that of an image, but says which site the page is of. */
+function isOwnOrNoPage(request: Request): boolean {
+  const site = request.headers.get('sec-fetch-site') ?? 'none';
+  return site === 'same-origin' || site === 'none';
 }
 
 /**

@@ -250,8 +250,8 @@ describe('A run of a remote service', () => {
       code: 'connection_lost',
       message: /read the session/,
     },
-    'the server redirects': {
-      respond: (response) => response.writeHead(307, { location: '/elsewhere' }).end(),
+    'the server redirects to another one': {
+      respond: (response) => response.writeHead(307, { location: 'http://other.example' }).end(),
       code: 'remote',
       message: /307/,
     },

@@ -60,6 +60,30 @@ describe('Pages of other origins', () => {
     }
   });
 
+  it('are refused without an origin too, if the browser names their site', async () => {
+    const { ask } = serve({ allowedOrigins: [OTHER] });
+    for (const [site, expected] of [
+      ['cross-site', 403],
+      ['same-site', 403],
+      ['same-origin', 200],
+      ['none', 200],
+    ] as const) {
+      const { status } = await ask(SESSIONS, { headers: { 'sec-fetch-site': site } });
+      assert.equal(status, expected, site);
+    }
+  });
+
+  it('may be those of an app or a browser extension', async () => {
+    const origins = ['tauri://localhost', 'capacitor://localhost', 'chrome-extension://abcdefgh'];
+    const { ask } = serve({ allowedOrigins: origins });
+    for (const origin of origins) {
+      const headers = { origin, 'sec-fetch-site': 'cross-site' };
+      const answer = await ask(SESSIONS, { headers });
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers.get('access-control-allow-origin'), origin);
+    }
+  });
+
   it('cannot send a body that needs no preflight', async () => {
     const { handler } = serve({ allowedOrigins: [OTHER] });
     const response = await handler(

@@ -238,6 +238,8 @@ describe('Limits of requests', () => {
       ['allowedOrigins', null],
       ['basePath', ['/api']],
       ['allowedOrigins', ['https://shop.example/']],
+      ['allowedOrigins', ['tauri://localhost/chat']],
+      ['allowedOrigins', ['null']],
       ['maxBodyBytes', 0],
       ['timeoutMs', Infinity],
       ['maxFeeds', '9'],
