@@ -69,9 +69,9 @@ export function projectWith(name: string, tools: Readonly<Record<string, string>
   return project;
 }
 
-/** Installs the tools of a host once, and returns their folder below target/. */
+/** Installs the tools of a host once, and returns their folder below target/. The version of `kysely` is ours by default. */
 export function installTools(name: string, tools: Readonly<Record<string, string>>): string {
-  return installPackages(`hosts-${name}`, { ...tools, kysely });
+  return installPackages(`hosts-${name}`, { kysely, ...tools });
 }
 
 function makeProject(name: string, tools: Readonly<Record<string, string>>): Project {

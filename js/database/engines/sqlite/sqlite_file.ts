@@ -1,5 +1,6 @@
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import { SessionError } from '../../../errors/errors.js';
+import { requireSupportedNode } from './supported_node.js';
 import { loadOptional } from '../../../wasm/loader/optional_package.js';
 import { missingDriver } from '../../engine/driver.js';
 import type { Engine } from '../../engine/engine.js';
@@ -36,7 +37,8 @@ interface NodeStatement {
  * Neither driver waits for a lock. That would block the thread; see `Attempts`.
  *
  * @param options passed to the driver; with `readonly: true` a missing file is not created
- * @throws SessionError `storage_unavailable` if neither driver is there
+ * @throws SessionError `storage_unavailable` if neither driver is there; `unsupported` if `better-sqlite3` is not for this
+ *   Node
  */
 export async function openSqlite(
   engine: Engine,
@@ -44,8 +46,9 @@ export async function openSqlite(
   options: object,
 ): Promise<SqliteDatabase> {
   // Bun imports better-sqlite3, but refuses to open a database with it.
-  const better =
-    'Bun' in globalThis ? undefined : await loadOptional<BetterSqlite>('better-sqlite3');
+  const isBun = 'Bun' in globalThis;
+  if (!isBun) await requireSupportedNode(engine);
+  const better = isBun ? undefined : await loadOptional<BetterSqlite>('better-sqlite3');
   const readonly = 'readonly' in options && options.readonly === true;
   let missing = missingDriver(engine);
   if (better !== undefined) {
