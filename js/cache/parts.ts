@@ -1,5 +1,5 @@
 import { Diagnostics } from '../call/diagnostics.js';
-import { holdProgram } from '../call/program_hold.js';
+import { holdProgramUntil } from '../call/program_hold.js';
 import { isSessionError } from '../errors/errors.js';
 import { CORE } from '../model/initial_state.js';
 import { ServiceCore } from '../service/service_core.js';
@@ -183,7 +183,7 @@ export function openParts(options: TakenOptions) {
   /** Runs a call of the program, unlike the work of the background. */
   const call = <T>(work: () => Promise<T>): Promise<T> => {
     const result = run(work);
-    holdProgram(result);
+    holdProgramUntil(result);
     return result;
   };
   const outbox = new Outbox({ ...shared, sender, call });

@@ -19,6 +19,8 @@ export class Calls {
   #isClosed = false;
   /** Called when no call is pending. */
   #onIdle: (() => void) | undefined;
+  /** Present while the program has to live for pending calls. */
+  #releaseProgram: (() => void) | undefined;
 
   /** @param diagnostics absent: nobody listens */
   constructor(diagnostics: Diagnostics | undefined) {
@@ -48,10 +50,7 @@ export class Calls {
       const result = work(ownRequest, facts);
       if (isPromise(result)) {
         if (report !== undefined) result.then(report.succeed, report.fail);
-        const forget = (): void => this.#forget(result);
-        this.#pending.set(result, method);
-        result.then(forget, forget);
-        holdProgram(result);
+        this.#wait(result, method);
         return result;
       }
       report?.succeed(result);
@@ -89,9 +88,22 @@ export class Calls {
     throw new SessionError('closed', 'This session service was closed; open another one.');
   }
 
-  #forget(call: Promise<unknown>): void {
-    this.#pending.delete(call);
-    if (this.#pending.size === 0) this.#onIdle?.();
+  #wait(call: Promise<unknown>, method: CallDiagnostic['method']): void {
+    this.#releaseProgram ??= holdProgram();
+    this.#pending.set(call, method);
+    const forget = (): void => {
+      this.#pending.delete(call);
+      if (this.#pending.size > 0) return;
+      this.end();
+      this.#onIdle?.();
+    };
+    call.then(forget, forget);
+  }
+
+  /** The program does not live for calls that have not settled when a close gave them up. */
+  end(): void {
+    this.#releaseProgram?.();
+    this.#releaseProgram = undefined;
   }
 
   /** Refuses new calls, and waits for the pending ones. */

@@ -6,19 +6,25 @@
 /** The longest delay of a timer, in milliseconds. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
-let heldCalls = 0;
+let holds = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** Keeps the program running until a call has settled. */
-export function holdProgram(call: Promise<unknown>): void {
-  heldCalls += 1;
+/** Keeps the program running. @returns ends that; to be called once */
+export function holdProgram(): () => void {
+  holds += 1;
   timer ??= setInterval(() => undefined, LONGEST_DELAY);
+  return release;
+}
+
+/** Keeps the program running until a call has settled. */
+export function holdProgramUntil(call: Promise<unknown>): void {
+  holdProgram();
   call.then(release, release);
 }
 
 function release(): void {
-  heldCalls -= 1;
-  if (heldCalls > 0) return;
+  holds -= 1;
+  if (holds > 0) return;
   clearInterval(timer);
   timer = undefined;
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors/describe.js';
 import { invalid } from '../errors/invalid.js';
-import { holdProgram } from '../call/program_hold.js';
+import { holdProgramUntil } from '../call/program_hold.js';
 import { loadWasm } from '../wasm/loading.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
@@ -284,7 +284,7 @@ export class ServiceCore {
     // Only the first call reports a failure. The service is closed in any case.
     if (this.#closing !== undefined) return this.#closing.catch(() => undefined);
     this.#closing = this.#close(timeoutMs);
-    holdProgram(this.#closing);
+    holdProgramUntil(this.#closing);
     return this.#closing;
   }
 
@@ -306,6 +306,7 @@ export class ServiceCore {
       throw new SessionError('storage_failed', `The storage's close failed: ${reason}`, { cause });
     } finally {
       deadline.clear();
+      this.calls.end();
       this.feed.close();
       this.#backend?.free?.();
       this.#backend = undefined;
