@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describeLine, isHeader, parseLine, sharedScopeOf } from '../files/format/stream_format.js';
 import { malformedFile, requireJsonObject } from '../files/format/malformed_file.js';
-import { parseJson } from '../files/format/recorded_session.js';
+import { parseFileText } from '../files/format/recorded_session.js';
 import { fileOf, type SessionFile, storedSessionIn } from '../files/format/session_file.js';
 import { type LinesSource, readLines } from '../files/import/read_lines.js';
 import { requireId } from '../model/values/ids.js';
@@ -43,7 +43,7 @@ async function* jsonLines(source: LinesSource): AsyncGenerator<string, void> {
 
 function isJson(text: string): boolean {
   try {
-    parseJson(text);
+    parseFileText(text);
     return true;
   } catch {
     return false;

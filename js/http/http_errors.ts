@@ -1,5 +1,6 @@
 /** Makes errors of requests that got no usable response, and classifies errors of requests. */
 import { isSessionError, SessionError } from '../errors/errors.js';
+import { parseJson } from '../json/parse.js';
 
 /** A server, as errors name it. */
 export interface HttpServer {
@@ -15,7 +16,7 @@ export const MAX_SHOWN_BODY = 500;
 /** Returns the value of a JSON text. Returns `undefined` for other texts, for example a proxy's error page. */
 export function jsonIn(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -5,6 +5,7 @@ import { isPlainObject, type JsonObject } from '../json/rules.js';
 import { isWellFormed } from '../json/text.js';
 import type { Session, SessionChanges, SessionParent } from './session.js';
 import { requireId } from './values/ids.js';
+import { parseJson } from '../json/parse.js';
 
 /**
  * A title, labels and a parent as they are stored, or a change of them: an absent member stays as it is, and an empty
@@ -138,7 +139,7 @@ export function parseLabels(labels: unknown): Record<string, string> {
 function parseObject(text: unknown): JsonObject {
   if (typeof text !== 'string' || text === '') return {};
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed: unknown = parseJson(text);
     return isPlainObject(parsed) ? parsed : {};
   } catch {
     return {};

@@ -6,6 +6,7 @@
  * number to a reviver, but older ones that we support do not.
  */
 import { newEventId } from '../model/event/create_event.js';
+import { parseJson } from '../json/parse.js';
 import { stringEnd } from '../json/string_end.js';
 import { replaceLoneSurrogates } from '../json/text.js';
 
@@ -37,12 +38,12 @@ const LONG_INTEGER = /^-?[1-9]\d{15,}$/;
  * Parses JSON as Python writes it. `NaN` and the infinities become `null`. An integer that JavaScript would
  * round becomes a string: {@link digitsOf} recognises it, and {@link writeExactly} prints the integer.
  *
- * @throws SyntaxError if the text is not JSON
+ * @throws SyntaxError if the text is not JSON, or too deep
  */
 export function parseExactly(text: string): unknown {
   // Three searches take half the time of one pattern for all.
   const mayNeedReplacement = SIXTEEN_DIGITS.test(text) || hasNonJsonToken(text);
-  return JSON.parse(mayNeedReplacement ? replaceNumbers(text, quoteIfRounded) : text);
+  return parseJson(mayNeedReplacement ? replaceNumbers(text, quoteIfRounded) : text);
 }
 
 /** Prints a value from {@link parseExactly} as JSON. A lone surrogate becomes U+FFFD, as everywhere. */

@@ -4,6 +4,7 @@
  */
 import { invalid } from '../errors/invalid.js';
 import { kindOf } from '../errors/describe.js';
+import { parseJson } from '../json/parse.js';
 
 /** A kind of cursor. */
 export interface CursorKind {
@@ -37,7 +38,7 @@ export function readPlace(
 ): readonly unknown[] {
   if (typeof text !== 'string') throw foreignCursor(name, kind, kindOf(text));
   try {
-    const place = JSON.parse(text.slice(text.indexOf('['))) as unknown[];
+    const place = parseJson(text.slice(text.indexOf('['))) as unknown[];
     if (cursorText(kind, owner, place) === text && kind.isPlace(place)) return place;
   } catch {
     // It is not JSON.

@@ -12,6 +12,7 @@ import type { Session } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { ListedSession, SharedStates } from '../storage/backend.js';
 import type { Handles } from '../handle/handle.js';
+import { parseJson } from '../json/parse.js';
 
 /**
  * The most values that copies of shared states may have in one list. More objects would exhaust an
@@ -116,7 +117,7 @@ function parseObject(
 ): StateShape | SyntaxError {
   try {
     if (wanted !== undefined) return pickMembers(text, wanted);
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return isPlainObject(value) ? value : new SyntaxError('It is not an object.');
   } catch (error) {
     return error as SyntaxError;

@@ -5,6 +5,7 @@ import { setDescription } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
 import type { SessionInfo, TokenUsage } from '../model/session_info.js';
 import type { ReadPage } from '../storage/backend.js';
+import { parseJson } from '../json/parse.js';
 
 /** Reads the last events, or those before the event with `eventId`, with their session. */
 type ReadPageBefore = (eventId: string | undefined) => MaybePromise<ReadPage>;
@@ -78,7 +79,7 @@ export function initialStateOf<S extends object>(
   text: string | undefined,
 ): Pick<SessionInfo<S>, 'initialState'> {
   try {
-    return typeof text === 'string' ? { initialState: JSON.parse(text) as Partial<S> } : {};
+    return typeof text === 'string' ? { initialState: parseJson(text) as Partial<S> } : {};
   } catch {
     return {};
   }

@@ -29,6 +29,7 @@ import { History, type HistoryOptions } from './window/history_option.js';
 import { HISTORY_VIEWS } from '../model/values/history_view.js';
 import { ViewReader } from './view/view_reader.js';
 import { parseTexts } from '../storage/stored_events.js';
+import { parseState } from './stored_state.js';
 
 /** The parts of a service that its readers use. */
 export interface ReaderParts {
@@ -153,7 +154,9 @@ export class SessionReader {
     const text = this.#parts.call<string>(call.signal, (backend) =>
       backend.sharedState({ scope, ...owner, ...callOf(call) }),
     );
-    return after(text, (text) => JSON.parse(text) as StateShape);
+    const name =
+      scope === 'user' ? `user ${JSON.stringify(userId)}` : `app ${JSON.stringify(appName)}`;
+    return after(text, (text) => parseState(text, name));
   }
 
   #makeHandle<S extends object>(
@@ -163,7 +166,8 @@ export class SessionReader {
     window: HandleWindow,
     description: Description,
   ): Session<S> {
-    const state = JSON.parse(read.state) as Partial<S>;
+    const session = `session ${JSON.stringify(key.sessionId)}`;
+    const state = parseState(read.state, session) as Partial<S>;
     const handle = this.#parts.handles.open<S>(key, read, state, events, window);
     return setDescription(handle, description);
   }

@@ -9,6 +9,7 @@ import type { Watcher } from '../watch/watcher.js';
 import { type Connection, pathOf } from './connection/connection.js';
 import { SERVER } from './connection/response_error.js';
 import { openStream, serverSentEvents } from './connection/server_sent_events.js';
+import { parseJson } from '../json/parse.js';
 
 /** First and longest pause before a feed is opened again, in milliseconds. */
 const FIRST_PAUSE = 250;
@@ -140,7 +141,7 @@ export class Subscription {
 
 /** Ignores notices that this version does not know. */
 function deliver(watchers: ReadonlySet<Watcher>, data: string): void {
-  const notice = decodeNotice(JSON.parse(data));
+  const notice = decodeNotice(parseJson(data));
   if (notice === undefined) return;
   for (const watcher of watchers) watcher.push([notice]);
 }

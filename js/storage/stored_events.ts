@@ -1,6 +1,7 @@
 import { SessionError } from '../errors/errors.js';
 import type { Event } from '../model/event/event.js';
 import type { EventRow } from './rows.js';
+import { isTooDeep, parseJson } from '../json/parse.js';
 
 /**
  * Characters to parse at once. One long text parses faster than many short ones, up to about this
@@ -55,6 +56,7 @@ function nextTexts(rows: readonly EventRow[], start: number): string[] {
 /** Returns `undefined` if any text is damaged, even if the joined text would still parse. */
 function parseBatch(texts: readonly string[]): Event[] | undefined {
   try {
+    if (texts.some(isTooDeep)) return undefined;
     const parsed = JSON.parse(`[${texts.join(',')}]`) as unknown[];
     return parsed.length === texts.length && parsed.every(isEvent) ? parsed : undefined;
   } catch {
@@ -80,7 +82,7 @@ function parseOneByOne(
 function parseEvent({ id, text }: EventRow, sessionId: string): Event | SessionError {
   const record = `event ${JSON.stringify(id)} of session ${JSON.stringify(sessionId)}`;
   try {
-    const event: unknown = JSON.parse(text);
+    const event: unknown = parseJson(text);
     if (isEvent(event)) return event;
     return corruptRecord(record, undefined);
   } catch (cause) {
@@ -91,7 +93,7 @@ function parseEvent({ id, text }: EventRow, sessionId: string): Event | SessionE
 /** Parses one stored text; returns `undefined` if it is damaged. */
 export function parseEventText(text: string): Event | undefined {
   try {
-    const event: unknown = JSON.parse(text);
+    const event: unknown = parseJson(text);
     return isEvent(event) ? event : undefined;
   } catch {
     return undefined;

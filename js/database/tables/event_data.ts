@@ -24,6 +24,7 @@ import { parseEventText } from '../../storage/stored_events.js';
 import { isRevision } from '../../storage/checked_rows.js';
 import { pythonJsonToJson, parseExactly, writeExactly } from '../../python/numbers.js';
 import { selectForPython } from '../../python/python_event.js';
+import { parseJson } from '../../json/parse.js';
 
 /** The columns of an event's row, without the key of its session. */
 export interface NewEventColumns {
@@ -254,7 +255,7 @@ const HALF = /\\u[dD][89a-fA-F]/;
  */
 function parsedWellFormed(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     const mayHaveHalves = text.includes('\\u') && HALF.test(text);
     return mayHaveHalves ? JSON.parse(replaceLoneSurrogates(JSON.stringify(value))) : value;
   } catch {

@@ -4,9 +4,10 @@ import { takeDescription, takeParent } from '../../model/description.js';
 import type { SessionChanges, SessionParent } from '../../model/session.js';
 import { readGoNames } from '../../python/go_names.js';
 import { pythonJsonToJson } from '../../python/numbers.js';
-import type { JsonObject } from '../../json/rules.js';
+import { type JsonObject, unserializable } from '../../json/rules.js';
 import type { PathSegment } from '../../json/path.js';
 import { describeKind, malformedFile, requireJsonObject } from './malformed_file.js';
+import { parseJson, TooManyLevels } from '../../json/parse.js';
 
 /** A session file with a checked structure. Its times are still as the file has them. */
 export interface RecordedSession {
@@ -37,12 +38,14 @@ const SESSION_FIELDS = new Set(
 /**
  * Parses JSON text, with or without a byte order mark. `NaN` and the infinities, which Python writes, become `null`.
  *
- * @throws SessionError `invalid_argument` if the text is not JSON
+ * @throws SessionError `invalid_argument` if the text is not JSON; `unserializable` if it has too many levels
  */
-export function parseJson(text: string): unknown {
+export function parseFileText(text: string): unknown {
   try {
-    return JSON.parse(pythonJsonToJson(text.replace(/^\ufeff/, '')));
+    return parseJson(pythonJsonToJson(text.replace(/^\ufeff/, '')));
   } catch (error) {
+    if (error instanceof TooManyLevels)
+      throw unserializable(['file'], 'has too many levels of objects and arrays', error);
     const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw malformedFile([], `is not JSON: ${reason}`, error);
   }

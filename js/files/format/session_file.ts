@@ -6,7 +6,7 @@ import { requireOneOf } from '../../errors/option_values.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { applyDeltas } from './apply_deltas.js';
-import { parseJson, checkRecordedSession } from './recorded_session.js';
+import { parseFileText, checkRecordedSession } from './recorded_session.js';
 import { convertSessionTimes } from './session_times.js';
 
 /**
@@ -167,7 +167,7 @@ export function storedSessionIn(
 ): StoredSession {
   const { timeUnit, ...replacements } = options;
   if (timeUnit !== undefined) requireTimeUnit(timeUnit);
-  const json = typeof file === 'string' ? parseJson(file) : file;
+  const json = typeof file === 'string' ? parseFileText(file) : file;
   const recorded = checkRecordedSession(readNames(json, SESSION), replacements);
   const { id, appName, userId } = recorded;
   const { lastUpdateTime, ...times } = convertSessionTimes(recorded, timeUnit);

@@ -4,7 +4,7 @@ import { SessionError } from '../../errors/errors.js';
 import { isPlainObject } from '../../json/rules.js';
 import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import { malformedFile } from './malformed_file.js';
-import { parseJson } from './recorded_session.js';
+import { parseFileText } from './recorded_session.js';
 import type { SessionFile } from './session_file.js';
 
 /** The name in the first line. */
@@ -21,7 +21,7 @@ export const HEADER: SessionFile = { format: FORMAT, version: VERSION };
  * @throws SessionError `invalid_argument` if it is not a JSON object
  */
 export function parseLine(text: string): SessionFile {
-  const json = parseJson(text);
+  const json = parseFileText(text);
   if (isPlainObject(json)) return json;
   throw malformedFile([], `must have an object on each line; this line is ${kindOf(json)}`);
 }

@@ -5,6 +5,7 @@ import { onAbort } from '../../call/on_abort.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { snakeName } from '../../python/names.js';
 import { HttpRefusal } from './http_refusal.js';
+import { parseJson } from '../../json/parse.js';
 
 /**
  * Reads the JSON object in a request's body. An empty body counts as `{}`.
@@ -49,9 +50,9 @@ function requireJsonType(request: Request): void {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
-    throw invalid('body', `is not JSON: ${messageOf(error)}`, error);
+    throw invalid('body', `is not JSON that can be read: ${messageOf(error)}`, error);
   }
 }
 

@@ -39,3 +39,10 @@ describe('A session with unusual events', () => {
     });
   }
 });
+
+it('A session file with too many levels is refused', async () => {
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  const file = JSON.stringify({ ...KEY, id: 's1', state: {}, events: [] }).replace('{}', deep);
+  const importing = importSession(new InMemorySessionService(), file);
+  await assert.rejects(importing, { code: 'unserializable', message: /too many levels/ });
+});

@@ -14,6 +14,9 @@ async function threeEvents() {
   return { storage, service, session };
 }
 
+/** More levels than any recursion survives. */
+const DEEP = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+
 const DAMAGED = ['', '{', '{"id":"e2"', 'null', '5', '"text"', '[]', '[{}]', '{},{}', '{"id":"e2"}]', '\u0000', '{}{}']; // prettier-ignore
 
 describe('An event that cannot be read', () => {
@@ -34,6 +37,14 @@ describe('An event that cannot be read', () => {
       assert.deepEqual(texts(read!), ['one', 'three']);
     });
   }
+
+  it('is named if it has too many levels, and does not end the program', async () => {
+    const { storage, service } = await threeEvents();
+    storage.damage('e2', `{"id":"e2","x":${DEEP}}`);
+    await failure(service.getSession(KEY), 'corrupt_record');
+    const read = await service.getSession({ ...KEY, config: { skipCorrupt: true } });
+    assert.deepEqual(texts(read!), ['one', 'three']);
+  });
 
   it('is named among thousands', async () => {
     const { storage, service, session } = await threeEvents();

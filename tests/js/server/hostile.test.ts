@@ -203,6 +203,28 @@ describe('Hostile bodies', () => {
   }
 });
 
+describe('A body with 200,000 levels', () => {
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  for (const member of ['labels', 'state', 'events', 'title', 'unheardOf']) {
+    it(`in ${member} gets status 400`, async () => {
+      const { handler, service } = serve();
+      for (const protocol of [{}, { 'adk-session-protocol': '1.0' }]) {
+        const headers = { 'content-type': 'application/json', ...protocol };
+        const body = `{"${member}":${deep}}`;
+        const request = new Request(`http://localhost${SESSIONS}`, {
+          method: 'POST',
+          headers,
+          body,
+        });
+        const response = await handler(request);
+        assert.equal(response.status, 400);
+        assert.match(await response.text(), /260 levels/);
+      }
+      assert.equal((await service.listSessions({ appName: APP })).totalItems, 0);
+    });
+  }
+});
+
 describe('A server with hostile connections', () => {
   it('answers or closes each, mixes up no requests, and is still up', async () => {
     const { handler, service } = serve({ authorize: (_, { userId }) => userId === 'bob' });

@@ -59,6 +59,18 @@ describe('A row that Python has written', () => {
     await service.deleteSession(key);
   });
 
+  it('is reported if a state or an event has too many levels', async () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    session('deep state', `{"n": ${deep}}`);
+    session('deep event', '{}');
+    event('deep event', 'e1', '2023-11-14 22:13:20.123457', `{"custom_metadata": {"n": ${deep}}}`);
+    for (const sessionId of ['deep state', 'deep event']) {
+      const key = { ...USER, sessionId };
+      await assert.rejects(service.getSession(key), { code: 'corrupt_record' });
+      await service.deleteSession(key);
+    }
+  });
+
   it('is readable without rows of its app and user', async () => {
     session('alone', '{"n": 1}');
     event('alone', 'e1', '2023-11-14 22:13:20.123457', null);
