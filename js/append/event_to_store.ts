@@ -15,19 +15,20 @@ export function withoutKeys(taken: EventToStore, keys: readonly string[]): Event
   const { snapshot } = taken;
   const delta: Record<string, unknown> = { ...snapshot.delta };
   const stored = JSON.parse(snapshot.deltaText) as Record<string, unknown>;
-  for (const key of keys) {
-    Reflect.deleteProperty(delta, key);
-    Reflect.deleteProperty(stored, key);
-  }
   const event = JSON.parse(snapshot.text) as Event;
-  event.actions.stateDelta = stored;
+  const eventDelta = { ...snapshot.actions.stateDelta };
+  for (const key of keys) {
+    for (const each of [delta, stored, event.actions.stateDelta, eventDelta]) {
+      Reflect.deleteProperty(each, key);
+    }
+  }
   const reduced: EventSnapshot = {
     ...snapshot,
     delta,
     deltaText: JSON.stringify(stored),
     text: JSON.stringify(event),
     whole: snapshot.text,
-    actions: { ...snapshot.actions, stateDelta: delta },
+    actions: { ...snapshot.actions, stateDelta: eventDelta },
   };
   return { ...taken, snapshot: reduced };
 }

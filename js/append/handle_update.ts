@@ -189,7 +189,7 @@ interface ParsedEvent extends MissedEvent {
  * come later, and the storage may return it too. The handle gets such an event only if the window that it was read
  * with would have held it.
  *
- * @param stored the stored state before the append; given if a missed event was replaced, since the
+ * @param stored the stored state before the append; given if a missed event was replaced or is a rewind, since the
  *   events then do not show all changes
  */
 function applyMissed(
@@ -232,7 +232,7 @@ function applyMissed(
   for (const event of lacked) putEvent(session, event);
   applied.sort((one, other) => one.revision - other.revision);
   // The newest value of each key. Only the stored state shows what an event changed before it was
-  // replaced.
+  // replaced, and what a rewind changed.
   const values = new Map<string, unknown>();
   const put = (delta: Record<string, unknown>): void => {
     for (const key of Object.keys(delta)) values.set(key, delta[key]);

@@ -65,13 +65,13 @@ export async function fork(service: SessionService, request: ForkRequest): Promi
   const session = await readSession(service, taken);
   const count = endOf(session.events, taken);
   const last = session.events[count - 1];
-  // The storage applies the events' deltas to this state.
-  const { before, initial } = await statesAround(service, session, 0, signal);
+  // The storage applies the deltas of the events that count to this state.
+  const { before, isInitialKnown } = await statesAround(service, session, 0, signal);
   const created: ImportedSessionRequest = {
     ...{ appName, userId, sessionId, title, signal },
     parent: { sessionId: session.id, ...(last !== undefined && { eventId: last.id }) },
     state: Object.fromEntries(before),
-    initialState: initial === undefined && count > 0 ? 'unknown' : undefined,
+    initialState: !isInitialKnown && count > 0 ? 'unknown' : undefined,
     events: session.events.slice(0, count),
     sharedState: 'keep',
   };

@@ -4,7 +4,8 @@ import { takeOptions } from '../call/call.js';
 import type { Event } from '../model/event/event.js';
 import { historyItems } from '../wasm/core.js';
 import { agentFilter, type HistoryReader } from './agent_filter.js';
-import { isMarker, marksOf, rewindTargetOf } from './marks.js';
+import { liveEvents } from './live_events.js';
+import { isMarker, marksOf } from './marks.js';
 import { itemsOf, summaryEvent } from './view.js';
 
 /**
@@ -43,9 +44,7 @@ export function historyView(events: readonly Event[], reader: HistoryReader): Ev
   if (!Array.isArray(given)) throw invalidValue('events', 'must be an array', given);
   const taken = takeOptions(reader);
   requireText('agentName', taken.agentName);
-  const live = events.some((event) => rewindTargetOf(event) !== undefined)
-    ? withoutUndone(events)
-    : events;
+  const live = liveEvents(events);
   const isRead = agentFilter(live, taken);
   if (!live.some(isMarker)) return live.filter(isRead);
   const marks = marksOf(live, {
@@ -60,14 +59,4 @@ export function historyView(events: readonly Event[], reader: HistoryReader): Ev
     if (isolationScope !== undefined) summary.isolationScope = isolationScope;
     return summary;
   });
-}
-
-/** Removes what rewinds have undone, and their markers, but no compaction. */
-function withoutUndone(events: readonly Event[]): Event[] {
-  const marks = marksOf(events, {
-    counts: () => false,
-    visibilityOf: () => 'fixed',
-    rewindsOnly: true,
-  });
-  return historyItems(marks, 'transcript').items.map(({ event }) => events[event]!);
 }

@@ -5,6 +5,7 @@ import { createEvent, newEventId } from '../model/event/create_event.js';
 import type { Event, NewEvent } from '../model/event/event.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
+import { REMOVED } from '../state/scope.js';
 import type { StateShape } from '../state/state_shape.js';
 import { rewindTargetOf } from './marks.js';
 import {
@@ -42,8 +43,8 @@ const METHODS = ['getSession', 'appendEvents', 'revisionOf', 'sessionInfo'] as c
 
 /**
  * Undoes an invocation and everything after it: appends the marker that google-adk for Python appends. No event is
- * deleted. The state of the session goes back to what it was before the first event of the invocation. A key that
- * did not exist then is set to `null`, as Python does. `user:` and `app:` keys stay, and so do artifacts.
+ * deleted. The state of the session goes back to what it was before the first event of the invocation. `user:` and
+ * `app:` keys stay, and so do artifacts.
  *
  * If somebody appends meanwhile, the rewind is computed again and undoes those events too.
  *
@@ -167,7 +168,7 @@ export async function appendRewind(
   }
 }
 
-/** Returns the changes that take the state back to before an invocation. */
+/** Returns the changes that take the state back to before an invocation. The stored marker has `null` for `REMOVED`. */
 async function rewindDelta(
   service: SessionService,
   session: Session,
@@ -175,17 +176,17 @@ async function rewindDelta(
   signal: Abortable['signal'],
 ): Promise<{ stateDelta: StateShape; unknownKeys: string[] }> {
   const cut = firstOfInvocation(session.events, invocationId);
-  const { before, laterKeys, initial } = await statesAround(service, session, cut, signal);
-  const changes: [string, unknown][] = [];
-  const unknownKeys: string[] = [];
+  const around = await statesAround(service, session, cut, signal);
+  const { before, laterKeys } = around;
   const current = new Map(Object.entries(session.state));
-  for (const key of laterKeys) {
-    const value = before.get(key) ?? null;
-    const isSet = current.has(key);
-    const isSame = JSON.stringify(current.get(key)) === JSON.stringify(value);
-    if (isSet ? isSame : value === null) continue;
-    changes.push([key, value]);
-    if (!before.has(key) && initial === undefined) unknownKeys.push(key);
-  }
+  const changes = [...laterKeys]
+    .filter((key) => textIn(before, key) !== textIn(current, key))
+    .map((key) => [key, before.has(key) ? before.get(key) : REMOVED] as const);
+  const unknownKeys = changes.map(([key]) => key).filter((key) => around.unknownKeys.has(key));
   return { stateDelta: Object.fromEntries(changes), unknownKeys };
+}
+
+/** Returns the JSON text of the value of a key; `undefined` if the state lacks the key. */
+function textIn(state: ReadonlyMap<string, unknown>, key: string): string | undefined {
+  return state.has(key) ? JSON.stringify(state.get(key)) : undefined;
 }

@@ -1,12 +1,10 @@
 import { takeRequest } from '../call/call.js';
 import { requireService } from '../call/given_service.js';
-import type { Event } from '../model/event/event.js';
 import { readInitialState } from '../model/initial_state.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
-import { isPlainObject } from '../json/rules.js';
-import { isShared, isTemp, REMOVED } from '../state/scope.js';
 import type { StateShape } from '../state/state_shape.js';
+import { countedDeltas, foldState, isOwnKey, ownKeysOf } from './fold.js';
 import { indexOfEvent, readSession } from './session_history.js';
 
 /** The request of {@link stateAt}. */
@@ -20,8 +18,8 @@ export interface HistoryState {
   /** The state without `user:` and `app:` keys, which other sessions change too. */
   state: StateShape;
   /**
-   * Keys that the session may have been created with. The initial state is not known, and an event after that point is
-   * the first that writes them. They are not in `state`.
+   * Keys that the session may have been created with. The initial state is not known, and only events after that point,
+   * or undone ones, write them. They are not in `state`.
    */
   unknownKeys: string[];
 }
@@ -64,9 +62,8 @@ export async function stateAfter(
   count: number,
   signal: Abortable['signal'],
 ): Promise<HistoryState> {
-  const { before, laterKeys, initial } = await statesAround(service, session, count, signal);
-  const unknownKeys = initial === undefined ? [...laterKeys].filter((key) => !before.has(key)) : [];
-  return { state: Object.fromEntries(before), unknownKeys };
+  const { before, unknownKeys } = await statesAround(service, session, count, signal);
+  return { state: Object.fromEntries(before), unknownKeys: [...unknownKeys] };
 }
 
 /** The session's own state before a cut, and the keys that change after it. */
@@ -75,8 +72,10 @@ export interface StatesAround {
   readonly before: ReadonlyMap<string, unknown>;
   /** The keys that events at or after the cut write. */
   readonly laterKeys: ReadonlySet<string>;
-  /** The initial state; `undefined` if it is not known, and empty if no key depends on it. */
-  readonly initial: Readonly<StateShape> | undefined;
+  /** See {@link HistoryState.unknownKeys}. */
+  readonly unknownKeys: ReadonlySet<string>;
+  /** Whether the initial state is known, or no key depends on it. */
+  readonly isInitialKnown: boolean;
 }
 
 /** Computes the state before the event at `cut`. A key that no event writes still has its initial value. */
@@ -87,34 +86,20 @@ export async function statesAround(
   signal: Abortable['signal'],
 ): Promise<StatesAround> {
   const { appName, userId, id: sessionId, events, state } = session;
-  const laterKeys = new Set(events.slice(cut).flatMap((event) => ownDelta(event).map(keyOf)));
-  const written = new Set(events.flatMap((event) => ownDelta(event).map(keyOf)));
-  const before = new Map<string, unknown>();
-  for (const [key, value] of Object.entries(state)) {
-    if (isOwn(key) && !written.has(key)) before.set(key, value);
-  }
-  const earlier = events.slice(0, cut).flatMap(ownDelta);
-  const earlierKeys = new Set(earlier.map(keyOf));
-  const needsInitial = [...laterKeys].some((key) => !earlierKeys.has(key));
+  const laterKeys = new Set(events.slice(cut).flatMap(ownKeysOf));
+  const written = new Set(events.flatMap(ownKeysOf));
+  const unwritten = Object.entries(state).filter(([key]) => !written.has(key));
+  const earlier = events.slice(0, cut);
+  const counted = new Set(countedDeltas(earlier).flatMap(Object.keys));
+  const uncounted = [...written].filter((key) => !counted.has(key));
   const key = { appName, userId, sessionId, signal };
-  const initial = needsInitial ? await readInitialState(service, key) : {};
-  for (const key of laterKeys) {
-    if (initial !== undefined && Object.hasOwn(initial, key)) before.set(key, initial[key]);
-  }
-  for (const [key, value] of earlier) {
-    if (value === REMOVED || value === undefined) before.delete(key);
-    else before.set(key, value);
-  }
-  return { before, laterKeys, initial };
+  const initial = uncounted.length > 0 ? await readInitialState(service, key) : {};
+  const known = Object.entries(initial ?? {}).filter(([key]) => written.has(key));
+  const base = Object.fromEntries([...unwritten, ...known]);
+  return {
+    before: new Map([...foldState(base, earlier)].filter(([key]) => isOwnKey(key))),
+    laterKeys,
+    unknownKeys: new Set(initial === undefined ? uncounted : []),
+    isInitialKnown: initial !== undefined,
+  };
 }
-
-/** Returns the entries of an event's delta that belong to the session itself. */
-function ownDelta(event: Event): [string, unknown][] {
-  const delta: unknown = event.actions?.stateDelta;
-  // Another program may have stored anything in its place.
-  return isPlainObject(delta) ? Object.entries(delta).filter(([key]) => isOwn(key)) : [];
-}
-
-const keyOf = ([key]: readonly [string, unknown]): string => key;
-
-const isOwn = (key: string): boolean => !isShared(key) && !isTemp(key);

@@ -228,7 +228,7 @@ export interface Appended extends SessionHead {
   readonly missed: readonly MissedEvent[];
   /**
    * The JSON object of the stored state before the append, with the keys of all scopes. Present if the handle missed a
-   * replacement, or if the append was applied before.
+   * replacement or a rewind, or if the append was applied before.
    */
   readonly state?: string | undefined;
   /** For each event of the append, its revisions. Empty if the storage does not know them. */

@@ -84,15 +84,14 @@ export interface PackedAppends {
   readonly texts: (string | undefined)[] | undefined;
 }
 
-/** Packs a creation like an append: `created` is the time of the session's last update, and `revision` the time now. */
-export function packCreation(
-  session: NewSession,
-  hasTexts: boolean,
-  keepsMarks: boolean,
-): PackedAppends {
+/**
+ * Packs a creation like an append: `created` is the time of the session's last update, and `revision` the time now. The
+ * state of the session depends on the markers among its events, whether the storage keeps their marks or not.
+ */
+export function packCreation(session: NewSession, hasTexts: boolean): PackedAppends {
   const { key, events, now, lastUpdateTime = NaN } = session;
   const position = { created: lastUpdateTime, revision: now, lastEventId: undefined };
-  return packAppends([{ key, position, stale: 'append', events }], hasTexts, keepsMarks);
+  return packAppends([{ key, position, stale: 'append', events }], hasTexts, true);
 }
 
 /**

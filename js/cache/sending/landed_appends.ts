@@ -1,6 +1,7 @@
 /** Applies the answer to appends: removes the arrived operations, and updates the copy. */
 import { ownerOf, type StateOwner } from '../../storage/scopes.js';
 import type { CompositeSessionKey } from '../../model/session.js';
+import { rewindTargetOf } from '../../history/marks.js';
 import { parseEventText } from '../../storage/stored_events.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import type { Appended } from '../../storage/backend.js';
@@ -62,6 +63,7 @@ export async function landAppends(
     !isTold ||
     copy.revision < sentOver.revision ||
     missed.length >= MOST_CHANGED - 1 ||
+    sent.some(({ event }) => isRewind(event!)) ||
     copy.isStale
   ) {
     const landed = arrived.map((operation) => ({ ...operation, landed: revision }));
@@ -117,6 +119,12 @@ export async function landAppends(
   );
   const overtaken = SHARED_SCOPES.filter((scope) => missedWrites[scope] !== undefined);
   return { isBehind: false, overtaken: overtaken.map((scope) => ownerOf(scope, key)) };
+}
+
+/** Returns whether an event is a rewind: its delta does not give the state. */
+function isRewind({ text }: OperationEvent): boolean {
+  const event = text.includes('rewindBeforeInvocationId') ? parseEventText(text) : undefined;
+  return event !== undefined && rewindTargetOf(event) !== undefined;
 }
 
 function applyDelta(state: JsonState, text: string): void {

@@ -1,6 +1,8 @@
 /** A session as a reader sees it: what the remote has said, with the operations over it. */
 import { isTemp, storedScopeOf } from '../../state/scope.js';
+import { countedDeltas } from '../../history/fold.js';
 import type { EventRow } from '../../storage/rows.js';
+import { parseEventText } from '../../storage/stored_events.js';
 import type {
   Copy,
   EventRecord,
@@ -57,13 +59,13 @@ export class SessionOverlay {
     if (kind === 'create') {
       if (this.birth !== undefined) {
         // The session exists on the remote, but the answer is not here yet.
-        if (birth === this.birth) for (const each of creation!.events) this.#put(each, operation);
+        if (birth === this.birth) this.#putCreated(operation);
         return;
       }
       this.#reset(birth);
       this.creation = operation;
       this.#change(JSON.parse(creation!.state) as JsonState);
-      for (const each of creation!.events) this.#put(each, operation);
+      this.#putCreated(operation);
       this.#change(JSON.parse(creation!.delta) as JsonState);
       this.title = creation!.description.title ?? '';
       this.labels = creation!.description.labels ?? '';
@@ -80,8 +82,17 @@ export class SessionOverlay {
     }
     if (event === undefined) return;
     this.#put(event, operation);
+    this.#change(deltaOf(event.text));
     this.firstTitle ??= operation.title;
     this.time = Math.max(this.time, operation.time);
+  }
+
+  /** Adds the events of a creation, as the remote will store them. */
+  #putCreated(operation: Operation): void {
+    const { events } = operation.creation!;
+    for (const event of events) this.#put(event, operation);
+    const parsed = events.flatMap(({ text }) => parseEventText(text) ?? []);
+    for (const delta of countedDeltas(parsed)) this.#change(delta);
   }
 
   #put(event: OperationEvent, { expected, number, isBound }: Operation): void {
@@ -95,7 +106,6 @@ export class SessionOverlay {
       number,
       texts: [...(earlier?.texts ?? []), event.text],
     });
-    this.#change(deltaOf(event.text));
   }
 
   #change(delta: JsonState): void {

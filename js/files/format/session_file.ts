@@ -2,10 +2,10 @@ import { type Casing, readNames, writeNames } from '../../python/casing.js';
 import { SESSION } from '../../python/fields.js';
 import { type TimeUnit, toAllSeconds, convertTimes } from '../../python/time.js';
 import type { Event } from '../../model/event/event.js';
+import { foldState } from '../../history/fold.js';
 import { requireOneOf } from '../../errors/option_values.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
-import { applyDeltas } from './apply_deltas.js';
 import { parseFileText, checkRecordedSession } from './recorded_session.js';
 import { convertSessionTimes } from './session_times.js';
 
@@ -173,7 +173,7 @@ export function storedSessionIn(
   const { lastUpdateTime, ...times } = convertSessionTimes(recorded, timeUnit);
   // The members that every event needs were checked; other fields may be anything.
   const events = times.events as unknown as Event[];
-  const state = recorded.state ?? applyDeltas({}, events);
+  const state = recorded.state ?? Object.fromEntries(foldState({}, events));
   const { title, labels, parent, initialState } = recorded;
   const session = {
     id,

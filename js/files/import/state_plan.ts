@@ -5,9 +5,10 @@
  * by another session. The session's own keys may have been edited by hand, or an event was replaced later.
  * The creation gets the difference as its `stateDelta`.
  */
-import { isShared, isTemp, REMOVED } from '../../state/scope.js';
+import { foldState, isOwnKey } from '../../history/fold.js';
+import { isShared, REMOVED } from '../../state/scope.js';
+import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
-import { applyDeltas, initialState } from '../format/apply_deltas.js';
 import type { StoredSession } from '../format/session_file.js';
 
 /**
@@ -46,7 +47,7 @@ export function planState(
 ): StatePlan {
   const state = ownKeys(known ?? initialState(session));
   const stateDelta = deltaBetween(
-    ownKeys(applyDeltas(state, session.events)),
+    ownKeys(Object.fromEntries(foldState(state, session.events))),
     ownKeys(session.state),
   );
   for (const [key, value] of Object.entries(session.state)) {
@@ -63,10 +64,18 @@ export function planState(
   };
 }
 
+/**
+ * Returns the state that a session must have had before its first event, without `temp:` keys: the keys of its state
+ * that no delta of its events sets or removes.
+ */
+export function initialState({ state, events }: Pick<Session, 'state' | 'events'>): StateShape {
+  const changed = new Set(events.flatMap(({ actions }) => Object.keys(actions.stateDelta)));
+  return Object.fromEntries(Object.entries(state).filter(([key]) => !changed.has(key)));
+}
+
 /** Returns the session's own keys. */
 function ownKeys(state: Readonly<StateShape>): StateShape {
-  const own = Object.entries(state).filter(([key]) => !isShared(key) && !isTemp(key));
-  return Object.fromEntries(own);
+  return Object.fromEntries(Object.entries(state).filter(([key]) => isOwnKey(key)));
 }
 
 /** Returns the delta that turns one state into the other. */

@@ -15,6 +15,7 @@ import { requireTime } from '../values/time.js';
 import { unreadable } from '../../json/unreadable.js';
 import { checkEvent } from '../../json/check.js';
 import { snapshotDelta } from '../../state/delta.js';
+import { REMOVED } from '../../state/scope.js';
 import { defineMember } from '../../members/member.js';
 import { unserializable } from '../../json/rules.js';
 import { replaceLoneSurrogates } from '../../json/text.js';
@@ -29,8 +30,9 @@ export interface EventSnapshot {
   readonly timestamp: number;
   /**
    * JSON text of the stored event, without `temp:` keys, with removals as `REMOVED`, and with id,
-   * timestamp and actions filled in. The same event always gives the same text, byte for byte,
-   * whether or not its append has succeeded before.
+   * timestamp and actions filled in. The marker of a rewind has `null` for a removal, as in Python.
+   * The same event always gives the same text, byte for byte, whether or not its append has
+   * succeeded before.
    */
   readonly text: string;
   /**
@@ -40,9 +42,9 @@ export interface EventSnapshot {
   readonly whole?: string;
   /** Whether it may be a marker: it has a member of rewinds or compactions. See `js/history/marks.ts`. */
   readonly isMarker: boolean;
-  /** JSON text of the stored delta: exactly the characters in `text`. */
+  /** JSON text of `delta`. */
   readonly deltaText: string;
-  /** The stored delta as a new object that shares nothing with the caller's. */
+  /** What the event changes in the state, as a new object that shares nothing with the caller's. */
   readonly delta: Record<string, unknown>;
   /**
    * The delta with the caller's own objects, see {@link DeltaSnapshot.delta}; absent if it has no
@@ -51,7 +53,7 @@ export interface EventSnapshot {
   readonly callerDelta: Record<string, unknown> | undefined;
   /** See {@link DeltaSnapshot.temp}. */
   readonly temp: Record<string, unknown> | undefined;
-  /** A new object: the event's actions, or empty ones, with `delta` as their `stateDelta`. */
+  /** A new object: the event's actions, or empty ones, with the `stateDelta` of `text`. */
   readonly actions: EventActions;
 }
 
@@ -99,7 +101,9 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
   defineMember(copy, 'id', id);
   defineMember(copy, 'timestamp', timestamp);
   defineMember(copy, 'actions', actions);
-  const text = eventText(copy, deltaText);
+  const isRemoving = isRewind(actions) && Object.values(deltaSnapshot.delta).includes(REMOVED);
+  const storedText = isRemoving ? withNulls(deltaText) : deltaText;
+  const text = eventText(copy, storedText);
 
   // Inherited members become own members of the event. Otherwise they would stand before `actions`
   // in this text, but after them in the text of a retry.
@@ -111,9 +115,23 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
   const delta = hasObjects
     ? (JSON.parse(deltaText) as Record<string, unknown>)
     : deltaSnapshot.delta;
-  defineMember(actions, 'stateDelta', delta);
+  defineMember(actions, 'stateDelta', isRemoving ? JSON.parse(storedText) : delta);
   const isMarker = hasMarkerMember(copy, actions);
   return { id, timestamp, text, isMarker, deltaText, delta, callerDelta, temp, actions };
+}
+
+function isRewind(actions: object): boolean {
+  const { rewindBeforeInvocationId } = actions as { rewindBeforeInvocationId?: unknown };
+  return typeof rewindBeforeInvocationId === 'string' && rewindBeforeInvocationId !== '';
+}
+
+/** Returns the text of a delta as the marker of a rewind has it: Python's marker sets a key to `null` that did not exist. */
+function withNulls(deltaText: string): string {
+  const delta = JSON.parse(deltaText) as Record<string, unknown>;
+  for (const [key, value] of Object.entries(delta)) {
+    if (value === REMOVED) defineMember(delta, key, null);
+  }
+  return JSON.stringify(delta);
 }
 
 function hasMarkerMember(event: object, actions: object): boolean {
@@ -192,7 +210,7 @@ export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
   if (actions === undefined) {
     defineMember(event, 'actions', snapshot.actions);
   } else {
-    defineMember(actions, 'stateDelta', snapshot.delta);
+    defineMember(actions, 'stateDelta', snapshot.actions.stateDelta);
   }
 }
 

@@ -1,4 +1,5 @@
 import { copyJson } from '../../json/copy.js';
+import { rewindTargetOf } from '../../history/marks.js';
 import { sessionNotFound } from '../../errors/session_not_found.js';
 import { positionOf, putEvent } from '../../handle/event_index.js';
 import { setMember } from '../../members/member.js';
@@ -62,7 +63,9 @@ export class HandleUpdates {
     if (isKnown && !this.#streamed.has(event.id)) return;
     const last = events.at(-1);
     // The server sends an event with artifacts in two parts, with the same id.
-    const isNext = !isKnown && (last === undefined || event.timestamp > last.timestamp);
+    const isLater = last === undefined || event.timestamp > last.timestamp;
+    // The delta of a rewind does not give the state.
+    const isNext = !isKnown && isLater && rewindTargetOf(event) === undefined;
     if (!isNext) return this.#readAll();
     this.#streamed.add(event.id);
     putEvent(this.#handle.session, event);

@@ -119,7 +119,7 @@ export class CoreBackend implements Backend {
     const { key, state, delta, sharesState, description, ifAbsent, operation } = request;
     const { title, labels, parent, initialState } = description;
     requireRoom(state.length + delta.length);
-    const { packed, numbers, texts } = packCreation(request, this.#storage.holdsData, true);
+    const { packed, numbers, texts } = packCreation(request, this.#storage.holdsData);
     const caller = callerOf(request);
     const create = (): MaybePromise<CreatedSession | undefined> => {
       // prettier-ignore

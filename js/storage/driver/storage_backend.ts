@@ -150,7 +150,7 @@ export class StorageBackend implements Backend {
     const { key, state, events, delta, sharesState, description, ifAbsent } = request;
     if (description.title || description.labels) requireDescribe(storage);
     requireRoom(state.length + delta.length);
-    const { packed, numbers, texts = [] } = packCreation(request, false, false);
+    const { packed, numbers, texts = [] } = packCreation(request, false);
     const write = callCore(() =>
       CoreWrite.create(packed, numbers, texts, state, delta, sharesState, ifAbsent),
     );

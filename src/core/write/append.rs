@@ -204,22 +204,24 @@ impl Append {
             let position = Some(ResolvedPosition::of_event(before, seq));
             return Err(Progress { position, ..self.progress });
         };
-        if !self.progress.sees_states && self.brings_replacement(position, found) {
-            // Few appends need the states, and reading them costs time in proportion to their size.
-            return Err(Progress { sees_states: true, ..self.progress });
-        }
+        // Few appends need the states, and reading them costs time in proportion to their size.
+        let sees_states = self.progress.sees_states || self.needs_state(position, found);
         let look_back = self.look_back(position, before, found);
-        if look_back != self.progress.look_back {
-            return Err(Progress { look_back, ..self.progress });
+        let (known_states, known_rows) = (self.progress.sees_states, self.progress.look_back);
+        if sees_states != known_states || look_back != known_rows {
+            return Err(Progress { sees_states, look_back, ..self.progress });
         }
         Ok(position)
     }
 
-    /// Whether the append brings the handle a replacement that it has missed.
-    fn brings_replacement(&self, position: ResolvedPosition, found: &Found) -> bool {
+    /// Whether the append brings the handle a replacement or a rewind that it has missed. The deltas of
+    /// missed events do not give the state then: those of replaced events are gone, and that of a rewind
+    /// is for readers that do not know its cut.
+    fn needs_state(&self, position: ResolvedPosition, found: &Found) -> bool {
         let Some(since) = position.since else { return false };
         let is_replaced = |row: &EventRow| row.revision > since && row.seq != row.revision;
-        self.policy == StalePolicy::Merge && found.changed.iter().any(is_replaced)
+        self.policy == StalePolicy::Merge
+            && (found.changed.iter().any(is_replaced) || has_rewind(&found.changed, since))
     }
 
     /// Decides what the append writes, or why it is refused.

@@ -10,6 +10,7 @@ use crate::core::write::marker_places::MarkerPlaces;
 use crate::core::write::outcome::{CreatedSession, Effect, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet, Target};
 use crate::core::write::rows::{EventChange, EventRow, Found, SharedRow, merge_scopes};
+use crate::core::write::undone::live_new_events;
 use crate::core::write::{Decide, Decision};
 
 /// A session to create.
@@ -17,7 +18,8 @@ use crate::core::write::{Decide, Decision};
 pub struct NewSession {
     /// The initial state.
     pub state: Delta,
-    /// The events that the session begins with. Their deltas change the initial state, in order.
+    /// The events that the session begins with. Their deltas change the initial state, in order. Those of
+    /// rewinds and of undone events change only the shared states.
     pub events: Vec<NewEvent>,
     /// Changes of the state that follow the events' deltas. They are stored in all scopes, whatever
     /// `shares_state` is.
@@ -51,7 +53,7 @@ impl NewSession {
 #[derive(Debug)]
 pub struct Create {
     plan: Plan,
-    /// The initial state with the deltas of all events and the last changes.
+    /// The initial state with the deltas of the events and the last changes.
     state: Delta,
     last_update_time: Timestamp,
     create_time: Timestamp,
@@ -69,8 +71,10 @@ impl Create {
         let NewSession { mut state, events, delta, now, shares_state, description, .. } = new;
         check_ids(&events)?;
         let mut last_update_time = new.last_update_time.unwrap_or(now);
-        for event in &events {
-            state.extend(event.delta.clone());
+        for (event, is_live) in events.iter().zip(live_new_events(&events)) {
+            let Delta { session, shared } = event.delta.clone();
+            let session = if is_live { session } else { Vec::new() };
+            state.extend(Delta { session, shared });
             last_update_time = last_update_time.max(event.timestamp);
         }
         if !shares_state {

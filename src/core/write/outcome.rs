@@ -61,8 +61,8 @@ pub struct Appended {
     pub placed: Vec<(Revision, Revision)>,
     /// The events that the handle had missed, in any order. Empty unless the policy is `Merge`.
     pub missed: Vec<EventRow>,
-    /// The JSON object of the stored state before the append. Present if the handle missed a replacement:
-    /// the stored deltas no longer hold the changes of the replaced event.
+    /// The JSON object of the stored state before the append. Present if the handle missed a replacement
+    /// or a rewind: then the stored deltas do not give the state.
     pub state: Option<String>,
     /// The revision of the handle before the append: events with a greater `seq` are new to it.
     /// `None` without a handle.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::core::event::{NewEvent, Turn};
+use crate::core::event::{EventText, NewEvent, Turn};
 use crate::core::history::{Kind, Mark, live_events};
 use crate::core::names::Names;
 use crate::core::session::Revision;
@@ -39,13 +39,10 @@ pub(super) fn undone_invocations(rows: &[EventRow]) -> Vec<Arc<str>> {
     let mut numbers = Names::default();
     let (mut seqs, mut marks) = (Vec::new(), Vec::new());
     for row in rows {
-        let Turn { invocation, rewinds_before, .. } = row.text.turn();
-        let before = rewinds_before.and_then(|name| number_of(&mut numbers, &name));
-        let kind = before.map_or(Kind::Fixed, |before| Kind::Rewind { before });
-        let invocation = invocation.and_then(|name| number_of(&mut numbers, &name));
+        let mark = mark_of(&row.text, &mut numbers);
         let index = insertion_index(&seqs, row.seq);
         seqs.insert(index, row.seq);
-        marks.insert(index, Mark { invocation, time: 0.0, kind });
+        marks.insert(index, mark);
     }
     let mut ends_live = vec![true; numbers.len()];
     for (mark, is_live) in marks.iter().zip(live_events(&marks)) {
@@ -57,6 +54,25 @@ pub(super) fn undone_invocations(rows: &[EventRow]) -> Vec<Arc<str>> {
     // Invocations are numbered in the order in which `Names` lists them.
     let names = numbers.iter().map(|(name, _)| Arc::clone(name));
     names.zip(ends_live).filter(|(_, is_live)| !is_live).map(|(name, _)| name).collect()
+}
+
+/// Returns for each event of a new session whether it is live: no rewind among them has undone it.
+pub(super) fn live_new_events(events: &[NewEvent]) -> Vec<bool> {
+    if !has_new_rewind(events) {
+        return vec![true; events.len()];
+    }
+    let mut numbers = Names::default();
+    let marks: Vec<_> = events.iter().map(|event| mark_of(&event.text, &mut numbers)).collect();
+    live_events(&marks)
+}
+
+/// Returns the mark of an event, with what rewinds need of it.
+fn mark_of(text: &EventText, numbers: &mut Names<Option<u32>>) -> Mark {
+    let Turn { invocation, rewinds_before, .. } = text.turn();
+    let before = rewinds_before.and_then(|name| number_of(numbers, &name));
+    let kind = before.map_or(Kind::Fixed, |before| Kind::Rewind { before });
+    let invocation = invocation.and_then(|name| number_of(numbers, &name));
+    Mark { invocation, time: 0.0, kind }
 }
 
 /// Returns whether an event continues one of these invocations. A summary of `@google/adk` has no

@@ -10,7 +10,7 @@ import {
 } from '../../../js/files/index.js';
 import { EVENT_OF_GO, GO_EVENT } from './go_event.js';
 import { pythonSession } from './python_session.js';
-import { initialState } from '../../../js/files/format/apply_deltas.js';
+import { initialState } from '../../../js/files/import/state_plan.js';
 
 /** A session file with these times as its events'. */
 function withTimes(...times: unknown[]): SessionFile {

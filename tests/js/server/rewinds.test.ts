@@ -43,7 +43,7 @@ describe('POST …/rewind', () => {
       const { status, body } = await ask(REWIND, { body: { [name]: 'i2' } });
       assert.equal(status, 200);
       const { state, events } = body as { state: object; events: Record<string, unknown>[] };
-      assert.deepEqual(state, { topic: 'tea', turn: 1, added: null });
+      assert.deepEqual(state, { topic: 'tea', turn: 1 });
       assert.equal(events.length, 3);
       const { actions, author, content } = events[2]!;
       assert.deepEqual(actions, {

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+
+import { foldHistory, foldState } from '../../../js/history/fold.js';
+import { branchesOf } from '../../../js/history/branches.js';
+import { liveEvents } from '../../../js/history/live_events.js';
+import { createEvent, type Event, InMemorySessionService, State } from '../../../js/index.js';
+import { runs } from '../../properties.js';
+
+const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+const NAMES = ['i0', 'i1', 'i2', 'i3', ''];
+
+/** An event of an invocation that changes keys, or a rewind with a delta that nobody applies. */
+const events = fc
+  .array(
+    fc.record({
+      invocationId: fc.constantFrom(...NAMES),
+      target: fc.option(fc.constantFrom(...NAMES, 'unknown'), { nil: undefined, freq: 2 }),
+      stateDelta: fc.dictionary(
+        fc.constantFrom('a', 'b', 'user:c'),
+        fc.constantFrom(1, 2, null, State.REMOVED),
+      ),
+    }),
+    { maxLength: 24 },
+  )
+  .map((given) =>
+    given.map(({ invocationId, target, stateDelta }, number) => {
+      const actions = { stateDelta, ...(target && { rewindBeforeInvocationId: target }) };
+      return createEvent({ id: `e${number}`, invocationId, author: 'user', actions });
+    }),
+  );
+
+describe('The fold of a history', () => {
+  it('counts the events that the core counts', async () => {
+    await new InMemorySessionService().createSession(KEY); // loads the wasm
+    const counts = (given: readonly Event[]) => {
+      const folded = foldHistory<readonly Event[]>(given, [], (live, event) => [...live, event]);
+      assert.deepEqual(folded, liveEvents(given));
+    };
+    fc.assert(fc.property(events, counts), runs(500));
+  });
+
+  it('gives the state that a session has that is created with the events', async () => {
+    const service = new InMemorySessionService();
+    let number = 0;
+    const creates = async (given: Event[]) => {
+      // Each user has a state of its own.
+      const key = { ...KEY, userId: `user ${(number += 1)}` };
+      const state = { a: 0, 'user:c': 0 };
+      const created = await service.createSession({ ...key, state, events: given });
+      assert.deepEqual(created.state, Object.fromEntries(foldState(state, given)));
+    };
+    await fc.assert(fc.asyncProperty(events, creates), runs(200));
+  });
+});
+
+describe('The branches of many rewinds', () => {
+  it('are computed with a few reads of each event', () => {
+    const reads = (rewinds: number): number => {
+      let count = 0;
+      const counted = Array.from({ length: rewinds }, (_, number) => {
+        const content = { role: 'user', parts: [{ text: 'again' }] };
+        const target = { actions: { rewindBeforeInvocationId: `i${number}` } };
+        return [
+          createEvent({ invocationId: `i${number}`, author: 'user', content }),
+          createEvent({ invocationId: `r${number}`, author: 'user', ...(number % 2 && target) }),
+        ];
+      })
+        .flat()
+        .map((event) =>
+          Object.defineProperty(event, 'invocationId', {
+            get: ((id) => () => ((count += 1), id))(event.invocationId),
+          }),
+        );
+      branchesOf(counted);
+      return count;
+    };
+    assert.ok(reads(2000) < 2.5 * reads(1000), `${reads(1000)}, ${reads(2000)}`);
+  });
+});
