@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { createEvent, InMemorySessionService, State } from '../../../js/index.js';
+import { rewind, undoRewind } from '../../../js/history/index.js';
 import { readHistory } from '../../../js/inspector/state/state_history.js';
 
 const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -34,6 +35,29 @@ describe('The history of a key', () => {
     ]);
     assert.deepEqual(await linesOf(service, 'other'), ['e2: undefined → 1']);
     assert.deepEqual(await linesOf(service, 'nothing'), []);
+  });
+
+  it('has after a rewind the value of its cut, and not what its delta says', async () => {
+    const service = new InMemorySessionService();
+    const say = (invocationId: string, stateDelta: Record<string, unknown>) =>
+      createEvent({ id: invocationId, invocationId, author: 'guide', actions: { stateDelta } });
+    const events = [say('i1', { nothing: null }), say('i2', { topic: 'tea', nothing: 1 })];
+    await service.createSession({ ...KEY, state: {}, events });
+    await rewind(service, { ...KEY, before: { invocationId: 'i2' } });
+    await undoRewind(service, KEY);
+    const lines = async (stateKey: string) =>
+      (await linesOf(service, stateKey)).map((line) => line.replace(/^[^:]+: /, ''));
+    assert.deepEqual(await lines('topic'), [
+      'undefined → "tea"',
+      '"tea" → undefined',
+      'undefined → "tea"',
+    ]);
+    assert.deepEqual(await lines('nothing'), [
+      'null → 1',
+      '1 → null',
+      'null → 1',
+      'undefined → null',
+    ]);
   });
 
   it('does not claim to know the first value of a shared key', async () => {
