@@ -3,7 +3,8 @@ import { requireService } from '../call/given_service.js';
 import type { Event } from '../model/event/event.js';
 import type { Abortable, CompositeSessionKey } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
-import { compactedEndOf, compactionOf, isFilled, rewindTargetOf } from './marks.js';
+import { foldHistory } from './fold.js';
+import { compactedEndOf, compactionOf, isFilled } from './marks.js';
 import { readSession } from './session_history.js';
 
 /** One of several turns that follow the same history: the user edited a message, or regenerated its answer. */
@@ -67,40 +68,40 @@ interface Turn {
   readonly invocationId: string;
   readonly parent: Turn | undefined;
   readonly next: Map<string, Turn>;
-  /** The invocation of the last marker that ended a branch with this turn. */
-  branch: string | undefined;
+  /** The last rewind that ended a branch with this turn. */
+  end: { readonly number: number; readonly branch: string } | undefined;
 }
 
-/** Computes the branches of a history: a rewind continues what stood before the first event of its target. */
+/** Computes the branches of a history. */
 export function branchesOf(events: readonly Event[]): TurnBranches[] {
-  let current = newTurn('', undefined);
-  /** For each invocation the turn before its first event. */
-  const before = new Map<string, Turn>();
-  for (const event of events) {
-    const { invocationId } = event;
-    if (isFilled(invocationId) && !before.has(invocationId)) before.set(invocationId, current);
-    const target = rewindTargetOf(event);
-    if (target === undefined) {
-      current = startsTurn(event, current) ? nextTurn(current, invocationId) : current;
-      continue;
+  const turns: Turn[] = [];
+  const addTurn = (parent: Turn | undefined, invocationId: string): Turn => {
+    const turn: Turn = { invocationId, parent, next: new Map(), end: undefined };
+    parent?.next.set(invocationId, turn);
+    turns.push(turn);
+    return turn;
+  };
+  let rewinds = 0;
+  const last = foldHistory(
+    events,
+    addTurn(undefined, ''),
+    (current, event) => {
+      const { invocationId } = event;
+      if (!startsTurn(event, current)) return current;
+      return current.next.get(invocationId) ?? addTurn(current, invocationId);
+    },
+    (ended, { invocationId }) => {
+      rewinds += 1;
+      ended.end = { number: rewinds, branch: invocationId };
+    },
+  );
+  // A rewind ends all turns up to the last one. Each turn comes after its parent, so one pass from the end is enough.
+  for (const { parent, end } of turns.reverse()) {
+    if (parent !== undefined && end !== undefined && end.number > (parent.end?.number ?? 0)) {
+      parent.end = end;
     }
-    for (let ended: Turn | undefined = current; ended; ended = ended.parent) {
-      ended.branch = invocationId;
-    }
-    // A rewind before itself or before an invocation that has no event yet changes nothing.
-    current = before.get(target) ?? current;
   }
-  return placesOf(current);
-}
-
-function newTurn(invocationId: string, parent: Turn | undefined): Turn {
-  return { invocationId, parent, next: new Map(), branch: undefined };
-}
-
-function nextTurn(current: Turn, invocationId: string): Turn {
-  const next = current.next.get(invocationId) ?? newTurn(invocationId, current);
-  current.next.set(invocationId, next);
-  return next;
+  return placesOf(last);
 }
 
 /** Returns whether an event begins a turn. Compactions and changes of the state do not. */
@@ -117,13 +118,13 @@ function placesOf(last: Turn): TurnBranches[] {
     const alternatives = [...at.next.values()].map((next) => alternativeOf(next, next === shown));
     const { length } = alternatives;
     if (length > 1 || (length === 1 && at === last)) {
-      places.unshift({ ...(at.parent && { after: at.invocationId }), alternatives });
+      places.push({ ...(at.parent && { after: at.invocationId }), alternatives });
     }
     shown = at;
   }
-  return places;
+  return places.reverse();
 }
 
-function alternativeOf({ invocationId, branch }: Turn, isShown: boolean): BranchAlternative {
-  return { invocationId, isShown, ...(branch !== undefined && { branch }) };
+function alternativeOf({ invocationId, end }: Turn, isShown: boolean): BranchAlternative {
+  return { invocationId, isShown, ...(end !== undefined && { branch: end.branch }) };
 }

@@ -1,3 +1,4 @@
+import { liveEvents } from '../../history/live_events.js';
 import { rewindTargetOf } from '../../history/marks.js';
 import type { Event } from '../../model/event/event.js';
 import { answersIn } from './client_event.js';
@@ -34,28 +35,12 @@ export async function findOpenCalls(
     if (missing.size === 0 && !isRewound) break;
   }
   const open = new Map<unknown, string>();
-  for (const event of liveEvents(read)) {
+  for (const event of liveEvents(read.reverse())) {
     for (const { id, name } of waitingCallsOf(event)) if (asked.has(id)) open.set(id, name);
     const isAnswer = event.author === 'user' || event.errorCode === ABORTED;
     if (isAnswer) for (const { id } of answersIn(event)) open.delete(id);
   }
   return open;
-}
-
-/** @returns the events that no rewind has taken back, the oldest first */
-function liveEvents(newestFirst: readonly Event[]): Event[] {
-  const live: Event[] = [];
-  for (let at = 0; at < newestFirst.length; at += 1) {
-    const event = newestFirst[at]!;
-    const invocation = rewindTargetOf(event);
-    if (invocation === undefined) {
-      live.push(event);
-      continue;
-    }
-    const first = newestFirst.findLastIndex(({ invocationId }) => invocationId === invocation);
-    at = Math.max(at, first);
-  }
-  return live.reverse();
 }
 
 function waitingCallsOf({
