@@ -61,7 +61,8 @@ describe('The branches of many rewinds', () => {
       let count = 0;
       const counted = Array.from({ length: rewinds }, (_, number) => {
         const content = { role: 'user', parts: [{ text: 'again' }] };
-        const target = { actions: { rewindBeforeInvocationId: `i${number}` } };
+        const rewindBeforeInvocationId = `i${number}`;
+        const target = { actions: { stateDelta: {}, rewindBeforeInvocationId } };
         return [
           createEvent({ invocationId: `i${number}`, author: 'user', content }),
           createEvent({ invocationId: `r${number}`, author: 'user', ...(number % 2 && target) }),

@@ -29,7 +29,7 @@ describe('The memory of the wasm', () => {
   it('answers each verb in the same tick, and makes no promise', async () => {
     await loadWasm();
     const core = createMemoryCore();
-    const created = packCreation(session, true, true);
+    const created = packCreation(session, true);
     const append = packAppends([{ key, position, stale: 'merge', events: [event] }], true, true);
     const compute = () => '{"app:n":1}';
     const results: Record<string, unknown> = {
