@@ -1,6 +1,8 @@
 import { isSessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import type { Event } from '../model/event/event.js';
+import { isAnswer } from './snapshot/drafts.js';
+import { isFinalResponse } from '../model/event/final_response.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
 
@@ -12,6 +14,8 @@ export class AppendHandle<S extends object> {
   opening: Opening<S> | undefined;
   /** The number of appends under way. */
   #appends = 0;
+  /** The invocations that have an event by this handle, and no final answer yet. */
+  readonly #invocations = new Set<string>();
   /** The state of a session that is created. */
   initialState: Partial<S> | undefined;
   readonly #key: CompositeSessionKey;
@@ -21,11 +25,38 @@ export class AppendHandle<S extends object> {
   }
 
   /**
-   * Takes another handle, or none, for the next append. Does nothing while appends are under way: a service keeps the
-   * order of appends only if they go through one handle.
+   * Takes another handle for the next append. Does nothing while appends are under way: a service keeps the order of
+   * appends only if they go through one handle. Does nothing while an invocation is under way either: only this handle
+   * tells the service that a later rewind has undone the invocation.
    */
-  replace(session?: Session<S>): void {
-    if (this.#appends === 0) this.opening = session && Promise.resolve(session);
+  replace(session: Session<S>): void {
+    if (this.#appends === 0 && this.#invocations.size === 0)
+      this.opening = Promise.resolve(session);
+  }
+
+  /** Drops the handle of a deleted session. */
+  drop(): void {
+    this.opening = undefined;
+    this.#invocations.clear();
+  }
+
+  /** Notes that an invocation is under way, or, with its final answer, that it has ended. */
+  noteAppended(event: Event): void {
+    if (!this.noteRead(event)) this.#invocations.add(event.invocationId);
+  }
+
+  /** Notes that an invocation has ended, if this is its final answer. Returns whether it is one. */
+  noteRead(event: Event): boolean {
+    const isFinal = event.author !== 'user' && isAnswer(event) && isFinalResponse(event);
+    if (isFinal) this.#invocations.delete(event.invocationId);
+    return isFinal;
+  }
+
+  /** Notes the invocations that a rewind has undone, as the store has read. */
+  noteUndone(undone: { has(invocationId: string): boolean }): void {
+    for (const invocation of this.#invocations) {
+      if (undone.has(invocation)) this.#invocations.delete(invocation);
+    }
   }
 
   /** Returns the handle; `undefined` if there is no session. */

@@ -46,8 +46,6 @@ export abstract class ReadingStore<
   #wasAborted = false;
   /** The call of `load` under way. */
   #loading: Promise<void> | undefined;
-  /** Whether `load` was called since the last subscription: its caller may be about to subscribe. */
-  isAwaited = false;
   /** The last read's error. */
   protected error: unknown;
 
@@ -69,8 +67,19 @@ export abstract class ReadingStore<
     service: SessionService<S>,
     signal: HostAbortSignal | undefined,
   ): Promise<void>;
-  /** Forgets what serves only a watched session. */
-  protected release?(): void;
+  /** Whether the store has something that another one would not read: what is unsent or streamed, for example. */
+  protected abstract readonly isHolding: boolean;
+
+  /** Whether the store is to be kept: for its subscribers, for a read, or for what it holds. */
+  get isUsed(): boolean {
+    const hasError = this.error !== undefined;
+    return this.isActive || this.reading !== undefined || hasError || this.isHolding;
+  }
+
+  /** Whether anything has been read. */
+  get isRead(): boolean {
+    return this.#hasLoaded;
+  }
 
   /** Whether anyone subscribes. */
   get isActive(): boolean {
@@ -81,7 +90,6 @@ export abstract class ReadingStore<
     // The same function may subscribe twice.
     const subscription: Subscription<Snapshot> = { listener };
     this.#subscriptions.add(subscription);
-    this.isAwaited = false;
     if (this.#watching === undefined) this.#start();
     this.#tell(subscription);
     return () => {
@@ -99,7 +107,6 @@ export abstract class ReadingStore<
   };
 
   readonly load = (): Promise<void> => {
-    this.isAwaited = true;
     return (this.#loading ??= this.#load().finally(() => (this.#loading = undefined)));
   };
 
@@ -182,7 +189,6 @@ export abstract class ReadingStore<
     this.#watching = undefined;
     this.#cancelFrame?.();
     this.#cancelFrame = undefined;
-    this.release?.();
   }
 
   async #load(): Promise<void> {
@@ -198,7 +204,10 @@ export abstract class ReadingStore<
     try {
       // Before the read, so that no change is missed.
       if (signal !== undefined) await this.#watch(signal);
-      await this.read(await this.service(), signal);
+      const service = await this.service();
+      // React's StrictMode subscribes, leaves and subscribes again at once: what follows reads.
+      signal?.throwIfAborted();
+      await this.read(service, signal);
       this.#hasLoaded = true;
       this.error = undefined;
     } catch (error) {

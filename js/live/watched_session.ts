@@ -162,7 +162,6 @@ export class WatchedSession<S extends object>
   remove(): Promise<void> {
     return this.change(async (service) => {
       await service.deleteSession(this.key);
-      this.#handle.opening = undefined;
       this.#setGone('deleted');
     });
   }
@@ -194,8 +193,9 @@ export class WatchedSession<S extends object>
     if (stop !== undefined) options.signal?.addEventListener('abort', stop);
   }
 
-  protected override release(): void {
-    this.#handle.replace();
+  protected get isHolding(): boolean {
+    const unstored = [...this.#unsent.events, ...this.#drafts.events];
+    return unstored.length > 0 || this.#runs.isRunning;
   }
 
   protected async read(
@@ -227,13 +227,11 @@ export class WatchedSession<S extends object>
     if (session === undefined) return this.#setGone();
     // `loadOlder` has put events before the first one meanwhile. They stay, so more events are read.
     if (this.#history.list.length > limit) return this.#readWindow(service, signal, areUndone);
-    for (const event of session.events) this.#drafts.end(event, this.#shownOf);
+    for (const event of session.events) this.#noteRead(event);
     this.#history.setWindow(session, limit, areUndone);
     this.#drafts.dropUndone(this.#history.undone);
-    // A handle that is kept otherwise may be of a session that was deleted since.
-    if (this.isActive || this.#handle.opening !== undefined) {
-      this.#handle.replace({ ...session, events: [] });
-    }
+    this.#handle.noteUndone(this.#history.undone);
+    if (!this.#runs.isRunning) this.#handle.replace({ ...session, events: [] });
     // Appends change the state of the handle.
     this.#head.set(service.revisionOf(session), session, { ...session.state });
     this.changed();
@@ -250,13 +248,18 @@ export class WatchedSession<S extends object>
     const listing = service.listChanges({ ...this.key, since, signal });
     const changes = await listing.catch(noneIfUnsupported);
     const isComplete = changes?.events?.every(({ seq, event }) => {
-      this.#drafts.end(event, this.#shownOf);
+      this.#noteRead(event);
       return this.#history.put(event, seq > since);
     });
     if (changes === undefined || isComplete !== true) return this.#readWindow(service, signal);
     const state = changes.state ?? session?.state ?? this.#head.members.state;
     this.#head.set(changes.revision, changes, state);
     this.changed();
+  }
+
+  #noteRead(event: Event): void {
+    this.#drafts.end(event, this.#shownOf);
+    if (this.#shownOf(event.id) === undefined) this.#handle.noteRead(event);
   }
 
   /** Reads which events a cache has not sent. */
@@ -289,8 +292,11 @@ export class WatchedSession<S extends object>
   #setGone(status: 'deleted' | 'missing' = this.#head.wasThere ? 'deleted' : 'missing'): void {
     this.#head.setGone(status);
     this.#history.clear();
-    // An answer may be streamed before the session exists.
-    if (status === 'deleted') this.#drafts.clear();
+    // An answer may be streamed, and the session created, before a read finds it.
+    if (status === 'deleted') {
+      this.#drafts.clear();
+      this.#handle.drop();
+    }
     this.changed();
   }
 
@@ -312,6 +318,7 @@ export class WatchedSession<S extends object>
       const event = copyEvent(shown);
       const service = await this.service();
       const session = await this.#handle.append(service, event, this.#head);
+      this.#handle.noteAppended(event);
       await this.#reach(service.revisionOf(session));
       // Without subscribers, or after an error, the event was not read. The next read puts it in its place.
       const wasRead = this.isActive && this.error === undefined;
@@ -329,10 +336,13 @@ export class WatchedSession<S extends object>
     }
   }
 
-  #changeTurn(eventId: string, options: TurnOptions, content?: Content): Promise<Event> {
+  async #changeTurn(eventId: string, options: TurnOptions, content?: Content): Promise<Event> {
     const { storedBy = 'chat' } = takeOptions(options);
     requireOneOf('storedBy', storedBy, ['chat', 'agent']);
-    return this.#changeHistory(turnChange({ ...this.key, eventId, storedBy, content }));
+    const change = turnChange({ ...this.key, eventId, storedBy, content });
+    const message = await this.#changeHistory(change);
+    if (storedBy === 'chat') this.#handle.noteAppended(message);
+    return message;
   }
 
   /** Rewinds the session, and reads it again, also without subscribers: `send` refuses what was undone. */

@@ -76,6 +76,9 @@ export class WatchedSessions<S extends object>
     return this.change((service) => service.deleteSession(key));
   }
 
+  /** Everything in a list is read. */
+  protected readonly isHolding = false;
+
   protected note(): boolean {
     return true;
   }

@@ -23,8 +23,8 @@ import type {
   LiveStore,
   ProvidedSessions,
 } from '../live/index.js';
-import { LOADING, LOADING_LIST } from '../live/loading.js';
-import { providedSession, providedSessions } from '../live/provided.js';
+import { LOADING, LOADING_LIST } from '../live/components/loading.js';
+import { providedSession, providedSessions } from '../live/components/provided.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 

@@ -23,6 +23,10 @@ export class OwnRuns {
   /** When the last run ended or was aborted, in milliseconds since 1970. */
   #endedAt = -Infinity;
 
+  get isRunning(): boolean {
+    return this.#runs.size > 0;
+  }
+
   async run<Result>(answer: (signal: HostAbortSignal) => Promise<Result>): Promise<Result> {
     const controller = new AbortController();
     // Takes a function that throws at once, too.

@@ -39,7 +39,7 @@ export class Drafts {
    * @param shownOf returns the event with an id as it is shown; `undefined` if it is not shown
    */
   end(event: Event, shownOf: (eventId: string) => Event | undefined): void {
-    if (this.events.length === 0 || isNoAnswer(event)) return;
+    if (this.events.length === 0 || !isAnswer(event)) return;
     const shown = shownOf(event.id);
     if (shown && keepEqual(shown.content, event.content) === shown.content) return;
     this.replace(event);
@@ -60,15 +60,14 @@ export class Drafts {
 }
 
 /**
- * Whether an event is no answer of a model: a changed state alone, or responses of tools. Such an event may be read when
- * the author's next answer has begun, so it ends no draft.
+ * Whether an event may be an answer of a model: no changed state alone, and not only responses of tools. Such an event
+ * may be read when the author's next answer has begun, so it ends no draft.
  */
-function isNoAnswer(event: Event): boolean {
+export function isAnswer(event: Event): boolean {
   const parts = partsOf(event);
-  if (parts.length > 0)
-    return parts.every(({ functionResponse }) => functionResponse !== undefined);
+  if (parts.length > 0) return parts.some(({ functionResponse }) => functionResponse === undefined);
   const { stateDelta } = Object(event.actions) as Partial<EventActions>;
-  return Object.keys(stateDelta ?? {}).length > 0;
+  return Object.keys(stateDelta ?? {}).length === 0;
 }
 
 function isOfSameAnswer(draft: Event, event: Event): boolean {

@@ -1,4 +1,5 @@
 import type { Event, EventActions } from './event.js';
+import { partsOf } from './parts.js';
 
 /**
  * Returns whether the event is an agent's final response, by the rule of `@google/adk`.
@@ -22,7 +23,7 @@ export function isFinalResponse(event: Event): boolean {
   if ((event.longRunningToolIds?.length ?? 0) > 0) return true;
   if (Object.keys(actions?.requestedAuthConfigs ?? {}).length > 0) return true;
   if (event.partial) return false;
-  const parts = event.content?.parts ?? [];
+  const parts = partsOf(event);
   if (parts.some((part) => part.functionCall ?? part.functionResponse)) return false;
   return (parts[parts.length - 1]?.codeExecutionResult ?? undefined) === undefined;
 }
@@ -44,7 +45,7 @@ export function isFinalResponse(event: Event): boolean {
 export function finalResponseText(event: Event): string | undefined {
   if (event.partial || !isFinalResponse(event)) return undefined;
   let text = '';
-  for (const part of event.content?.parts ?? []) {
+  for (const part of partsOf(event)) {
     if (!part.thought && typeof part.text === 'string') text += part.text;
   }
   return text === '' ? undefined : text;

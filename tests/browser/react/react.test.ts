@@ -14,7 +14,7 @@ import {
 } from 'react';
 import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
 import { InMemorySessionService } from '../../../js/index.js';
-import { liveSession } from '../../../js/live/index.js';
+import { type LiveSession, liveSession } from '../../../js/live/index.js';
 import { SessionProvider, useSession, useSessionState } from '../../../js/react/index.js';
 import { CORE } from '../../../js/model/initial_state.js';
 import { root as repository } from '../../toolchain/environment.mjs';
@@ -25,7 +25,7 @@ import { html, serve, type Server } from '../server.js';
 import type { Tab } from '../tab.js';
 
 export function page() {
-  return { converse, tear, leaveEarly, suspend, suspendMany, hydrate, switchSessions };
+  return { converse, tear, leaveEarly, suspend, suspendMany, showRows, hydrate, switchSessions };
 }
 
 const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -223,6 +223,54 @@ async function suspendMany(count: number): Promise<number> {
   return shown;
 }
 
+/**
+ * Shows a chat beside a row for each of many sessions. Returns how many reads that took, whether an edit has aborted the
+ * chat's run, and what the chat shows of a streamed answer.
+ */
+async function showRows(
+  count: number,
+): Promise<{ reads: number; wasAborted: boolean; draft: string }> {
+  const service = new InMemorySessionService();
+  const session = await service.createSession(KEY);
+  const content = { role: 'user', parts: [{ text: 'Which tea?' }] };
+  await service.appendEvent({ session, event: { ...event('e1'), content } });
+  let reads = 0;
+  const read = service.getSession.bind(service);
+  service.getSession = (request) => {
+    reads += 1;
+    return read(request);
+  };
+  let chat: LiveSession | undefined;
+  function Chat(): ReactElement {
+    const { session, store } = useSession();
+    chat = store;
+    const drafts = session.drafts.map(({ content }) => content?.parts?.[0]?.text);
+    return createElement('p', { id: 'chat' }, `${session.status} ${drafts.join()}`);
+  }
+  const Row = ({ sessionId }: { sessionId: string }): ReactElement =>
+    createElement('i', null, useSession({ sessionId }).session.status);
+  const rows = Array.from({ length: count }, (_, key) =>
+    createElement(Row, { key, sessionId: `none${key}` }),
+  );
+  const all = createElement('div', null, createElement(Chat), rows);
+  const { root, text } = mount(provide(service, all));
+  await until(() => text() === `ready ${'missing'.repeat(count)}`);
+  const wholeReads = reads;
+  let wasAborted = false;
+  const run = chat?.run(async (signal) => {
+    await chat?.send({ ...event('piece'), partial: true, content: { parts: [{ text: 'Green' }] } });
+    await new Promise<void>((done) => signal.addEventListener('abort', () => done()));
+    wasAborted = true;
+  });
+  await until(() => text().startsWith('ready Green'));
+  const draft = document.querySelector('#chat')?.textContent ?? '';
+  await chat?.edit('e1', { parts: [{ text: 'edited' }] });
+  await run;
+  root.unmount();
+  await until(() => !isWatched(service));
+  return { reads: wholeReads, wasAborted, draft };
+}
+
 /** Takes over the text that a server rendered. */
 async function hydrate(): Promise<string[]> {
   const service = await serviceOf(2);
@@ -287,7 +335,12 @@ async function switchSessions(
   const { root } = mount(
     createElement(SessionProvider, { service, appName: 'shop', userId: 'ada' }, createElement(App)),
   );
+  // A store that nobody uses stays for some minutes.
+  const clock = performance.now.bind(performance);
+  let passed = 0;
+  performance.now = () => clock() + passed;
   for (let turn = 0; turn < count; turn += 1) {
+    passed += 10_000;
     show?.(turn);
     await until(() => last === `e${turn}`);
     shown += 1;
@@ -295,6 +348,7 @@ async function switchSessions(
   }
   root.unmount();
   await until(() => !service[CORE].feed.hasReceivers);
+  Reflect.deleteProperty(performance, 'now');
   const growth = (await heapSize()) - heap;
   const kept = [...stores].filter((store) => store.deref() !== undefined).length;
   return { shown, isWatched: service[CORE].feed.hasReceivers, kept, growth };
@@ -360,8 +414,13 @@ describe('The hooks', () => {
           assert.deepEqual(await tab.call('suspend'), ['wait', 'ready 2', 'ready 3']);
         });
 
-        it('suspends until more sessions have been read than are kept without subscribers', async () => {
+        it('suspends until many sessions have been read', async () => {
           assert.equal(await tab.call('suspendMany', 50), 50);
+        });
+
+        it('reads each of 60 rows once, and streams and edits in the chat beside them', async () => {
+          const { reads, wasAborted, draft } = await tab.call('showRows', 60);
+          assert.deepEqual([reads, wasAborted, draft], [61, true, 'ready Green']);
         });
 
         it('takes over what the server rendered', async () => {

@@ -1,11 +1,11 @@
-import { SessionError } from '../errors/errors.js';
-import type { CompositeSessionKey } from '../model/session.js';
-import type { HistoryView } from '../model/values/history_view.js';
-import type { SessionService } from '../model/session_service.js';
-import type { StateShape } from '../state/state_shape.js';
-import type { LiveSession } from './live_session.js';
-import type { LiveSessions, LiveSessionsRequest } from './live_sessions.js';
-import { sharedSession, sharedSessions } from './stores.js';
+import { SessionError } from '../../errors/errors.js';
+import type { CompositeSessionKey } from '../../model/session.js';
+import type { HistoryView } from '../../model/values/history_view.js';
+import type { SessionService } from '../../model/session_service.js';
+import type { StateShape } from '../../state/state_shape.js';
+import type { LiveSession } from '../live_session.js';
+import type { LiveSessions, LiveSessionsRequest } from '../live_sessions.js';
+import { sharedSession, sharedSessions } from './shared_stores.js';
 
 /**
  * The defaults for the components of a page: a service, and whose sessions it shows.

@@ -1,5 +1,5 @@
-import type { LiveSessionSnapshot } from './live_session.js';
-import type { LiveSessionsSnapshot } from './live_sessions.js';
+import type { LiveSessionSnapshot } from '../live_session.js';
+import type { LiveSessionsSnapshot } from '../live_sessions.js';
 
 /** What is shown of a session before anything has been read, on a server too. */
 export const LOADING: LiveSessionSnapshot = {
