@@ -16,6 +16,6 @@ export type {
 } from './live_session.js';
 export type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
 export type { LiveStore } from './live_store.js';
-export type { ProvidedSessions } from './components/provided.js';
+export type { ProvidedSessions } from './provided_sessions.js';
 export type { ScopedState } from './snapshot/scoped_state.js';
 export type { UnsentEvent } from './snapshot/unsent_events.js';

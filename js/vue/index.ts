@@ -4,5 +4,5 @@
  * @module adk-session-wasm/vue
  */
 export { provideSessions, useSession, useSessions, useSessionState } from './composables.js';
-export type { ProvidedSessions } from '../live/provided.js';
+export type { ProvidedSessions } from '../live/provided_sessions.js';
 export type { SessionRefs, SessionsRefs, UseSessionOptions } from './composables.js';

@@ -1,40 +1,9 @@
 import { SessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import type { HistoryView } from '../../model/values/history_view.js';
-import type { SessionService } from '../../model/session_service.js';
-import type { StateShape } from '../../state/state_shape.js';
 import type { LiveSession } from '../live_session.js';
 import type { LiveSessions, LiveSessionsRequest } from '../live_sessions.js';
+import type { ProvidedSessions } from '../provided_sessions.js';
 import { sharedSession, sharedSessions } from './shared_stores.js';
-
-/**
- * The defaults for the components of a page: a service, and whose sessions it shows.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- * import type { ProvidedSessions } from 'adk-session-wasm/live';
- *
- * const service = new InMemorySessionService();
- * const provided: ProvidedSessions = { service, appName: 'shop', userId: 'ada', sessionId: 's1' };
- * ```
- */
-export interface ProvidedSessions<S extends object = StateShape> {
-  /** The service, or the promise of `openSessionService`. It must be the same object in each render. */
-  readonly service: SessionService<S> | Promise<SessionService<S>>;
-  /** The app. */
-  readonly appName: string;
-  /** The user. */
-  readonly userId: string;
-  /** The session of components without a `sessionId` of their own. */
-  readonly sessionId?: string | undefined;
-  /** See `LiveSessionOptions`. */
-  readonly window?: number | undefined;
-  /** See `LiveSessionOptions`. */
-  readonly view?: HistoryView | undefined;
-  /** The state of a session that its first message creates, unless a component has an `initialState` of its own. */
-  readonly initialState?: Partial<S> | undefined;
-}
 
 /** The initial state that a component gave last to a store: it counts for the components that give none. */
 const ownStates = new WeakMap<object, object>();

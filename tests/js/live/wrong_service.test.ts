@@ -5,7 +5,7 @@ import { it } from 'node:test';
 
 import { isSessionError } from '../../../js/index.js';
 import { liveSession, liveSessions } from '../../../js/live/index.js';
-import { providedSession } from '../../../js/live/provided.js';
+import { providedSession } from '../../../js/live/components/provided.js';
 import { KEY, message } from './stores.js';
 
 const isRefusal = (error: unknown): boolean =>

@@ -3,9 +3,13 @@ import { describe, it, type TestContext } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import { InMemorySessionService, type SessionService } from '../../../../js/index.js';
+import {
+  InMemorySessionService,
+  type SessionService,
+  type StateShape,
+} from '../../../../js/index.js';
 import type { LiveStore } from '../../../../js/live/index.js';
-import { sharedSession, sharedSessions } from '../../../../js/live/shared_stores.js';
+import { sharedSession, sharedSessions } from '../../../../js/live/components/shared_stores.js';
 import type { WatchedSession } from '../../../../js/live/watched_session.js';
 import { idsOf, KEY, message, textOf } from '../stores.js';
 
@@ -114,7 +118,7 @@ describe('The stores that components share', () => {
   /** Uses a store that nobody subscribes to, and lets an hour pass. Returns what a component finds then. */
   async function findLater(
     t: TestContext,
-    use: (store: WatchedSession<object>, service: InMemorySessionService) => Promise<unknown>,
+    use: (store: WatchedSession<StateShape>, service: InMemorySessionService) => Promise<unknown>,
   ) {
     const service = new InMemorySessionService();
     const pass = clockOf(t);
@@ -177,7 +181,7 @@ describe('The stores that components share', () => {
     const service = new InMemorySessionService();
     const pass = clockOf(t);
     const listOf = () => sharedSessions(service, { appName: 'shop' });
-    service.listSessions = () => Promise.reject(new Error('offline'));
+    service.listSessions = (): Promise<never> => Promise.reject(new Error('offline'));
     await listOf().load();
     pass(minutes(60), service);
     await collectGarbage();
