@@ -6,6 +6,7 @@ import { isObject } from '../json/rules.js';
 import { rawOf } from '../members/raw.js';
 import { newEventId } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
+import { partsOf } from '../model/event/parts.js';
 import { snapshotEvent } from '../model/event/snapshot.js';
 import { snapshotDelta } from '../state/delta.js';
 import type { SentEvent } from './live_session.js';
@@ -23,6 +24,21 @@ export function copyEvent(proxied: SentEvent): Event {
   } catch (thrown) {
     throw requestError(thrown);
   }
+}
+
+/**
+ * Copies a piece of a streamed answer as {@link copyEvent} does. Its texts keep halves of surrogate pairs, since the next
+ * piece may have the other half.
+ */
+export function copyPiece(given: SentEvent): Event {
+  const piece = copyEvent(given);
+  const texts = partsOf(rawOf(given) as Event).map(({ text }) => text);
+  partsOf(piece).forEach((part, index) => {
+    const text = texts[index];
+    // A copy has one character in place of each half.
+    if (text !== undefined && part.text?.length === text.length) part.text = text;
+  });
+  return piece;
 }
 
 function deepCopyOf(event: Event): Event {

@@ -6,6 +6,7 @@ import type { TurnBranches } from '../history/index.js';
 import type { Content } from '../model/event/content.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
+import { isPartial } from '../model/event/snapshot.js';
 import { requireKey } from '../model/values/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import { HISTORY_VIEWS, type HistoryView } from '../model/values/history_view.js';
@@ -13,7 +14,7 @@ import type { SessionService } from '../model/session_service.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
 import type { ListenOptions, Notice } from '../model/notice.js';
 import { AppendHandle } from './append_handle.js';
-import { copyEvent, copyState } from './copies.js';
+import { copyEvent, copyPiece, copyState } from './copies.js';
 import { OwnRuns } from './history/own_runs.js';
 import { ShownHistory } from './history/shown_history.js';
 import { branchChange, type TurnChange, turnChange } from './history/turn_changes.js';
@@ -84,7 +85,7 @@ export class WatchedSession<S extends object>
   }
 
   async send(given: SentEvent): Promise<Event> {
-    const event = copyEvent(given);
+    const event = isPartial(given as Event) ? copyPiece(given) : copyEvent(given);
     if (this.#history.undone.has(event.invocationId)) {
       const message = 'A rewind has undone the invocation of the event.';
       throw new SessionError('stale_session', message, { staleReason: 'undone' });

@@ -7,19 +7,21 @@ import { partsOf } from '../../model/event/parts.js';
 export class Drafts {
   /** The drafts. The array stays the same until a draft changes. */
   events: readonly Event[] = [];
+  /** The half of a surrogate pair at the end of a draft, where it shows U+FFFD. The next piece may have the other half. */
+  readonly #halves = new WeakMap<Event, string>();
 
   /** Adds a piece of a streamed answer. All pieces of one author in one invocation belong to one draft. */
   add(piece: Event): void {
     const draft = this.events.find((draft) => isOfSameAnswer(draft, piece));
-    if (draft === undefined) {
-      this.events = [...this.events, piece];
-      return;
-    }
-    const parts = joinParts(partsOf(draft), partsOf(piece));
-    const content = { ...draft.content, ...piece.content, parts };
+    const added = partsOf(piece);
+    const { parts, half } = joinParts(partsOf(draft), added, draft && this.#halves.get(draft));
+    const content = { ...draft?.content, ...piece.content, parts };
     // The id stays, so that a view keeps its element.
-    const grown = { ...draft, ...piece, id: draft.id, content };
-    this.events = this.events.map((other) => (other === draft ? grown : other));
+    const grown = { ...draft, ...piece, id: draft?.id ?? piece.id, content };
+    if (half !== '') this.#halves.set(grown, half);
+    this.events = draft
+      ? this.events.map((other) => (other === draft ? grown : other))
+      : [...this.events, grown];
   }
 
   /** Drops the drafts that do not belong to the event's invocation. */
@@ -76,15 +78,40 @@ function isOfSameAnswer(draft: Event, event: Event): boolean {
   );
 }
 
-function joinParts(parts: readonly Part[], added: readonly Part[]): Part[] {
+/**
+ * Joins the texts of pieces.
+ *
+ * @param half the half of a surrogate pair that the end of the last text stands for
+ */
+function joinParts(
+  parts: readonly Part[],
+  added: readonly Part[],
+  half = '',
+): { parts: Part[]; half: string } {
   const joined = [...parts];
   for (const part of added) {
     const last = joined.at(-1);
-    if (last?.text === undefined || part.text === undefined || last.thought !== part.thought) {
+    if (part.text === undefined) {
       joined.push(part);
+      half = '';
+    } else if (last?.text === undefined || last.thought !== part.thought) {
+      joined.push({ ...part, text: wellFormed(part.text) });
+      half = halfAtEnd(part.text);
     } else {
-      joined[joined.length - 1] = { ...last, ...part, text: last.text + part.text };
+      const text = half + part.text;
+      const before = half === '' ? last.text : last.text.slice(0, -1);
+      joined[joined.length - 1] = { ...last, ...part, text: before + wellFormed(text) };
+      half = halfAtEnd(text);
     }
   }
-  return joined;
+  return { parts: joined, half };
+}
+
+/** Replaces halves of surrogate pairs by U+FFFD. */
+function wellFormed(text: string): string {
+  return text.replaceAll(/\p{Surrogate}/gu, '\ufffd');
+}
+
+function halfAtEnd(text: string): string {
+  return /[\ud800-\udbff]$/.exec(text)?.[0] ?? '';
 }

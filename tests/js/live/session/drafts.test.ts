@@ -132,6 +132,32 @@ describe('A draft of a live session', () => {
     assert.deepEqual(store.getSnapshot().drafts, []);
   });
 
+  it('joins the halves of an emoji between two pieces', async () => {
+    const store = liveSession(new InMemorySessionService(), KEY);
+    const shown: (string | undefined)[] = [];
+    const [former, latter] = ['🍵'.charAt(0), '🍵'.charAt(1)];
+    for (const text of [`tea ${former}`, '', `${latter}!${former}`, `${former}${latter}`, latter]) {
+      await store.send(piece(text));
+      shown.push(textsOf(store.getSnapshot().drafts)[0]);
+    }
+    assert.deepEqual(shown, [
+      'tea \ufffd',
+      'tea \ufffd',
+      'tea 🍵!\ufffd',
+      'tea 🍵!\ufffd🍵',
+      'tea 🍵!\ufffd🍵\ufffd',
+    ]);
+  });
+
+  it('does not join halves of a thought and of the answer', async () => {
+    const store = liveSession(new InMemorySessionService(), KEY);
+    const [former, latter] = ['🍵'.charAt(0), '🍵'.charAt(1)];
+    const thought = { ...piece(''), content: { parts: [{ text: former, thought: true }] } };
+    for (const event of [thought, piece(latter)]) await store.send(event);
+    const parts = store.getSnapshot().drafts[0]?.content?.parts?.map(({ text }) => text);
+    assert.deepEqual(parts, ['\ufffd', '\ufffd']);
+  });
+
   it('stays while a read finds that the session does not exist yet', async () => {
     const store = liveSession(new InMemorySessionService(), KEY);
     const stop = store.subscribe(() => undefined);
