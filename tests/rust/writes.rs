@@ -37,6 +37,9 @@ fn append(events: Vec<NewEvent>) -> Append {
 
 async fn run(storage: &MemoryStorage, mut append: Append) -> Appended {
     storage.write(&mut append, &()).await.unwrap();
+    while append.replan() {
+        storage.write(&mut append, &()).await.unwrap();
+    }
     append.finish().unwrap()
 }
 
@@ -148,4 +151,49 @@ async fn a_refused_append_says_why() {
             (StaleReason::LaterEvents, revision, actual),
         ],
     );
+}
+
+/// An event of an invocation that sets the key `n`.
+fn turn(invocation: &str, n: u32) -> NewEvent {
+    let text = format!(r#"{{"invocationId":"{invocation}"}}"#);
+    NewEvent::new(invocation, time(5.0), &format!(r#"{{"n":{n},"user:n":{n}}}"#), text.into())
+        .unwrap()
+}
+
+/// A rewind whose delta says what the state of its cut is not.
+fn rewind(before: &str) -> NewEvent {
+    let text =
+        format!(r#"{{"invocationId":"r","actions":{{"rewindBeforeInvocationId":"{before}"}}}}"#);
+    let event = NewEvent::new("r", time(5.0), r#"{"n":null}"#, text.into()).unwrap();
+    NewEvent { is_marker: true, ..event }
+}
+
+#[tokio::test]
+async fn a_session_that_is_created_with_a_rewind_has_the_state_of_its_cut() {
+    for (before, n) in [("i1", None), ("i2", Some(1)), ("none", Some(2))] {
+        let events = vec![turn("i1", 1), turn("i2", 2), rewind(before)];
+        let new = NewSession { events, ..NewSession::new(Delta::default(), time(3.0)) };
+        let mut create = Create::new(key(), new).unwrap();
+        MemoryStorage::new().write(&mut create, &()).await.unwrap();
+        let state = create.finish().unwrap().state;
+        let state: serde_json::Value = serde_json::from_str(&state).unwrap();
+        assert_eq!(state.get("n").and_then(|n| n.as_u64()), n, "{before}");
+        assert_eq!(state["user:n"], 2, "the user's state is not rewound");
+    }
+}
+
+#[tokio::test]
+async fn an_append_brings_the_stored_state_to_a_handle_that_has_missed_a_rewind() {
+    let storage = MemoryStorage::new();
+    let head = create(&storage, vec![turn("i1", 1)]).await;
+    let mut removing = rewind("i1");
+    removing.delta = Delta::parse(r#"{"n":"__ADK_SENTINEL_REMOVED__"}"#).unwrap();
+    let created = head.created;
+    for (missed, state) in [(turn("i2", 2), None), (removing, Some(r#"{"user:n":2}"#))] {
+        let after = run(&storage, append(vec![missed])).await.head.revision;
+        let position = HandlePosition::Revision { created, revision: after - 1 };
+        let next = format!("after {after}");
+        let next = Append::new(key(), position, StalePolicy::Merge, vec![event(&next, 1)]);
+        assert_eq!(run(&storage, next).await.state.as_deref(), state);
+    }
 }

@@ -128,8 +128,11 @@ class Interleaving {
     const id = `e${number}`;
     if (step.type === 'append') {
       const event = message(id, `i${number}`, number, step.delta);
-      await service.appendEvent({ session: await this.handle(), event });
+      const session = await this.handle();
+      await service.appendEvent({ session, event });
       this.#add(event);
+      // The append has brought it what others have rewound since.
+      assert.deepEqual(own(session.state), own(this.#model.now.state));
     } else if (step.type === 'late' && target?.invocationId) {
       const event = message(id, target.invocationId, number, step.delta);
       await service.appendEvent({ session: await this.read(), event });

@@ -10,6 +10,7 @@ import {
   switchBranch,
   undoRewind,
 } from '../../../js/history/index.js';
+import { rewindSession } from '../../../js/history/rewind.js';
 import { viewOf } from '../../../js/history/view.js';
 import { exportSession, importSession } from '../../../js/files/index.js';
 import {
@@ -18,6 +19,7 @@ import {
   type Session,
   type SessionErrorCode,
   type SessionService,
+  State,
   type StateShape,
 } from '../../../js/index.js';
 import type { ImportedSessionRequest } from '../../../js/model/session.js';
@@ -105,6 +107,53 @@ describe('rewind', () => {
       'app:x': 1,
     });
     assert.deepEqual(await shown(service), ['i1']);
+  });
+
+  it('removes keys that did not exist at its cut, for defaults and for computed deltas, and keeps null', async () => {
+    const { service, say } = await conversation({ initial: 'green' });
+    await say('i1', { nothing: null });
+    const missing = await read(service);
+    await say('i2', { initial: 'black', nothing: 1, added: 1 });
+    const { session, event } = await rewindSession(service, {
+      ...key,
+      before: { invocationId: 'i2' },
+    });
+    const state = { initial: 'green', nothing: null };
+    assert.deepEqual(event.actions.stateDelta, { ...state, added: null }, 'for Python');
+    assert.deepEqual(session.state, state);
+    assert.deepEqual((await read(service)).state, state);
+
+    await service.appendEvent({
+      session: missing,
+      event: { id: 'late', invocationId: 'i3', author: 'user' },
+    });
+    assert.deepEqual(missing.state, state, 'a handle that has missed the rewind');
+    assert.equal(new State(missing.state).get('added', 'default'), 'default');
+    await service.updateState({
+      ...key,
+      stateDelta: ({ added = 10, nothing = 10 }) => ({ added, nothing }),
+    });
+    assert.deepEqual((await read(service)).state, { ...state, added: 10 });
+  });
+
+  it('knows the cut of a marker of Python, whose null is what is stored', async () => {
+    const { service, say } = await conversation({ initial: 'green' });
+    await say('i1', { added: 1 });
+    const nulls = { initial: null, added: null };
+    const actions = createEventActions({
+      stateDelta: nulls,
+      rewindBeforeInvocationId: 'i1',
+    } as object);
+    const marker = { id: 'm', invocationId: 'p1', author: 'user', actions };
+    await service.appendEvent({ session: await read(service), event: marker });
+    assert.deepEqual((await read(service)).state, nulls);
+    const expected = { state: { initial: 'green' }, unknownKeys: [] };
+    assert.deepEqual(await stateAt(service, { ...key, eventId: 'm' }), expected);
+    const forked = await fork(service, { ...key, at: { eventId: 'm' } });
+    assert.deepEqual(forked.state, expected.state);
+    await say('i2', { initial: 'black' });
+    await rewind(service, { ...key, before: { invocationId: 'i2' } });
+    assert.deepEqual((await read(service)).state, { initial: 'green', added: null });
   });
 
   it('takes an event for its invocation', async () => {
