@@ -68,16 +68,24 @@ export function foldState(
   events: readonly Event[],
 ): Map<string, unknown> {
   const state = new Map<string, unknown>();
-  const apply = (delta: Readonly<StateShape> = {}, isApplied: (key: string) => boolean): void => {
-    for (const [key, value] of Object.entries(delta)) {
-      if (!isApplied(key)) continue;
+  applyDeltas(state, [initial, ...countedDeltas(events)], isOwnKey);
+  applyDeltas(state, [initial, ...events.map(deltaOf)], isShared);
+  return state;
+}
+
+/** Applies deltas to a state, in order, so far as a key is wanted. */
+export function applyDeltas(
+  state: Map<string, unknown>,
+  deltas: readonly (Readonly<StateShape> | undefined)[],
+  isWanted: (key: string) => boolean,
+): void {
+  for (const delta of deltas) {
+    for (const [key, value] of Object.entries(delta ?? {})) {
+      if (!isWanted(key)) continue;
       if (value === REMOVED || value === undefined) state.delete(key);
       else state.set(key, value);
     }
-  };
-  for (const delta of [initial, ...countedDeltas(events)]) apply(delta, isOwnKey);
-  for (const delta of [initial, ...events.map(deltaOf)]) apply(delta, isShared);
-  return state;
+  }
 }
 
 /** Returns the session's own keys that the delta of an event has. */

@@ -3,6 +3,7 @@ import { invalid } from '../errors/invalid.js';
 import { SessionError } from '../errors/errors.js';
 import { describeValue } from '../errors/describe.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
+import { EVENTS_PER_TASK as PAGE, pause } from '../call/pause.js';
 import { requireObject } from '../errors/option_values.js';
 import { requireKey } from '../model/values/ids.js';
 import type { Event } from '../model/event/event.js';
@@ -22,7 +23,7 @@ export type HistoryPlace =
     };
 
 /**
- * Reads a session with all its events, even if the service has the option `history`.
+ * Reads a session with all its events, even if the service has the option `history`. A long history is read in pages.
  *
  * @throws SessionError `not_found`
  */
@@ -30,11 +31,39 @@ export async function readSession(
   service: SessionService,
   { appName, userId, sessionId, signal }: CompositeSessionKey & Abortable,
 ): Promise<Session> {
-  requireKey({ appName, userId, sessionId });
-  const config = { numRecentEvents: Number.MAX_SAFE_INTEGER, view: 'raw' } as const;
-  const session = await service.getSession({ appName, userId, sessionId, signal, config });
+  const key = { appName, userId, sessionId };
+  requireKey(key);
+  // A cache may return fewer events than the session has.
+  const { events, storage } = service as Partial<SessionService>;
+  const inPages = events !== undefined && storage?.kind !== 'cache';
+  const numRecentEvents = inPages ? PAGE : Number.MAX_SAFE_INTEGER;
+  const session = await service.getSession({
+    ...key,
+    signal,
+    config: { numRecentEvents, view: 'raw' },
+  });
   if (session === undefined) throw sessionNotFound(sessionId);
+  if (inPages && session.events.length === PAGE) {
+    await pause();
+    session.events.unshift(...(await readOlder(service, session, signal)));
+  }
   return session;
+}
+
+/** Reads the events before those of a session. */
+async function readOlder(
+  service: SessionService,
+  { appName, userId, id: sessionId, events }: Session,
+  signal: Abortable['signal'],
+): Promise<Event[]> {
+  const newestFirst: Event[] = [];
+  const order = { order: 'desc', view: 'raw', limit: PAGE } as const;
+  for await (const event of service.events({ appName, userId, sessionId, signal, ...order })) {
+    newestFirst.push(event);
+    if (newestFirst.length % PAGE === 0) await pause();
+  }
+  const first = newestFirst.findIndex(({ id }) => id === events[0]?.id);
+  return newestFirst.slice(first + 1).reverse();
 }
 
 /**

@@ -1,10 +1,11 @@
 import { takeRequest } from '../call/call.js';
+import { EVENTS_PER_TASK, pause } from '../call/pause.js';
 import { requireService } from '../call/given_service.js';
 import { readInitialState } from '../model/initial_state.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
-import { countedDeltas, foldState, isOwnKey, ownKeysOf } from './fold.js';
+import { applyDeltas, countedDeltas, isOwnKey, ownKeysOf } from './fold.js';
 import { indexOfEvent, readSession } from './session_history.js';
 
 /** The request of {@link stateAt}. */
@@ -86,18 +87,28 @@ export async function statesAround(
   signal: Abortable['signal'],
 ): Promise<StatesAround> {
   const { appName, userId, id: sessionId, events, state } = session;
-  const laterKeys = new Set(events.slice(cut).flatMap(ownKeysOf));
-  const written = new Set(events.flatMap(ownKeysOf));
+  const laterKeys = new Set<string>();
+  const written = new Set<string>();
+  for (const [at, event] of events.entries()) {
+    for (const key of ownKeysOf(event)) {
+      written.add(key);
+      if (at >= cut) laterKeys.add(key);
+    }
+  }
+  if (events.length > EVENTS_PER_TASK) await pause();
   const unwritten = Object.entries(state).filter(([key]) => !written.has(key));
-  const earlier = events.slice(0, cut);
-  const counted = new Set(countedDeltas(earlier).flatMap(Object.keys));
+  const deltas = countedDeltas(events.slice(0, cut));
+  if (events.length > EVENTS_PER_TASK) await pause();
+  const counted = new Set(deltas.flatMap(Object.keys));
   const uncounted = [...written].filter((key) => !counted.has(key));
   const key = { appName, userId, sessionId, signal };
   const initial = uncounted.length > 0 ? await readInitialState(service, key) : {};
   const known = Object.entries(initial ?? {}).filter(([key]) => written.has(key));
   const base = Object.fromEntries([...unwritten, ...known]);
+  const before = new Map<string, unknown>();
+  applyDeltas(before, [base, ...deltas], isOwnKey);
   return {
-    before: new Map([...foldState(base, earlier)].filter(([key]) => isOwnKey(key))),
+    before,
     laterKeys,
     unknownKeys: new Set(initial === undefined ? uncounted : []),
     isInitialKnown: initial !== undefined,

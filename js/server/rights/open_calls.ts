@@ -1,3 +1,4 @@
+import { EVENTS_PER_TASK, pause } from '../../call/pause.js';
 import { liveEvents } from '../../history/live_events.js';
 import { rewindTargetOf } from '../../history/marks.js';
 import type { Event } from '../../model/event/event.js';
@@ -30,6 +31,7 @@ export async function findOpenCalls(
   let isRewound = false;
   for await (const event of newestFirst) {
     read.push(event);
+    if (read.length % EVENTS_PER_TASK === 0) await pause();
     isRewound ||= rewindTargetOf(event) !== undefined;
     for (const { id } of waitingCallsOf(event)) missing.delete(id);
     if (missing.size === 0 && !isRewound) break;

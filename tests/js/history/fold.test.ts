@@ -4,7 +4,9 @@ import fc from 'fast-check';
 
 import { foldHistory, foldState } from '../../../js/history/fold.js';
 import { branchesOf } from '../../../js/history/branches.js';
+import { branches, rewind, stateAt } from '../../../js/history/index.js';
 import { liveEvents } from '../../../js/history/live_events.js';
+import { findOpenCalls } from '../../../js/server/rights/open_calls.js';
 import { createEvent, type Event, InMemorySessionService, State } from '../../../js/index.js';
 import { runs } from '../../properties.js';
 
@@ -78,5 +80,40 @@ describe('The branches of many rewinds', () => {
       return count;
     };
     assert.ok(reads(2000) < 2.5 * reads(1000), `${reads(1000)}, ${reads(2000)}`);
+  });
+});
+
+describe('A long history', () => {
+  it('is computed in tasks between which others run', async () => {
+    const service = new InMemorySessionService();
+    const events = Array.from({ length: 5000 }, (_, number) => {
+      const actions = { stateDelta: { [`k${number % 7}`]: number } };
+      return createEvent({ id: `e${number}`, invocationId: `i${number}`, author: 'user', actions });
+    });
+    await service.createSession({ ...KEY, state: {}, events });
+    const newestFirst = () => service.events({ ...KEY, order: 'desc', view: 'raw' });
+    const before = { invocationId: 'i10' };
+    let marker: Event | undefined;
+    for (const request of [
+      async () => void ({ event: marker } = await rewind(service, { ...KEY, before })),
+      () => branches(service, KEY),
+      () => stateAt(service, { ...KEY, eventId: 'e4000' }),
+      () => findOpenCalls(newestFirst(), new Set(['call'])),
+    ]) {
+      let tasks = 0;
+      let next: NodeJS.Immediate;
+      const count = () => {
+        tasks += 1;
+        next = setImmediate(count);
+      };
+      count();
+      await request();
+      clearImmediate(next!);
+      assert.ok(tasks >= 3, `${tasks} tasks`);
+    }
+    assert.equal(Object.keys(marker?.actions.stateDelta ?? {}).length, 7);
+    const { state } = await stateAt(service, { ...KEY, eventId: marker!.id });
+    assert.deepEqual((await service.getSession(KEY))?.state, state);
+    assert.deepEqual(state, { k0: 7, k1: 8, k2: 9, k3: 3, k4: 4, k5: 5, k6: 6 });
   });
 });
