@@ -39,7 +39,7 @@ import { findRoute, routeTable, type Route, type RouteCall } from './routes/rout
 import type { SessionService } from '../model/session_service.js';
 import { CORE } from '../model/initial_state.js';
 import type { ServiceCore } from '../service/service_core.js';
-import { publicView } from './rights/public_view.js';
+import { shownResponse } from './routes/shown_response.js';
 import { REWIND_ROUTE } from './routes/rewind_route.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
@@ -211,7 +211,8 @@ class Handler {
         operation: isOwnClient ? operationOf(request) : undefined,
         headers: {},
       };
-      const shown = publicView(await route.run(call), rights.maySeeCredentials);
+      const value = await route.run(call);
+      const shown = shownResponse(value, route.response, rights.maySeeCredentials);
       return await valueResponse(request, shown, call.headers);
     } finally {
       limit.end();

@@ -7,7 +7,6 @@ import { isRevision } from '../../storage/checked_rows.js';
 import type { HandlePosition } from '../../wasm/appends.js';
 import { takeEventLimit } from '../../read/event_pages.js';
 import { HISTORY_VIEWS } from '../../model/values/history_view.js';
-import { publicView } from '../rights/public_view.js';
 import { appendBody } from './append.js';
 import { FLAG, oneOf, TEXT, WHOLE } from './parameters.js';
 import { keyOf, type Route, type RouteCall, routeWithQuery } from './route.js';
@@ -116,34 +115,18 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
 }
 
 async function append(call: RouteCall): Promise<Appended> {
-  const { appName, userId, sessionId, body, rights, signal, operation } = call;
+  const { appName, userId, sessionId, body, signal, operation } = call;
   const firstTitle = takeDescription({ title: body.firstTitle as string | undefined }).title;
   const stale = requireStalePolicy(body.stale);
   const position = positionIn(call);
   const { calls, appender } = requireCore(call);
   const key = { appName, userId, sessionId };
-  const appended = await appendBody(call, (events, expected) => {
+  return appendBody(call, (events, expected) => {
     const request = { key, position, stale, events, firstTitle, ...expected, signal, operation };
     return calls.run('appendEvents', request, (request, facts) =>
       appender.appendRemote(request, facts),
     );
   });
-  return visible(appended, rights.maySeeCredentials);
-}
-
-/** Returns the result of an append with what the client may see of the texts in it. */
-function visible(appended: Appended, maySeeCredentials: boolean): Appended {
-  const view = (text: string): string => {
-    const value: unknown = JSON.parse(text);
-    const shown = publicView(value, maySeeCredentials);
-    return shown === value ? text : JSON.stringify(shown);
-  };
-  const { missed, state } = appended;
-  return {
-    ...appended,
-    missed: missed.map(({ text, ...place }) => ({ ...place, text: view(text) })),
-    state: state && view(state),
-  };
 }
 
 function positionIn({ body }: RouteCall): HandlePosition {

@@ -11,7 +11,8 @@ export const OBJECT: Schema = { type: 'object' };
 export const LABELS: Schema = { type: 'object', additionalProperties: TEXT };
 export const SECONDS: Schema = { type: 'number', description: 'Seconds since 1970.' };
 const MILLISECONDS: Schema = { type: 'number', description: 'Milliseconds since 1970.' };
-const JSON_TEXT: Schema = { ...TEXT, contentMediaType: 'application/json' };
+/** A JSON value as text. The handler shows a client what it may see of that value. */
+export const JSON_TEXT: Schema = { ...TEXT, contentMediaType: 'application/json' };
 export const FLAG: Schema = { type: 'boolean' };
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 export const listOf = (items: Schema): Schema => ({ type: 'array', items });

@@ -7,7 +7,7 @@ import { createEvent, type Event, type NewEvent } from '../../../../js/index.js'
 import { RemoteSessionService } from '../../../../js/remote/index.js';
 import { publicView } from '../../../../js/server/rights/public_view.js';
 import { fetchFrom } from '../../remote/fixture.js';
-import { APP, idsIn, KEY, serve, SESSION, SESSIONS, USER } from '../fixture.js';
+import { idsIn, KEY, serve, SESSION } from '../fixture.js';
 
 const OAUTH = {
   clientId: 'the page needs it',
@@ -62,44 +62,6 @@ async function serveRequest(maySeeCredentials = false) {
 }
 
 describe('Secrets of credentials', () => {
-  /** The requests whose responses have the event or the states. */
-  const READS: readonly [path: string, asked?: { method?: string; body?: unknown }][] = [
-    [SESSION],
-    [`${SESSION}/events`],
-    [`${SESSION}/handle/events`],
-    [`${SESSION}/changes?since=1`],
-    [`${SESSION}/info`],
-    [SESSIONS],
-    [`/apps/${APP}/sessions`],
-    [`${USER}/state`],
-    [`/apps/${APP}/state`],
-    [SESSION, { method: 'PUT', body: {} }],
-    [SESSION, { method: 'PATCH', body: { stateDelta: { turn: 1 } } }],
-    [SESSIONS, { body: { state: { calendar: CREDENTIAL } } }],
-    [`${SESSION}/events`, { body: { events: [{ author: 'user' }] } }],
-    [
-      `${SESSION}/handle/events`,
-      {
-        body: {
-          events: [{ author: 'user' }],
-          stale: 'merge',
-          position: { created: null, revision: 0 },
-        },
-      },
-    ],
-  ];
-
-  for (const [path, asked] of READS) {
-    it(`are in no response to ${asked?.method ?? (asked?.body ? 'POST' : 'GET')} ${path}`, async () => {
-      const { ask } = await serveRequest();
-      for (const headers of [{}, { 'adk-session-protocol': '1.0' }]) {
-        const { status, body } = await ask(path, { ...asked, headers });
-        assert.equal(status, 200, JSON.stringify(body));
-        assert.ok(!JSON.stringify(body).includes('SECRET'), JSON.stringify(body));
-      }
-    });
-  }
-
   it('are left out alone: the page gets what it needs to ask the user', async () => {
     const { ask } = await serveRequest();
     const { events } = (await ask(SESSION)).body as { events: Event[] };

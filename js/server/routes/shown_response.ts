@@ -1,0 +1,74 @@
+/** What a client may see of a response. The one place through which each value of a route leaves the server. */
+import { isPlainObject } from '../../json/rules.js';
+import { publicView } from '../rights/public_view.js';
+import { JSON_TEXT, RESPONSES, type ResponseName, type Schema } from './schemas.js';
+
+/**
+ * Returns the part of a response that a client may see: that of each JSON value in it, and of each JSON value whose text
+ * is in it. The schema of the response says which members are such texts.
+ *
+ * @param maySeeCredentials whether the secrets of credentials stay
+ */
+export function shownResponse(
+  value: unknown,
+  response: ResponseName,
+  maySeeCredentials: boolean,
+): unknown {
+  const shown = showTexts(value, RESPONSES[response], maySeeCredentials);
+  return publicView(shown, maySeeCredentials);
+}
+
+/** Replaces the JSON texts in a value. What has none is the same object. */
+function showTexts(value: unknown, schema: Schema, maySeeCredentials: boolean): unknown {
+  if (!hasTexts(schema)) return value;
+  const { contentMediaType, items, properties } = resolved(schema);
+  if (contentMediaType !== undefined) {
+    return typeof value === 'string' ? shownText(value, maySeeCredentials) : value;
+  }
+  if (items !== undefined) {
+    if (!Array.isArray(value)) return value;
+    return value.map((item: unknown) => showTexts(item, items, maySeeCredentials));
+  }
+  if (!isPlainObject(value)) return value;
+  const shown = { ...value };
+  for (const [name, member] of Object.entries(properties ?? {})) {
+    if (Object.hasOwn(value, name)) {
+      shown[name] = showTexts(value[name], member, maySeeCredentials);
+    }
+  }
+  return shown;
+}
+
+function shownText(text: string, maySeeCredentials: boolean): string {
+  const value: unknown = JSON.parse(text);
+  const shown = publicView(value, maySeeCredentials);
+  return shown === value ? text : JSON.stringify(shown);
+}
+
+/** The members of a schema that lead to its texts. */
+interface SchemaOfText {
+  readonly contentMediaType?: string;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly $ref?: string;
+}
+
+function resolved(schema: Schema): SchemaOfText {
+  const { $ref } = schema as SchemaOfText;
+  const named: Schema =
+    $ref === undefined ? schema : RESPONSES[$ref.split('/').at(-1) as ResponseName];
+  return named;
+}
+
+const KNOWN = new Map<Schema, boolean>();
+
+/** Whether a value of a schema has members that are JSON texts. Most have none, and are not visited. */
+function hasTexts(schema: Schema): boolean {
+  const known = KNOWN.get(schema);
+  if (known !== undefined) return known;
+  const { contentMediaType, items, properties = {} } = resolved(schema);
+  const inner = [...Object.values(properties), ...(items === undefined ? [] : [items])];
+  const has = contentMediaType === JSON_TEXT.contentMediaType || inner.some(hasTexts);
+  KNOWN.set(schema, has);
+  return has;
+}
