@@ -19,3 +19,4 @@ export type { LiveStore } from './live_store.js';
 export type { ProvidedSessions } from './provided_sessions.js';
 export type { ScopedState } from './snapshot/scoped_state.js';
 export type { UnsentEvent } from './snapshot/unsent_events.js';
+export type { UnsentEntry } from './unsent_entry.js';

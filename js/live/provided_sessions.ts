@@ -30,3 +30,6 @@ export interface ProvidedSessions<S extends object = StateShape> {
   /** The state of a session that its first message creates, unless a component has an `initialState` of its own. */
   readonly initialState?: Partial<S> | undefined;
 }
+
+/** Some members of a type. One that is `undefined` counts as absent. */
+export type AnyMembers<T> = { readonly [Name in keyof T]?: T[Name] | undefined };

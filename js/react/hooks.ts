@@ -6,8 +6,10 @@ import {
   useCallback,
   useContext,
   useMemo,
+  useState,
   useSyncExternalStore,
 } from 'react';
+import type { CacheStatus } from '../cache/index.js';
 import { SessionError } from '../errors/errors.js';
 import type {
   LiveSession,
@@ -17,9 +19,17 @@ import type {
   LiveSessionsSnapshot,
   LiveStore,
   ProvidedSessions,
+  UnsentEntry,
 } from '../live/index.js';
+import {
+  NOTHING_UNSENT,
+  ONLINE,
+  sharedStatus,
+  sharedUnsent,
+} from '../live/components/cache_stores.js';
 import { LOADING, LOADING_LIST } from '../live/components/loading.js';
 import { providedSession, providedSessions } from '../live/components/provided.js';
+import type { AnyMembers } from '../live/provided_sessions.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 
@@ -52,7 +62,7 @@ export interface SessionProviderProps<S extends object = StateShape> extends Pro
  */
 export interface UseSessionOptions<
   S extends object = StateShape,
-> extends Partial<CompositeSessionKey> {
+> extends AnyMembers<CompositeSessionKey> {
   /**
    * The state of the session, if its first message creates it. All components of a session share the last one that was
    * given. Default: what is provided.
@@ -75,7 +85,7 @@ export interface UseSessionOptions<
  * const request: UseSessionsRequest = { limit: 20 };
  * ```
  */
-export type UseSessionsRequest<K extends string = string> = Partial<LiveSessionsRequest<K>>;
+export type UseSessionsRequest<K extends string = string> = AnyMembers<LiveSessionsRequest<K>>;
 
 /**
  * Stores a value of the state: a value, or a function that computes it from the stored one, so that nothing is lost
@@ -214,7 +224,8 @@ export function useSessions(request: UseSessionsRequest = {}): UseSessionsResult
  * Returns a value of the state as it is now, or the fallback if it is absent, and a function that stores another one.
  * The component is rendered again only if the value changes.
  *
- * All components of a session get the first fallback that a key was given, so that `[]` is the same array at each render.
+ * The component keeps the first fallback that it was given for the key of a session, so that `[]` is the same array at
+ * each render.
  *
  * @throws SessionError `invalid_argument` without a provider or without a session id
  *
@@ -235,6 +246,7 @@ export function useSessionState<Value>(
   options: UseSessionOptions = {},
 ): UseSessionStateResult<Value> {
   const store = useSessionStore(options);
+  const first = useFirst(fallback, store, key);
   const valueIn = (state: Readonly<StateShape>) =>
     (Object.hasOwn(state, key) ? state[key] : undefined) as Value | undefined;
   const value = useStore(store, LOADING, ({ state }) => valueIn(state), options.suspense);
@@ -245,17 +257,66 @@ export function useSessionState<Value>(
       ),
     [store, key],
   );
-  return { value: value === undefined ? firstFallback(store, key, fallback) : value, set };
+  return { value: value === undefined ? first : value, set };
 }
 
-/** The first fallback of each key of a store. */
-const fallbacks = new WeakMap<LiveSession, Map<string, unknown>>();
+/** Returns the first value that the component gave for a key of a store. */
+function useFirst<Value>(value: Value, store: LiveSession, key: string): Value {
+  const [first, setFirst] = useState({ value, store, key });
+  if (first.store === store && first.key === key) return first.value;
+  // React renders the component again at once.
+  setFirst({ value, store, key });
+  return value;
+}
 
-function firstFallback<Value>(store: LiveSession, key: string, fallback: Value): Value {
-  const known = fallbacks.get(store) ?? new Map<string, unknown>();
-  fallbacks.set(store, known);
-  if (!known.has(key)) known.set(key, fallback);
-  return known.get(key) as Value;
+/**
+ * Returns what the provider's `CachedSessionService` is doing: whether it is online, whether its remote wants another login,
+ * and how much waits. Over another service the status is always online, and nothing waits.
+ *
+ * @throws SessionError `invalid_argument` without a provider
+ *
+ * @example
+ * ```ts
+ * import { useCacheStatus } from 'adk-session-wasm/react';
+ *
+ * export function Connection() {
+ *   const { isOnline, isSignedOut, pending } = useCacheStatus();
+ *   if (isSignedOut) return 'Please sign in again.';
+ *   return isOnline ? null : `Offline. ${pending.length} conversations wait.`;
+ * }
+ * ```
+ */
+export function useCacheStatus(): CacheStatus {
+  const { subscribe, getSnapshot } = sharedStatus(useProvider().service);
+  return useSyncExternalStore(subscribe, getSnapshot, () => ONLINE);
+}
+
+/**
+ * Returns what the provider's `CachedSessionService` has not sent, in all sessions: what waits, and what its remote refused.
+ * Over another service there is nothing.
+ *
+ * @throws SessionError `invalid_argument` without a provider
+ *
+ * @example
+ * ```ts
+ * import { useUnsent } from 'adk-session-wasm/react';
+ * import { createElement } from 'react';
+ *
+ * export function Refused() {
+ *   const refused = useUnsent().filter(({ error }) => error !== undefined);
+ *   return refused.map(({ key, error, retry, discard }) =>
+ *     createElement('p', { key: JSON.stringify(key) }, [
+ *       error?.message,
+ *       createElement('button', { key: 'retry', onClick: () => void retry() }, 'Retry'),
+ *       createElement('button', { key: 'discard', onClick: () => void discard() }, 'Discard'),
+ *     ]),
+ *   );
+ * }
+ * ```
+ */
+export function useUnsent(): readonly UnsentEntry[] {
+  const { subscribe, getSnapshot } = sharedUnsent(useProvider().service);
+  return useSyncExternalStore(subscribe, getSnapshot, () => NOTHING_UNSENT);
 }
 
 /**

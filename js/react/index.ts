@@ -7,9 +7,11 @@
 export {
   createSessionHooks,
   SessionProvider,
+  useCacheStatus,
   useSession,
   useSessions,
   useSessionState,
+  useUnsent,
 } from './hooks.js';
 export type {
   SessionHooks,

@@ -12,6 +12,7 @@ import {
   watch,
   type WritableComputedRef,
 } from 'vue';
+import type { CacheStatus } from '../cache/index.js';
 import { reportUncaught } from '../call/uncaught.js';
 import { SessionError } from '../errors/errors.js';
 import type {
@@ -22,9 +23,17 @@ import type {
   LiveSessionsSnapshot,
   LiveStore,
   ProvidedSessions,
+  UnsentEntry,
 } from '../live/index.js';
+import {
+  NOTHING_UNSENT,
+  ONLINE,
+  sharedStatus,
+  sharedUnsent,
+} from '../live/components/cache_stores.js';
 import { LOADING, LOADING_LIST } from '../live/components/loading.js';
 import { providedSession, providedSessions } from '../live/components/provided.js';
+import type { AnyMembers } from '../live/provided_sessions.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 
@@ -38,9 +47,9 @@ import type { StateShape } from '../state/state_shape.js';
  * const options: UseSessionOptions = { sessionId: 's1' };
  * ```
  */
-export interface UseSessionOptions<S extends object = StateShape> extends Readonly<
-  Partial<CompositeSessionKey>
-> {
+export interface UseSessionOptions<
+  S extends object = StateShape,
+> extends AnyMembers<CompositeSessionKey> {
   /**
    * The state of the session, if its first message creates it. All components of a session share the last one that was
    * given. Default: what is provided.
@@ -151,7 +160,7 @@ export function useSession<S extends object = StateShape>(
  * ```
  */
 export function useSessions<S extends object = StateShape>(
-  request: MaybeRefOrGetter<Partial<LiveSessionsRequest<keyof S & string>>> = {},
+  request: MaybeRefOrGetter<AnyMembers<LiveSessionsRequest<keyof S & string>>> = {},
 ): SessionsRefs<S> {
   const provided = injected<S>();
   const store = computed(() => providedSessions(provided(), toValue(request)));
@@ -207,6 +216,60 @@ export function useSessionState<Value>(
   });
 }
 
+/**
+ * Returns what the provided `CachedSessionService` is doing: whether it is online, whether its remote wants another login,
+ * and how much waits. Over another service the status is always online, and nothing waits.
+ *
+ * @throws SessionError `invalid_argument` if nothing is provided
+ *
+ * @example
+ * ```ts
+ * import { useCacheStatus } from 'adk-session-wasm/vue';
+ * import { defineComponent, h } from 'vue';
+ *
+ * export const Connection = defineComponent(() => {
+ *   const status = useCacheStatus();
+ *   return () => h('p', status.value.isOnline ? '' : `Offline. ${status.value.pending.length} conversations wait.`);
+ * });
+ * ```
+ */
+export function useCacheStatus(): Readonly<ShallowRef<CacheStatus>> {
+  const provided = injected();
+  const store = computed(() => sharedStatus(provided().service));
+  return follow(() => store.value, ONLINE);
+}
+
+/**
+ * Returns what the provided `CachedSessionService` has not sent, in all sessions: what waits, and what its remote refused.
+ * Over another service there is nothing.
+ *
+ * @throws SessionError `invalid_argument` if nothing is provided
+ *
+ * @example
+ * ```ts
+ * import { useUnsent } from 'adk-session-wasm/vue';
+ * import { defineComponent, h } from 'vue';
+ *
+ * export const Refused = defineComponent(() => {
+ *   const unsent = useUnsent();
+ *   const refused = () => unsent.value.filter(({ error }) => error !== undefined);
+ *   return () =>
+ *     refused().map(({ key, error, retry, discard }) =>
+ *       h('p', { key: JSON.stringify(key) }, [
+ *         error?.message,
+ *         h('button', { onClick: retry }, 'Retry'),
+ *         h('button', { onClick: discard }, 'Discard'),
+ *       ]),
+ *     );
+ * });
+ * ```
+ */
+export function useUnsent(): Readonly<ShallowRef<readonly UnsentEntry[]>> {
+  const provided = injected();
+  const store = computed(() => sharedUnsent(provided().service));
+  return follow(() => store.value, NOTHING_UNSENT);
+}
+
 function injected<S extends object>(): () => ProvidedSessions<S> {
   const provided = inject(PROVIDED, undefined);
   if (provided !== undefined) return provided as unknown as () => ProvidedSessions<S>;
@@ -216,16 +279,18 @@ function injected<S extends object>(): () => ProvidedSessions<S> {
   );
 }
 
+type Followed<Snapshot> = Pick<LiveStore<Snapshot>, 'subscribe' | 'getSnapshot'>;
+
 /**
  * Follows a store while the component is mounted, or while the effect scope lives. On a server it follows none.
  *
  * @param storeOf returns another store when the names change: its snapshot is shown at once, before Vue calls watchers
  */
 function follow<Snapshot>(
-  storeOf: () => LiveStore<Snapshot>,
+  storeOf: () => Followed<Snapshot>,
   loading: Snapshot,
 ): Readonly<ShallowRef<Snapshot>> {
-  const followed = shallowRef<{ store: LiveStore<Snapshot>; snapshot: Snapshot }>();
+  const followed = shallowRef<{ store: Followed<Snapshot>; snapshot: Snapshot }>();
   const start = (): void => {
     watch(
       storeOf,

@@ -3,6 +3,13 @@
  *
  * @module adk-session-wasm/vue
  */
-export { provideSessions, useSession, useSessions, useSessionState } from './composables.js';
+export {
+  provideSessions,
+  useCacheStatus,
+  useSession,
+  useSessions,
+  useSessionState,
+  useUnsent,
+} from './composables.js';
 export type { ProvidedSessions } from '../live/provided_sessions.js';
 export type { SessionRefs, SessionsRefs, UseSessionOptions } from './composables.js';

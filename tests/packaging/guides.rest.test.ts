@@ -169,6 +169,12 @@ function deleting(): string {
       input.value = 'Hello?';
       input.form.requestSubmit();
       const { innerText: problem } = await until(() => document.querySelector('[role=alert]'));
+      const buttonOf = (text) => [...document.querySelectorAll('li button')].find((button) => button.innerText === text);
+      buttonOf('Retry').click();
+      await until(() => {
+        buttonOf('Discard')?.click();
+        return document.querySelector('li, [role=alert]') === null;
+      });
       return { problem, titles: document.querySelectorAll('.title').length };
     };
     globalThis.report = send();

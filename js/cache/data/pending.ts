@@ -1,3 +1,4 @@
+import { keepEqual } from '../../json/keep_equal.js';
 import { type CacheKey, isSession, keyOfName, nameOf } from '../records/cache_key.js';
 import type { LocalData } from './local_data.js';
 import { isWaiting, type Operation, type Refusal } from '../records/records.js';
@@ -148,6 +149,9 @@ export class Pending {
       this.#waiting.set(name, { operations, isRefused: isBlocked, ids: all });
     }
     this.#count(name, operations.some(isWaiting) ? all.size : undefined);
+    // Who shows what waits shows the refusal too.
+    const refusal = refusalIn(before);
+    if (keepEqual(refusal, refusalIn(operations)) !== refusal) this.#isChanged = true;
     for (const listener of this.#listeners) listener(name);
   }
 
@@ -163,4 +167,8 @@ export class Pending {
     this.#isChanged = false;
     this.#parts.board.setPending([...this.#counts.values()]);
   }
+}
+
+function refusalIn(operations: readonly Operation[]): Refusal | undefined {
+  return operations.find(({ refusal }) => refusal !== undefined)?.refusal;
 }

@@ -2,7 +2,7 @@ import { SessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { LiveSession } from '../live_session.js';
 import type { LiveSessions, LiveSessionsRequest } from '../live_sessions.js';
-import type { ProvidedSessions } from '../provided_sessions.js';
+import type { AnyMembers, ProvidedSessions } from '../provided_sessions.js';
 import { sharedSession, sharedSessions } from './shared_stores.js';
 
 /** The initial state that a component gave last to a store: it counts for the components that give none. */
@@ -17,7 +17,7 @@ const ownStates = new WeakMap<object, object>();
  */
 export function providedSession<S extends object>(
   provided: ProvidedSessions<S>,
-  options: Partial<CompositeSessionKey> & Pick<ProvidedSessions<S>, 'initialState'>,
+  options: AnyMembers<CompositeSessionKey> & Pick<ProvidedSessions<S>, 'initialState'>,
   places: string,
 ): LiveSession<S> {
   const { appName, userId, sessionId } = withDefaults<ProvidedSessions<S>>(provided, options);
@@ -35,14 +35,14 @@ export function providedSession<S extends object>(
 /** Returns the store of a list that all components share. The provided app and user are its own by default. */
 export function providedSessions<S extends object>(
   { service, appName, userId }: ProvidedSessions<S>,
-  request: Partial<LiveSessionsRequest<keyof S & string>>,
+  request: AnyMembers<LiveSessionsRequest<keyof S & string>>,
 ): LiveSessions<S> {
   const names: LiveSessionsRequest<keyof S & string> = { appName, userId };
   return sharedSessions(service, withDefaults(names, request));
 }
 
 /** A member that is `undefined` counts as absent: a list of an unknown user would otherwise be that of all users. */
-function withDefaults<Names extends object>(defaults: Names, given: Partial<Names>): Names {
+function withDefaults<Names extends object>(defaults: Names, given: AnyMembers<Names>): Names {
   const own = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...defaults, ...Object.fromEntries(own) };
 }

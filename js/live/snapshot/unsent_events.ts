@@ -20,7 +20,7 @@ export interface UnsentEvent {
 }
 
 /** What a cache offers of the events that its remote does not have. */
-export type Caching = Pick<CachedSessionService, 'outbox' | 'watchStatus'>;
+export type Caching = Pick<CachedSessionService, 'outbox' | 'status' | 'watchStatus'>;
 
 /** Returns the service as a cache, if it is one. */
 export function cachingOf(service: object): Caching | undefined {

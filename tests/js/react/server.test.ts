@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createElement, type ReactElement, type ReactNode, Suspense } from 'react';
+import { createElement, type ReactElement, type ReactNode, Suspense, useState } from 'react';
 import { renderToReadableStream, renderToString } from 'react-dom/server';
 
 import { InMemorySessionService } from '../../../js/index.js';
@@ -11,9 +11,11 @@ import type { LiveSession } from '../../../js/live/index.js';
 import {
   SessionProvider,
   type SetSessionState,
+  useCacheStatus,
   useSession,
   useSessions,
   useSessionState,
+  useUnsent,
   type UseSessionOptions,
 } from '../../../js/react/index.js';
 import { isWatched, KEY, message, sessionOf } from '../live/stores.js';
@@ -60,7 +62,7 @@ describe('On a server, the hooks', () => {
     const { service } = await sessionOf(0);
     let id: string | undefined;
     const Chat = (): ReactElement => {
-      id = useSession({ sessionId: undefined, userId: undefined } as object).store.key.sessionId;
+      id = useSession({ sessionId: undefined, userId: undefined }).store.key.sessionId;
       return createElement('p', null, useSessions({ userId: undefined }).list.status);
     };
     renderToString(createElement(SessionProvider, { service, ...KEY }, createElement(Chat)));
@@ -86,17 +88,45 @@ describe('On a server, the hooks', () => {
     assert.deepEqual(given, [undefined, 1]);
   });
 
-  it('give an absent value the same fallback at each render', async () => {
-    const { service } = await sessionOf(0);
+  /** Renders a component of two keys, one after the other, twice each. Returns the fallbacks that it shows. */
+  function fallbacksOf(service: InMemorySessionService, cartOf: (key: string) => string[]) {
     const carts: string[][] = [];
     const Cart = (): ReactElement => {
-      const { value: cart } = useSessionState<string[]>('cart', [], { sessionId });
+      const [turn, setTurn] = useState(0);
+      const key = turn < 2 ? 'cart' : 'other';
+      const { value: cart } = useSessionState<string[]>(key, cartOf(key), { sessionId });
       carts.push(cart);
+      // Renders it again.
+      if (turn < 3) setTurn(turn + 1);
       return createElement('p', null, cart);
     };
-    for (let turn = 0; turn < 2; turn += 1) renderToString(app(service, createElement(Cart)));
-    assert.deepEqual(carts, [[], []]);
-    assert.equal(carts[0], carts[1]);
+    renderToString(app(service, createElement(Cart)));
+    return carts;
+  }
+
+  it('give an absent value the first fallback of the component at each render', async () => {
+    const { service } = await sessionOf(0);
+    const carts = fallbacksOf(service, (key) => [key]);
+    const [first, other] = [carts[0], carts.at(-1)];
+    assert.deepEqual([first, other], [['cart'], ['other']]);
+    assert.ok(carts.every((cart) => cart === first || cart[0] === 'other'));
+    assert.equal(carts.at(-2), other);
+  });
+
+  it('give each component its own fallback', async () => {
+    const { service } = await sessionOf(0);
+    assert.deepEqual(fallbacksOf(service, () => ['tea'])[0], ['tea']);
+    assert.deepEqual(fallbacksOf(service, () => ['coffee'])[0], ['coffee']);
+  });
+
+  it('are online, and have nothing unsent', async () => {
+    const { service } = await sessionOf(0);
+    const Connection = (): ReactElement => {
+      const { isOnline, pending } = useCacheStatus();
+      return createElement('p', null, [isOnline, pending.length, useUnsent().length].join(' '));
+    };
+    assert.equal(renderToString(app(service, createElement(Connection))), '<p>true 0 0</p>');
+    assert.throws(() => renderToString(createElement(Connection)), { code: 'invalid_argument' });
   });
 
   const provided = { 'user:theme': 'dark' };

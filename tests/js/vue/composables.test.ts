@@ -6,14 +6,17 @@ import { describe, it } from 'node:test';
 import { type Component, createRenderer, createSSRApp, defineComponent, h, ref, watch } from 'vue';
 import { renderToString } from 'vue/server-renderer';
 
-import { InMemorySessionService } from '../../../js/index.js';
+import { InMemorySessionService, type SessionService } from '../../../js/index.js';
 import {
   provideSessions,
   type SessionRefs,
+  useCacheStatus,
   useSession,
   useSessions,
   useSessionState,
+  useUnsent,
 } from '../../../js/vue/index.js';
+import { openCache, Server } from '../cache/fixture.js';
 import { isWatched, KEY, message, sessionOf } from '../live/stores.js';
 
 interface Node {
@@ -56,7 +59,7 @@ async function until(condition: () => boolean): Promise<void> {
   assert.ok(condition(), condition.toString());
 }
 
-function mount(service: InMemorySessionService, child: Component, names: object = KEY) {
+function mount(service: SessionService, child: Component, names: object = KEY) {
   const root = makeNode();
   const app = createApp(
     defineComponent(() => {
@@ -183,7 +186,7 @@ describe('The composables for Vue', () => {
     const { service } = await sessionOf(1);
     await service.createSession({ ...KEY, userId: 'bob' });
     const Chat = defineComponent(() => {
-      const { session } = useSession({ sessionId: undefined, userId: undefined } as object);
+      const { session } = useSession({ sessionId: undefined, userId: undefined });
       const { list } = useSessions({ userId: undefined });
       return () => h('p', `${session.value.events.length} ${list.value.sessions.length}`);
     });
@@ -258,6 +261,46 @@ describe('The composables for Vue', () => {
     );
     assert.equal(await renderToString(app), '<p>loading light</p>');
     assert.ok(!isWatched(service));
+  });
+
+  it('show what a cache is doing, and what its remote refused', async () => {
+    const server = new Server();
+    const { cache } = openCache(server);
+    await cache.createSession(KEY);
+    await cache.sync();
+    let discard: (() => Promise<void>) | undefined;
+    const Connection = defineComponent(() => {
+      const [status, unsent] = [useCacheStatus(), useUnsent()];
+      return () => {
+        ({ discard } = unsent.value[0] ?? {});
+        const refused = unsent.value.map(({ error }) => error?.code);
+        return h('p', `${status.value.pending.length} ${refused.join()}`);
+      };
+    });
+    const { text, unmount } = mount(cache, Connection);
+    server.intercept = (request) =>
+      Promise.resolve(
+        request.method === 'PATCH'
+          ? Response.json({ code: 'schema_violation', detail: 'No.' }, { status: 422 })
+          : undefined,
+      );
+    await cache.updateSession(KEY, { title: 'Tea' });
+    await until(() => text() === '1 schema_violation');
+    await discard?.();
+    await until(() => text() === '0 ');
+    unmount();
+    await cache.close();
+  });
+
+  it('are online, and have nothing unsent over a service without a cache', async () => {
+    const service = new InMemorySessionService();
+    const Connection = defineComponent(() => {
+      const [status, unsent] = [useCacheStatus(), useUnsent()];
+      return () => h('p', `${status.value.isOnline} ${unsent.value.length}`);
+    });
+    const { text, unmount } = mount(service, Connection);
+    await until(() => text() === 'true 0');
+    unmount();
   });
 
   it('say what is missing', () => {

@@ -4,13 +4,21 @@ import {
   InMemorySessionService,
   type Session,
 } from '../../../js/index.js';
-import { liveSession, liveSessions, type UnsentEvent } from '../../../js/live/index.js';
+import type { CacheStatus } from '../../../js/cache/index.js';
+import {
+  liveSession,
+  liveSessions,
+  type UnsentEntry,
+  type UnsentEvent,
+} from '../../../js/live/index.js';
 import {
   createSessionHooks,
   SessionProvider,
+  useCacheStatus,
   useSession,
   useSessions,
   useSessionState,
+  useUnsent,
 } from '../../../js/react/index.js';
 import * as vue from '../../../js/vue/index.js';
 import { describe, is, it } from '../expect.js';
@@ -68,6 +76,22 @@ describe('The types of the hooks for React', () => {
       void theme.set('dark');
       // @ts-expect-error another type than the default
       void theme.set(1);
+      is<CacheStatus>()(useCacheStatus());
+      is<readonly UnsentEntry[]>()(useUnsent());
+    }
+  });
+
+  it('take undefined for every member', () => {
+    {
+      useSession({
+        appName: undefined,
+        userId: undefined,
+        sessionId: undefined,
+        suspense: undefined,
+      });
+      useSessions({ appName: undefined, userId: undefined, labels: undefined });
+      vue.useSession({ appName: undefined, userId: undefined, sessionId: undefined });
+      vue.useSessions({ appName: undefined, userId: undefined, labels: undefined });
     }
   });
 
@@ -91,6 +115,8 @@ describe('The types of the composables for Vue', () => {
       const theme = vue.useSessionState('user:theme', 'light');
       is<string>()(theme.value);
       vue.useSessions();
+      is<boolean>()(vue.useCacheStatus().value.isOnline);
+      is<readonly UnsentEntry[]>()(vue.useUnsent().value);
     }
   });
 });
