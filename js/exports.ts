@@ -49,7 +49,13 @@ export type {
   ListSessionsResponse,
   SessionsPage,
 } from './model/session_list.js';
-export type { EventsPage, ListEventsRequest } from './model/event_page.js';
+export type {
+  EventsPage,
+  GetEventsRequest,
+  ListEventsRequest,
+  StoredEvent,
+  StoredEvents,
+} from './model/event_page.js';
 export type { ChangesSince } from './model/changes_since.js';
 export type { DeleteSessionsRequest } from './model/deletion.js';
 export type { SessionInfo } from './model/session_info.js';

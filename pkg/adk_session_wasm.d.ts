@@ -99,6 +99,10 @@ export class SessionCore {
      */
     describe(app_name: string, user_id: string, session_id: string, title?: string | null, labels?: string | null, caller?: Function | null): any;
     /**
+     * Returns the events with these ids, as `js_write` lays them out, or `undefined` without a session.
+     */
+    events(app_name: string, user_id: string, session_id: string, event_ids: Array<any>, caller?: Function | null): any;
+    /**
      * Returns a session, as `session_to_javascript` lays it out, or `undefined`. With `since`, its events
      * are those that were written after that revision. TypeScript has checked the numbers, here and in
      * other verbs.

@@ -436,6 +436,36 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
+     * Returns the events with these ids, as `js_write` lays them out, or `undefined` without a session.
+     * @param {string} app_name
+     * @param {string} user_id
+     * @param {string} session_id
+     * @param {Array<any>} event_ids
+     * @param {Function | null} [caller]
+     * @returns {any}
+     */
+    events(app_name, user_id, session_id, event_ids, caller) {
+        let ptr0, len0, ptr1, len1, ptr2, len2;
+        try {
+            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len1 = WASM_VECTOR_LEN;
+            ptr2 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len2 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.sessioncore_events(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, event_ids, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
      * Returns a session, as `session_to_javascript` lays it out, or `undefined`. With `since`, its events
      * are those that were written after that revision. TypeScript has checked the numbers, here and in
      * other verbs.

@@ -5,12 +5,14 @@ import { untilAborted } from '../call/time_limit.js';
 import type { ChangesSince } from '../model/changes_since.js';
 import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { CompositeSessionKey } from '../model/session.js';
+import type { StoredEvents } from '../model/event_page.js';
 import { StorageBackend } from '../storage/driver/storage_backend.js';
 import {
   type Backend,
   type BackendCall,
   callOf,
   type ChangesRequest,
+  type EventsRequest,
   type ListRequest,
   type PageRequest,
   type ReadList,
@@ -40,7 +42,7 @@ export interface ReadParts extends CacheContext {
 /** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
 type Read<T> = (backend: ReadVerbs, call: BackendCall) => MaybePromise<T>;
 
-type ReadVerbs = Pick<Backend, 'get' | 'page' | 'list' | 'sharedState'>;
+type ReadVerbs = Pick<Backend, 'get' | 'getEvents' | 'page' | 'list' | 'sharedState'>;
 
 /** The events that a read needs. */
 interface EventNeed<T> {
@@ -90,6 +92,33 @@ export class CopyReads {
     return this.#readSession(key, { need, isEnough }, request, (backend, call) =>
       backend.page({ ...request, ...call }),
     );
+  }
+
+  /** Reads a copy. What it lacks is fetched if the remote has it. */
+  async getEvents(request: EventsRequest): Promise<StoredEvents | undefined> {
+    const { key, eventIds } = request;
+    let isWhole = false;
+    const read = (needed: readonly string[]) => {
+      const isEnough = ({ events }: StoredEvents, copiedCount: number): boolean => {
+        isWhole = copiedCount === Infinity;
+        return isWhole || missingFrom(events, needed).length === 0;
+      };
+      const getEvents: Read<StoredEvents | undefined> = (backend, call) =>
+        backend.getEvents({ ...request, ...call });
+      return this.#readSession(key, { need: 1, isEnough }, request, getEvents);
+    };
+    const found = await read([]);
+    const missing = missingFrom(found?.events ?? [], eventIds);
+    const isKnown = isWhole || missing.length === 0 || this.policyOf(request) === 'cache-only';
+    if (found === undefined || isKnown) return found;
+    const { remote } = this.#parts;
+    const asked = remote.ask((backend, own) =>
+      backend.getEvents({ ...request, ...own, eventIds: missing }),
+    );
+    const stored = await untilAborted(request.signal, asked);
+    return stored === undefined || stored.events.length === 0
+      ? found
+      : read(stored.events.map(({ event }) => event.id));
   }
 
   async changes(request: ChangesRequest): Promise<ChangesSince | undefined> {
@@ -245,6 +274,12 @@ export class CopyReads {
       deadline.clear();
     }
   }
+}
+
+/** Returns the ids that none of the events has. */
+function missingFrom(events: StoredEvents['events'], ids: readonly string[]): string[] {
+  const found = new Set(events.map(({ event }) => event.id));
+  return ids.filter((id) => !found.has(id));
 }
 
 /** The codes of a local storage whose records are damaged, or of another version. */

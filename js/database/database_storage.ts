@@ -55,6 +55,7 @@ import type {
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
+  StorageEventsRequest,
   StorageListRequest,
   StorageMarkersRequest,
   StoragePageRequest,
@@ -64,6 +65,7 @@ import type {
 } from '../storage/requests.js';
 import {
   type Deleted,
+  type FoundEvents,
   type Listing,
   type MarkerRows,
   NO_ROWS,
@@ -91,6 +93,7 @@ import { remove, removeUnchanged } from './verbs/delete.js';
 import { describe } from './verbs/describe.js';
 import { list } from './verbs/list.js';
 import { read, readPage, readParsed } from './verbs/read.js';
+import { readEvents } from './verbs/read_events.js';
 import { readMarkers } from './verbs/read_markers.js';
 import { write } from './verbs/write.js';
 
@@ -184,6 +187,12 @@ export class DatabaseStorage implements Storage {
     if (!fitsKey(this.#engine, key)) return {};
     if (eventId !== undefined) checkIds(this.#engine, { key, eventIds: [eventId] });
     return this.#run('read', () => readPage(this.#context, request), request);
+  }
+
+  readEvents(request: StorageEventsRequest): FoundEvents | Promise<FoundEvents> {
+    if (!fitsKey(this.#engine, request.key)) return { events: [] };
+    checkIds(this.#engine, request);
+    return this.#run('read', () => readEvents(this.#context, request), request);
   }
 
   readMarkers(request: StorageMarkersRequest): MarkerRows | Promise<MarkerRows> {

@@ -1,6 +1,6 @@
-import type { Event } from './event/event.js';
 import type { Abortable, CompositeSessionKey } from './session.js';
 import type { StateShape } from '../state/state_shape.js';
+import type { StoredEvent } from './event_page.js';
 
 /**
  * The request of what has changed in a session since a revision.
@@ -10,18 +10,6 @@ export interface ListChangesRequest extends CompositeSessionKey, Abortable {
   since: number;
   /** The {@link ChangesSince.created} that the caller knows. By default `since` tells whether it is still that session. */
   created?: number | undefined;
-}
-
-/**
- * An event that was appended or replaced.
- */
-export interface ChangedEvent {
-  /** The revision of its first append. Events are ordered by it. An event with one up to `since` was there before. */
-  seq: number;
-  /** The revision of its last write. */
-  revision: number;
-  /** The event as it is now. */
-  event: Event;
 }
 
 /**
@@ -48,11 +36,11 @@ export interface ChangesSince<S extends object = StateShape> {
   /** Whether the session was deleted since, and created again. */
   isRecreated: boolean;
   /**
-   * The events that were appended or replaced since, by `seq`. An event may be there that the caller has already:
+   * The events that were appended or replaced since, by `seq`: one with a `seq` up to `since` was there before. An event may be there that the caller has already:
    * put each by its id. Absent if the caller has to read the session as a whole: it was created again, more than 1,000
    * events have changed, or `since` is later than its revision.
    */
-  events?: ChangedEvent[];
+  events?: StoredEvent[];
   /** The state of the session, with `user:` and `app:` keys. Present if there are `events` and the revision is not `since`. */
   state?: Partial<S>;
 }

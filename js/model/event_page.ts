@@ -83,3 +83,49 @@ export interface EventsRequest extends CompositeSessionKey, Abortable {
   /** See {@link ListEventsRequest.view}. */
   view?: HistoryView | undefined;
 }
+
+/**
+ * The request to read events by their ids.
+ *
+ * @example
+ * ```ts
+ * import type { GetEventsRequest } from 'adk-session-wasm';
+ *
+ * const two: GetEventsRequest = { appName: 'shop', userId: 'ada', sessionId: 's1', eventIds: ['e1', 'e2'] };
+ * ```
+ */
+export interface GetEventsRequest extends CompositeSessionKey, Abortable {
+  /** The ids, at most 100. */
+  eventIds: readonly string[];
+}
+
+/**
+ * A stored event with its revisions.
+ */
+export interface StoredEvent {
+  /** The revision of its first append. Events are ordered by it. */
+  seq: number;
+  /** The revision of its last write. */
+  revision: number;
+  /** The event as it is now. */
+  event: Event;
+}
+
+/**
+ * Events of a session that were read by their ids.
+ *
+ * @example
+ * ```ts
+ * import type { StoredEvents } from 'adk-session-wasm';
+ *
+ * const isStored = ({ events }: StoredEvents, id: string): boolean => events.some(({ event }) => event.id === id);
+ * ```
+ */
+export interface StoredEvents {
+  /** The revision at which the session was created. No other session with its id has the same. */
+  created: number;
+  /** The revision of the session's last change. */
+  revision: number;
+  /** Those of the events that are stored, in the order of the ids and each once. */
+  events: StoredEvent[];
+}

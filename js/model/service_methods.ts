@@ -31,6 +31,7 @@ export const SERVICE_METHODS = {
   listEvents: CALL,
   events: AT_ONCE,
   loadOlder: WITHOUT_ACTION,
+  getEvents: WITHOUT_ACTION,
   listChanges: WITHOUT_ACTION,
   deleteSession: CALL,
   deleteSessions: CALL,

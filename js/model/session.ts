@@ -250,8 +250,8 @@ export interface RevisionCheck {
    */
   expectedRevision?: number | undefined;
   /**
-   * The versions of stored events that the append may replace, by id: the `revision` that `listChanges` returns with
-   * an event. `null`: no event with this id may be stored. If another version is stored, the append fails with
+   * The versions of stored events that the append may replace, by id: the `revision` that `getEvents` and `listChanges`
+   * return with an event. `null`: no event with this id may be stored. If another version is stored, the append fails with
    * `stale_session` and `actualEvents`, and nothing is written. An event that is stored already with the same content
    * is no conflict. Absent: any version.
    */

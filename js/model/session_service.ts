@@ -3,7 +3,13 @@ import type { StateShape } from '../state/state_shape.js';
 import type { ChangesSince, ListChangesRequest } from './changes_since.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from './deletion.js';
 import type { AppendedEvent, Event, NewEvent } from './event/event.js';
-import type { EventsPage, EventsRequest, ListEventsRequest } from './event_page.js';
+import type {
+  EventsPage,
+  EventsRequest,
+  GetEventsRequest,
+  ListEventsRequest,
+  StoredEvents,
+} from './event_page.js';
 import type { ListenOptions, Notices, StopWatching, WatchOptions, WatchRequest } from './notice.js';
 import type {
   Abortable,
@@ -38,7 +44,7 @@ import type { CloseOptions, Health, StorageInfo } from './storage_info.js';
  * | `updateState` without `sessionId`, `deleteUserState`, `deleteAppState` | Vertex AI |
  * | `updateSession`, and `title` and `labels` of `createSession` | a storage without the verb `describe` |
  * | `deleteSessions` | a storage without the verb `deleteUnchanged` |
- * | appends, events, `listChanges`, `sessionInfo`, states apart from sessions, and deletions of several sessions | `adk api_server` |
+ * | appends, events, `getEvents`, `listChanges`, `sessionInfo`, states apart from sessions, and deletions of several sessions | `adk api_server` |
  *
  * @example
  * ```ts
@@ -155,6 +161,28 @@ export interface SessionService<S extends object = StateShape> {
    * ```
    */
   loadOlder(session: Session<S>, limit?: number, options?: Abortable): Promise<boolean>;
+  /**
+   * Reads events by their ids, with their revisions. An event that is not stored is left out.
+   *
+   * @throws SessionError `not_found`; `invalid_argument`; `corrupt_record` if one of the events cannot be read;
+   *   `unsupported` over `adk api_server`, which has no revisions; through a cache also `connection_lost`, if the
+   *   local copy cannot tell whether an event is stored
+   *
+   * @example
+   * ```ts
+   * import { InMemorySessionService } from 'adk-session-wasm';
+   *
+   * const service = new InMemorySessionService();
+   * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+   * const session = await service.createSession(key);
+   * await service.appendEvent({ session, event: { id: 'e1', invocationId: 'i1' } });
+   *
+   * const { events, revision } = await service.getEvents({ ...key, eventIds: ['e1', 'e2'] });
+   * console.log(events.map(({ event }) => event.id)); // ['e1']
+   * console.log(events[0]?.revision === revision); // true
+   * ```
+   */
+  getEvents(request: GetEventsRequest): Promise<StoredEvents>;
   /**
    * Returns what has changed in a session since a revision: the events that were appended or replaced, and the
    * session as it is now. It locks nothing, and costs as much as it returns.

@@ -1,11 +1,17 @@
 import { after, type MaybePromise, requireNotAborted, takeOptions } from '../call/call.js';
 import { optionalBoolean, optionalCount, requireOneOf } from '../errors/option_values.js';
-import { invalid } from '../errors/invalid.js';
+import { invalid, invalidValue } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import { type Handles, snapshotHandle } from '../handle/handle.js';
 import type { Event } from '../model/event/event.js';
-import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
+import type {
+  EventsPage,
+  EventsRequest,
+  GetEventsRequest,
+  ListEventsRequest,
+  StoredEvents,
+} from '../model/event_page.js';
 import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { requireId, requireKey, requireUser } from '../model/values/ids.js';
@@ -22,6 +28,8 @@ import { readPage } from './view/read_page.js';
 
 /** The highest limit of a page. A page of a view may have some more. */
 const MAX_PAGE = 1000;
+/** The most events that are read by their ids at once. */
+export const MAX_IDS = 100;
 /** The number of events of a page if the request has no limit. */
 const DEFAULT_LIMIT = 50;
 
@@ -30,6 +38,18 @@ export function takeEventLimit(value: unknown): number {
   const limit = optionalCount('limit', value, 1) ?? DEFAULT_LIMIT;
   if (limit <= MAX_PAGE) return limit;
   throw invalid('limit', `must not be greater than ${MAX_PAGE}; it is ${limit}`);
+}
+
+/** Takes the ids of events, each once. */
+function takeEventIds(value: unknown): string[] {
+  if (!Array.isArray(value)) throw invalidValue('eventIds', 'must be an array', value);
+  for (const id of value as unknown[]) {
+    if (typeof id !== 'string') throw invalidValue('eventIds', 'must be strings', id);
+  }
+  if (value.length > MAX_IDS) {
+    throw invalid('eventIds', `must be at most ${MAX_IDS}; they are ${value.length}`);
+  }
+  return [...new Set(value as string[])];
 }
 
 /** Reads pages of a session's events. */
@@ -157,6 +177,23 @@ export class EventPages {
       if (!Object.isExtensible(events)) throw invalid('session.events', 'was frozen meanwhile');
       putOlder(events, eventId, older);
       return hasOlder === true;
+    });
+  }
+
+  /** Reads events by their ids. */
+  byIds(request: GetEventsRequest & StorageCall): MaybePromise<StoredEvents> {
+    const { appName, userId, sessionId, signal } = request;
+    requireKey(request);
+    const eventIds = takeEventIds(request.eventIds);
+    const key = { appName, userId, sessionId };
+    const read = this.#parts.call(signal, (backend) =>
+      backend.getEvents({ key, eventIds, ...callOf(request) }),
+    );
+    return after(read, (found) => {
+      if (found === undefined) throw sessionNotFound(sessionId);
+      const byId = new Map(found.events.map((stored) => [stored.event.id, stored]));
+      const { created, revision } = found;
+      return { created, revision, events: eventIds.flatMap((id) => byId.get(id) ?? []) };
     });
   }
 

@@ -127,6 +127,7 @@ export class ApiServerBackend implements ServerBackend {
   readonly describe = refusal('keeps no titles and no labels');
   readonly page = refusal('has no pages of events; use getSession');
   readonly changes = refusal('has no revisions');
+  readonly getEvents = refusal('has no revisions');
   readonly update = refusal('changes state only through a session; give a sessionId');
   readonly sharedState = refusal('shows states only through a session');
   readonly deleteUnchanged = refusal('has no revisions');

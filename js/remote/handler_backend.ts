@@ -3,6 +3,7 @@ import { isPlainObject } from '../json/rules.js';
 import type { ChangesSince } from '../model/changes_since.js';
 import { parseLabels } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
+import type { StoredEvents } from '../model/event_page.js';
 import { cursorText, readPlace } from '../read/cursor.js';
 import { LIST_CURSOR } from '../read/session_lists.js';
 import type { StorageDeleteUnchangedRequest } from '../storage/requests.js';
@@ -18,6 +19,7 @@ import {
   type DeleteRequest,
   type Deletion,
   type DescribeRequest,
+  type EventsRequest,
   type ListedSession,
   type ListRequest,
   type PageRequest,
@@ -29,7 +31,15 @@ import {
   type StateRequest,
   type UpdateRequest,
 } from '../storage/backend.js';
-import { appendedIn, changesIn, nothingIn, pageIn, sessionIn, sessionReader } from './responses.js';
+import {
+  appendedIn,
+  changesIn,
+  nothingIn,
+  pageIn,
+  sessionIn,
+  sessionReader,
+  storedEventsIn,
+} from './responses.js';
 import type { Query } from '../http/exchange.js';
 import {
   type Connection,
@@ -88,6 +98,14 @@ export class HandlerBackend implements ServerBackend {
     const { key, direction, eventId, limit, withCount, view, isShown } = request;
     const query = { direction, eventId, limit, withCount, view, isShown };
     return this.#get(pathTo(key, HANDLE_EVENTS), query, request, pageIn);
+  }
+
+  getEvents({ key, eventIds, ...call }: EventsRequest): Promise<StoredEvents | undefined> {
+    const path = pathTo(key, '/events/by-id');
+    // The ids may be too long for a URL.
+    const body = bodyOf({}, { eventIds });
+    const post = { method: 'POST', path, body, isIdempotent: true, none: 'not_found' } as const;
+    return this.#connection.request(post, call, storedEventsIn);
   }
 
   changes({ key, since, created, ...call }: ChangesRequest): Promise<ChangesSince | undefined> {

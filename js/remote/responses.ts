@@ -3,9 +3,10 @@ import { isTime } from '../model/values/time.js';
 import { CREATED_HEADER, REVISION_HEADER } from '../http/protocol.js';
 import { noteSummarised } from '../history/view.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
-import type { ChangedEvent, ChangesSince } from '../model/changes_since.js';
+import type { ChangesSince } from '../model/changes_since.js';
 import { setDescription } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
+import type { StoredEvent, StoredEvents } from '../model/event_page.js';
 import { isEvent } from '../storage/stored_events.js';
 import { SHARED_SCOPES } from '../state/scope.js';
 import { isRevision } from '../storage/checked_rows.js';
@@ -108,20 +109,28 @@ export function changesIn(json: unknown): ChangesSince | undefined {
     isTime(lastUpdateTime) &&
     typeof isRecreated === 'boolean' &&
     (state === undefined || isPlainObject(state)) &&
-    (events === undefined || isListOf(events, isChanged));
+    (events === undefined || isListOf(events, isStored));
   if (!isChanges) return undefined;
   const changes: ChangesSince = { created, revision, lastUpdateTime, isRecreated };
   // A later version of the server may send more.
-  if (events !== undefined) {
-    changes.events = (events as ChangedEvent[]).map(({ seq, revision, event }) => {
-      return { seq, revision, event };
-    });
-  }
+  if (events !== undefined) changes.events = plainEvents(events as StoredEvent[]);
   if (state !== undefined) changes.state = state;
   return setDescription(changes, { title, labels: JSON.stringify(labels) });
 }
 
-const isChanged = (item: JsonObject): boolean => isPlace(item) && isEvent(item.event);
+export function storedEventsIn(json: unknown): StoredEvents | undefined {
+  if (!isPlainObject(json)) return undefined;
+  const { created, revision, events } = json;
+  if (!isRevision(created) || !isRevision(revision) || !isListOf(events, isStored))
+    return undefined;
+  return { created, revision, events: plainEvents(events as StoredEvent[]) };
+}
+
+const isStored = (item: JsonObject): boolean => isPlace(item) && isEvent(item.event);
+
+function plainEvents(events: readonly StoredEvent[]): StoredEvent[] {
+  return events.map(({ seq, revision, event }) => ({ seq, revision, event }));
+}
 
 export function pageIn(json: unknown): ReadPage | undefined {
   if (!isPlainObject(json) || !isRevision(json.created)) return undefined;

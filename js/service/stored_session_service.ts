@@ -2,7 +2,13 @@ import { invalidValue } from '../errors/invalid.js';
 import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
 import type { AppendedEvent, Event, NewEvent } from '../model/event/event.js';
-import type { EventsPage, EventsRequest, ListEventsRequest } from '../model/event_page.js';
+import type {
+  EventsPage,
+  EventsRequest,
+  GetEventsRequest,
+  ListEventsRequest,
+  StoredEvents,
+} from '../model/event_page.js';
 import { requireId, requireUser } from '../model/values/ids.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type {
@@ -119,6 +125,10 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
 
   listEvents(request: ListEventsRequest): Promise<EventsPage> {
     return this.#core.calls.run('listEvents', request, (request) => this.#core.pages.list(request));
+  }
+
+  getEvents(request: GetEventsRequest): Promise<StoredEvents> {
+    return this.#core.calls.run('getEvents', request, (request) => this.#core.pages.byIds(request));
   }
 
   listChanges(request: ListChangesRequest): Promise<ChangesSince<S>> {

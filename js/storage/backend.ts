@@ -9,6 +9,7 @@ import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
 import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { CompositeSessionKey } from '../model/session.js';
+import type { StoredEvents } from '../model/event_page.js';
 import type { HistoryView } from '../model/values/history_view.js';
 import type { SharedScope } from '../state/scope.js';
 import type { Append, Compute, NewSession } from '../wasm/appends.js';
@@ -138,6 +139,12 @@ export interface ReadMarkers {
   readonly revision: number;
   /** The events of `MarkerRows`. The caller may change them. */
   readonly events: Event[];
+}
+
+/** The events of a session to read by their ids, each once. */
+export interface EventsRequest extends BackendCall {
+  readonly key: CompositeSessionKey;
+  readonly eventIds: readonly string[];
 }
 
 /** A session with only the events that were written after a revision. */
@@ -290,6 +297,8 @@ export interface Backend {
   page(request: PageRequest): MaybePromise<ReadPage | undefined>;
   /** Returns `undefined` if there is no session, or if the storage cannot find markers alone. */
   markers?(request: MarkersRequest): MaybePromise<ReadMarkers | undefined>;
+  /** Reads events by their ids, in any order. Returns `undefined` if there is no session. */
+  getEvents(request: EventsRequest): MaybePromise<StoredEvents | undefined>;
   /** Reads a session with only the events that have changed, in any order. Absent over a server and a cache. */
   readChanged?(request: ChangesRequest): MaybePromise<ChangedSession | undefined>;
   /** Reads what has changed in a session, with its state. Returns `undefined` if there is no session. */

@@ -3,7 +3,8 @@ import type { ChangesSince } from '../model/changes_since.js';
 import { setDescription } from '../model/description.js';
 import { MOST_CHANGED } from '../wasm/protocol.js';
 import type { Event } from '../model/event/event.js';
-import type { ChangedSession, ChangesRequest, EventPlace } from './backend.js';
+import type { StoredEvent } from '../model/event_page.js';
+import type { ChangedSession, ChangesRequest, EventPlace, MissedEvent } from './backend.js';
 import { corruptRecord, parseEventText } from './stored_events.js';
 
 /**
@@ -21,18 +22,30 @@ export function changesOf(
   if (isRecreated || revision < since) return changes;
   if (revision === since) return { ...changes, events: [] };
   if (rows.length >= MOST_CHANGED) return changes;
-  const events = changedEvents(session).map(({ event, ...place }) => {
+  return {
+    ...changes,
+    events: storedEvents(rows, key.sessionId),
+    state: JSON.parse(state) as object,
+  };
+}
+
+/**
+ * Parses the rows of events, and returns them in the order of their appends.
+ *
+ * @throws SessionError `corrupt_record` naming the first event that cannot be read
+ */
+export function storedEvents(rows: readonly MissedEvent[], sessionId: string): StoredEvent[] {
+  return changedEvents({ events: rows }).map(({ event, ...place }) => {
     if (event) return { ...place, event };
-    const record = `event at revision ${place.seq} of session "${key.sessionId}"`;
+    const record = `event at revision ${place.seq} of session "${sessionId}"`;
     throw corruptRecord(record, undefined);
   });
-  return { ...changes, events, state: JSON.parse(state) as object };
 }
 
 /** Returns the events in the order of their appends. A damaged one has no `event`. */
 export function changedEvents({
   events,
-}: ChangedSession): (EventPlace & { readonly event: Event | undefined })[] {
+}: Pick<ChangedSession, 'events'>): (EventPlace & { readonly event: Event | undefined })[] {
   return [...events]
     .sort((one, other) => one.seq - other.seq)
     .map(({ text, ...place }) => ({ ...place, event: parseEventText(text) }));

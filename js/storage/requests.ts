@@ -146,6 +146,24 @@ export interface StoragePageRequest extends StorageCall {
 }
 
 /**
+ * The request to read events of a session by their ids.
+ *
+ * @example
+ * ```ts
+ * import type { StorageEventsRequest } from 'adk-session-wasm/storage';
+ *
+ * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * const two: StorageEventsRequest = { key, eventIds: ['e1', 'e2'] };
+ * ```
+ */
+export interface StorageEventsRequest extends StorageCall {
+  /** The key of the session. */
+  readonly key: Required<StorageKey>;
+  /** The ids, at most 100, each once. */
+  readonly eventIds: readonly string[];
+}
+
+/**
  * Asks for a session's markers: the events that change which other events belong to its view.
  *
  * @example

@@ -234,6 +234,23 @@ export interface PageRows {
 }
 
 /**
+ * The events of a session that were read by their ids.
+ *
+ * @example
+ * ```ts
+ * import type { FoundEvents } from 'adk-session-wasm/storage';
+ *
+ * const noSession: FoundEvents = { events: [] };
+ * ```
+ */
+export interface FoundEvents {
+  /** The session, if it is stored. */
+  readonly session?: SessionRow | undefined;
+  /** Those of the events that are stored, in any order. */
+  readonly events: readonly EventRow[];
+}
+
+/**
  * The markers of a session.
  *
  * @example

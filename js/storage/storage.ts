@@ -13,6 +13,7 @@ import type {
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
+  StorageEventsRequest,
   StorageListRequest,
   StorageMarkersRequest,
   StoragePageRequest,
@@ -20,7 +21,15 @@ import type {
   StorageWrite,
   StorageWriteRequest,
 } from './requests.js';
-import type { Deleted, Listing, MarkerRows, PageRows, ParsedRows, Rows } from './rows.js';
+import type {
+  Deleted,
+  FoundEvents,
+  Listing,
+  MarkerRows,
+  PageRows,
+  ParsedRows,
+  Rows,
+} from './rows.js';
 
 /**
  * Keeps the rows of sessions. Each verb is one transaction. A verb may return its result or a promise. The service
@@ -46,6 +55,7 @@ import type { Deleted, Listing, MarkerRows, PageRows, ParsedRows, Rows } from '.
  * | `listsParts` | yes | yes | `list` returns all sessions, and the service sorts them and cuts the page. |
  * | `onConnectionLost` | yes | | No diagnostic tells of a connection that was lost while idle. |
  * | `open` | yes | yes | `ping` reads the state of an app. |
+ * | `readEvents` | yes | | To find events by their ids, the service reads all events of the session. |
  * | `readMarkers` | yes | | A view of a history with rewinds or compactions, and each page of a view, reads all events of the session. |
  * | `readPage` | yes | yes | The service reads all events of the session for each page. |
  * | `readParsed` | yes | | The service parses the texts of `read`. |
@@ -150,6 +160,8 @@ export interface Storage {
   onConnectionLost?(tell: (error: unknown) => void): void;
   /** Opens the storage, or asks whether it still answers. Otherwise the first verb opens it. */
   open?(call: StorageCall): Promise<void>;
+  /** Returns events of a session by their ids, at the cost of what it returns. */
+  readEvents?(request: StorageEventsRequest): FoundEvents | Promise<FoundEvents>;
   /** Returns the markers of a session without reading all of its events. */
   readMarkers?(request: StorageMarkersRequest): MarkerRows | Promise<MarkerRows>;
   /** Returns a page of a session's events at the cost of what it returns. */

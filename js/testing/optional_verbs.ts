@@ -127,6 +127,21 @@ export async function readsPages(storage: Storage): Promise<void> {
   expectEqual('the page beside an event that is not stored', undefined, events ?? undefined);
 }
 
+export async function readsEvents(storage: Storage): Promise<void> {
+  if (storage.readEvents === undefined) return;
+  const read = async (...eventIds: string[]) => storage.readEvents!({ key: KEY, eventIds });
+  expectEqual('the session', undefined, (await read('e1')).session ?? undefined);
+  await create(storage, filled(3, 'e1', 'e2', 'e3'));
+  for (const ids of [['e2'], ['e3', 'missing', 'e1'], []]) {
+    const { session, events } = await read(...ids);
+    expectEqual('the session', [1, 3, TIME], head(session));
+    const sorted = [...events].sort((one, other) => one.seq - other.seq);
+    const stored = [1, 2, 3].map((seq): [string, number, number] => [`e${seq}`, seq, seq]);
+    const expected = stored.filter(([id]) => ids.includes(id));
+    expectEqual(`the events with the ids ${ids.join()}`, expected, revisions(sorted));
+  }
+}
+
 export async function readsMarkers(storage: Storage): Promise<void> {
   if (storage.readMarkers === undefined) return;
   expectEqual('the session', undefined, (await storage.readMarkers({ key: KEY })).session);

@@ -220,6 +220,8 @@ class Run {
         return this.#listSessions(call);
       case 'listEvents':
         return this.#listEvents(call);
+      case 'getEvents':
+        return this.#getEvents(call);
       case 'listChanges':
         return this.#listChanges(call);
       case 'events': {
@@ -328,6 +330,18 @@ class Run {
     }
     const has = { before: page.before !== undefined, after: page.after !== undefined };
     return { value: { ...page, ...has }, compare: expectSession };
+  }
+
+  /** Reads events by their ids. */
+  async #getEvents(call: Call) {
+    const request = { ...withDefaults(KEY, call.with), eventIds: call.with.eventIds as string[] };
+    const { events, revision: current } = await this.#service.getEvents(request);
+    const value = {
+      events: events.map(({ event }) => event),
+      isCurrent: events.some(({ revision }) => revision === current),
+      areReplaced: events.map(({ seq, revision }) => revision > seq),
+    };
+    return { value, compare: expectSession };
   }
 
   /** Lists what a handle lacks. The result is a copy of the handle with these changes. */

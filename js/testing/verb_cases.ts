@@ -11,6 +11,7 @@ import {
   deletesUnchanged,
   describesSessions,
   listsParts,
+  readsEvents,
   readsMarkers,
   readsPages,
   storesGroups,
@@ -268,6 +269,11 @@ export const verbCases: readonly VerbCase[] = [
     name: 'verbs: readPage, if there is one, returns the events beside an event, in their order',
     place: 'Pages of events',
     run: readsPages,
+  },
+  {
+    name: 'verbs: readEvents, if there is one, returns the events with the ids that are stored',
+    place: 'Events by their ids',
+    run: readsEvents,
   },
   {
     name: 'verbs: readMarkers, if there is one, returns the markers and the first events that they name',

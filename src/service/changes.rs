@@ -3,28 +3,15 @@
 use serde_json::{Map, Value};
 
 use crate::core::error::Error;
-use crate::core::event::Event;
 use crate::core::read::{Rows, Window};
 use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::storage::Storage;
-use crate::core::write::{EventRow, SessionRow, merge_scopes};
-use crate::service::StoredSessionService;
-use crate::service::session::{read_event, read_state};
+use crate::core::write::{SessionRow, merge_scopes};
+use crate::service::session::read_state;
+use crate::service::{StoredEvent, StoredSessionService};
 
 /// With so many changed events the session has to be read as a whole: there may be more.
 const MOST_CHANGED: usize = 1001;
-
-/// An event that was appended or replaced.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ChangedEvent {
-    /// The revision of its first append. Events are ordered by it. An event with one up to `since`
-    /// was there before.
-    pub seq: Revision,
-    /// The revision of its last write.
-    pub revision: Revision,
-    /// The event as it is now.
-    pub event: Event,
-}
 
 /// The changes of a session since a revision.
 #[derive(Debug, Clone)]
@@ -32,10 +19,11 @@ pub struct SessionChanges {
     /// The session's revisions and times now. [`SessionHead::revision`] is the `since` of the next
     /// call.
     pub head: SessionHead,
-    /// The events that were appended or replaced since, by `seq`, and the state now. `None` if the
+    /// The events that were appended or replaced since, by `seq`, and the state now. An event with a `seq` up
+    /// to `since` was there before. `None` if the
     /// session has to be read as a whole: it was deleted or created again, more than 1,000 events have
     /// changed, or `since` is later than its revision.
-    pub changes: Option<(Vec<ChangedEvent>, Map<String, Value>)>,
+    pub changes: Option<(Vec<StoredEvent>, Map<String, Value>)>,
 }
 
 impl<S: Storage> StoredSessionService<S> {
@@ -76,11 +64,7 @@ impl<S: Storage> StoredSessionService<S> {
             return Ok(SessionChanges { head, changes: None });
         }
         changed.sort_by_key(|row| row.seq);
-        let events = changed.into_iter().map(|EventRow { id, seq, revision, text, .. }| {
-            let event = read_event(&key.session_id, &id, &text)?;
-            Ok(ChangedEvent { seq, revision, event })
-        });
-        let events = events.collect::<Result<_, Error>>()?;
+        let events = StoredEvent::read(&key.session_id, changed)?;
         let record = || format!("state of session {:?}", key.session_id);
         let state = merge_scopes(&state, shared.as_ref().map(Option::as_ref))?;
         let state = read_state(&state, record)?;

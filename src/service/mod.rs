@@ -13,6 +13,7 @@ mod requests;
 mod session;
 mod session_service;
 mod shared_state;
+mod stored_event;
 mod stored_session_service;
 #[cfg(feature = "testing")]
 pub mod text_service;
@@ -20,11 +21,12 @@ pub mod text_service;
 pub(crate) mod text_service;
 mod to_text;
 
-pub use changes::{ChangedEvent, SessionChanges};
+pub use changes::SessionChanges;
 pub use events_page::{EventsPage, ListEventsRequest};
 pub use info::{SessionInfo, TokenUsage};
 pub use requests::{CreateRequest, DeleteRequest, GetRequest, ListPageRequest, ListRequest};
 pub use session::{Events, Session};
 pub use session_service::SessionService;
+pub use stored_event::{StoredEvent, StoredEvents};
 pub use stored_session_service::{InMemorySessionService, StoredSessionService};
 pub use text_service::EventCursor;

@@ -323,7 +323,7 @@ async fn the_changes_of_a_session_are_its_new_and_replaced_events() {
     let listed = service.list_changes(key, since).await.unwrap();
     let (events, state) = listed.changes.unwrap();
     assert_eq!(events.len(), 2);
-    assert_eq!(events[0], ChangedEvent { seq: since + 1, revision: since + 3, event: first });
+    assert_eq!(events[0], StoredEvent { seq: since + 1, revision: since + 3, event: first });
     assert_eq!(json!(state.all()), json!({"a": 2, "b": 1}));
     assert!(service.list_changes(key, since + 4).await.unwrap().changes.is_none());
 

@@ -11,7 +11,8 @@ import {
   type SessionErrorCode,
   type SessionService,
 } from '../../js/index.js';
-import type { ChangedEvent, ListChangesRequest } from '../../js/model/changes_since.js';
+import type { ListChangesRequest } from '../../js/model/changes_since.js';
+import type { StoredEvent } from '../../js/model/event_page.js';
 import type { EventsRequest } from '../../js/model/event_page.js';
 import type { CloseOptions } from '../../js/model/storage_info.js';
 import { describe, is, it } from './expect.js';
@@ -48,7 +49,7 @@ describe('The types of pages of events', () => {
       const request: ListChangesRequest = { ...key, since: 1, created: 1, signal };
       const changes = await service.listChanges(request);
       is<ChangesSince<Shop>>()(changes);
-      is<ChangedEvent[] | undefined>()(changes.events);
+      is<StoredEvent[] | undefined>()(changes.events);
       is<Partial<Shop> | undefined>()(changes.state);
       is<number>()(changes.revision);
       // @ts-expect-error changes are counted from a revision

@@ -11,6 +11,8 @@ import {
   type Event,
   type EventActions,
   type EventsPage,
+  type GetEventsRequest,
+  type StoredEvents,
   type GetSessionConfig,
   type GetSessionRequest,
   type Health,
@@ -340,6 +342,7 @@ describe('SessionService', () => {
         updateSession = (key: CompositeSessionKey & Abortable, changes: SessionChanges): Promise<void> => this.#inner.updateSession(key, changes); // prettier-ignore
         sessionInfo = (request: SessionInfoRequest): Promise<SessionInfo> => this.#inner.sessionInfo(request); // prettier-ignore
         listEvents = (request: ListEventsRequest): Promise<EventsPage> => this.#inner.listEvents(request); // prettier-ignore
+        getEvents = (request: GetEventsRequest): Promise<StoredEvents> => this.#inner.getEvents(request); // prettier-ignore
         events = (request: EventsRequest) => this.#inner.events(request);
         loadOlder = (session: Session, limit?: number): Promise<boolean> => this.#inner.loadOlder(session, limit); // prettier-ignore
         listChanges = (request: ListChangesRequest): Promise<ChangesSince> => this.#inner.listChanges(request); // prettier-ignore

@@ -4,6 +4,7 @@ import type {
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
+  StorageEventsRequest,
   StorageListRequest,
   StoragePageRequest,
   StorageReadRequest,
@@ -16,6 +17,7 @@ import type {
   Deleted,
   EventRow,
   Found,
+  FoundEvents,
   Listing,
   PageRows,
   Rows,
@@ -277,6 +279,15 @@ export class CacheStorage implements Storage {
         ? { eventCount: (await lastEvents(transaction, key, view, {})).length }
         : {};
       return { session: rowOf(key, view), events, ...count };
+    });
+  }
+
+  readEvents({ key, eventIds }: StorageEventsRequest): Promise<FoundEvents> {
+    return this.#parts.data.read(async (transaction) => {
+      const view = await this.#view(transaction, key);
+      if (view === undefined) return { events: [] };
+      const events = await eventsWithIds(transaction, key, view, eventIds);
+      return { session: rowOf(key, view), events };
     });
   }
 

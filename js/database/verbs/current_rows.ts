@@ -169,18 +169,24 @@ function eventKey({ key: { app, user, session }, request: { eventIds } }: Plan) 
   return { app, user, session, event: eventIds.length === 1 ? (eventIds[0] ?? '') : '' };
 }
 
-function eventsByIds(
+function eventsByIds(context: VerbContext, { key, request: { eventIds } }: Plan): Read<EventRow[]> {
+  return eventIds.length <= 1 ? NO_EVENTS : findEvents(context, key, eventIds, eventRow);
+}
+
+/** Reads events of a session by their ids. */
+export function findEvents(
   { statements }: VerbContext,
-  { key, request: { eventIds } }: Plan,
+  key: Key,
+  eventIds: readonly string[],
+  rowOf: (columns: EventColumns) => EventRow,
 ): Read<EventRow[]> {
-  if (eventIds.length <= 1) return NO_EVENTS;
   const { events } = statements(currentRowsStatements);
   const queries = [...filledChunks(eventIds, MAX_IDS)].map((chunk) => {
     const values: Key & Record<`id${number}`, string> = { ...key };
     for (const [index, id] of chunk.entries()) values[`id${index}`] = id;
     return events(chunk.length).of(values);
   });
-  return { queries, result: (results) => (results.flat() as EventColumns[]).map(eventRow) };
+  return { queries, result: (results) => (results.flat() as EventColumns[]).map(rowOf) };
 }
 
 /** @param several the events of a request with more than one event */

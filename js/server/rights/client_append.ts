@@ -1,5 +1,4 @@
 import { SessionError, isSessionError } from '../../errors/errors.js';
-import { sessionNotFound } from '../../errors/session_not_found.js';
 import { keepEqual } from '../../json/keep_equal.js';
 import type { Event, NewEvent } from '../../model/event/event.js';
 import { snapshotEvent } from '../../model/event/snapshot.js';
@@ -10,7 +9,7 @@ import type {
   RevisionCheck,
 } from '../../model/session.js';
 import type { SessionService } from '../../model/session_service.js';
-import { cursorAt } from '../../read/event_cursor.js';
+import { MAX_IDS } from '../../read/event_pages.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import type { TakenRights } from './authorize.js';
 import { type Answer, answersIn, foreignMemberOf, markGiven } from './client_event.js';
@@ -38,11 +37,12 @@ interface ClientAppend<Result> {
 export type Expected = Required<RevisionCheck>;
 
 /**
- * Appends events of a client, if its rights admit them. An event that the client has read, and sends again, is the
- * stored one: it changes nothing, although the client may have seen only a part of it.
+ * Appends events of a client, if its rights admit them. An event that the client sends again is the stored one and
+ * changes nothing: also if it lacks what was filled in when it was stored, and if the client has read it, and has
+ * seen only a part of it.
  *
  * Most appends read nothing before: they fail if they would replace an event. Only then, and for answers, the events
- * are compared with those stored, and appended at the revision that was read.
+ * are compared with those stored, which one call reads, and appended at the revision that was read.
  *
  * @throws HttpRefusal 403 if the rights do not admit an event
  * @throws SessionError `not_found`, `stale_session`, and those of the append
@@ -55,26 +55,25 @@ export async function appendOfClient<Result>(request: ClientAppend<Result>): Pro
     try {
       return await append(events.map(markGiven), replacingNone(events));
     } catch (error) {
-      if (!isOfRevision(error, expectedEvents)) throw error;
+      // The events may be stored already, also those that the client expects not to be.
+      if (!isSessionError(error, 'stale_session')) throw error;
     }
   }
-  let refused: { readonly error: unknown; readonly revision: number | undefined } | undefined;
+  let refused: { readonly error: unknown; readonly revision: number } | undefined;
   for (let attempt = 1; ; attempt += 1) {
-    const revision = await readRevision(request);
+    const stored = await readStored(request);
+    const { revision } = stored;
     if (refused !== undefined && (refused.revision === revision || attempt > MAX_ATTEMPTS)) {
       throw refused.error;
     }
-    const { admitted, isRetry } = await admitAll(request);
-    if (expectedRevision !== undefined && revision !== undefined && expectedRevision !== revision) {
+    const { admitted, isRetry } = await admitAll(request, stored.events);
+    if (expectedRevision !== undefined && expectedRevision !== revision) {
       // A retry of an append is no conflict.
       if (isRetry) return await append(admitted, replacingNone(admitted));
       throw otherRevision(request.key.sessionId, expectedRevision, revision);
     }
     try {
-      return await append(admitted, {
-        expectedRevision: revision ?? expectedRevision,
-        expectedEvents,
-      });
+      return await append(admitted, { expectedRevision: revision, expectedEvents });
     } catch (error) {
       if (!isOfRevision(error, expectedEvents)) throw error;
       refused = { error, revision };
@@ -95,9 +94,13 @@ export function eventsOfClient(events: readonly NewEvent[], rights: TakenRights)
 
 /** Refuses to replace any event: whether a client may replace one depends on what is stored. */
 function replacingNone(events: readonly NewEvent[]): Expected {
-  const ids = events.flatMap(({ id }) => (typeof id === 'string' && id !== '' ? [id] : []));
-  const expectedEvents = Object.fromEntries(ids.map((id) => [id, null]));
+  const expectedEvents = Object.fromEntries(idsOf(events).map((id) => [id, null]));
   return { expectedRevision: undefined, expectedEvents };
+}
+
+/** An event without an id is a new one. */
+function idsOf(events: readonly NewEvent[]): string[] {
+  return events.flatMap(({ id }) => (typeof id === 'string' && id !== '' ? [id] : []));
 }
 
 /** Whether an append failed because of a revision that the handler itself expects, not its client. */
@@ -113,11 +116,30 @@ function isPlainOf(event: NewEvent, { mayWriteAgentEvents, mayRewind }: TakenRig
   return foreignMemberOf(event, mayRewind) === undefined && answersIn(event).length === 0;
 }
 
-/** @returns `undefined` for a service without revisions */
-async function readRevision({ service, key }: ClientAppend<unknown>): Promise<number | undefined> {
-  const session = await service.getSession({ ...key, config: { numRecentEvents: 0 } });
-  if (session === undefined) throw sessionNotFound(key.sessionId);
-  return service.revisionOf(session);
+/** The events of a request that are stored, by id, and the revision of the session. */
+interface StoredOfRequest {
+  readonly revision: number;
+  readonly events: ReadonlyMap<unknown, Event>;
+}
+
+async function readStored({
+  service,
+  key,
+  events,
+}: ClientAppend<unknown>): Promise<StoredOfRequest> {
+  const ids = idsOf(events);
+  const { revision, ...first } = await service.getEvents({
+    ...key,
+    eventIds: ids.slice(0, MAX_IDS),
+  });
+  const stored = new Map(first.events.map(({ event }) => [event.id, event]));
+  // What was written since the first revision lets the append fail.
+  for (let start = MAX_IDS; start < ids.length; start += MAX_IDS) {
+    const eventIds = ids.slice(start, start + MAX_IDS);
+    const { events } = await service.getEvents({ ...key, eventIds });
+    for (const { event } of events) stored.set(event.id, event);
+  }
+  return { revision, events: stored };
 }
 
 /** The events to append: marked, or as they are stored if the client sends them again. */
@@ -127,35 +149,32 @@ interface AdmittedEvents {
   readonly isRetry: boolean;
 }
 
-async function admitAll({
-  service,
-  key,
-  rights,
-  events,
-}: ClientAppend<unknown>): Promise<AdmittedEvents> {
-  const { mayWriteAgentEvents } = rights;
-  const answers = mayWriteAgentEvents ? [] : events.flatMap(answersIn);
+async function admitAll(
+  { service, key, rights, events }: ClientAppend<unknown>,
+  stored: StoredOfRequest['events'],
+): Promise<AdmittedEvents> {
+  const compared = events.map((event) => {
+    const before = stored.get(event.id);
+    return { event, before, isSame: before !== undefined && isSame(event, before) };
+  });
+  const fresh = compared.filter(({ isSame }) => !isSame).map(({ event }) => event);
+  const answers = rights.mayWriteAgentEvents ? [] : fresh.flatMap(answersIn);
   const asked = new Set(answers.map(({ id }) => id));
-  const newestFirst = service.events({ ...key, order: 'desc' });
   const open =
-    asked.size === 0 ? new Map<unknown, string>() : await findOpenCalls(newestFirst, asked);
-  const admitted: NewEvent[] = [];
-  let isRetry = true;
-  for (const event of events) {
-    const stored = await readStored(service, key, event.id);
-    if (stored !== undefined && isSame(event, stored)) {
-      admitted.push(stored);
-      continue;
-    }
-    isRetry = false;
-    requireAdmitted(event, rights, open);
-    const isUsers = stored === undefined || isPlainOf(stored, rights);
-    if (!isUsers || (!rights.maySeeCredentials && hasSecrets(stored))) {
+    asked.size === 0
+      ? new Map<unknown, string>()
+      : await findOpenCalls(service.events({ ...key, order: 'desc' }), asked);
+  const admitted = compared.map(({ event, before, isSame }) => {
+    if (before === undefined || !isSame) requireAdmitted(event, rights, open);
+    if (before === undefined) return markGiven(event);
+    if (isSame) return before;
+    const isUsers = isPlainOf(before, rights);
+    if (!isUsers || (!rights.maySeeCredentials && hasSecrets(before))) {
       throw refusal('replace this event');
     }
-    admitted.push(markGiven(event));
-  }
-  return { admitted, isRetry };
+    return markGiven(event);
+  });
+  return { admitted, isRetry: fresh.length === 0 };
 }
 
 /**
@@ -175,36 +194,26 @@ function close(open: Map<unknown, string>, { id, name }: Answer): boolean {
   return open.get(id) === name && open.delete(id);
 }
 
-/** Reads the event with an id, at a cost that does not depend on the length of the history. */
-async function readStored(
-  service: SessionService,
-  key: CompositeSessionKey & Abortable,
-  id: string | undefined,
-): Promise<Event | undefined> {
-  if (typeof id !== 'string' || id === '') return undefined;
-  const page = { ...key, limit: 1, withCount: false };
-  const { events, after: end } = await service.listEvents(page);
-  if (end === undefined || events[0]?.id === id) return events[0];
-  const after = cursorAt(key, end, id);
-  try {
-    const [next] = (await service.listEvents({ ...page, after })).events;
-    const before = next && cursorAt(key, end, next.id);
-    const [stored] = (await service.listEvents({ ...page, before })).events;
-    return stored?.id === id ? stored : undefined;
-  } catch (error) {
-    // No event has this id.
-    if (isSessionError(error, 'invalid_argument')) return undefined;
-    throw error;
-  }
-}
-
-/** Whether a client sends an event as it is stored, or as it was shown. */
+/**
+ * Whether a client sends an event as it is stored, or as it was shown. What it does not send counts as sent if it was
+ * filled in when the event was stored.
+ */
 function isSame(event: NewEvent, stored: Event): boolean {
-  const copy = { ...event } as Event;
-  const sent: unknown = JSON.parse(snapshotEvent(copy, Date.now, () => '-').text);
-  return [true, false].some((maySee) => {
-    const shown: unknown = publicView(stored, maySee);
-    return keepEqual(shown, sent) === shown;
+  const { customMetadata, ...rest } = event;
+  const isUnmarked = Object.keys(Object(customMetadata) as object).length === 0;
+  // The mark has replaced metadata that say nothing.
+  return [event, ...(isUnmarked ? [rest] : [])].some((sent) => {
+    const copy = { ...sent } as Event;
+    const { text } = snapshotEvent(
+      copy,
+      () => stored.timestamp,
+      () => stored.id,
+    );
+    const whole: unknown = JSON.parse(text);
+    return [true, false].some((maySee) => {
+      const shown: unknown = publicView(stored, maySee);
+      return keepEqual(shown, whole) === shown;
+    });
   });
 }
 

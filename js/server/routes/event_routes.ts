@@ -5,7 +5,7 @@ import { appendBody } from './append.js';
 import { isTemp } from '../../state/scope.js';
 import { FLAG, oneOf, TEXT, WHOLE } from './parameters.js';
 import { keyOf, type Route, routeWithQuery } from './route.js';
-import { EVENTS_MEMBER, EXPECTED } from './schemas.js';
+import { EVENTS_MEMBER, EXPECTED, listOf, TEXT as STRING } from './schemas.js';
 import { requireSession } from './session_routes.js';
 
 const EVENTS = '/apps/{appName}/users/{userId}/sessions/{sessionId}/events';
@@ -31,6 +31,25 @@ export const EVENT_ROUTES: readonly Route[] = [
       return { events: events.map(call.form.writeEvent), ...page };
     },
   }),
+  {
+    method: 'POST',
+    path: `${EVENTS}/by-id`,
+    action: 'getSession',
+    summary: 'Returns events by their ids, at most 100, with their revisions.',
+    body: { eventIds: listOf(STRING) },
+    response: 'StoredEvents',
+    run: async (call) => {
+      const { service, form, body } = call;
+      // The service checks them.
+      const eventIds = body.eventIds as readonly string[];
+      const { events, ...session } = await service.getEvents({ ...keyOf(call), eventIds });
+      const written = events.map(({ event, ...place }) => ({
+        ...place,
+        event: form.writeEvent(event),
+      }));
+      return { ...session, events: written };
+    },
+  },
   {
     method: 'POST',
     path: EVENTS,

@@ -80,10 +80,15 @@ export const RESPONSES = {
     { events: listOf(ref('Event')) },
     { before: TEXT, after: TEXT, eventCount: WHOLE },
   ),
-  ChangedEvent: objectOf({ seq: WHOLE, revision: WHOLE, event: ref('Event') }),
+  StoredEvent: objectOf({ seq: WHOLE, revision: WHOLE, event: ref('Event') }),
+  StoredEvents: objectOf({
+    created: WHOLE,
+    revision: WHOLE,
+    events: listOf(ref('StoredEvent')),
+  }),
   ChangesSince: objectOf(
     { created: WHOLE, revision: WHOLE, lastUpdateTime: SECONDS, isRecreated: FLAG },
-    { title: TEXT, labels: LABELS, events: listOf(ref('ChangedEvent')), state: OBJECT },
+    { title: TEXT, labels: LABELS, events: listOf(ref('StoredEvent')), state: OBJECT },
   ),
   Deleted: objectOf({ deleted: WHOLE }),
   StoredPage: objectOf(

@@ -5,6 +5,7 @@ import type { ChangesSince } from '../../model/changes_since.js';
 import type { StorageCall, StorageOperation } from '../../model/diagnostic.js';
 import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
+import type { StoredEvents } from '../../model/event_page.js';
 import { packAppends, packComputed, packCreation } from '../../wasm/appends.js';
 import { callSessionCore, requireRoom, type SessionCore } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
@@ -19,6 +20,7 @@ import {
   type DeleteRequest,
   type Deletion,
   type DescribeRequest,
+  type EventsRequest,
   type ListedSession,
   type ListRequest,
   type MarkersRequest,
@@ -32,7 +34,7 @@ import {
   type StateRequest,
   type UpdateRequest,
 } from '../backend.js';
-import { changesOf } from '../changes.js';
+import { changesOf, storedEvents } from '../changes.js';
 import {
   appendOnce,
   createOnce,
@@ -51,6 +53,7 @@ import {
   type PackedAppend,
   type PackedCreation,
   type PackedEvents,
+  type PackedFound,
   type PackedList,
   type PackedOutcome,
   type PackedPage,
@@ -195,6 +198,23 @@ export class CoreBackend implements Backend {
       if (page?.[2] === undefined) return undefined;
       const [created, revision, events] = page;
       return { created, revision, events: this.#storage.parse(events, sessionId, skipCorrupt) };
+    });
+  }
+
+  getEvents({
+    key,
+    eventIds,
+    signal,
+    onRetry,
+  }: EventsRequest): MaybePromise<StoredEvents | undefined> {
+    const { appName, userId, sessionId } = key;
+    const found = this.#read<PackedFound | undefined>(signal, () =>
+      this.core.events(appName, userId, sessionId, [...eventIds], callerOf({ signal, onRetry })),
+    );
+    return after(found, (found) => {
+      if (found === undefined) return undefined;
+      const [created, revision, rows] = found;
+      return { created, revision, events: storedEvents(unpackMissed(rows), sessionId) };
     });
   }
 

@@ -158,6 +158,12 @@ export type PackedAppend = readonly [
 
 type PackedMissed = readonly [seq: number, revision: number, text: string];
 
+export type PackedFound = readonly [
+  created: number,
+  revision: number,
+  events: readonly PackedMissed[],
+];
+
 export function unpackMissed(rows: PackedEvents): MissedEvent[] {
   return (rows as PackedMissed[]).map(([seq, revision, text]) => ({ seq, revision, text }));
 }

@@ -1,7 +1,15 @@
 /** Reads sessions and pages of events through a storage, and checks its results. */
 import { untilAborted } from '../../call/time_limit.js';
 import type { StorageCall } from '../../model/diagnostic.js';
-import type { MarkersRequest, PageRequest, ReadMarkers, ReadPage } from '../backend.js';
+import type { StoredEvents } from '../../model/event_page.js';
+import type {
+  EventsRequest,
+  MarkersRequest,
+  PageRequest,
+  ReadMarkers,
+  ReadPage,
+} from '../backend.js';
+import { storedEvents } from '../changes.js';
 import {
   eventTuple,
   optionalSession,
@@ -11,8 +19,13 @@ import {
   requireObject,
 } from '../checked_rows.js';
 import { readAndCut } from '../cut_page.js';
-import type { StorageMarkersRequest, StoragePageRequest, StorageReadRequest } from '../requests.js';
-import type { MarkerRows, PageRows, ParsedRows, Rows } from '../rows.js';
+import type {
+  StorageEventsRequest,
+  StorageMarkersRequest,
+  StoragePageRequest,
+  StorageReadRequest,
+} from '../requests.js';
+import type { FoundEvents, MarkerRows, PageRows, ParsedRows, Rows } from '../rows.js';
 import type { Storage } from '../storage.js';
 import { parseRows } from '../stored_events.js';
 import { requestOf, settled } from './storage_calls.js';
@@ -100,6 +113,33 @@ export async function pageThrough(
       eventCount,
       ...{ createTime, lastUpdateTime, initialState, title, labels, parent },
     };
+  });
+}
+
+/** Reads events by their ids. Of a storage without `readEvents` it reads the whole session. */
+export async function eventsThrough(
+  storage: Storage,
+  { key, eventIds, ...call }: EventsRequest,
+): Promise<StoredEvents | undefined> {
+  const { signal } = call;
+  const given: StorageEventsRequest = { key, eventIds };
+  const request = requestOf(given, call);
+  const hasVerb = storage.readEvents !== undefined;
+  const verb = hasVerb ? 'readEvents' : 'read';
+  return settled(verb, signal, async () => {
+    const window = eventIds.length === 0 ? { last: 0 } : {};
+    const read = async () =>
+      hasVerb ? storage.readEvents!(request) : storage.read(requestOf({ key, window }, call));
+    const rows: FoundEvents = await untilAborted(signal, read());
+    requireObject(verb, 'a result', rows);
+    const session = optionalSession(verb, rows);
+    if (session === undefined) return undefined;
+    const ids = new Set(eventIds);
+    const found = requireArray(verb, 'events', rows.events).filter(({ id }) => ids.has(id));
+    for (const [index, row] of found.entries()) eventTuple(verb, 'events', row, index);
+    const { created, revision } = session;
+    const places = found.map(({ seq, revision, text }) => ({ seq, revision, text }));
+    return { created, revision, events: storedEvents(places, key.sessionId) };
   });
 }
 

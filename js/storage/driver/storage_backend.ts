@@ -4,6 +4,7 @@ import { kindOf } from '../../errors/describe.js';
 import { SessionError } from '../../errors/errors.js';
 import type { ChangesSince } from '../../model/changes_since.js';
 import type { HostAbortSignal } from '../../model/host.js';
+import type { StoredEvents } from '../../model/event_page.js';
 import { type Compute, packAppends, packComputed, packCreation } from '../../wasm/appends.js';
 import { CoreWrite, callCore, mergeStates, requireRoom } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
@@ -19,6 +20,7 @@ import type {
   DeleteRequest,
   Deletion,
   DescribeRequest,
+  EventsRequest,
   ListRequest,
   MarkersRequest,
   PageRequest,
@@ -58,6 +60,7 @@ import { appendManyThrough } from './append_many.js';
 import { listThrough } from './list_through.js';
 import { prepareWrite, type PreparedWrite } from './prepared_write.js';
 import {
+  eventsThrough,
   markersThrough,
   pageThrough,
   readParsedThrough,
@@ -257,6 +260,10 @@ export class StorageBackend implements Backend {
 
   async markers(request: MarkersRequest): Promise<ReadMarkers | undefined> {
     return this.#with(request.signal, (storage) => markersThrough(storage, request));
+  }
+
+  async getEvents(request: EventsRequest): Promise<StoredEvents | undefined> {
+    return this.#with(request.signal, (storage) => eventsThrough(storage, request));
   }
 
   async changes(request: ChangesRequest): Promise<ChangesSince | undefined> {

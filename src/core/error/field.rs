@@ -14,6 +14,8 @@ pub enum Field {
     Events,
     /// The id of an event.
     EventId,
+    /// The ids of events.
+    EventIds,
     /// The fields of an event that have no member of their own.
     EventOther,
     /// The timestamp of an event.
@@ -50,6 +52,7 @@ impl Field {
             Self::SessionId => ("session_id", "sessionId"),
             Self::Events => ("events", "events"),
             Self::EventId => ("event.id", "event.id"),
+            Self::EventIds => ("event_ids", "eventIds"),
             Self::EventOther => ("event.other", "event"),
             Self::Timestamp => ("timestamp", "timestamp"),
             Self::StateDelta => ("state_delta", "stateDelta"),

@@ -6,11 +6,13 @@
 //! to values of JavaScript.
 
 mod event_page;
+mod find_events;
 mod list_page;
 mod list_place;
 mod window;
 
 pub use event_page::{EventPage, PageEdges, PageEnd};
+pub use find_events::{FindEvents, FoundEvents};
 pub use list_page::ListPage;
 pub use list_place::{ListOrder, ListPlace};
 pub use window::Window;

@@ -4,6 +4,7 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 
 use crate::core::error::Error;
+use crate::core::read::FindEvents;
 use crate::core::session::Revision;
 use crate::core::write::{
     Append, Appended, Create, CreatedSession, Decide, Decision, Describe, Found, Plan,
@@ -97,6 +98,20 @@ impl JsWrite for Describe {
     /// Returns whether the session exists.
     fn finish(self: Box<Self>) -> JsResult {
         Ok(Describe::finish(*self)?.into())
+    }
+}
+
+impl JsWrite for FindEvents {
+    /// Returns `[created, revision, events]`, with `[seq, revision, text]` for each event. Returns `undefined` if
+    /// there is no session.
+    fn finish(self: Box<Self>) -> JsResult {
+        let Some((head, rows)) = FindEvents::finish(*self)? else {
+            return Ok(JsValue::UNDEFINED);
+        };
+        let found = Array::new();
+        push2(&found, head.created as f64, head.revision as f64);
+        found.push(&changed_to_javascript(rows));
+        Ok(found.into())
     }
 }
 

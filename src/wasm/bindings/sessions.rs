@@ -11,7 +11,9 @@ use wasm_bindgen_futures::future_to_promise;
 
 use crate::core::error::{Error, StorageProblem};
 use crate::core::event::TextSlice;
-use crate::core::read::{ListOrder, ListPage, ListPlace, ListRequest, PageEnd, Rows, Window};
+use crate::core::read::{
+    FindEvents, ListOrder, ListPage, ListPlace, ListRequest, PageEnd, Rows, Window,
+};
 use crate::core::room;
 use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_owner};
 use crate::core::storage::{Deletion, carry_out, repeat};
@@ -172,6 +174,20 @@ impl SessionCore {
         };
         let window = Window { only_markers, ..Window::page(end, limit, with_count) };
         self.read(key.into(), window, caller, page_to_javascript)
+    }
+
+    /// Returns the events with these ids, as `js_write` lays them out, or `undefined` without a session.
+    pub fn events(
+        &self,
+        app_name: String,
+        user_id: String,
+        session_id: String,
+        event_ids: &Array,
+        caller: Option<Function>,
+    ) -> Result<JsValue, JsValue> {
+        let key = SessionKey::new(app_name, user_id, session_id)?;
+        let event_ids = event_ids.iter().filter_map(|id| id.as_string()).map(Into::into).collect();
+        self.write(Box::new(FindEvents::new(key, event_ids)), caller)
     }
 
     /// Returns a page of sessions, as `listing_to_javascript` lays it out. `after` is the place that

@@ -55,6 +55,7 @@ pub(super) enum Op {
     ListSessions,
     ListEvents,
     ListChanges,
+    GetEvents,
     Events,
     AppendEvent,
     AppendEvents,

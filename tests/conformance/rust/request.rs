@@ -22,6 +22,12 @@ impl Request<'_> {
         }
     }
 
+    /// Returns the strings of a list.
+    pub(super) fn texts(self, name: &str) -> Vec<String> {
+        let list = self.0.get(name).and_then(Value::as_array);
+        list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
     pub(super) fn number(self, name: &str) -> Option<f64> {
         self.0.get(name).and_then(Value::as_f64)
     }

@@ -239,6 +239,7 @@ describe('asAdkService', () => {
       listSessions: [{ ...list, withTotal: false }],
       sessions: [list],
       listEvents: [{ ...request, limit: 1 }],
+      getEvents: [{ ...request, eventIds: [] }],
       listChanges: [{ ...request, since: 1 }],
       events: [{ ...request, order: 'desc' }],
       loadOlder: [session, 3, { signal }],

@@ -58,6 +58,12 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
   ],
   [
     'post',
+    '/apps/{appName}/users/{userId}/sessions/{sessionId}/events/by-id',
+    `${SESSION}/events/by-id`,
+    { eventIds: ['e1', 'missing'] },
+  ],
+  [
+    'post',
     '/apps/{appName}/users/{userId}/sessions/{sessionId}/rewind',
     `${SESSION}/rewind`,
     { rewindBeforeInvocationId: 'i1' },

@@ -8,11 +8,12 @@ use crate::conformance::handle::{Handle, parse_events};
 use crate::conformance::request::Request;
 use crate::conformance::runner::Runner;
 use crate::conformance::stop::Stop;
+use crate::core::event::Event;
 use crate::core::read::{ListOrder, ListPage, ListPlace, PageEnd};
 use crate::core::storage::Storage;
 use crate::core::write::{Appended, EventRow};
 use crate::service::text_service::{EventCursor, ReadSession};
-use crate::service::{ChangedEvent, SessionChanges};
+use crate::service::{SessionChanges, StoredEvent, StoredEvents};
 
 impl<S: Storage> Runner<S> {
     pub(super) async fn list(&self, call: &Call) -> Result<(Kind, Value), Stop> {
@@ -116,6 +117,23 @@ impl<S: Storage> Runner<S> {
         }
     }
 
+    /// Reads events by their ids.
+    pub(super) async fn get_events(&self, with: Request<'_>) -> Result<(Kind, Value), Stop> {
+        let ids = with.texts("eventIds");
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let StoredEvents { head, events } = self.service.get_events(&with.key()?, &ids).await?;
+        let is_current = events.iter().any(|event| event.revision == head.revision);
+        let are_replaced = events.iter().map(|event| event.revision > event.seq);
+        let are_replaced: Vec<bool> = are_replaced.collect();
+        let events: Vec<Event> = events.into_iter().map(|stored| stored.event).collect();
+        let found = json!({
+            "events": events,
+            "isCurrent": is_current,
+            "areReplaced": are_replaced,
+        });
+        Ok((Kind::Session, found))
+    }
+
     /// Lists what a handle lacks. The result is a copy of the handle with these changes.
     pub(super) async fn list_changes(&self, call: &Call) -> Result<(Kind, Value), Stop> {
         let name = call.handle.as_deref().unwrap_or_default();
@@ -126,7 +144,7 @@ impl<S: Storage> Runner<S> {
             self.service.list_changes(&current.key, since).await?;
         let is_complete = changes.is_some();
         if let Some((events, state)) = changes {
-            let missed = events.into_iter().map(|ChangedEvent { seq, revision, event }| EventRow {
+            let missed = events.into_iter().map(|StoredEvent { seq, revision, event }| EventRow {
                 id: event.id.as_str().into(),
                 seq,
                 revision,

@@ -139,6 +139,7 @@ impl<S: Storage> Runner<S> {
             }
             Op::ListSessions => return self.list(call).await,
             Op::ListEvents => return self.list_events(call).await,
+            Op::GetEvents => return self.get_events(with).await,
             Op::ListChanges => return self.list_changes(call).await,
             Op::Events => return self.walk(with).await,
             Op::AppendEvent | Op::AppendEvents => return self.append(call).await,

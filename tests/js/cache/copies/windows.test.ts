@@ -55,6 +55,46 @@ describe('Older pages', () => {
   });
 });
 
+describe('Events by their ids', () => {
+  const idsIn = async (cache: CachedSessionService, ...eventIds: string[]) =>
+    (await cache.getEvents({ ...KEY, eventIds })).events.map(({ event }) => event.id);
+
+  it('are fetched if the copy lacks them, with revisions that an append can expect', async () => {
+    const server = await serverWith(1000);
+    const { cache } = openCache(server);
+    const session = (await cache.getSession({ ...KEY, config: { numRecentEvents: 50 } }))!;
+    const { events } = await cache.getEvents({ ...KEY, eventIds: ['e700', 'e999'] });
+    assert.deepEqual(idsOf({ events: events.map(({ event }) => event) }), ['e700', 'e999']);
+    const expectedEvents = { e700: events[0]!.revision };
+    await cache.appendEvent({ session, event: event('e700', { n: 1 }), expectedEvents });
+    await cache.sync();
+    assert.equal((await server.service.getSession(KEY))?.state.n, 1);
+    await cache.close();
+  });
+
+  it('that the remote has not are asked once, and not with the whole session', async () => {
+    const server = await serverWith(1000);
+    const { cache } = openCache(server);
+    await cache.getSession({ ...KEY, config: { numRecentEvents: 50 } });
+    server.requests.length = 0;
+    assert.deepEqual(await idsIn(cache, 'missing', 'e999'), ['e999']);
+    const asked = server.requests.filter((request) => /(s1|handle.events)$/.test(request));
+    assert.deepEqual(asked, []);
+    await cache.close();
+  });
+
+  it('are unsent ones too, and a copy that has not all does not guess offline', async () => {
+    const server = await serverWith(300);
+    const { cache } = openCache(server);
+    const session = (await cache.getSession({ ...KEY, config: { numRecentEvents: 50 } }))!;
+    server.isOffline = true;
+    await cache.appendEvent({ session, event: event('unsent') });
+    assert.deepEqual(await idsIn(cache, 'unsent', 'e299'), ['unsent', 'e299']);
+    await assert.rejects(idsIn(cache, 'unsent', 'e1'), hasCode('connection_lost'));
+    await cache.close();
+  });
+});
+
 it('a read that comes during the first fetch of a session waits for it', async () => {
   const server = await serverWith(3);
   const { cache } = openCache(server);

@@ -32,6 +32,7 @@ const REQUESTS: readonly [method: string, path: string, access: Partial<SessionA
   ['POST', `${SESSION}/events`, { action: 'appendEvents', userId: 'ada', sessionId: 's1' }],
   ['GET', `${SESSION}/events`, { action: 'listEvents', userId: 'ada', sessionId: 's1' }],
   ['POST', `${SESSION}/handle/events`, { action: 'appendEvents', userId: 'ada', sessionId: 's1' }],
+  ['POST', `${SESSION}/events/by-id`, { action: 'getSession', userId: 'ada', sessionId: 's1' }],
   ['GET', `${SESSION}/handle/events`, { action: 'listEvents', userId: 'ada', sessionId: 's1' }],
   ['DELETE', `${SESSION}/handle`, { action: 'deleteSession', userId: 'ada', sessionId: 's1' }],
   ['GET', SESSIONS, { action: 'listSessions', userId: 'ada' }],
