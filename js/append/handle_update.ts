@@ -1,4 +1,5 @@
 /** Changes a handle after the commit of an append: gives it the stored events and those that it had missed. */
+import { hasCallParts } from '../history/calls/call_marks.js';
 import type { Event } from '../model/event/event.js';
 import { isMarker } from '../history/marks.js';
 import { setMember } from '../members/member.js';
@@ -225,6 +226,8 @@ function applyMissed(
     }
     // An event that was replaced has a later revision. It may lie outside of the handle's window.
     const isLacked = seq > since || (revision === seq && belongs(seq, event));
+    // It may be a call without a response, or the response to a call that was left out.
+    if (isLacked && record.view === 'model') record.isViewStale ||= hasCallParts(event);
     if (isLacked && isShown(session, record, event)) lacked.push(event);
     return isLacked || isNew;
   });

@@ -1,10 +1,10 @@
 /** What the rules of views need to know of events; see `src/core/history`. */
 import type { Content } from '../model/event/content.js';
 import type { Event } from '../model/event/event.js';
-import { partsOf } from '../model/event/parts.js';
 import { isPlainObject } from '../json/rules.js';
 import type { PackedMarks } from '../wasm/core.js';
 import { MARK_KINDS } from '../wasm/protocol.js';
+import { type CallMarks, callMarksOf } from './calls/call_marks.js';
 
 /** A compaction of Python. Its times are in milliseconds. */
 export interface Compaction {
@@ -77,12 +77,9 @@ const NO_INVOCATION = -1;
 export function marksOf(
   events: readonly Event[],
   { counts, visibilityOf, rewindsOnly = false }: Reading,
-): PackedMarks {
+): PackedMarks & CallMarks {
   const marks = new Float64Array(events.length * MARK_LENGTH);
-  const calls: number[] = [];
-  const responses: number[] = [];
   const invocations = makeNumbering();
-  const ids = makeNumbering();
   events.forEach((event, at) => {
     const { invocationId, timestamp } = event;
     const invocation = isFilled(invocationId) ? invocations(invocationId) : NO_INVOCATION;
@@ -106,12 +103,8 @@ export function marksOf(
       mark[0] = visibility === 'content' ? content : MARK_KINDS[visibility];
     }
     marks.set(mark, at * MARK_LENGTH);
-    for (const { functionCall, functionResponse } of partsOf(event)) {
-      if (isFilled(functionCall?.id)) calls.push(at, ids(functionCall?.id));
-      if (isFilled(functionResponse?.id)) responses.push(at, ids(functionResponse?.id));
-    }
   });
-  return { marks, calls: Uint32Array.from(calls), responses: Uint32Array.from(responses) };
+  return { marks, ...callMarksOf(events, makeNumbering()) };
 }
 
 /** Returns a function that gives each new name the next number, from 0 up. */

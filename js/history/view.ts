@@ -4,15 +4,29 @@ import { SUMMARY_PREFIX } from '../model/event/view_summary.js';
 import type { ComputedView } from '../model/values/history_view.js';
 import { isPlainObject } from '../json/rules.js';
 import { type HistoryItem, historyItems, type HistoryItems } from '../wasm/core.js';
-import { compactionOf, countsForAll, isFilled, isMarker, marksOf, type Reading } from './marks.js';
+import { hasCallParts } from './calls/call_marks.js';
+import { cutEventsOf, partChanger } from './calls/changed_parts.js';
+import {
+  compactedEndOf,
+  compactionOf,
+  countsForAll,
+  isFilled,
+  isMarker,
+  marksOf,
+  type Reading,
+} from './marks.js';
 
 /** A view of loaded events. */
 export interface ViewedEvents {
   readonly events: Event[];
-  /** The items of the view, with the indices of stored events. Empty if there is no marker. */
+  /** The items of the view, with the indices of stored events. Empty if nothing changes what the view shows. */
   readonly items: readonly HistoryItem[];
   /** The ids of a transcript's events that a summary stands for. */
   readonly summarised: ReadonlySet<string>;
+  /** The indices of the stored events of which function calls are left out. */
+  readonly cutCalls: ReadonlySet<number>;
+  /** The indices of the stored events of which responses are left out. */
+  readonly cutResponses: ReadonlySet<number>;
 }
 
 /** The events of transcripts that a summary stands for. A set, so that the events get no member of ours. */
@@ -39,31 +53,43 @@ const FOR_ALL: Reading = {
 };
 
 /**
- * Computes the view of a whole history. Without markers it is the history, and the wasm is not called.
+ * Computes the view of a whole history. If nothing in it can change what the view shows, it is the history, and the wasm
+ * is not called.
  *
  * @param events all events of a session, in append order
  */
 export function viewOf(events: Event[], view: ComputedView): ViewedEvents {
   const summarised = new Set<string>();
-  if (!events.some(isMarker)) return { events, items: [], summarised };
-  const reader = view === 'model' ? 'framework' : view;
-  const viewed = historyItems(marksOf(events, FOR_ALL), reader);
+  const isForModels = view === 'model';
+  if (!events.some((event) => isMarker(event) || (isForModels && hasCallParts(event)))) {
+    return { events, items: [], summarised, cutCalls: new Set(), cutResponses: new Set() };
+  }
+  const marks = marksOf(events, FOR_ALL);
+  const viewed = historyItems(marks, isForModels ? 'framework' : view);
   for (const at of viewed.summarised) summarised.add(events[at]!.id);
   noteSummarised(events, summarised);
-  const { items } = viewed;
-  return { events: itemsOf(viewed, events, frameworkSummary), items, summarised };
+  const { items, changes, firstWaiting } = viewed;
+  const changed = partChanger(marks, changes);
+  const waitingSince = firstWaiting === undefined ? undefined : events[firstWaiting]!.timestamp;
+  const shownEvents = itemsOf(viewed, events, frameworkSummary, (event, index) => {
+    const isLate = waitingSince !== undefined && (compactedEndOf(event) ?? -1) >= waitingSince;
+    // The framework hides all events up to this time.
+    return isLate ? ({ ...event, endTime: waitingSince - 1 } as Event) : changed(event, index);
+  });
+  return { events: shownEvents, items, summarised, ...cutEventsOf(marks, changes) };
 }
 
-/** Returns the events of a view; `summaryOf` makes those of summaries. */
+/** Returns the events of a view; `summaryOf` makes those of summaries, `shownAs` those of stored events. */
 export function itemsOf(
   { items }: HistoryItems,
   events: readonly Event[],
   summaryOf: (compaction: Event, agentEvent: Event | undefined) => Event,
+  shownAs: (event: Event, index: number) => Event = (event) => event,
 ): Event[] {
   return items.map(({ event, isSummary, agentEvent }) => {
-    const shown = events[event]!;
-    if (!isSummary) return shown;
-    return summaryOf(shown, agentEvent === undefined ? undefined : events[agentEvent]);
+    const stored = events[event]!;
+    if (!isSummary) return shownAs(stored, event);
+    return summaryOf(stored, agentEvent === undefined ? undefined : events[agentEvent]);
   });
 }
 

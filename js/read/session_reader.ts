@@ -46,6 +46,8 @@ export interface ReaderParts {
 export class SessionReader {
   readonly #parts: ReaderParts;
   readonly #history: History | undefined;
+  /** Adds missing calls to handles without the option `history`. */
+  readonly #missingCalls = new History({ numRecentEvents: 0 });
   readonly #views = new ViewReader();
 
   /** @throws SessionError `invalid_argument` if `history` is invalid */
@@ -94,8 +96,8 @@ export class SessionReader {
   }
 
   /**
-   * Called after an append. With the option `history`, adds the calls that the events answer, if the handle
-   * lacks them.
+   * Called after an append. With the option `history` or the view for models, adds the calls that the events answer, if the
+   * handle lacks them.
    */
   addMissingCalls(
     session: Session,
@@ -103,13 +105,15 @@ export class SessionReader {
     onRetry: StorageCall['onRetry'],
   ): MaybePromise<void> {
     const { appName, userId, id: sessionId } = session;
-    return this.#history?.addMissingCalls(session, events, (numRecentEvents) => {
+    const view = this.#parts.handles.viewOf(session.state);
+    const readLast = (numRecentEvents: number): MaybePromise<Session | undefined> => {
       // The append is stored, so a damaged event must not fail it. A later read reports the damaged
       // event.
-      const view = this.#parts.handles.viewOf(session.state);
       const config = { numRecentEvents, skipCorrupt: true, view };
       return this.get({ appName, userId, sessionId, config, onRetry });
-    });
+    };
+    const history = this.#history ?? this.#missingCalls;
+    return history.addMissingCalls(session, events, readLast, view === 'model');
   }
 
   /**

@@ -207,8 +207,10 @@ export function artifactMessage(text: string, position: number, failed: boolean)
 /** The marks of events as the wasm takes them; see `src/wasm/bindings/history.rs`. */
 export interface PackedMarks {
   readonly marks: Float64Array;
+  readonly events: Uint32Array;
   readonly calls: Uint32Array;
   readonly responses: Uint32Array;
+  readonly pauses: Uint32Array;
 }
 
 /** A view of a history. Numbers are indices of events. */
@@ -216,6 +218,10 @@ export interface HistoryItems {
   readonly items: readonly HistoryItem[];
   /** The events of a transcript that a summary stands for. */
   readonly summarised: readonly number[];
+  /** The function calls and responses that a framework does not get as they are stored. */
+  readonly changes: readonly PartChange[];
+  /** An event that waits, if the framework's own summary is not older. */
+  readonly firstWaiting: number | undefined;
 }
 
 /** A stored event, or the summary of a compaction with the last event of an agent that it hides. */
@@ -225,18 +231,36 @@ export interface HistoryItem {
   readonly agentEvent: number | undefined;
 }
 
+/** A function call or response that changes. `index` is that in the list of calls or of responses. */
+export interface PartChange {
+  readonly isResponse: boolean;
+  readonly index: number;
+  /** What its id ends with; 0 if the part is left out. */
+  readonly suffix: number;
+}
+
 /** Computes which events of a history count for a reader. */
 export function historyItems(
-  { marks, calls, responses }: PackedMarks,
+  { marks, events, calls, responses, pauses }: PackedMarks,
   reader: keyof typeof READERS,
 ): HistoryItems {
-  const numbers = callCore(() => history_view(marks, calls, responses, READERS[reader]));
-  const [count = 0] = numbers;
-  const items = Array.from({ length: count }, (_, at): HistoryItem => {
-    const [event = 0, agent = 0] = numbers.subarray(1 + 2 * at, 3 + 2 * at);
+  const numbers = callCore(() =>
+    history_view(marks, events, calls, responses, pauses, READERS[reader]),
+  );
+  const [itemCount = 0, summarisedCount = 0, changeCount = 0, waiting = 0] = numbers;
+  const list = numbers.subarray(4);
+  const items = Array.from({ length: itemCount }, (_, at): HistoryItem => {
+    const [event = 0, agent = 0] = list.subarray(2 * at, 2 * at + 2);
     return { event, isSummary: agent > 0, agentEvent: agent > 1 ? agent - 2 : undefined };
   });
-  return { items, summarised: [...numbers.subarray(1 + 2 * count)] };
+  const summarised = list.subarray(2 * itemCount, 2 * itemCount + summarisedCount);
+  const changed = list.subarray(2 * itemCount + summarisedCount);
+  const changes = Array.from({ length: changeCount }, (_, at): PartChange => {
+    const [kind, index = 0, suffix = 0] = changed.subarray(3 * at, 3 * at + 3);
+    return { isResponse: kind === 1, index, suffix };
+  });
+  const firstWaiting = waiting > 0 ? waiting - 1 : undefined;
+  return { items, summarised: [...summarised], changes, firstWaiting };
 }
 
 /** Makes a session service in wasm over a memory of its own. */

@@ -44,3 +44,19 @@ export const MARK_KINDS = {
   otherCompaction: 6,
   compacted: 7,
 } as const;
+
+/** The flags of a function call; `call_of` in `history.rs`. */
+export const CALL_FLAGS = { question: 1, longRunning: 2, signed: 4 } as const;
+
+/** The flags of an event; `traits_of` in `history.rs`. */
+export const EVENT_FLAGS = {
+  byUser: 1,
+  abort: 2,
+  ofNode: 4,
+  textReply: 8,
+  asking: 16,
+  otherParts: 32,
+} as const;
+
+/** Stands for an id that is absent; `NO_ID` in `history.rs`. */
+export const NO_ID = 2 ** 32 - 1;

@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use adk_session::history::{CallIds, Item, Kind, Mark, Reader, View};
+use adk_session::history::{
+    CallMark, Calls, EventTraits, Item, Kind, Mark, Reader, ResponseMark, View,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -12,8 +14,9 @@ const VECTORS: &str = include_str!("../vectors/history.json");
 /// A history as the rules take it.
 struct History {
     marks: Vec<Mark>,
-    calls: Vec<[u32; 2]>,
-    responses: Vec<[u32; 2]>,
+    calls: Vec<CallMark>,
+    responses: Vec<ResponseMark>,
+    events: Vec<EventTraits>,
 }
 
 impl History {
@@ -25,6 +28,7 @@ impl History {
             *names.entry(name.to_owned()).or_insert(next)
         };
         let (mut calls, mut responses) = (Vec::new(), Vec::new());
+        let mut traits = Vec::new();
         let mut marks = Vec::new();
         for (index, event) in events.iter().enumerate() {
             let invocation = event["invocationId"].as_str().filter(|id| !id.is_empty());
@@ -46,22 +50,52 @@ impl History {
             } else {
                 Kind::Content { by_agent: event["author"] != "user" }
             };
+            let long_running = event["longRunningToolIds"].as_array();
+            let mut has_other_parts = false;
             for part in event["content"]["parts"].as_array().into_iter().flatten() {
-                if let Some(id) = part["functionCall"]["id"].as_str() {
-                    calls.push([index as u32, number(id)]);
-                }
-                if let Some(id) = part["functionResponse"]["id"].as_str() {
-                    responses.push([index as u32, number(id)]);
+                let call = &part["functionCall"];
+                let event = index as u32;
+                if let Some(id) = call["id"].as_str() {
+                    let is_long_running =
+                        long_running.is_some_and(|ids| ids.iter().any(|known| known == id));
+                    let is_question =
+                        call["name"].as_str().is_some_and(|name| name.starts_with("adk_request_"));
+                    let about = call["args"]["originalFunctionCall"]["id"].as_str();
+                    calls.push(CallMark {
+                        event,
+                        id: Some(number(id)),
+                        about: about.map(&mut number),
+                        is_question,
+                        is_long_running,
+                        is_signed: part["thoughtSignature"].is_string(),
+                    });
+                } else if let Some(id) = part["functionResponse"]["id"].as_str() {
+                    responses.push(ResponseMark { event, id: number(id) });
+                } else {
+                    has_other_parts = true;
                 }
             }
+            let author = event["author"].as_str().unwrap();
+            traits.push(EventTraits {
+                author: number(author),
+                is_by_user: author == "user",
+                is_text_reply: author != "user" && event["content"]["role"] == "model",
+                has_other_parts,
+                ..EventTraits::default()
+            });
             let time = event["timestamp"].as_f64().unwrap();
             marks.push(Mark { invocation: invocation.map(&mut number), time, kind });
         }
-        Self { marks, calls, responses }
+        Self { marks, calls, responses, events: traits }
     }
 
     fn view(&self, reader: Reader) -> View {
-        let calls = CallIds { calls: &self.calls, responses: &self.responses };
+        let calls = Calls {
+            calls: &self.calls,
+            responses: &self.responses,
+            events: &self.events,
+            ..Calls::default()
+        };
         View::new(&self.marks, &calls, reader)
     }
 }
@@ -157,7 +191,7 @@ fn marks(steps: &[Step]) -> Vec<Mark> {
 }
 
 fn view(marks: &[Mark], reader: Reader) -> View {
-    View::new(marks, &CallIds::default(), reader)
+    View::new(marks, &Calls::default(), reader)
 }
 
 /// Python's own walk: `_apply_rewinds`.
@@ -217,7 +251,7 @@ proptest! {
         let marks = marks(&vec![Step::Turn; count]);
         let all: Vec<_> = (0..count).map(Item::Event).collect();
         for reader in [Reader::Transcript, Reader::Framework, Reader::Agent] {
-            let expected = View { items: all.clone(), summarised: Vec::new() };
+            let expected = View { items: all.clone(), ..View::default() };
             prop_assert_eq!(view(&marks, reader), expected);
         }
     }

@@ -1,17 +1,27 @@
 /** The end of a view, computed from a session's markers and its last events. */
-import { compactedEndOf, compactionOf, isFilled } from '../../history/marks.js';
+import { pairedStart } from '../../history/calls/call_pairs.js';
+import { compactedEndOf, compactionOf, isMarker } from '../../history/marks.js';
 import { viewOf, type ViewedEvents } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
 import { partsOf } from '../../model/event/parts.js';
 import type { ComputedView, HistoryView } from '../../model/values/history_view.js';
+import type { HistoryItem } from '../../wasm/core.js';
+
+/** The last events of a view. */
+export interface EndOfView extends Pick<ViewedEvents, 'events' | 'summarised'> {
+  /** The stored events that the view for models makes them of, in append order. */
+  readonly sources: readonly Event[];
+}
 
 /**
- * Computes the last `count` events of a view. The markers, and the first events that rewinds name, decide which of the
- * last stored events the view shows. Returns `undefined` if earlier events may decide too:
+ * Computes the last `count` events of a view, or some more so that no response lacks its call. The markers, and the first
+ * events that rewinds name, decide which of the last stored events the view shows. Returns `undefined` if earlier events
+ * may decide too:
  *
  * - The view shows fewer than `count` of the last stored events.
- * - A summary has the author of the last agent's event that it hides, and that event is earlier.
- * - A response belongs to an earlier call. If a compaction hides that call, the response brings it back.
+ * - A summary has the author of the last agent's event that it hides, and stands before the events of its range that
+ *   wait. The loaded events must go back to the start of its range.
+ * - A response belongs to an earlier call.
  *
  * @param markers as in `MarkerRows`, read at the same revision
  * @param last the last stored events
@@ -21,37 +31,85 @@ export function endOfView(
   last: readonly Event[],
   view: ComputedView,
   count: number,
-): Pick<ViewedEvents, 'events' | 'summarised'> | undefined {
+): EndOfView | undefined {
   const ids = new Set(last.map(({ id }) => id));
   const earlier = markers.filter(({ id }) => !ids.has(id));
   const stored = [...earlier, ...last];
-  const { events, items, summarised } = viewOf(stored, view);
-  const start = events.length - count;
+  const viewed = viewOf(stored, view);
+  const items = itemsIn(viewed);
   // The first item that is one of the last stored events. A summary before it may stand elsewhere in the whole view.
   const known = items.findIndex(({ event, isSummary }) => event >= earlier.length && !isSummary);
-  if (known < 0 || start < known) return undefined;
-  const end = { events: events.slice(start), summarised };
+  const start = startOf(viewed.events, count, view);
+  if (count > 0 && (known < 0 || start < known)) return undefined;
+  const end = partFrom(stored, viewed, start, view);
   // A transcript has no summaries, and its calls stay where they are.
-  if (view === 'transcript' || !stored.some(isCompaction)) return end;
-  const calls = new Set<unknown>();
-  for (let at = known; at < items.length; at += 1) {
-    const { event: index, isSummary, agentEvent = -1 } = items[at]!;
-    const event = stored[index]!;
-    if (isSummary) {
-      const { startTimestamp = 0, endTimestamp = 0 } = compactionOf(event) ?? {};
-      // An empty range hides no event, so it has no author to find.
-      const isAuthorKnown = agentEvent >= earlier.length || startTimestamp > endTimestamp;
-      if (at >= start && !isAuthorKnown) return undefined;
-      continue;
-    }
-    const parts = index < earlier.length ? [] : partsOf(event);
-    for (const { functionCall } of parts) calls.add(functionCall?.id);
-    const isCallUnknown = parts.some(
-      ({ functionResponse }) => isFilled(functionResponse?.id) && !calls.has(functionResponse?.id),
-    );
-    if (at >= start && isCallUnknown) return undefined;
+  if (view === 'transcript') return end;
+  const from = items[start];
+  const isUnsure = [...viewed.cutResponses].some((index) => index >= (from?.event ?? 0));
+  if (isUnsure) return undefined;
+  if (from === undefined && count > 0) return undefined;
+  const oldest = last.reduce((time, { timestamp }) => Math.min(time, timestamp), Infinity);
+  for (const { event, isSummary, agentEvent = -1 } of items.slice(start)) {
+    const { startTimestamp = 0, endTimestamp = 0 } = compactionOf(stored[event]!) ?? {};
+    // An empty range hides no event.
+    if (!isSummary || startTimestamp > endTimestamp) continue;
+    if (agentEvent < earlier.length || oldest >= startTimestamp) return undefined;
   }
   return end;
+}
+
+/** Returns the last events of a whole view, at least `count`. */
+export function lastOfView(
+  stored: readonly Event[],
+  viewed: ViewedEvents,
+  view: ComputedView,
+  count: number,
+): EndOfView {
+  const start = Math.max(0, startOf(viewed.events, count, view));
+  return partFrom(stored, viewed, start, view);
+}
+
+/** Returns where the last `count` events of a view begin; below 0 if it has fewer. */
+export function startOf(events: readonly Event[], count: number, view: ComputedView): number {
+  const start = events.length - count;
+  return view === 'transcript' || start < 0 ? start : pairedStart(events, start);
+}
+
+function partFrom(
+  stored: readonly Event[],
+  viewed: ViewedEvents,
+  start: number,
+  view: ComputedView,
+): EndOfView {
+  const { events, summarised } = viewed;
+  const end = { events: events.slice(start), summarised };
+  if (view === 'transcript') return { ...end, sources: [] };
+  const items = itemsIn(viewed);
+  const shown = items.slice(start).map(({ event }) => event);
+  const indices = new Set(shown);
+  const oldest = shown.reduce((time, event) => Math.min(time, stored[event]!.timestamp), Infinity);
+  items.forEach(({ event, isSummary, agentEvent }, at) => {
+    // An earlier compaction may hide these events too.
+    const isNeeded = at >= start || (compactionOf(stored[event]!)?.endTimestamp ?? 0) >= oldest;
+    if (!isSummary || !isNeeded) return;
+    indices.add(event);
+    if (agentEvent !== undefined) indices.add(agentEvent);
+  });
+  // A call that is left out for now stands between the shown events, or after them.
+  const first = shown.reduce((first, event) => Math.min(first, event), Infinity);
+  const isInView = new Set(items.map(({ event }) => event));
+  stored.forEach((event, index) => {
+    const isLeftOut = viewed.cutCalls.has(index) && !isInView.has(index) && !isMarker(event);
+    if (isLeftOut && index >= first) indices.add(index);
+  });
+  const sources = [...indices].sort((one, other) => one - other).map((index) => stored[index]!);
+  return { ...end, sources };
+}
+
+/** Returns the items of a view; without any, each event is shown as it is stored. */
+function itemsIn({ events, items }: ViewedEvents): readonly HistoryItem[] {
+  if (items.length > 0) return items;
+  return events.map((_, event) => ({ event, isSummary: false, agentEvent: undefined }));
 }
 
 function isCompaction(event: Event): boolean {
@@ -90,15 +148,21 @@ export function pageOfView(
   const cut = eventId === undefined ? others.length : Math.max(0, found);
   const earlier = others.slice(0, cut);
   const later = others.slice(cut);
-  const { events, summarised } = viewOf([...earlier, ...last, ...later], view);
-  const startOf = (stored: readonly Event[]): number => {
+  const stored = [...earlier, ...last, ...later];
+  const { events, summarised, cutCalls, cutResponses } = viewOf(stored, view);
+  const positionOf = (stored: readonly Event[]): number => {
     const set = new Set(stored);
     const position = events.findIndex((event) => set.has(event));
     return position < 0 ? events.length : position;
   };
-  const known = isFromStart ? 0 : startOf([...last, ...later]);
-  const end = startOf(later);
-  const start = Math.max(0, end - limit);
+  const known = isFromStart ? 0 : positionOf([...last, ...later]);
+  const end = positionOf(later);
+  const isForModels = view === 'model';
+  // A response after the page may belong to a call that seems to have none.
+  const isCut = [...cutCalls, ...cutResponses].some((index) => index >= earlier.length);
+  if (isForModels && isCut && (eventId !== undefined || !isFromStart)) return undefined;
+  const wanted = Math.max(0, end - limit);
+  const start = isForModels ? Math.min(wanted, pairedStart(events.slice(0, end), wanted)) : wanted;
   const page = events.slice(start, end);
   if (start < known || (!isFromStart && (start === 0 || page.length < limit))) return undefined;
   const mayComeBack = (event: Event): boolean =>

@@ -1,5 +1,6 @@
 /** Reads pages of a session's events, as a view shows them. */
 import { after, type MaybePromise } from '../../call/call.js';
+import { hasCallParts } from '../../history/calls/call_marks.js';
 import { isMarker } from '../../history/marks.js';
 import type { ComputedView } from '../../model/values/history_view.js';
 import {
@@ -30,9 +31,9 @@ export function readPage(
  * Reads a page without the whole history. Returns `undefined` if the page needs that, or if the session has changed
  * since the markers were read.
  *
- * Without markers the page is the stored one. With markers, the whole history is needed for the count of a view, for a
- * page after an event, and for the view for models if there is a compaction. Any other page needs only the markers and
- * the events before it.
+ * Without markers the page is the stored one, unless models get it and it has function calls. Otherwise the whole history
+ * is needed for the count of a view, for a page after an event, and for the view for models if there is a compaction. Any
+ * other page needs only the markers and the events before it.
  */
 function readByMarkers(
   backend: Backend,
@@ -45,9 +46,10 @@ function readByMarkers(
       const { created, revision } = read ?? {};
       return created === markers.created && revision === markers.revision ? read : undefined;
     });
-  if (!markers.events.some(isMarker)) return read(page);
+  const hasMarkers = markers.events.some(isMarker);
   const needsAll = page.direction === 'after' || page.withCount;
-  if (needsAll || !hasPages(markers.events, view)) return undefined;
+  const byEvents = (): MaybePromise<ReadPage | undefined> =>
+    needsAll || !hasPages(markers.events, view) ? undefined : attempt(2 * page.limit);
   const attempt = (last: number): MaybePromise<ReadPage | undefined> =>
     after(read({ ...page, limit: last, isToEnd: false }), (read) => {
       if (read?.events === undefined) return undefined;
@@ -57,7 +59,12 @@ function readByMarkers(
       const [firstId, lastId] = [shown.events[0]?.id, shown.events.at(-1)?.id];
       return { created, ...shown, firstId, lastId };
     });
-  return attempt(2 * page.limit);
+  if (hasMarkers) return byEvents();
+  // Without markers and calls, models get what is stored.
+  return after(read(page), (read) => {
+    if (read?.events?.some(hasCallParts) === false) return read;
+    return view === 'transcript' ? read : byEvents();
+  });
 }
 
 function readWhole(

@@ -1,4 +1,5 @@
 /** Pages of a view, computed from the whole history. */
+import { positionsInPairs } from '../../history/calls/call_pairs.js';
 import { viewOf } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
 import type { ComputedView } from '../../model/values/history_view.js';
@@ -20,7 +21,8 @@ export interface ViewPage {
  * Cursors name stored events, so that they stay valid whatever the view is. Each event of the view therefore has an
  * anchor, the index of a stored event. An event that is shown where it is stored is its own anchor. A summary is not
  * stored, and a call that came back is shown elsewhere: the anchor of both is the stored event before the next one that
- * is shown in its own place. Events with the same anchor stay on one page, which may thus be longer than its limit.
+ * is shown in its own place. Events with the same anchor stay on one page, and for models a response with its call. So a
+ * page may be longer than its limit.
  */
 export class ViewPages {
   readonly #stored: readonly Event[];
@@ -28,6 +30,8 @@ export class ViewPages {
   readonly #shown: readonly Event[];
   /** The anchor of each event that is shown; −1: it comes before all stored events. */
   readonly #anchors: readonly number[];
+  /** The positions between a call and its response. */
+  readonly #pairPositions: ReadonlySet<number>;
 
   constructor(stored: Event[], view: ComputedView) {
     this.#stored = stored;
@@ -47,6 +51,7 @@ export class ViewPages {
       anchors.push(own ?? next - 1);
     }
     this.#anchors = anchors.reverse();
+    this.#pairPositions = new Set(view === 'model' ? positionsInPairs(this.#shown) : []);
   }
 
   /** Returns the first events after a stored event, or of all. `undefined` if no such event is stored. */
@@ -104,6 +109,7 @@ export class ViewPages {
   /** Returns whether an event must be on the page of the previous one. No cursor can name the anchor −1. */
   #isBoundToPrevious(position: number): boolean {
     const previous = this.#anchors[position - 1];
-    return previous === -1 || previous === this.#anchors[position];
+    const isInPair = this.#pairPositions.has(position);
+    return isInPair || previous === -1 || previous === this.#anchors[position];
   }
 }

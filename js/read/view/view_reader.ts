@@ -1,5 +1,6 @@
 /** Reads sessions, as a view shows them; see `js/history`. */
 import { after, type MaybePromise } from '../../call/call.js';
+import { hasCallParts } from '../../history/calls/call_marks.js';
 import { compactedEndOf, compactionOf, isMarker } from '../../history/marks.js';
 import { noteSummarised, viewOf } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
@@ -9,8 +10,8 @@ import { putLast } from '../../members/bounded_map.js';
 import type { Backend, ChangedSession, ReadRequest, ReadSession } from '../../storage/backend.js';
 import { changedEvents } from '../../storage/changes.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
-import { endOfView } from './end_of_view.js';
-import { missingCalls } from '../window/history_window.js';
+import { hasResponseWithoutCall } from '../../history/calls/call_pairs.js';
+import { type EndOfView, endOfView, lastOfView, startOf } from './end_of_view.js';
 import { nextLast } from '../window/window_growth.js';
 
 /** What a view is computed from. */
@@ -22,37 +23,38 @@ interface ViewSource {
 }
 
 /** The last events of a view, or all of them, with the read of the last stored events. */
-interface ViewEnd {
+interface ViewEnd extends EndOfView {
   readonly read: ReadSession;
-  readonly events: Event[];
-  /** The ids of a transcript's events that a summary stands for. */
-  readonly summarised: ReadonlySet<string>;
+  /** Whether the view has no earlier events. */
+  readonly isWhole: boolean;
   /** The end of the latest range of a compaction, whether or not it counts; −1 without one. */
   readonly hiddenUntil: number;
 }
 
 /** The end of a view, as it was read last. */
-interface CachedView extends Pick<ViewEnd, 'summarised' | 'hiddenUntil'> {
+interface CachedView extends Pick<ViewEnd, 'isWhole' | 'summarised' | 'hiddenUntil'> {
   readonly created: number;
   readonly revision: number;
-  /** Copies of the last {@link limit} events of the view; of all events if it has fewer. */
+  readonly view: ComputedView;
+  /**
+   * For a transcript copies of the last {@link limit} events of the view; for models of the stored events that the view
+   * makes them of.
+   */
   readonly events: readonly Event[];
   readonly limit: number;
   /** The ids of the last stored events. */
   readonly storedIds: readonly string[];
   /** How many stored events follow the last marker. */
   readonly countAfterMarker: number;
-  /**
-   * When the end was last read as a whole: a time of `performance.now()`. Reads of changed events do not renew it.
-   */
+  /** When the last stored events were last read: a time of `performance.now()`. Reads of changed events do not renew it. */
   readonly readAt: number;
 }
 
 const MAX_CACHED_VIEWS = 100;
 const MAX_CACHED_EVENTS = 300;
 /**
- * An event that another program deletes with SQL is not among the changed events. So a view may show it for up to this
- * time.
+ * An event that another program deletes with SQL is not among the changed events. After this time the last stored events
+ * are compared with those that were read.
  */
 const MAX_CACHED_MS = 60_000;
 /** How often markers are read while other writers change the session. After that, all events are read. */
@@ -62,9 +64,9 @@ const ATTEMPTS = 3;
  * Reads the events of views. A window counts the events of its view, not the stored ones.
  *
  * A marker changes only events before it. So the last stored events are read first. If no marker is among them, they
- * are the end of the view, with two exceptions in the view for models:
- * - A compaction hides a call only until its response is appended. If the call of a response is missing, the markers
- *   are read too.
+ * decide the end of the view, with two exceptions in the view for models:
+ * - If they do not decide it, the markers are read too: the call of a response may be earlier, and a compaction may hide
+ *   it.
  * - An event that follows a compaction may have a time that the compaction covers, because its author's clock was
  *   behind. The whole view hides such an event, and this window shows it.
  *
@@ -73,7 +75,8 @@ const ATTEMPTS = 3;
  * marker among the last events, a call that a compaction hides is then missing.
  *
  * The end of the view is cached. Later reads load only the events that have changed since. If these are new, and no
- * markers, they follow the cached ones.
+ * markers, they follow the cached ones. The view for models is computed again with them, because a response may show its
+ * call, or end the wait of an invocation. So the events of a long range are read once, and not at each turn.
  */
 export class ViewReader {
   /** By key and view; the first one was used least recently. */
@@ -90,22 +93,43 @@ export class ViewReader {
     const isWhole = last === undefined || last === Number.MAX_SAFE_INTEGER;
     if (isWhole || from !== undefined) {
       return after(backend.get(request), (read) => {
-        return read && { ...read, events: eventsIn(viewOf(read.events, view).events, last, from) };
+        return (
+          read && { ...read, events: eventsIn(viewOf(read.events, view).events, view, last, from) }
+        );
       });
     }
     const { key, skipCorrupt } = request;
     const name = JSON.stringify([key.appName, key.userId, key.sessionId, view, skipCorrupt]);
     const cached = this.#cache.get(name);
-    const isUsable =
-      cached !== undefined &&
-      cached.limit >= last &&
-      cached.countAfterMarker < last &&
-      performance.now() - cached.readAt < MAX_CACHED_MS;
-    const changes = isUsable && { ...request, since: cached.revision, created: undefined };
-    return after(changes ? backend.readChanged?.(changes) : undefined, (session) => {
-      const hasChanges = isUsable && session !== undefined;
-      const continued = hasChanges ? this.#continue(name, cached, session, last) : undefined;
-      return continued ?? this.#readEnd(name, { backend, request, view }, last);
+    const isUsable = cached !== undefined && cached.limit >= last && cached.countAfterMarker < last;
+    return after(isUsable ? this.#renew(name, cached, backend, request) : undefined, (cached) => {
+      const changes = cached && { ...request, since: cached.revision, created: undefined };
+      return after(changes && backend.readChanged?.(changes), (session) => {
+        const continued = cached && session && this.#continue(name, cached, session, last);
+        return continued ?? this.#readEnd(name, { backend, request, view }, last);
+      });
+    });
+  }
+
+  /** Returns a cached view if it is recent, or if the last stored events are still those that it was made of. */
+  #renew(
+    name: string,
+    cached: CachedView,
+    backend: Backend,
+    request: Omit<ReadRequest, 'last' | 'after' | 'view'>,
+  ): MaybePromise<CachedView | undefined> {
+    if (performance.now() - cached.readAt < MAX_CACHED_MS) return cached;
+    const { created, limit, storedIds } = cached;
+    const last = Math.min(2 * limit, storedIds.length);
+    return after(backend.get({ ...request, last }), (read) => {
+      if (read?.created !== created || read.events.length < last) return undefined;
+      const known = new Set(storedIds);
+      const ids = read.events.map(({ id }) => id).filter((id) => known.has(id));
+      const expected = lastOf(storedIds, ids.length);
+      if (ids.length === 0 || ids.some((id, at) => id !== expected[at])) return undefined;
+      const renewed = { ...cached, readAt: performance.now() };
+      this.#put(name, renewed);
+      return renewed;
     });
   }
 
@@ -127,46 +151,56 @@ export class ViewReader {
     const { revision } = session;
     this.#put(name, { ...cached, revision, events, storedIds, countAfterMarker });
     if (countAfterMarker >= last) return undefined;
-    const shown = copyJson(lastOf(events, last));
-    noteSummarised(shown, cached.summarised);
-    return { ...session, events: shown };
+    const copies = copyJson(events);
+    const shown = cached.view === 'model' ? viewOf(copies, 'model').events : copies;
+    const start = startOf(shown, last, cached.view);
+    if (start < 0 && !cached.isWhole) return undefined;
+    const end = shown.slice(Math.max(0, start));
+    noteSummarised(end, cached.summarised);
+    return { ...session, events: end };
   }
 
   /**
    * Reads the end of a view. Caches it if it differs from the last stored events, is short, and can be continued later.
    */
   #readEnd(name: string, source: ViewSource, last: number): MaybePromise<ReadSession | undefined> {
-    return after(readStoredEnd(source, last), ({ read, isView }) => {
-      if (read === undefined || isView) return read;
+    return after(readStoredEnd(source, last), ({ read, end }) => {
+      if (read === undefined) return undefined;
+      if (end !== undefined) return { ...read, events: end };
       const limit = Math.max(last, this.#cache.get(name)?.limit ?? 0);
       const isWhole = read.events.length < last && !source.request.skipCorrupt;
-      const whole = isWhole ? wholeView(read, source.view) : undefined;
+      const whole = isWhole ? wholeView(read, source.view, limit) : undefined;
       return after(whole ?? readViewEnd(source, limit, ATTEMPTS), (end) => {
         if (end === undefined) return undefined;
         const canContinue = source.backend.readChanged !== undefined;
-        if (canContinue && limit <= MAX_CACHED_EVENTS) this.#put(name, cachedView(end, limit));
-        return { ...end.read, events: lastOf(end.events, last) };
+        if (canContinue && limit <= MAX_CACHED_EVENTS) {
+          this.#put(name, cachedView(end, source.view, limit));
+        }
+        const start = startOf(end.events, last, source.view);
+        return { ...end.read, events: end.events.slice(Math.max(0, start)) };
       });
     });
   }
 
   #put(name: string, view: CachedView): void {
-    const events = lastOf(view.events, view.limit);
+    const events = view.view === 'model' ? view.events : lastOf(view.events, view.limit);
     const storedIds = lastOf(view.storedIds, MOST_CHANGED);
     putLast(this.#cache, name, { ...view, events, storedIds }, MAX_CACHED_VIEWS);
   }
 }
 
-/** Reads the last stored events, and returns whether the view ends with them. */
-function readStoredEnd({ backend, request, view }: ViewSource, last: number) {
+/** Reads the last stored events, and returns the end of the view if they decide it. */
+function readStoredEnd(
+  { backend, request, view }: ViewSource,
+  last: number,
+): MaybePromise<{ read: ReadSession | undefined; end?: Event[] | undefined }> {
   return after(backend.get({ ...request, last }), (read) => {
-    if (read?.events.some(isMarker) !== false) return { read, isView: false };
-    if (view === 'transcript' || missingCalls(read.events, read.events).size === 0) {
-      return { read, isView: true };
-    }
-    return after(backend.markers?.(request), (markers) => {
-      return { read, isView: markers?.events.some(isMarker) !== true };
-    });
+    if (read?.events.some(isMarker) !== false) return { read };
+    if (view === 'transcript') return { read, end: read.events };
+    const { events } = read;
+    // Without markers and calls, the view ends with the stored events. There may be fewer than asked for.
+    const isPlain = !events.some(hasCallParts);
+    return { read, end: isPlain ? events : endOfView([], events, view, last)?.events };
   });
 }
 
@@ -177,7 +211,8 @@ function readViewEnd(
   attempts: number,
 ): MaybePromise<ViewEnd | undefined> {
   const { backend, request, view } = source;
-  const readWhole = () => after(backend.get(request), (read) => read && wholeView(read, view));
+  const readWhole = () =>
+    after(backend.get(request), (read) => read && wholeView(read, view, limit));
   return after(attempts === 0 ? undefined : backend.markers?.(request), (markers) => {
     if (markers === undefined) return readWhole();
     const attempt = (last: number): MaybePromise<ViewEnd | undefined> =>
@@ -187,30 +222,36 @@ function readViewEnd(
         if (!isSame) return readViewEnd(source, limit, attempts - 1);
         // A short read is the whole history, unless damaged events were left out.
         if (read.events.length < last) {
-          return request.skipCorrupt ? readWhole() : wholeView(read, view);
+          return request.skipCorrupt ? readWhole() : wholeView(read, view, limit);
         }
         const end = endOfView(markers.events, read.events, view, limit);
         if (end === undefined) return attempt(nextLast(last));
-        return { read, ...end, hiddenUntil: findHiddenUntil(markers.events) };
+        return { read, ...end, isWhole: false, hiddenUntil: findHiddenUntil(markers.events) };
       });
     return attempt(Math.min(2 * limit, Number.MAX_SAFE_INTEGER));
   });
 }
 
-function wholeView(read: ReadSession, view: ComputedView): ViewEnd {
-  return { read, ...viewOf(read.events, view), hiddenUntil: findHiddenUntil(read.events) };
+function wholeView(read: ReadSession, view: ComputedView, limit: number): ViewEnd {
+  const stored = read.events;
+  const viewed = viewOf(stored, view);
+  const { sources } = lastOfView(stored, viewed, view, limit);
+  const isWhole = startOf(viewed.events, limit, view) <= 0;
+  return { read, ...viewed, sources, isWhole, hiddenUntil: findHiddenUntil(stored) };
 }
 
-function cachedView({ read, ...end }: ViewEnd, limit: number): CachedView {
+function cachedView({ read, ...end }: ViewEnd, view: ComputedView, limit: number): CachedView {
   const { created, revision, events: stored } = read;
   // The caller gets the events themselves, and may change them.
-  const events = copyJson(lastOf(end.events, limit));
+  const events = copyJson(view === 'model' ? end.sources : lastOf(end.events, limit));
   const ids = events.map(({ id }) => id).filter((id) => end.summarised.has(id));
   return {
     created,
     revision,
+    view,
     events,
     limit,
+    isWhole: end.isWhole,
     summarised: new Set(ids),
     storedIds: stored.map(({ id }) => id),
     countAfterMarker: stored.length - 1 - stored.findLastIndex(isMarker),
@@ -242,9 +283,9 @@ function laterEvents(cached: CachedView, session: ChangedSession): Event[] | und
   }
   // A response to a hidden call brings the call back. In a transcript the call is then no longer summarised.
   const visible = cached.events.filter(({ id }) => !cached.summarised.has(id));
-  const hasCompaction = cached.hiddenUntil >= 0;
-  const isCallHidden = hasCompaction && missingCalls(later, [...visible, ...later]).size > 0;
-  return isCallHidden ? undefined : later;
+  const needsCalls = cached.hiddenUntil >= 0 || cached.view === 'model';
+  const lacksCall = hasResponseWithoutCall([...visible, ...later], visible.length);
+  return needsCalls && lacksCall ? undefined : later;
 }
 
 /** Returns the end of the latest range that a compaction covers; −1 without one. */
@@ -256,10 +297,22 @@ function findHiddenUntil(events: readonly Event[]): number {
   return end;
 }
 
-/** Returns the events of a window, as storages select them. */
-function eventsIn(events: Event[], last: number | undefined, from: number | undefined): Event[] {
-  const later = from === undefined ? events : events.filter(({ timestamp }) => timestamp >= from);
-  return last === undefined ? later : lastOf(later, last);
+/** Returns the events of a window, as storages select them, and what else their responses need. */
+function eventsIn(
+  events: Event[],
+  view: ComputedView,
+  last: number | undefined,
+  from: number | undefined,
+): Event[] {
+  let later = events;
+  if (from !== undefined) {
+    const isLater = ({ timestamp }: Event): boolean => timestamp >= from;
+    const first = events.findIndex(isLater);
+    const start = first < 0 ? 0 : startOf(events, events.length - first, view);
+    later = events.filter((event, at) => isLater(event) || (at >= start && at < first));
+  }
+  if (last === undefined) return later;
+  return later.slice(Math.max(0, startOf(later, last, view)));
 }
 
 function lastOf<Item>(list: readonly Item[], count: number): Item[] {

@@ -3,7 +3,10 @@ import type { Event } from '../../model/event/event.js';
 import type { Session } from '../../model/session.js';
 import { isPromise } from '../../members/is_promise.js';
 import { after, type MaybePromise, takeOptions } from '../../call/call.js';
-import { missingCalls, windowStart } from './history_window.js';
+import { callId, missingCalls } from '../../history/calls/call_pairs.js';
+import { compactedEndOf } from '../../history/marks.js';
+import { partsOf } from '../../model/event/parts.js';
+import { windowStart } from './history_window.js';
 import { nextLast } from './window_growth.js';
 
 /**
@@ -71,7 +74,8 @@ export class History {
   }
 
   /**
-   * Adds to the handle the calls whose responses were appended, with all events after those calls.
+   * Adds to the handle the calls whose responses were appended. A handle with a window also gets all events after those
+   * calls. A handle with the view for models lacks calls without a response, and calls that a compaction hides.
    *
    * Never fails, because the append is stored. If the read fails, the next append through the
    * handle tries again.
@@ -80,6 +84,7 @@ export class History {
     session: Session<S>,
     appended: readonly Event[],
     readLast: ReadLast<S>,
+    isForModels: boolean,
   ): MaybePromise<void> {
     const responses = [...(this.#responsesToRetry.get(session.state) ?? []), ...appended];
     this.#responsesToRetry.delete(session.state);
@@ -87,6 +92,8 @@ export class History {
       this.#responsesToRetry.set(session.state, responses);
     };
     try {
+      const mayLackCalls = isForModels || this.#cappedStates.has(session.state);
+      if (!mayLackCalls) return undefined;
       const result = this.#readMissingCalls(session, responses, readLast);
       return isPromise(result) ? result.catch(retryLater) : result;
     } catch {
@@ -99,19 +106,17 @@ export class History {
     appended: readonly Event[],
     readLast: ReadLast<S>,
   ): MaybePromise<void> {
-    const { events, state } = session;
+    const { events } = session;
     const stored = appended.filter(({ partial }) => partial !== true);
-    if (!this.#cappedStates.has(state) || missingCalls(stored, events).size === 0) return undefined;
+    const missing = missingCalls(stored, events);
+    if (missing.size === 0) return undefined;
     const read = this.#readBack(readLast, true, events.length, (read) =>
       firstSharedPosition(events, read),
     );
     return after(read, (read) => {
       if (read === undefined || !Object.isExtensible(events)) return;
-      const idsOnHandle = new Set(events.map(({ id }) => id));
-      const earlier = read.events.slice(0, Math.max(0, firstSharedPosition(events, read.events)));
-      const later = events.splice(0);
-      for (const event of earlier) if (!idsOnHandle.has(event.id)) events.push(event);
-      for (const event of later) events.push(event);
+      const held = events.splice(0);
+      for (const event of withCalls(held, read.events, missing)) events.push(event);
     });
   }
 
@@ -143,6 +148,37 @@ export class History {
       });
     return attempt(wanted + EXTRA_EVENTS, -1);
   }
+}
+
+/** Returns the events of a handle with those that were read for the missing calls, in the order of the store. */
+function withCalls(
+  held: readonly Event[],
+  read: readonly Event[],
+  missing: ReadonlySet<string>,
+): Event[] {
+  const heldIds = new Set(held.map(({ id }) => id));
+  const start = firstSharedPosition(held, read);
+  const earlier = read.slice(0, Math.max(0, start)).filter(({ id }) => !heldIds.has(id));
+  // By the id of the event on the handle that they stand before.
+  const added = new Map<string, Event[]>();
+  const replaced = new Map<string, Event>();
+  let waiting: Event[] = [];
+  for (const event of start < 0 ? [] : read.slice(start)) {
+    const isCall = partsOf(event).some((part) => missing.has(callId(part)));
+    if (!heldIds.has(event.id)) {
+      if (isCall) waiting.push(event);
+      continue;
+    }
+    // A summary of the framework ends before what waits.
+    if (isCall || compactedEndOf(event) !== undefined) replaced.set(event.id, event);
+    added.set(event.id, waiting);
+    waiting = [];
+  }
+  const shown = held.flatMap((event) => [
+    ...(added.get(event.id) ?? []),
+    replaced.get(event.id) ?? event,
+  ]);
+  return [...earlier, ...shown];
 }
 
 /**

@@ -13,6 +13,7 @@ import { isObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
 import type { Part } from '../../model/event/content.js';
 import { partsOf } from '../../model/event/parts.js';
+import { callId, responseId } from '../../history/calls/call_pairs.js';
 
 /** The fields of a compactor's summary. Stored JSON may hold any value in them. */
 interface StoredEvent extends Event {
@@ -54,21 +55,6 @@ export function windowStart(
     if (!isAfterPausedRun(events, position, isWhole)) return position;
   }
   return isWhole ? 0 : undefined;
-}
-
-/**
- * Returns the ids of function calls whose responses are in `events`, and whose calls are not in
- * `others`.
- */
-export function missingCalls(events: readonly Event[], others: readonly Event[]): Set<string> {
-  const missing = new Set<string>();
-  for (const event of events) for (const part of partsOf(event)) missing.add(responseId(part));
-  missing.delete('');
-  // From the end, since the call mostly lies in the event just before.
-  for (let position = others.length - 1; position >= 0 && missing.size > 0; position -= 1) {
-    for (const part of partsOf(others[position])) missing.delete(callId(part));
-  }
-  return missing;
 }
 
 /**
@@ -139,17 +125,4 @@ function responsesWithoutCall(events: readonly Event[]): Set<Part> {
     for (const part of parts) if (!callIds.has(responseId(part))) orphans.add(part);
   }
   return orphans;
-}
-
-/** Returns the call's id, or `''` if it has none: nothing could match it to a response. */
-function callId({ functionCall }: Part): string {
-  return idOrEmpty(functionCall);
-}
-
-function responseId({ functionResponse }: Part): string {
-  return idOrEmpty(functionResponse);
-}
-
-function idOrEmpty(value: { id?: unknown } | null | undefined): string {
-  return typeof value?.id === 'string' ? value.id : '';
 }

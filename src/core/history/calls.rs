@@ -1,14 +1,129 @@
-//! Function calls that a compaction hides although their response remains.
+//! Function calls and responses, and the calls that a compaction hides although their response remains.
 
 use super::{Item, Kind, Mark};
 
-/// The ids of function calls and responses, each behind the index of its event, in order.
+/// The function calls and responses of a history, each list in the order of the events.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct CallIds<'a> {
+pub struct Calls<'a> {
     /// The calls.
-    pub calls: &'a [[u32; 2]],
-    /// The responses.
-    pub responses: &'a [[u32; 2]],
+    pub calls: &'a [CallMark],
+    /// The responses that have an id.
+    pub responses: &'a [ResponseMark],
+    /// What workflows stored of themselves.
+    pub pauses: &'a [PauseMark],
+    /// What the rules need to know of each event besides its mark.
+    pub events: &'a [EventTraits],
+}
+
+/// A function call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CallMark {
+    /// The index of its event.
+    pub event: u32,
+    /// Its id, if it has one.
+    pub id: Option<u32>,
+    /// The call that it asks about, if it is a question of the framework, `adk_request_*`.
+    pub about: Option<u32>,
+    /// Whether it is a question of the framework.
+    pub is_question: bool,
+    /// Whether its event names it as long-running.
+    pub is_long_running: bool,
+    /// Whether its part has a thought signature.
+    pub is_signed: bool,
+}
+
+/// The response to a function call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ResponseMark {
+    /// The index of its event.
+    pub event: u32,
+    /// The id of its call.
+    pub id: u32,
+}
+
+/// The state of a node of a workflow, as an event stored it. A later one replaces it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PauseMark {
+    /// The index of the event.
+    pub event: u32,
+    /// The node, or the agent that runs it.
+    pub node: u32,
+    /// Whether it waits.
+    pub is_waiting: bool,
+}
+
+/// What the rules for function calls need to know of an event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EventTraits {
+    /// The number of its author.
+    pub author: u32,
+    /// Whether the user is its author.
+    pub is_by_user: bool,
+    /// Whether it seals the calls of a run that was stopped.
+    pub is_abort: bool,
+    /// Whether a node of a workflow made it.
+    pub is_of_node: bool,
+    /// Whether it is a text of a model, without calls.
+    pub is_text_reply: bool,
+    /// Whether it asks the user about its calls, by its actions.
+    pub is_asking: bool,
+    /// Whether it has parts besides the calls and responses of the lists.
+    pub has_other_parts: bool,
+}
+
+impl CallMark {
+    /// Whether the call may stay without a response, for as long as it takes.
+    pub(super) fn may_wait(&self) -> bool {
+        self.is_question || self.is_long_running
+    }
+}
+
+impl Calls<'_> {
+    /// Returns the traits of an event.
+    pub(super) fn event(&self, index: usize) -> EventTraits {
+        self.events.get(index).copied().unwrap_or_default()
+    }
+
+    /// Returns the calls of an event, with their indices.
+    pub(super) fn calls_of(&self, event: usize) -> impl Iterator<Item = (usize, &CallMark)> {
+        let first = self.calls.partition_point(|call| (call.event as usize) < event);
+        let calls = self.calls.iter().enumerate().skip(first);
+        calls.take_while(move |(_, call)| call.event as usize == event)
+    }
+
+    /// Returns the responses of an event, with their indices.
+    pub(super) fn responses_of(
+        &self,
+        event: usize,
+    ) -> impl Iterator<Item = (usize, &ResponseMark)> {
+        let first = self.responses.partition_point(|response| (response.event as usize) < event);
+        let responses = self.responses.iter().enumerate().skip(first);
+        responses.take_while(move |(_, response)| response.event as usize == event)
+    }
+}
+
+/// For each id the latest call that a walk has passed.
+#[derive(Default)]
+pub(super) struct LatestCalls(Vec<Option<usize>>);
+
+impl LatestCalls {
+    pub fn get(&self, id: u32) -> Option<usize> {
+        self.0.get(id as usize).copied().flatten()
+    }
+
+    pub fn set(&mut self, id: u32, call: Option<usize>) {
+        let slot = id as usize;
+        if slot >= self.0.len() {
+            self.0.resize(slot + 1, None);
+        }
+        if let Some(latest) = self.0.get_mut(slot) {
+            *latest = call;
+        }
+    }
+
+    pub fn calls(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().copied().flatten()
+    }
 }
 
 /// The events among which calls are looked for.
@@ -31,7 +146,7 @@ impl Sources<'_> {
 
 /// What is known of one call.
 #[derive(Clone, Copy, Default)]
-struct Call {
+struct Known {
     event: usize,
     /// Whether a response to it remains in the view.
     is_answered: bool,
@@ -40,39 +155,30 @@ struct Call {
 }
 
 /// The calls of a history, and the call of each response: the latest one of its id before it.
-struct Calls {
-    calls: Vec<Call>,
+struct Owners {
+    calls: Vec<Known>,
     /// For each response the index of its call.
     of_responses: Vec<Option<usize>>,
 }
 
-impl Calls {
-    fn new(hidden: &[bool], sources: &Sources<'_>, ids: &CallIds<'_>) -> Self {
-        let mut calls: Vec<Call> = Vec::new();
+impl Owners {
+    fn new(hidden: &[bool], sources: &Sources<'_>, calls: &Calls<'_>) -> Self {
+        let event_of = |call: &CallMark| Known { event: call.event as usize, ..Known::default() };
+        let mut known: Vec<Known> = calls.calls.iter().map(event_of).collect();
         let mut of_responses = Vec::new();
-        // For each id its latest call.
-        let mut latest: Vec<Option<usize>> = Vec::new();
-        let mut remaining = ids.calls.iter();
-        let mut next = remaining.next();
-        for [event, id] in ids.responses {
-            while let Some([at, id]) = next
-                && at <= event
-            {
-                let slot = *id as usize;
-                if slot >= latest.len() {
-                    latest.resize(slot + 1, None);
-                }
-                if let Some(latest) = latest.get_mut(slot)
-                    && sources.has(*at)
+        let mut latest = LatestCalls::default();
+        let mut remaining = calls.calls.iter().enumerate().peekable();
+        for ResponseMark { event, id } in calls.responses {
+            while let Some((index, call)) = remaining.next_if(|(_, call)| call.event <= *event) {
+                if let Some(id) = call.id
+                    && sources.has(call.event)
                 {
-                    *latest = Some(calls.len());
+                    latest.set(id, Some(index));
                 }
-                calls.push(Call { event: *at as usize, ..Call::default() });
-                next = remaining.next();
             }
-            let index = latest.get(*id as usize).copied().flatten().filter(|_| sources.has(*event));
+            let index = latest.get(*id).filter(|_| sources.has(*event));
             of_responses.push(index);
-            let Some(call) = index.and_then(|index| calls.get_mut(index)) else { continue };
+            let Some(call) = index.and_then(|index| known.get_mut(index)) else { continue };
             let event = *event as usize;
             call.is_answered |= hidden.get(event) == Some(&false);
             let is_later = |known| sources.time(event) >= sources.time(known);
@@ -80,7 +186,7 @@ impl Calls {
                 call.response = Some(event);
             }
         }
-        Self { calls, of_responses }
+        Self { calls: known, of_responses }
     }
 }
 
@@ -91,22 +197,18 @@ pub(super) fn recover(
     items: &[Item],
     hidden: &[bool],
     sources: &Sources<'_>,
-    ids: &CallIds<'_>,
+    calls: &Calls<'_>,
 ) -> (Vec<Item>, Vec<bool>) {
-    let Calls { calls, of_responses } = Calls::new(hidden, sources, ids);
+    let owners = Owners::new(hidden, sources, calls);
     let mut recovered = vec![false; hidden.len()];
     let mut with_calls = Vec::new();
     for item in items {
         if let Item::Event(event) = *item
             && hidden.get(event) == Some(&false)
         {
-            let mut response = ids.responses.partition_point(|[at, _]| (*at as usize) < event);
-            while let Some([at, _]) = ids.responses.get(response)
-                && *at as usize == event
-            {
-                let index = of_responses.get(response).copied().flatten();
-                response += 1;
-                let Some(call) = index.and_then(|index| calls.get(index)) else { continue };
+            for (response, _) in calls.responses_of(event) {
+                let index = owners.of_responses.get(response).copied().flatten();
+                let Some(call) = index.and_then(|index| owners.calls.get(index)) else { continue };
                 let caller = call.event;
                 let mut add = |event: usize| {
                     let Some(is_recovered) = recovered.get_mut(event) else { return false };
@@ -120,7 +222,7 @@ pub(super) fn recover(
                 if !add(caller) {
                     continue;
                 }
-                for sibling in &calls {
+                for sibling in &owners.calls {
                     if sibling.event == caller && !sibling.is_answered {
                         sibling.response.map(&mut add);
                     }

@@ -1,5 +1,6 @@
 //! Compactions of Python.
 
+use super::waiting::Waiting;
 use super::{Item, Kind, Mark};
 
 /// A compaction that is shown.
@@ -47,9 +48,11 @@ impl Summaries {
 impl Summary {
     /// Returns the summary, and how many marks stand before it. It follows the last event before the
     /// compaction whose time is not after its end. If the events are in the order of their times,
-    /// that is the last event that the summary replaces.
-    pub fn place(&self, marks: &[Mark], live: &[bool]) -> (usize, Item) {
+    /// that is the last event that the summary replaces. It stands before the events of its range that
+    /// wait.
+    pub fn place(&self, marks: &[Mark], live: &[bool], waiting: &Waiting) -> (usize, Item) {
         let (mut place, mut agent_event) = (0, None);
+        let mut first_waiting = usize::MAX;
         let before = marks.iter().zip(live).enumerate().take(self.compaction);
         for (index, (mark, live)) in before.rev() {
             let is_event = matches!(mark.kind, Kind::Fixed | Kind::Content { .. });
@@ -57,11 +60,19 @@ impl Summary {
                 continue;
             }
             place = place.max(index + 1);
-            if mark.time >= self.start && mark.kind == (Kind::Content { by_agent: true }) {
-                agent_event = Some(index);
+            if mark.time < self.start {
+                continue;
+            }
+            if waiting.has(index) {
+                first_waiting = index;
+            } else if mark.kind == (Kind::Content { by_agent: true }) {
+                agent_event = agent_event.or(Some(index));
+            }
+            if agent_event.is_some() && waiting.is_empty() {
                 break;
             }
         }
-        (place, Item::Summary { compaction: self.compaction, agent_event })
+        let summary = Item::Summary { compaction: self.compaction, agent_event };
+        (place.min(first_waiting), summary)
     }
 }

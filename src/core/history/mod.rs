@@ -13,16 +13,24 @@
 //! The rules are those of google-adk for Python: `_apply_rewinds`, `_process_compaction_events` and
 //! `_recover_compacted_function_calls`, and of `@google/adk`: `getActiveEvents`. One differs: Python
 //! sorts by time as soon as a compaction remains, and here the order is that of the appends.
+//!
+//! `Framework` also gets each function call with its response, and nothing else of them: see `pairs`. For
+//! this reader no compaction hides what waits for an answer: see `waiting`.
 
 mod calls;
 mod compactions;
+mod pairs;
 mod rewinds;
+mod waiting;
 
-pub use calls::CallIds;
+pub use calls::{CallMark, Calls, EventTraits, PauseMark, ResponseMark};
+pub use pairs::{CallPart, PartChange};
 
 use calls::{Sources, recover};
 use compactions::Summaries;
+use pairs::pair;
 pub(crate) use rewinds::live_events;
+use waiting::Waiting;
 
 /// What the rules need to know of one event.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,6 +94,11 @@ pub struct View {
     pub items: Vec<Item>,
     /// For [`Reader::Transcript`]: the events of the view that a summary stands for.
     pub summarised: Vec<usize>,
+    /// For [`Reader::Framework`]: the calls and responses that it does not get as they are stored.
+    pub changes: Vec<PartChange>,
+    /// For [`Reader::Framework`]: an event that waits, if it is not later than the summary of that
+    /// framework. The framework must take the summary to end before that event.
+    pub first_waiting: Option<usize>,
 }
 
 /// A member of a view. Numbers are indices of marks.
@@ -104,8 +117,12 @@ pub enum Item {
 
 impl View {
     /// Computes a view. `calls` are the function calls and responses of the events.
-    pub fn new(marks: &[Mark], calls: &CallIds<'_>, reader: Reader) -> Self {
+    pub fn new(marks: &[Mark], calls: &Calls<'_>, reader: Reader) -> Self {
         let live = live_events(marks);
+        let waiting = match reader {
+            Reader::Framework => Waiting::new(marks, &live, calls),
+            _ => Waiting::default(),
+        };
         let (mut compacted, mut compacted_end) = (None, f64::NEG_INFINITY);
         for (index, (mark, live)) in marks.iter().zip(&live).enumerate() {
             if let Kind::Compacted { end } = mark.kind
@@ -118,20 +135,22 @@ impl View {
         let mut placed = Vec::new();
         for summary in &summaries.0 {
             if reader != Reader::Transcript && summary.end > compacted_end {
-                placed.push(summary.place(marks, &live));
+                placed.push(summary.place(marks, &live, &waiting));
             }
         }
         let mut items = Vec::new();
         if let (Reader::Agent, Some(index)) = (reader, compacted) {
             items.push(Item::Event(index));
         }
+        let first_waiting = waiting.earliest_until(marks, compacted_end);
         let mut hidden = vec![false; marks.len()];
         let mut is_any_hidden = false;
         let states = hidden.iter_mut().zip(&live);
         for (index, (mark, (hidden, live))) in marks.iter().zip(states).enumerate() {
             add_summaries(&mut items, &placed, index);
-            // The framework itself hides what its own compactions replace.
-            let is_compacted = reader != Reader::Framework && mark.time <= compacted_end;
+            // The framework itself hides what its own compactions replace, unless something waits there.
+            let is_applied = reader != Reader::Framework || first_waiting.is_some();
+            let is_compacted = is_applied && mark.time <= compacted_end;
             let is_hidden = match mark.kind {
                 Kind::Fixed => is_compacted,
                 Kind::Content { .. } => is_compacted || summaries.cover(mark.time),
@@ -141,27 +160,31 @@ impl View {
             if !*live {
                 continue;
             }
-            *hidden = is_hidden;
-            is_any_hidden |= is_hidden;
-            if !is_hidden || reader == Reader::Transcript {
+            *hidden = is_hidden && !waiting.has(index);
+            is_any_hidden |= *hidden;
+            if !*hidden || reader == Reader::Transcript {
                 items.push(Item::Event(index));
             }
         }
         add_summaries(&mut items, &placed, marks.len());
-        let mut summarised = Vec::new();
+        let mut view = Self { items, first_waiting, ..Self::default() };
         if is_any_hidden {
             let sources = Sources { marks, live: &live };
-            let (with_calls, recovered) = recover(&items, &hidden, &sources, calls);
+            let (with_calls, recovered) = recover(&view.items, &hidden, &sources, calls);
             if reader != Reader::Transcript {
-                return Self { items: with_calls, summarised };
-            }
-            for (index, (hidden, recovered)) in hidden.iter().zip(recovered).enumerate() {
-                if *hidden && !recovered {
-                    summarised.push(index);
+                view.items = with_calls;
+            } else {
+                for (index, (hidden, recovered)) in hidden.iter().zip(recovered).enumerate() {
+                    if *hidden && !recovered {
+                        view.summarised.push(index);
+                    }
                 }
             }
         }
-        Self { items, summarised }
+        if reader == Reader::Framework {
+            (view.items, view.changes) = pair(view.items, marks, calls, &waiting);
+        }
+        view
     }
 }
 

@@ -5,8 +5,8 @@ for each line {"transcript": ids, "summarised": ids, "model": ids, "contexts": [
 
 "transcript" is `_apply_rewinds` without markers. "contexts" are the events that `_get_contents` keeps for an agent, and
 the texts that the model gets of them. "model" applies Python's compaction once for all agents: only compactions
-without branch and scope count, and only events with content and without scope are hidden. A summary's id is that of its
-compaction behind "adk-view:".
+without branch and scope count, and only events with content and without scope are hidden. Calls without a response and
+responses without a call are dropped. A summary's id is that of its compaction behind "adk-view:".
 """
 
 import json
@@ -19,6 +19,8 @@ from google.adk.events.event import Event
 from google.adk.flows.llm_flows.context import _contents
 from google.adk.flows.llm_flows.context._compaction import _process_compaction_events
 from google.adk.flows.llm_flows.context._compaction import _recover_compacted_function_calls
+from google.adk.flows.llm_flows.tools._rearranger import drop_orphaned_function_calls
+from google.adk.flows.llm_flows.tools._rearranger import drop_orphaned_function_responses
 
 warnings.simplefilter('ignore')
 logging.disable()
@@ -65,6 +67,10 @@ def counts(event):
   return not event.branch if event.actions.compaction else bool(event.content)
 
 
+def is_question(event):
+  return any(call.name.startswith('adk_request_') for call in event.get_function_calls())
+
+
 def answer(events, contexts):
   live = _apply_rewinds(events)
   transcript = [event for event in live if not event.actions.compaction]
@@ -78,6 +84,9 @@ def answer(events, contexts):
   whole = sorted(kept + [event for event in transcript if id(event) in others], key=lambda event: at[id(event)])
   model = _recover_compacted_function_calls(whole, live) if any(event.actions.compaction for event in counted) else transcript
   recovered = {event.id for event in model}
+  paired = {event.id for event in drop_orphaned_function_calls(drop_orphaned_function_responses(model))}
+  # Python drops the framework's questions before it looks for calls without a response.
+  model = [event for event in model if event.id in paired or is_question(event)]
   return {
       'transcript': [event.id for event in transcript],
       'summarised': [event.id for event in transcript if event.id in hidden and event.id not in recovered],

@@ -22,11 +22,11 @@ const TURNS = 40;
 
 /** Gives out the last events and nothing more, as a cap without any care would. */
 class Careless extends InMemorySessionService {
-  readonly #config: { numRecentEvents: number };
+  readonly #config: { numRecentEvents: number; view: 'raw' };
 
   constructor(numRecentEvents: number) {
     super();
-    this.#config = { numRecentEvents };
+    this.#config = { numRecentEvents, view: 'raw' };
   }
 
   override getSession(request: Parameters<InMemorySessionService['getSession']>[0]) {

@@ -1,5 +1,6 @@
 // All reads of a session with a view: whole, by windows, by pages, and by a handle into which the rest is merged. It
 // needs nothing of Node, so pages run it too.
+import { pairedStart } from '../../../js/history/calls/call_pairs.js';
 import type {
   CompositeSessionKey,
   Event,
@@ -96,7 +97,12 @@ export function expectedReads(vector: Vector, which: Prefixes): Reads {
     reads[`${view}, last 0`] = [];
     reads[`${view}, count`] = [String(ids.length)];
     for (const count of COUNTS) {
-      reads[`${view}, last ${count}`] = ids.slice(-count);
+      const stored = ids.map((id) => events.find((event) => event.id === id)!);
+      const start = Math.max(0, ids.length - count);
+      // No window for models begins between a call and its response.
+      reads[`${view}, last ${count}`] = ids.slice(
+        view === 'model' ? pairedStart(stored, start) : start,
+      );
       reads[`${view}, last ${count} and older`] = ids;
       reads[`${view}, pages of ${count}, asc`] = ids;
       reads[`${view}, pages of ${count}, desc`] = ids.toReversed();

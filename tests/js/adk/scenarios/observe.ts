@@ -18,8 +18,10 @@ export async function observe(
 ): Promise<Observation> {
   const saw = await scenario.run(new Stage(framework, sessionService));
   const stored: unknown[] = [];
+  // All that is stored, also what an agent does not get. The framework's own services know no views.
+  const config: object = { view: 'raw' };
   for (const session of scenario.sessions ?? [key]) {
-    stored.push((await sessionService.getSession(session)) ?? null);
+    stored.push((await sessionService.getSession({ ...session, config })) ?? null);
   }
   return withoutChance({ saw, stored });
 }

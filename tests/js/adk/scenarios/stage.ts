@@ -125,8 +125,10 @@ export class Stage {
     return all(events);
   }
 
+  /** All that is stored, also what an agent does not get. The framework's own services know no views. */
   async stored(session: CompositeSessionKey = key): Promise<Session> {
-    const found = await this.sessionService.getSession(session);
+    const config: object = { view: 'raw' };
+    const found = await this.sessionService.getSession({ ...session, config });
     if (found === undefined) throw new Error(`there is no session ${JSON.stringify(session)}`);
     return found;
   }

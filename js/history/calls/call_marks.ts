@@ -1,0 +1,146 @@
+/** What the rules for function calls need to know of events; see `src/core/history/calls.rs`. */
+import { isPlainObject } from '../../json/rules.js';
+import type { FunctionCall, Part } from '../../model/event/content.js';
+import type { Event } from '../../model/event/event.js';
+import { partsOf } from '../../model/event/parts.js';
+import type { PackedMarks } from '../../wasm/core.js';
+import { CALL_FLAGS, EVENT_FLAGS, NO_ID } from '../../wasm/protocol.js';
+
+/** A part with a function call or a response. */
+export interface CallPart {
+  /** The index of its event. */
+  readonly event: number;
+  readonly part: Part;
+}
+
+/** The marks of the calls of a history, and the parts that they stand for. */
+export interface CallMarks extends Pick<PackedMarks, 'events' | 'calls' | 'responses' | 'pauses'> {
+  readonly callParts: readonly CallPart[];
+  readonly responseParts: readonly CallPart[];
+}
+
+/** The framework's own calls, by which an agent asks the user. */
+const QUESTION = /^adk_request_/;
+/** google-adk's code of an event that answers the calls of a run that was stopped. */
+const ABORTED = 'INVOCATION_ABORTED';
+/** google-adk's status of a node that waits for an answer. */
+const WAITING: readonly unknown[] = [4, 'waiting', 'WAITING'];
+
+/** Returns whether an event has a function call or a response. */
+export function hasCallParts(event: Event): boolean {
+  return partsOf(event).some(({ functionCall, functionResponse }) => {
+    return isPlainObject(functionCall) || isPlainObject(functionResponse);
+  });
+}
+
+/**
+ * Makes the marks of calls.
+ *
+ * @param numberOf returns the number of a name; equal names have equal numbers
+ */
+export function callMarksOf(
+  events: readonly Event[],
+  numberOf: (name: unknown) => number,
+): CallMarks {
+  const traits: number[] = [];
+  const calls: number[] = [];
+  const responses: number[] = [];
+  const pauses: number[] = [];
+  const callParts: CallPart[] = [];
+  const responseParts: CallPart[] = [];
+  const optional = (id: unknown): number => (isId(id) ? numberOf(id) : NO_ID);
+  events.forEach((event, at) => {
+    const given: unknown = event.content?.parts;
+    let otherParts = Array.isArray(given) ? given.length : 0;
+    for (const part of partsOf(event)) {
+      const { functionCall, functionResponse } = part;
+      if (isPlainObject(functionCall)) {
+        const { id } = functionCall as FunctionCall;
+        calls.push(at, optional(id), optional(subjectOf(functionCall)), callFlags(event, part));
+        callParts.push({ event: at, part });
+        otherParts -= 1;
+      } else if (isPlainObject(functionResponse) && isId(functionResponse.id)) {
+        responses.push(at, numberOf(functionResponse.id));
+        responseParts.push({ event: at, part });
+        otherParts -= 1;
+      }
+    }
+    traits.push(eventFlags(event, otherParts > 0), numberOf(event.author));
+    const isWaiting = waitsAtNode(event);
+    if (isWaiting !== undefined) {
+      pauses.push(at, numberOf(pathOf(event) ?? event.author), isWaiting ? 1 : 0);
+    }
+  });
+  return {
+    events: Uint32Array.from(traits),
+    calls: Uint32Array.from(calls),
+    responses: Uint32Array.from(responses),
+    pauses: Uint32Array.from(pauses),
+    callParts,
+    responseParts,
+  };
+}
+
+function isId(id: unknown): id is string {
+  return typeof id === 'string' && id !== '';
+}
+
+function callFlags(
+  { longRunningToolIds }: Event,
+  { functionCall, thoughtSignature }: Part,
+): number {
+  const { id, name } = functionCall ?? {};
+  const isLongRunning =
+    isId(id) && Array.isArray(longRunningToolIds) && longRunningToolIds.includes(id);
+  return (
+    (isQuestion(name) ? CALL_FLAGS.question : 0) |
+    (isLongRunning ? CALL_FLAGS.longRunning : 0) |
+    (isId(thoughtSignature) ? CALL_FLAGS.signed : 0)
+  );
+}
+
+function isQuestion(name: unknown): boolean {
+  return typeof name === 'string' && QUESTION.test(name);
+}
+
+/** Returns the id of the call that a question of the framework is about. Both languages' names occur. */
+function subjectOf({ name, args }: FunctionCall): unknown {
+  if (!isQuestion(name) || !isPlainObject(args)) return undefined;
+  const original = args.originalFunctionCall ?? args.original_function_call;
+  if (isPlainObject(original)) return original.id;
+  return args.functionCallId ?? args.function_call_id;
+}
+
+function eventFlags(event: Event, hasOtherParts: boolean): number {
+  const { author, content, errorCode, actions } = event;
+  const parts = partsOf(event);
+  const isText = parts.some(({ text }) => isId(text)) && !parts.some((part) => part.functionCall);
+  const isTextReply = author !== 'user' && content?.role === 'model' && isText;
+  const asked: unknown[] = [
+    actions?.requestedToolConfirmations as unknown,
+    actions?.requestedAuthConfigs as unknown,
+  ];
+  const isAsking = asked.some((asked) => isPlainObject(asked) && Object.keys(asked).length > 0);
+  return (
+    (author === 'user' ? EVENT_FLAGS.byUser : 0) |
+    (errorCode === ABORTED ? EVENT_FLAGS.abort : 0) |
+    (pathOf(event) === undefined ? 0 : EVENT_FLAGS.ofNode) |
+    (isTextReply ? EVENT_FLAGS.textReply : 0) |
+    (isAsking ? EVENT_FLAGS.asking : 0) |
+    (hasOtherParts ? EVENT_FLAGS.otherParts : 0)
+  );
+}
+
+function pathOf({ nodeInfo }: Event): string | undefined {
+  const path: unknown = isPlainObject(nodeInfo) ? nodeInfo.path : undefined;
+  return isId(path) ? path : undefined;
+}
+
+/** Returns whether a node of an event's workflow waits; `undefined` if the event does not say. */
+function waitsAtNode({ actions }: Event): boolean | undefined {
+  const { agentState, endOfAgent } = (actions ?? {}) as object as Readonly<Record<string, unknown>>;
+  if (endOfAgent === true) return false;
+  const nodes = isPlainObject(agentState) ? agentState.nodes : undefined;
+  if (!isPlainObject(nodes)) return undefined;
+  return Object.values(nodes).some((node) => isPlainObject(node) && WAITING.includes(node.status));
+}

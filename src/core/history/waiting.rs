@@ -1,0 +1,184 @@
+//! Invocations that wait for somebody: no compaction hides their events.
+
+use super::calls::{Calls, LatestCalls};
+use super::{Kind, Mark};
+
+/// What waits in a history.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    /// Whether an event belongs to an invocation that waits. Empty if nothing waits.
+    events: Vec<bool>,
+    /// The open calls, and the calls that open questions are about.
+    calls: Vec<usize>,
+}
+
+impl Waiting {
+    /// An invocation waits if one of its calls is open: a long-running one or a question of the framework,
+    /// which neither the user nor the end of a stopped run has answered. The answer to a question counts
+    /// once an agent has said something after it: until then a run has yet to read what was asked. An
+    /// invocation also waits if a node of its workflow says so.
+    pub fn new(marks: &[Mark], live: &[bool], calls: &Calls<'_>) -> Self {
+        let open = open_calls(live, calls);
+        let pauses = waiting_pauses(live, calls);
+        let mut waiting = Self { events: Vec::new(), calls: open };
+        if waiting.calls.is_empty() && pauses.is_empty() {
+            return waiting;
+        }
+        let event_of = |call: &usize| calls.calls.get(*call).map(|call| call.event as usize);
+        let mut sources: Vec<usize> = waiting.calls.iter().filter_map(event_of).collect();
+        sources.extend(pauses);
+        let mut invocations = Numbers::default();
+        waiting.events = vec![false; marks.len()];
+        for event in sources {
+            if let Some(is_waiting) = waiting.events.get_mut(event) {
+                *is_waiting = true;
+            }
+            if let Some(invocation) = marks.get(event).and_then(|mark| mark.invocation) {
+                invocations.insert(invocation);
+            }
+        }
+        add_earlier_runs(marks, live, calls, &mut invocations);
+        for (mark, is_waiting) in marks.iter().zip(&mut waiting.events) {
+            *is_waiting |= mark.invocation.is_some_and(|number| invocations.has(number));
+        }
+        for (is_waiting, is_live) in waiting.events.iter_mut().zip(live) {
+            *is_waiting &= is_live;
+        }
+        waiting
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// Whether an event belongs to an invocation that waits.
+    pub fn has(&self, event: usize) -> bool {
+        self.events.get(event) == Some(&true)
+    }
+
+    /// Whether a call is open, or an open question is about it.
+    pub fn has_call(&self, call: usize) -> bool {
+        self.calls.contains(&call)
+    }
+
+    /// Returns the earliest of these events up to a time.
+    pub fn earliest_until(&self, marks: &[Mark], time: f64) -> Option<usize> {
+        let events = marks.iter().enumerate().filter(|(index, mark)| {
+            let is_event = matches!(mark.kind, Kind::Fixed | Kind::Content { .. });
+            is_event && mark.time <= time && self.has(*index)
+        });
+        let earliest = events.min_by(|(_, one), (_, other)| one.time.total_cmp(&other.time));
+        earliest.map(|(index, _)| index)
+    }
+}
+
+/// Returns the calls that are open, and those that open questions are about.
+fn open_calls(live: &[bool], calls: &Calls<'_>) -> Vec<usize> {
+    if !calls.calls.iter().any(|call| call.may_wait()) {
+        return Vec::new();
+    }
+    let is_live = |event: u32| live.get(event as usize) == Some(&true);
+    let is_by_agent =
+        |(event, is_live): &(usize, &bool)| **is_live && !calls.event(*event).is_by_user;
+    let last_by_agent = live.iter().enumerate().rev().find(is_by_agent);
+    let unread_from = last_by_agent.map_or(0, |(event, _)| event as u32);
+    let (mut open, mut latest) = (LatestCalls::default(), LatestCalls::default());
+    let mut about = Vec::new();
+    let mut responses = calls.responses.iter().peekable();
+    let mut close = |open: &mut LatestCalls, before: u32| {
+        while let Some(response) = responses.next_if(|response| response.event < before) {
+            let traits = calls.event(response.event as usize);
+            let is_question = open
+                .get(response.id)
+                .and_then(|call| calls.calls.get(call))
+                .is_some_and(|call| call.is_question);
+            let is_unread = is_question && response.event >= unread_from;
+            let is_answer = traits.is_abort || (traits.is_by_user && !is_unread);
+            if is_answer && is_live(response.event) {
+                open.set(response.id, None);
+            }
+        }
+    };
+    for (index, call) in calls.calls.iter().enumerate() {
+        close(&mut open, call.event);
+        let Some(id) = call.id.filter(|_| is_live(call.event)) else { continue };
+        if calls.event(call.event as usize).is_by_user {
+            continue;
+        }
+        latest.set(id, Some(index));
+        if !call.may_wait() {
+            continue;
+        }
+        open.set(id, Some(index));
+        if let Some(original) = call.about.and_then(|id| latest.get(id)) {
+            about.push((index, original));
+        }
+    }
+    close(&mut open, u32::MAX);
+    let mut found: Vec<usize> = open.calls().collect();
+    for (question, original) in about {
+        if found.contains(&question) {
+            found.push(original);
+        }
+    }
+    found
+}
+
+/// Returns the events whose workflow waits at a node.
+fn waiting_pauses(live: &[bool], calls: &Calls<'_>) -> Vec<usize> {
+    let mut latest = LatestCalls::default();
+    for pause in calls.pauses {
+        let event = pause.event as usize;
+        if live.get(event) == Some(&true) {
+            latest.set(pause.node, pause.is_waiting.then_some(event));
+        }
+    }
+    latest.calls().collect()
+}
+
+/// Adds the runs of a workflow before one that waits, if each of them had stopped to ask: `@google/adk`
+/// gives each answer an invocation of its own, and reads what the nodes did from all of them.
+fn add_earlier_runs(marks: &[Mark], live: &[bool], calls: &Calls<'_>, waiting: &mut Numbers) {
+    let mut runs: Vec<(u32, bool)> = Vec::new();
+    let mut last = None;
+    for (event, (mark, is_live)) in marks.iter().zip(live).enumerate() {
+        if !is_live {
+            continue;
+        }
+        last = mark.invocation.or(last);
+        let Some(invocation) = last.filter(|_| calls.event(event).is_of_node) else { continue };
+        let has_asked = calls.calls_of(event).any(|(_, call)| call.is_question);
+        match runs.last_mut() {
+            Some((run, is_paused)) if *run == invocation => *is_paused |= has_asked,
+            _ => runs.push((invocation, has_asked)),
+        }
+    }
+    let mut is_continued = false;
+    for (invocation, is_paused) in runs.into_iter().rev() {
+        if is_continued && is_paused {
+            waiting.insert(invocation);
+        }
+        is_continued = waiting.has(invocation);
+    }
+}
+
+/// A set of numbers.
+#[derive(Default)]
+struct Numbers(Vec<bool>);
+
+impl Numbers {
+    fn insert(&mut self, number: u32) {
+        let slot = number as usize;
+        if slot >= self.0.len() {
+            self.0.resize(slot + 1, false);
+        }
+        if let Some(is_in) = self.0.get_mut(slot) {
+            *is_in = true;
+        }
+    }
+
+    fn has(&self, number: u32) -> bool {
+        self.0.get(number as usize) == Some(&true)
+    }
+}
