@@ -20,7 +20,7 @@ export interface CallMarks extends Pick<PackedMarks, 'events' | 'calls' | 'respo
 }
 
 /** The framework's own calls, by which an agent asks the user. */
-const QUESTION = /^adk_request_/;
+const QUESTION = 'adk_request_';
 /** google-adk's code of an event that answers the calls of a run that was stopped. */
 const ABORTED = 'INVOCATION_ABORTED';
 /** google-adk's status of a node that waits for an answer. */
@@ -100,7 +100,7 @@ function callFlags(
 }
 
 function isQuestion(name: unknown): boolean {
-  return typeof name === 'string' && QUESTION.test(name);
+  return typeof name === 'string' && name.startsWith(QUESTION);
 }
 
 /** Returns the id of the call that a question of the framework is about. Both languages' names occur. */
@@ -116,10 +116,7 @@ function eventFlags(event: Event, hasOtherParts: boolean): number {
   const parts = partsOf(event);
   const isText = parts.some(({ text }) => isId(text)) && !parts.some((part) => part.functionCall);
   const isTextReply = author !== 'user' && content?.role === 'model' && isText;
-  const asked: unknown[] = [
-    actions?.requestedToolConfirmations as unknown,
-    actions?.requestedAuthConfigs as unknown,
-  ];
+  const asked: unknown[] = [actions?.requestedToolConfirmations, actions?.requestedAuthConfigs];
   const isAsking = asked.some((asked) => isPlainObject(asked) && Object.keys(asked).length > 0);
   return (
     (author === 'user' ? EVENT_FLAGS.byUser : 0) |

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { isDeepStrictEqual } from 'node:util';
 
 import SqliteDatabase from 'better-sqlite3';
 import { mapStorage } from '../../../examples/map_storage.js';
