@@ -172,14 +172,15 @@ export function describe_missing(text: string, positions: Uint32Array | number[]
 export function has_room(bytes: number): boolean;
 
 /**
- * Computes a view. `marks` has [`MARK`] numbers for each event; `calls` and `responses` have an event
- * and the number of an id for each function call and response, in order.
+ * Computes a view. `marks` has [`MARK`] numbers for each event, `events` has [`EVENT`]; the other lists
+ * have the numbers of each function call, response and pause, in order.
  *
- * Returns the number of items, then of each item two numbers: the event and 0; or the compaction of a
- * summary, and 1 if no agent's event is hidden by it, else the index of the last one plus 2. After the
- * items come the summarised events.
+ * Returns four numbers: of items, of summarised events, of changed parts, and the first event that waits
+ * plus 1 or 0. Then of each item two numbers: the event and 0; or the compaction of a summary, and 1 if
+ * no agent's event is hidden by it, else the index of the last one plus 2. Then the summarised events.
+ * Then of each changed part 0 for a call or 1 for a response, its index, and the suffix of its id.
  */
-export function history_view(marks: Float64Array | number[], calls: Uint32Array | number[], responses: Uint32Array | number[], reader: number): Uint32Array;
+export function history_view(marks: Float64Array | number[], events: Uint32Array | number[], calls: Uint32Array | number[], responses: Uint32Array | number[], pauses: Uint32Array | number[], reader: number): Uint32Array;
 
 /**
  * Merges a state with those of its user and its app into one JSON object, with prefixes. `record`

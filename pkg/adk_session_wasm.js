@@ -763,38 +763,47 @@ export function has_room(bytes) {
 }
 
 /**
- * Computes a view. `marks` has [`MARK`] numbers for each event; `calls` and `responses` have an event
- * and the number of an id for each function call and response, in order.
+ * Computes a view. `marks` has [`MARK`] numbers for each event, `events` has [`EVENT`]; the other lists
+ * have the numbers of each function call, response and pause, in order.
  *
- * Returns the number of items, then of each item two numbers: the event and 0; or the compaction of a
- * summary, and 1 if no agent's event is hidden by it, else the index of the last one plus 2. After the
- * items come the summarised events.
+ * Returns four numbers: of items, of summarised events, of changed parts, and the first event that waits
+ * plus 1 or 0. Then of each item two numbers: the event and 0; or the compaction of a summary, and 1 if
+ * no agent's event is hidden by it, else the index of the last one plus 2. Then the summarised events.
+ * Then of each changed part 0 for a call or 1 for a response, its index, and the suffix of its id.
  * @param {Float64Array | number[]} marks
+ * @param {Uint32Array | number[]} events
  * @param {Uint32Array | number[]} calls
  * @param {Uint32Array | number[]} responses
+ * @param {Uint32Array | number[]} pauses
  * @param {number} reader
  * @returns {Uint32Array}
  */
-export function history_view(marks, calls, responses, reader) {
-    const val4 = +reader;
-    let ptr0, len0, ptr1, len1, ptr2, len2;
+export function history_view(marks, events, calls, responses, pauses, reader) {
+    const val6 = +reader;
+    let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4;
     try {
         ptr0 = passArrayF64ToWasm0(marks, wasm.__wbindgen_malloc);
         len0 = WASM_VECTOR_LEN;
-        ptr1 = passArray32ToWasm0(calls, wasm.__wbindgen_malloc);
+        ptr1 = passArray32ToWasm0(events, wasm.__wbindgen_malloc);
         len1 = WASM_VECTOR_LEN;
-        ptr2 = passArray32ToWasm0(responses, wasm.__wbindgen_malloc);
+        ptr2 = passArray32ToWasm0(calls, wasm.__wbindgen_malloc);
         len2 = WASM_VECTOR_LEN;
+        ptr3 = passArray32ToWasm0(responses, wasm.__wbindgen_malloc);
+        len3 = WASM_VECTOR_LEN;
+        ptr4 = passArray32ToWasm0(pauses, wasm.__wbindgen_malloc);
+        len4 = WASM_VECTOR_LEN;
     } catch (e) {
+        if (ptr4) { wasm.__wbindgen_free(ptr4, len4 * 4, 4); }
+        if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 4, 4); }
         if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 4, 4); }
         if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 4, 4); }
         if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 8, 8); }
         throw e;
     }
-    const ret = wasm.history_view(ptr0, len0, ptr1, len1, ptr2, len2, val4);
-    var v5 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
+    const ret = wasm.history_view(ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, val6);
+    var v7 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
     wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
-    return v5;
+    return v7;
 }
 
 /**

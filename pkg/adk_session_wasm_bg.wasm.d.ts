@@ -15,7 +15,7 @@ export const corewrite_update: (a: number, b: number, c: number, d: number, e: n
 export const delete_database: (a: number, b: number, c: number) => [number, number, number];
 export const describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
 export const has_room: (a: number) => number;
-export const history_view: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number];
+export const history_view: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => [number, number];
 export const merge_states: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number, number];
 export const same_json: (a: number, b: number, c: number, d: number) => number;
 export const scan_template: (a: number, b: number) => [number, number];
