@@ -9,6 +9,7 @@ import type {
   GetSessionRequest,
   RevisionCheck,
 } from '../model/session.js';
+import { CORE } from '../model/initial_state.js';
 import type { HistoryView } from '../model/values/history_view.js';
 import type {
   ListSessionsPageRequest,
@@ -197,6 +198,11 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       this.#service = service;
       this.#rules = rules;
       this.#view = view;
+    }
+
+    /** Histories are computed where the wrapped service computes them. */
+    get [CORE](): unknown {
+      return (this.#service as { readonly [CORE]?: unknown })[CORE];
     }
 
     get storage(): StorageInfo {

@@ -22,14 +22,22 @@ import { isViewSummary } from '../model/event/view_summary.js';
 import type { ReaderParts, SessionReader } from '../read/session_reader.js';
 import type { Appended, Backend } from '../storage/backend.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { Computed, HandlePosition } from '../wasm/appends.js';
+import {
+  type Computed,
+  firstTitle,
+  type HandlePosition,
+  type TitleChange,
+} from '../wasm/appends.js';
 import type { StalePolicy } from '../wasm/protocol.js';
 import type { StateWriter } from './state_writer.js';
 import type { HandleAppend } from './waiting_calls.js';
 
 /** The members of a request to append, besides its events. */
 type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision' | 'expectedEvents'> &
-  StorageCall;
+  StorageCall & {
+    /** The public types of requests do not show it. */
+    readonly titleChange?: TitleChange | undefined;
+  };
 
 /** An append through a handle that a client in another process holds. */
 export interface RemoteAppend
@@ -90,10 +98,11 @@ export class Appender {
    *   streamed answer, which is not stored.
    */
   append(
-    { session: given, expectedRevision, expectedEvents, signal, onRetry }: HandleRequest,
+    { session: given, expectedRevision, expectedEvents, titleChange, ...call }: HandleRequest,
     newEvents: readonly NewEvent[],
     facts?: CallFacts,
   ): MaybePromise<readonly EventToStore[]> {
+    const { signal, onRetry } = call;
     const session = snapshotHandle(given);
     const expected = optionalCount('expectedRevision', expectedRevision);
     // The snapshots set the missing members.
@@ -116,6 +125,7 @@ export class Appender {
       events: taken,
       expectedRevision: expected,
       expectedEvents: takeExpectedEvents(expectedEvents, ids),
+      titleChange,
       signal,
       onRetry,
     };
@@ -192,7 +202,7 @@ export class Appender {
         stale: 'append',
         expectedRevision: undefined,
         events,
-        firstTitle: undefined,
+        titleChange: undefined,
         compute: computation?.run,
         signal,
         onRetry,
@@ -228,7 +238,8 @@ export class Appender {
     const key = { appName, userId, sessionId };
     const reduced = withoutSuperseded(session, events, writer);
     const position = remote?.position ?? positionFor(session, record, reduced);
-    const firstTitle = events.find(({ title }) => title !== undefined)?.title ?? remote?.firstTitle;
+    const title = events.find(({ title }) => title !== undefined)?.title ?? remote?.firstTitle;
+    const titleChange = append.titleChange ?? firstTitle(title);
     return {
       request: {
         key,
@@ -237,7 +248,7 @@ export class Appender {
         expectedRevision,
         expectedEvents,
         events: reduced.map(({ snapshot }) => snapshot),
-        firstTitle,
+        titleChange,
         compute: undefined,
         signal,
         onRetry,
@@ -249,7 +260,7 @@ export class Appender {
           updateHandle(session, record, reduced, stale, appended, writer);
         } else remote.receive(appended);
         if (removesNull) removeNulls(session);
-        if (firstTitle !== undefined) record.isTitled = true;
+        if (titleChange !== undefined) record.isTitled = true;
         feed.publishAppended(key, appended, reduced.length);
       },
     };

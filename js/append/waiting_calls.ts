@@ -5,7 +5,7 @@ import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import type { StorageOperation } from '../model/diagnostic.js';
 import type { ExpectedEvents } from '../model/session.js';
 import type { Appended } from '../storage/backend.js';
-import type { HandlePosition } from '../wasm/appends.js';
+import type { HandlePosition, TitleChange } from '../wasm/appends.js';
 import type { AppendRules } from './append_rules.js';
 import type { EventToStore } from './event_to_store.js';
 
@@ -58,6 +58,8 @@ export interface HandleAppend {
   readonly signal: AbortSignal | undefined;
   /** Counts a retry for the call; see {@link StorageCall}. */
   readonly onRetry: (() => void) | undefined;
+  /** Absent: the events may give a first title. */
+  readonly titleChange?: TitleChange | undefined;
   /** Present if a client in another process holds the handle. The session only stands for it. */
   readonly remote?: RemoteHandle | undefined;
 }

@@ -1,5 +1,5 @@
 import { isFilled } from '../history/marks.js';
-import { appendRewind } from '../history/rewind.js';
+import { sendRewind } from '../history/rewind.js';
 import { readSession } from '../history/session_history.js';
 import { viewOf } from '../history/view.js';
 import type { Event, NewEvent } from '../model/event/event.js';
@@ -29,7 +29,7 @@ export async function appendAfter(
   const session = await readSession(service, key);
   const before = invocationAfter(session.events, parentId);
   if (before === undefined) await service.appendEvents({ session, events });
-  else await appendRewind(service, key, (found) => ({ before, ...inOrder(found.events, events) }));
+  else await sendRewind(service, key, { before: { invocationId: before } }, { events });
 }
 
 const lastMessageOf = (events: readonly Event[]): string | null =>
@@ -56,15 +56,3 @@ function invocationAfter(events: Event[], parentId: string | null): string | und
 }
 
 const isFirst = (event: Event): boolean => messagesOf([event]).messages.length > 0;
-
-/** Gives times to the marker and the events, later than those before: Google's programs order events by their times. */
-function inOrder(stored: readonly Event[], events: readonly NewEvent[]) {
-  const [first] = events;
-  const last = stored.at(-1)?.timestamp ?? 0;
-  const timestamp = Math.max(last + 1, (first?.timestamp ?? 0) - 1);
-  const timed = events.map((event, index) => ({
-    ...event,
-    timestamp: Math.max(event.timestamp ?? 0, timestamp + 1 + index),
-  }));
-  return { timestamp, events: timed };
-}

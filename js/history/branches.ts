@@ -3,30 +3,15 @@ import { requireService } from '../call/given_service.js';
 import type { Event } from '../model/event/event.js';
 import type { Abortable, CompositeSessionKey } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
+import {
+  type BranchAlternative,
+  type SessionBranches,
+  type TurnBranches,
+  verbsOf,
+} from '../storage/history_verbs.js';
 import { foldHistory } from './fold.js';
-import { compactedEndOf, compactionOf, isFilled } from './marks.js';
-import { readSession } from './session_history.js';
-
-/** One of several turns that follow the same history: the user edited a message, or regenerated its answer. */
-export interface BranchAlternative {
-  /** The invocation of the turn. */
-  invocationId: string;
-  /** Whether the turn is in the transcript now. */
-  isShown: boolean;
-  /**
-   * The branch for `switchBranch`, which shows the turn and what last followed it. Absent if no rewind has ended a branch
-   * with this turn.
-   */
-  branch?: string;
-}
-
-/** A place in the transcript where a session has several branches. */
-export interface TurnBranches {
-  /** The turn before this place; absent at the beginning. */
-  after?: string;
-  /** The alternatives, in the order in which they began. */
-  alternatives: BranchAlternative[];
-}
+import { compactedEndOf, compactionOf, isFilled, rewindTargetOf } from './marks.js';
+import { readSession, sessionKeyOf } from './session_history.js';
 
 /**
  * Lists where the transcript has other branches: the alternatives of each turn. A rewind ends a branch and deletes
@@ -58,9 +43,23 @@ export async function branches(
   service: SessionService,
   key: CompositeSessionKey & Abortable,
 ): Promise<TurnBranches[]> {
+  return (await readBranches(service, key)).places;
+}
+
+/** Reads the branches of a session, and which rewind was its last. */
+export async function readBranches(
+  service: SessionService,
+  request: CompositeSessionKey & Abortable,
+): Promise<SessionBranches> {
   requireService(service, ['getSession']);
-  const { events } = await readSession(service, takeRequest(key));
-  return branchesOf(events);
+  const taken = takeRequest(request);
+  const { signal } = taken;
+  const key = sessionKeyOf(taken);
+  const verbs = await verbsOf(service, { signal });
+  if (verbs !== undefined) return verbs.branches({ key, signal });
+  const { events } = await readSession(service, taken);
+  const last = events.findLast((event) => rewindTargetOf(event) !== undefined);
+  return { places: branchesOf(events), lastRewind: last?.invocationId };
 }
 
 /** A turn, as a node of a tree. Branches that begin with the same turns share these nodes. */

@@ -1,8 +1,18 @@
 import { invalid } from '../errors/invalid.js';
-import { requireObject } from '../errors/option_values.js';
+import { isSessionError } from '../errors/errors.js';
+import { requireText } from '../errors/option_values.js';
 import { takeRequest } from '../call/call.js';
 import { requireService } from '../call/given_service.js';
+
+import { isBlank, requireId } from '../model/values/ids.js';
+import { newEventId } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
+import {
+  type ForkEnd,
+  type ForkWrite,
+  type HistoryPlace,
+  verbsOf,
+} from '../storage/history_verbs.js';
 import type {
   Abortable,
   CompositeSessionKey,
@@ -12,9 +22,10 @@ import type {
 import type { SessionService } from '../model/session_service.js';
 import {
   firstOfInvocation,
-  type HistoryPlace,
   indexOfEvent,
+  sessionKeyOf,
   readSession,
+  takePlace,
 } from './session_history.js';
 import { statesAround } from './state_at.js';
 
@@ -40,6 +51,8 @@ export interface ForkRequest extends CompositeSessionKey, Abortable {
  *
  * Keys whose value at that place is not known are absent: the `unknownKeys` of `stateAt`.
  *
+ * Called again with the same `newSessionId` and place, it returns the session that the first call made.
+ *
  * @returns a handle on the new session
  * @throws SessionError (as a rejection) `not_found` for the session or the place; `already_exists`;
  *   `invalid_argument`; any error of `createSession`
@@ -61,34 +74,66 @@ export interface ForkRequest extends CompositeSessionKey, Abortable {
 export async function fork(service: SessionService, request: ForkRequest): Promise<Session> {
   requireService(service, ['getSession', 'createSession', 'sessionInfo']);
   const taken = takeRequest(request);
-  const { appName, userId, newSessionId: sessionId, title, signal } = taken;
-  const session = await readSession(service, taken);
-  const count = endOf(session.events, taken);
+  const { newSessionId, title, signal } = taken;
+  if (title !== undefined) requireText('title', title);
+  const write = { key: sessionKeyOf(taken), end: takeEnd(taken), title, signal };
+  const verbs = await verbsOf(service, { signal });
+  if (verbs === undefined) return computeFork(service, { ...write, newSessionId });
+  // A blank id stands for none, as in createSession.
+  const id = isBlank(newSessionId) ? newEventId() : requireId('newSessionId', newSessionId);
+  return verbs.fork({ ...write, newSessionId: id });
+}
+
+/** A fork that a service computes. It may draw the id itself. */
+interface ComputedFork extends Omit<ForkWrite, 'newSessionId'>, Abortable {
+  readonly newSessionId?: string | undefined;
+}
+
+/** Makes a fork over the public methods of a service. */
+export async function computeFork(
+  service: SessionService,
+  { key, newSessionId: sessionId, end, title, signal }: ComputedFork,
+): Promise<Session> {
+  const { appName, userId } = key;
+  const session = await readSession(service, { ...key, signal });
+  const count = endOf(session.events, end);
   const last = session.events[count - 1];
   // The storage applies the deltas of the events that count to this state.
   const { before, isInitialKnown } = await statesAround(service, session, 0, signal);
+  const parent = { sessionId: session.id, ...(last !== undefined && { eventId: last.id }) };
   const created: ImportedSessionRequest = {
     ...{ appName, userId, sessionId, title, signal },
-    parent: { sessionId: session.id, ...(last !== undefined && { eventId: last.id }) },
+    parent,
     state: Object.fromEntries(before),
     initialState: !isInitialKnown && count > 0 ? 'unknown' : undefined,
     events: session.events.slice(0, count),
     sharedState: 'keep',
   };
-  return service.createSession(created);
+  try {
+    return await service.createSession(created);
+  } catch (error) {
+    if (!isSessionError(error, 'already_exists') || sessionId === undefined) throw error;
+    const config = { view: 'raw' } as const;
+    const existing = await service.getSession({ appName, userId, sessionId, signal, config });
+    if (JSON.stringify(existing?.parent) !== JSON.stringify(parent)) throw error;
+    return existing!;
+  }
 }
 
-/** Returns how many events the new session has. */
-function endOf(events: readonly Event[], { at, before }: ForkRequest): number {
+/** Takes the end of a caller's request. */
+function takeEnd({ at, before }: ForkRequest): ForkEnd {
   if ((at === undefined) === (before === undefined)) {
     throw invalid('at', 'must be given, or before, but not both');
   }
-  const place = at ?? before!;
-  requireObject(at === undefined ? 'before' : 'at', place);
-  if ('eventId' in place) {
-    return indexOfEvent(events, place.eventId) + (at === undefined ? 0 : 1);
-  }
+  return at === undefined ? { before: takePlace('before', before!) } : { at: takePlace('at', at) };
+}
+
+/** Returns how many events the new session has. */
+function endOf(events: readonly Event[], end: ForkEnd): number {
+  const isAt = 'at' in end;
+  const place = isAt ? end.at : end.before;
+  if ('eventId' in place) return indexOfEvent(events, place.eventId) + (isAt ? 1 : 0);
   const first = firstOfInvocation(events, place.invocationId);
-  if (at === undefined) return first;
+  if (!isAt) return first;
   return events.findLastIndex(({ invocationId }) => invocationId === place.invocationId) + 1;
 }

@@ -4,9 +4,8 @@ import { takeOptions } from '../call/call.js';
 import type { Event } from '../model/event/event.js';
 import { historyItems } from '../wasm/core.js';
 import { agentFilter, type HistoryReader } from './agent_filter.js';
-import { liveEvents } from './live_events.js';
 import { isMarker, marksOf } from './marks.js';
-import { itemsOf, summaryEvent } from './view.js';
+import { itemsOf, liveEvents, summaryEvent } from './view.js';
 
 /**
  * Returns the events that google-adk for Python would show to an agent's model, for programs that call a model

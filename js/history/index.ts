@@ -8,12 +8,16 @@
  */
 export type { HistoryReader } from './agent_filter.js';
 export { branches } from './branches.js';
-export type { BranchAlternative, TurnBranches } from './branches.js';
 export { fork } from './fork.js';
 export type { ForkRequest } from './fork.js';
 export { historyView } from './history_view.js';
 export { rewind, switchBranch, undoRewind } from './rewind.js';
 export type { RewindRequest, RewindResult, SwitchBranchRequest } from './rewind.js';
-export type { HistoryPlace } from './session_history.js';
 export { stateAt } from './state_at.js';
-export type { HistoryState, StateAtRequest } from './state_at.js';
+export type { StateAtRequest } from './state_at.js';
+export type {
+  BranchAlternative,
+  HistoryPlace,
+  HistoryState,
+  TurnBranches,
+} from '../storage/history_verbs.js';

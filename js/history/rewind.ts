@@ -1,20 +1,23 @@
-import { isSessionError, SessionError } from '../errors/errors.js';
 import { takeRequest } from '../call/call.js';
 import { requireService } from '../call/given_service.js';
-import { createEvent, newEventId } from '../model/event/create_event.js';
+import { SessionError } from '../errors/errors.js';
+import { requireText } from '../errors/option_values.js';
+
 import type { Event, NewEvent } from '../model/event/event.js';
-import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
-import type { SessionService } from '../model/session_service.js';
-import { REMOVED } from '../state/scope.js';
-import type { StateShape } from '../state/state_shape.js';
-import { rewindTargetOf } from './marks.js';
+import { snapshotEvent } from '../model/event/snapshot.js';
+import { newEventId } from '../model/event/create_event.js';
 import {
-  firstOfInvocation,
   type HistoryPlace,
-  invocationAt,
-  readSession,
-} from './session_history.js';
-import { statesAround } from './state_at.js';
+  type RewindPlace,
+  type RewindWrite,
+  type Rewound,
+  verbsOf,
+} from '../storage/history_verbs.js';
+import type { Abortable, CompositeSessionKey } from '../model/session.js';
+import type { SessionService } from '../model/session_service.js';
+import { readBranches } from './branches.js';
+import { computeRewind, REWIND_METHODS } from './computed_rewind.js';
+import { sessionKeyOf, takePlace } from './session_history.js';
 
 /** The request of {@link rewind}. */
 export interface RewindRequest extends CompositeSessionKey, Abortable {
@@ -39,14 +42,13 @@ export interface RewindResult {
   unknownKeys: string[];
 }
 
-const METHODS = ['getSession', 'appendEvents', 'revisionOf', 'sessionInfo'] as const;
-
 /**
  * Undoes an invocation and everything after it: appends the marker that google-adk for Python appends. No event is
  * deleted. The state of the session goes back to what it was before the first event of the invocation. `user:` and
  * `app:` keys stay, and so do artifacts.
  *
- * If somebody appends meanwhile, the rewind is computed again and undoes those events too.
+ * If somebody appends meanwhile, the rewind is computed again and undoes those events too. Over HTTP the server
+ * computes it. If the title of the session is that of the first message shown, it follows that message.
  *
  * @throws SessionError (as a rejection) `not_found` for the session, the event or the invocation; `invalid_argument`
  *   for an event without `invocationId`; `unsupported` over `adk api_server`; any error of `appendEvent`
@@ -70,22 +72,8 @@ export async function rewind(
   service: SessionService,
   request: RewindRequest,
 ): Promise<RewindResult> {
-  const { event, unknownKeys } = await rewindSession(service, request);
-  return { event, unknownKeys };
-}
-
-/** Like {@link rewind}, but also returns a handle on the whole rewound session. */
-export async function rewindSession(
-  service: SessionService,
-  request: RewindRequest,
-): Promise<RewindResult & { readonly session: Session }> {
   const taken = takeRequest(request);
-  let rewound: Session | undefined;
-  const result = await appendRewind(service, taken, (session) => {
-    rewound = session;
-    return { before: invocationAt(session.events, 'before', taken.before) };
-  });
-  return { ...result, session: rewound! };
+  return resultOf(await sendRewind(service, taken, { before: takePlace('before', taken.before) }));
 }
 
 /**
@@ -98,95 +86,61 @@ export async function switchBranch(
   request: SwitchBranchRequest,
 ): Promise<RewindResult> {
   const taken = takeRequest(request);
-  return appendRewind(service, taken, ({ events }) => {
-    const isEnd = (event: Event): boolean =>
-      event.invocationId === taken.branch && rewindTargetOf(event) !== undefined;
-    if (events.some(isEnd)) return { before: taken.branch };
-    throw new SessionError('not_found', 'The session has no such branch; see branches().');
-  });
+  const { branch } = taken;
+  requireText('branch', branch);
+  return resultOf(await sendRewind(service, taken, { branch }));
 }
 
 /**
  * Undoes the last rewind and all events after it: switches to the branch that the rewind ended. A second call undoes the
  * first.
  *
- * @throws SessionError (as a rejection) `not_found` for the session, or if nothing was rewound; the errors of
- *   {@link rewind}
+ * @throws SessionError (as a rejection) `not_found` for the session, or if nothing was rewound; `stale_session` if
+ *   another rewind comes meanwhile; the errors of {@link rewind}
  */
 export async function undoRewind(
   service: SessionService,
   key: CompositeSessionKey & Abortable,
 ): Promise<RewindResult> {
-  return appendRewind(service, takeRequest(key), ({ events }) => {
-    const last = events.findLast((event) => rewindTargetOf(event) !== undefined);
-    if (last !== undefined) return { before: last.invocationId };
+  requireService(service, REWIND_METHODS);
+  const taken = takeRequest(key);
+  const { lastRewind } = await readBranches(service, taken);
+  if (lastRewind === undefined) {
     throw new SessionError('not_found', 'Nothing was rewound in this session.');
-  });
+  }
+  return resultOf(await sendRewind(service, taken, { undo: lastRewind }));
 }
 
-/** The events that a rewind appends. */
-export interface RewindPlan {
-  /** The first undone invocation. */
-  readonly before: string;
-  /** The time of the marker; default now. */
-  readonly timestamp?: number;
-  /** The events that follow the marker, stored with it in one step. */
-  readonly events?: readonly NewEvent[];
-}
-
-/**
- * Appends a rewind to the session. If others append meanwhile, it reads the session again and repeats that.
- *
- * @param planOf returns what to append; it gets the session with all its events
- */
-export async function appendRewind(
+/** Rewinds where the whole session is: by the service's backend, or here. */
+export async function sendRewind(
   service: SessionService,
   request: CompositeSessionKey & Abortable,
-  planOf: (session: Session) => RewindPlan,
-): Promise<RewindResult> {
-  requireService(service, METHODS);
+  place: RewindPlace,
+  { message, events }: Pick<RewindWrite, 'message' | 'events'> = {},
+): Promise<Rewound> {
+  requireService(service, REWIND_METHODS);
   const { signal } = request;
-  for (;;) {
-    const session = await readSession(service, request);
-    const expectedRevision = service.revisionOf(session);
-    if (expectedRevision === undefined) {
-      const message = `A session over ${service.storage.kind} has no revision, so it cannot be rewound.`;
-      throw new SessionError('unsupported', message);
-    }
-    const { before, timestamp, events = [] } = planOf(session);
-    const { stateDelta, unknownKeys } = await rewindDelta(service, session, before, signal);
-    const actions = { stateDelta, rewindBeforeInvocationId: before };
-    const invocationId = `e-${newEventId()}`;
-    const event = createEvent({ invocationId, author: 'user', timestamp, actions });
-    const appended = [event, ...events];
-    try {
-      await service.appendEvents({ session, events: appended, expectedRevision, signal });
-      return { event, unknownKeys };
-    } catch (error) {
-      if (!isSessionError(error) || error.code !== 'stale_session') throw error;
-    }
-  }
+  const marker = { id: newEventId(), invocationId: `e-${newEventId()}` };
+  const content =
+    message?.content && jsonEvent({ invocationId: '', content: message.content }).content;
+  const write: RewindWrite = {
+    ...{ key: sessionKeyOf(request), marker, place },
+    message: message && { ...message, content },
+    events: events?.map(jsonEvent),
+  };
+  const verbs = await verbsOf(service, { signal });
+  return verbs === undefined
+    ? computeRewind(service, { ...write, signal })
+    : verbs.rewind({ ...write, signal });
 }
 
-/** Returns the changes that take the state back to before an invocation. The stored marker has `null` for `REMOVED`. */
-async function rewindDelta(
-  service: SessionService,
-  session: Session,
-  invocationId: string,
-  signal: Abortable['signal'],
-): Promise<{ stateDelta: StateShape; unknownKeys: string[] }> {
-  const cut = firstOfInvocation(session.events, invocationId);
-  const around = await statesAround(service, session, cut, signal);
-  const { before, laterKeys } = around;
-  const current = new Map(Object.entries(session.state));
-  const changes = [...laterKeys]
-    .filter((key) => textIn(before, key) !== textIn(current, key))
-    .map((key) => [key, before.has(key) ? before.get(key) : REMOVED] as const);
-  const unknownKeys = changes.map(([key]) => key).filter((key) => around.unknownKeys.has(key));
-  return { stateDelta: Object.fromEntries(changes), unknownKeys };
+/** Returns an event as JSON says it, with an id: the request may be sent again. */
+function jsonEvent(event: NewEvent): Event {
+  // The snapshot sets the missing members.
+  const { text } = snapshotEvent({ ...event } as Event, Date.now, newEventId);
+  return JSON.parse(text) as Event;
 }
 
-/** Returns the JSON text of the value of a key; `undefined` if the state lacks the key. */
-function textIn(state: ReadonlyMap<string, unknown>, key: string): string | undefined {
-  return state.has(key) ? JSON.stringify(state.get(key)) : undefined;
+function resultOf({ event, unknownKeys }: Rewound): RewindResult {
+  return { event, unknownKeys };
 }

@@ -4,23 +4,13 @@ import { SessionError } from '../errors/errors.js';
 import { describeValue } from '../errors/describe.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import { EVENTS_PER_TASK as PAGE, pause } from '../call/pause.js';
-import { requireObject } from '../errors/option_values.js';
+import { requireObject, requireText } from '../errors/option_values.js';
 import { requireKey } from '../model/values/ids.js';
 import type { Event } from '../model/event/event.js';
+import type { HistoryPlace } from '../storage/history_verbs.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
 import { isFilled } from './marks.js';
-
-/** A place in a history: an event or an invocation. */
-export type HistoryPlace =
-  | {
-      /** The id of a stored event. */
-      readonly eventId: string;
-    }
-  | {
-      /** The id of an invocation that has events. */
-      readonly invocationId: string;
-    };
 
 /**
  * Reads a session with all its events, even if the service has the option `history`. A long history is read in pages.
@@ -66,6 +56,29 @@ async function readOlder(
   return newestFirst.slice(first + 1).reverse();
 }
 
+/** Takes a place of a caller: its known member alone. @throws SessionError `invalid_argument` */
+export function takePlace(name: string, place: HistoryPlace): HistoryPlace {
+  requireObject(name, place);
+  if ('eventId' in place) {
+    const { eventId } = place;
+    requireText(`${name}.eventId`, eventId);
+    return { eventId };
+  }
+  const { invocationId } = place;
+  requireText(`${name}.invocationId`, invocationId);
+  return { invocationId };
+}
+
+/** Returns the key of a request. @throws SessionError `invalid_argument` */
+export function sessionKeyOf({
+  appName,
+  userId,
+  sessionId,
+}: CompositeSessionKey): CompositeSessionKey {
+  requireKey({ appName, userId, sessionId });
+  return { appName, userId, sessionId };
+}
+
 /**
  * Returns the index of an event.
  *
@@ -83,7 +96,6 @@ export function indexOfEvent(events: readonly Event[], eventId: unknown): number
  * @throws SessionError `invalid_argument` for an event without an invocation, `not_found`
  */
 export function invocationAt(events: readonly Event[], name: string, place: HistoryPlace): string {
-  requireObject(name, place);
   if (!('eventId' in place)) return place.invocationId;
   const { invocationId } = events[indexOfEvent(events, place.eventId)]!;
   if (isFilled(invocationId)) return invocationId;

@@ -1,28 +1,18 @@
+import { requireText } from '../errors/option_values.js';
 import { takeRequest } from '../call/call.js';
 import { EVENTS_PER_TASK, pause } from '../call/pause.js';
 import { requireService } from '../call/given_service.js';
 import { readInitialState } from '../model/initial_state.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
-import type { StateShape } from '../state/state_shape.js';
+import { type HistoryState, verbsOf } from '../storage/history_verbs.js';
 import { applyDeltas, countedDeltas, isOwnKey, ownKeysOf } from './fold.js';
-import { indexOfEvent, readSession } from './session_history.js';
+import { indexOfEvent, readSession, sessionKeyOf } from './session_history.js';
 
 /** The request of {@link stateAt}. */
 export interface StateAtRequest extends CompositeSessionKey, Abortable {
   /** The state right after this event. */
   eventId: string;
-}
-
-/** The session's own state at a point of its history. */
-export interface HistoryState {
-  /** The state without `user:` and `app:` keys, which other sessions change too. */
-  state: StateShape;
-  /**
-   * Keys that the session may have been created with. The initial state is not known, and only events after that point,
-   * or undone ones, write them. They are not in `state`.
-   */
-  unknownKeys: string[];
 }
 
 /**
@@ -51,6 +41,11 @@ export async function stateAt(
 ): Promise<HistoryState> {
   requireService(service, ['getSession', 'sessionInfo']);
   const taken = takeRequest(request);
+  const { eventId, signal } = taken;
+  requireText('eventId', eventId);
+  const key = sessionKeyOf(taken);
+  const verbs = await verbsOf(service, { signal });
+  if (verbs !== undefined) return verbs.stateAt({ key, eventId, signal });
   const session = await readSession(service, taken);
   const count = indexOfEvent(session.events, taken.eventId) + 1;
   return stateAfter(service, session, count, taken.signal);

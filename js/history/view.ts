@@ -14,6 +14,7 @@ import {
   isMarker,
   marksOf,
   type Reading,
+  rewindTargetOf,
 } from './marks.js';
 
 /** A view of loaded events. */
@@ -77,6 +78,17 @@ export function viewOf(events: Event[], view: ComputedView): ViewedEvents {
     return isLate ? ({ ...event, endTime: waitingSince - 1 } as Event) : changed(event, index);
   });
   return { events: shownEvents, items, summarised, ...cutEventsOf(marks, changes) };
+}
+
+/** Returns the events without what rewinds have undone, and without the rewinds. Compactions remain. */
+export function liveEvents(events: readonly Event[]): readonly Event[] {
+  if (!events.some((event) => rewindTargetOf(event) !== undefined)) return events;
+  const marks = marksOf(events, {
+    counts: () => false,
+    visibilityOf: () => 'fixed',
+    rewindsOnly: true,
+  });
+  return historyItems(marks, 'transcript').items.map(({ event }) => events[event]!);
 }
 
 /** Returns the events of a view; `summaryOf` makes those of summaries, `shownAs` those of stored events. */

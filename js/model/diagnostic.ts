@@ -13,7 +13,7 @@ export interface CallDiagnostic {
   /** The `kind` of the service's storage, such as `'postgresql'`. */
   readonly storage: string;
   /** The method that was called. `open` of a service reports itself as `ping`. */
-  readonly method: MethodsWith<'isReported'>;
+  readonly method: MethodsWith<'isReported'> | 'rewind' | 'fork' | 'branches' | 'stateAt';
   /** Milliseconds from the call until it settled, including the wait for its turn. */
   readonly durationMs: number;
   /**

@@ -95,6 +95,11 @@ export class SessionReader {
     return this.#makeHandle<S>(key, created, parsed, window, description);
   }
 
+  /** Makes a handle on a fork, with all its events. */
+  openForked(key: CompositeSessionKey, forked: ReadSession): Session {
+    return this.#makeHandle(key, forked, forked.events, { isWhole: true }, forked);
+  }
+
   /**
    * Called after an append. With the option `history` or the view for models, adds the calls that the events answer, if the
    * handle lacks them.

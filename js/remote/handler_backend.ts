@@ -8,11 +8,11 @@ import { cursorText, readPlace } from '../read/cursor.js';
 import { LIST_CURSOR } from '../read/session_lists.js';
 import type { StorageDeleteUnchangedRequest } from '../storage/requests.js';
 import { isRevision } from '../storage/checked_rows.js';
-import type { StateOwner } from '../storage/scopes.js';
 import {
   NO_REVISIONS,
   type Appended,
   type AppendRequest,
+  type BackendHistory,
   type ChangesRequest,
   type CreatedSession,
   type CreateRequest,
@@ -41,14 +41,17 @@ import {
   storedEventsIn,
 } from './responses.js';
 import type { Query } from '../http/exchange.js';
+import { type Connection, type ReadResponse, type RemoteRequest } from './connection/connection.js';
 import {
-  type Connection,
-  pathOf,
-  type ReadResponse,
-  type RemoteRequest,
-} from './connection/connection.js';
-import { absentIfEmpty, bodyOf, createAt, listText, type ServerBackend } from './server_backend.js';
+  absentIfEmpty,
+  bodyOf,
+  createAt,
+  listText,
+  pathTo,
+  type ServerBackend,
+} from './server_backend.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
+import { handlerHistory } from './handler_history.js';
 import { askServerKind } from './version.js';
 
 /** The sessions that are asked for at once, the most that the handler gives. */
@@ -60,9 +63,11 @@ const HANDLE_EVENTS = '/handle/events';
 /** Sessions behind the handler of `adk-session-wasm/server`, which runs the rules. */
 export class HandlerBackend implements ServerBackend {
   readonly computesViews = true;
+  readonly history: BackendHistory;
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
+    this.history = handlerHistory(connection);
     this.#connection = connection;
   }
 
@@ -160,8 +165,10 @@ export class HandlerBackend implements ServerBackend {
   }
 
   async append(request: AppendRequest): Promise<Appended> {
-    const { key, position, stale, expectedRevision, expectedEvents, events, firstTitle } = request;
+    const { key, position, stale, expectedRevision, expectedEvents, events, titleChange } = request;
     if (request.compute !== undefined) throw noFunctions();
+    // The server itself makes the changes of titles that a rewind brings.
+    const firstTitle = titleChange?.from === '' ? titleChange.to : undefined;
     // A position that is not known is NaN, which becomes null.
     const body = bodyOf(
       { events: listText(events) },
@@ -232,16 +239,6 @@ export class HandlerBackend implements ServerBackend {
     const request = { method: 'GET', path, query, none: 'not_found' } as const;
     return this.#connection.request(request, call, read);
   }
-}
-
-/** Returns the path of a session, a user or an app, and of what is below it. */
-function pathTo(
-  { appName, userId, sessionId }: StateOwner & { readonly sessionId?: string },
-  end = '',
-): string {
-  const user = userId === undefined ? '' : pathOf('users', userId);
-  const session = sessionId === undefined ? '' : pathOf('sessions', sessionId);
-  return pathOf('apps', appName) + user + session + end;
 }
 
 /** Times are never negative, so an earlier time admits all events. */

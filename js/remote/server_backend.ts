@@ -7,7 +7,8 @@ import {
   type CreateRequest,
   type ReadSession,
 } from '../storage/backend.js';
-import type { Connection, ReadResponse } from './connection/connection.js';
+import type { StateOwner } from '../storage/scopes.js';
+import { type Connection, pathOf, type ReadResponse } from './connection/connection.js';
 import type { AgentRun } from './run/run_request.js';
 
 /** What one kind of server does. */
@@ -18,6 +19,16 @@ export interface ServerBackend extends Backend {
    * @param stopped fires when the caller wants no more events
    */
   run(run: AgentRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined>;
+}
+
+/** Returns the path of a session, a user or an app, and of what is below it. */
+export function pathTo(
+  { appName, userId, sessionId }: StateOwner & { readonly sessionId?: string },
+  end = '',
+): string {
+  const user = userId === undefined ? '' : pathOf('users', userId);
+  const session = sessionId === undefined ? '' : pathOf('sessions', sessionId);
+  return pathOf('apps', appName) + user + session + end;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { HostRequest, HostResponse } from '../model/host.js';
 import {
   AuthorizeFailure,
   requireRights,
-  type SessionAction,
+  type SessionAccess,
   type TakenRights,
 } from './rights/authorize.js';
 import type { WatchRequest } from '../model/notice.js';
@@ -40,7 +40,7 @@ import type { SessionService } from '../model/session_service.js';
 import { CORE } from '../model/initial_state.js';
 import type { ServiceCore } from '../service/service_core.js';
 import { shownResponse } from './routes/shown_response.js';
-import { REWIND_ROUTE } from './routes/rewind_route.js';
+import { HISTORY_ROUTES } from './routes/history_routes.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
 import { valueResponse } from './http/value_response.js';
@@ -75,7 +75,7 @@ const WATCH_ROUTE: Route = {
 
 const ROUTES: readonly Route[] = [
   ...SESSION_ROUTES,
-  REWIND_ROUTE,
+  ...HISTORY_ROUTES,
   ...EVENT_ROUTES,
   ...HANDLE_ROUTES,
   ...STATE_ROUTES,
@@ -189,9 +189,9 @@ class Handler {
     const limit = new TimeLimit(timeoutMs, ended);
     limit.follow(request.signal, ended);
     try {
-      const ask = (action: SessionAction): Promise<TakenRights> =>
-        raceSignal(limit.signal, requireRights(authorize, request, { ...access, action }));
-      const rights = await ask(access.action);
+      const ask = (more: Partial<SessionAccess>): Promise<TakenRights> =>
+        raceSignal(limit.signal, requireRights(authorize, request, { ...access, ...more }));
+      const rights = await ask({});
       if (route.run === undefined) return this.#watch(request, concerned);
       const { signal } = limit;
       const form = isOwnClient ? OWN_FORM : PYTHON_FORM;
@@ -203,7 +203,7 @@ class Handler {
         query: readParameters(query, known, form),
         body: members ? await readJsonObject(request, maxBodyBytes, knownMembers, signal) : {},
         rights,
-        requireAction: ask,
+        requireAccess: ask,
         isRunning: () => raceSignal(signal, isRunning?.(names) ?? false),
         maxEvents,
         signal,

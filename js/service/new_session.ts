@@ -3,7 +3,7 @@ import { invalidValue } from '../errors/invalid.js';
 import { requireOneOf } from '../errors/option_values.js';
 import { firstTitleOf } from '../model/event/auto_title.js';
 import { type Expiry, takeDescription, takeExpiry, takeParent } from '../model/description.js';
-import { requireId, requireUser } from '../model/values/ids.js';
+import { isBlank, requireId, requireUser } from '../model/values/ids.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { ImportedSessionRequest } from '../model/session.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
@@ -100,8 +100,4 @@ function eventsOf({ events }: { events?: unknown }): readonly never[] {
   if (events === undefined || events === null) return [];
   if (Array.isArray(events)) return [...(events as never[])];
   throw invalidValue('events', 'must be an array', events);
-}
-
-function isBlank(id: unknown): boolean {
-  return id === undefined || id === null || (typeof id === 'string' && id.trim() === '');
 }

@@ -9,6 +9,7 @@ import { takeAutoTitle } from '../model/event/auto_title.js';
 import { type Expiry, takeDescription, takeExpiry } from '../model/description.js';
 import { isId, requireId, requireKey, requireOwner, requireUser } from '../model/values/ids.js';
 import type {
+  Abortable,
   CompositeSessionKey,
   DeleteSessionRequest,
   GetSessionRequest,
@@ -18,6 +19,7 @@ import type {
   UpdateStateRequest,
 } from '../model/session.js';
 import type { StorageCall } from '../model/diagnostic.js';
+import type { ServiceHistory } from '../storage/history_verbs.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { StorageInfo } from '../model/storage_info.js';
 import { isRevision } from '../storage/checked_rows.js';
@@ -50,6 +52,7 @@ import { takeNewSession } from './new_session.js';
 import type { Computed } from '../wasm/appends.js';
 import type { DeletableSessions } from './delete_sessions.js';
 import { checkedClock, checkedIds } from './sources.js';
+import { serviceHistory } from './service_history.js';
 import { ServiceFeed } from '../watch/service_feed.js';
 
 /** The most rounds in which `getOrCreateSession` finds the key taken but reads no session. */
@@ -274,6 +277,13 @@ export class ServiceCore {
       if (!isThere) throw sessionNotFound(sessionId);
       this.feed.publishUpdated({ appName, userId, sessionId });
     });
+  }
+
+  /** Returns the verbs of histories, if the backend computes them. */
+  history({ signal }: Abortable): MaybePromise<ServiceHistory | undefined> {
+    this.calls.begin({ signal });
+    const history = this.callBackend(signal, (backend) => backend.history);
+    return after(history, (history) => history && serviceHistory(this, history));
   }
 
   open(call: StorageCall): MaybePromise<void> {

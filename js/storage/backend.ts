@@ -11,6 +11,7 @@ import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StoredEvents } from '../model/event_page.js';
 import type { HistoryView } from '../model/values/history_view.js';
+import type { HistoryVerbs } from './history_verbs.js';
 import type { SharedScope } from '../state/scope.js';
 import type { Append, Compute, NewSession } from '../wasm/appends.js';
 import type { ChangedRequest, ChangedRows } from './changed_rows.js';
@@ -262,6 +263,9 @@ export interface StateRequest extends BackendCall, StateOwner {
   readonly scope: SharedScope;
 }
 
+/** The verbs of histories. `fork` returns the new session with all its events. */
+export type BackendHistory = HistoryVerbs<ReadSession>;
+
 /** A deletion. */
 export type DeleteRequest = StorageDeleteRequest;
 
@@ -320,6 +324,11 @@ export interface Backend {
   delete(request: DeleteRequest): MaybePromise<Deletion>;
   /** Deletes a session if it has not changed since it was listed. */
   deleteUnchanged(request: StorageDeleteUnchangedRequest): MaybePromise<Deletion>;
+  /**
+   * The verbs of histories, if the backend computes them elsewhere: it does not have the whole sessions. Over other
+   * backends `js/history` computes them.
+   */
+  readonly history?: BackendHistory;
   /** Finds what other programs have changed in an app. Returns `undefined` if the storage does not know that. */
   changedSince?(request: ChangedRequest): MaybePromise<ChangedRows | undefined>;
   /** Frees the memory in the wasm. Calls that have begun still finish. */

@@ -8,7 +8,9 @@ import type { SharedScope } from '../state/scope.js';
 import type { EventRow, SessionRow, SharedRow, SharedRows, StorageKey } from './rows.js';
 
 /** A session row without its key. Each member was read once and checked. */
-export type CheckedSession = Required<Omit<SessionRow, keyof StorageKey | 'expiry'>>;
+export type CheckedSession = Required<
+  Omit<SessionRow, keyof StorageKey | 'expiry' | 'replacedTitle'>
+>;
 export type EventTuple = [
   id: string,
   seq: number,

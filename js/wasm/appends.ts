@@ -23,8 +23,19 @@ export interface Append {
   readonly expectedRevision?: number | undefined;
   readonly events: readonly EventSnapshot[];
   readonly expectedEvents?: ExpectedEvents | undefined;
-  /** The title that the session gets if it has none. */
-  readonly firstTitle?: string | undefined;
+  readonly titleChange?: TitleChange | undefined;
+}
+
+/** A title that takes the place of another one. If the session has a third one, it stays. */
+export interface TitleChange {
+  /** The title that the session must have. Empty: it must have none. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Returns the change that gives a title to a session without one. */
+export function firstTitle(to: string | undefined): TitleChange | undefined {
+  return to === undefined ? undefined : { from: '', to };
 }
 
 /** A session to create. The deltas of its events change its state, in order. */
@@ -70,7 +81,7 @@ export function packComputed(
 /** Packed appends on their way into the wasm; see `src/wasm/bindings/appends.rs`. */
 export interface PackedAppends {
   /**
-   * For each append its names, the id of the handle's last event and the title for a session without one, then for
+   * For each append its names, the id of the handle's last event, the title that is replaced and the new one, then for
    * each event its id, the JSON text of its delta and, if they are packed,
    * its texts.
    */
@@ -118,14 +129,22 @@ export function packAppends(
   const texts: (string | undefined)[] | undefined = hasTexts ? undefined : [];
   let packed = '';
   for (const append of appends) {
-    const { key, position, stale, expectedRevision = NaN, events, firstTitle = '' } = append;
-    const { expectedEvents } = append;
+    const { key, position, stale, expectedRevision = NaN, events, expectedEvents } = append;
+    const { from, to } = append.titleChange ?? NO_TITLE;
     const { appName, userId, sessionId } = key;
     const { created, revision, lastEventId } = position;
     const last = Number.isNaN(created) ? (lastEventId ?? '') : '';
-    packed += appName + userId + sessionId + last + firstTitle;
-    numbers.push(appName.length, userId.length, sessionId.length, last.length, firstTitle.length);
-    numbers.push(created, revision, STALE_POLICIES[stale], expectedRevision, events.length);
+    packed += appName + userId + sessionId + last + from + to;
+    numbers.push(appName.length, userId.length, sessionId.length, last.length);
+    numbers.push(
+      from.length,
+      to.length,
+      created,
+      revision,
+      STALE_POLICIES[stale],
+      expectedRevision,
+      events.length,
+    );
     for (const { id, timestamp, deltaText, text, whole = '', isMarker } of events) {
       packed += id + deltaText;
       if (texts === undefined) packed += text + whole;
@@ -137,6 +156,8 @@ export function packAppends(
   }
   return { packed, numbers, texts };
 }
+
+const NO_TITLE: TitleChange = { from: '', to: '' };
 
 /** Returns the revision of the event that may be replaced; 0 if none may be, NaN if any may be. */
 function expectedRevisionOf(expectedEvents: ExpectedEvents, id: string): number {

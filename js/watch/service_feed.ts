@@ -94,6 +94,12 @@ export class ServiceFeed {
     this.feed.publish([{ type: 'appended', appName, userId, sessionId, revision, scopes }]);
   }
 
+  /** @param revision that of the session after the rewind */
+  publishRewound({ appName, userId, sessionId }: CompositeSessionKey, revision: number): void {
+    const key = { appName, userId, sessionId };
+    this.feed.publish([{ type: 'appended', ...key, revision, scopes: [] }]);
+  }
+
   publishUpdated({ appName, userId, sessionId }: CompositeSessionKey): void {
     this.feed.publish([{ type: 'updated', appName, userId, sessionId }]);
   }

@@ -52,7 +52,7 @@ impl<S: Storage> StoredSessionService<S> {
     ///
     /// ```
     /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService};
-    /// use adk_session_wasm::session::Description;
+    /// use adk_session_wasm::session::{Description, TitleChange};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), adk_session_wasm::Error> {
     /// let service = InMemorySessionService::new();
@@ -162,7 +162,7 @@ impl<S: Storage> StoredSessionService<S> {
     ///
     /// ```
     /// use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
-    /// use adk_session_wasm::session::Description;
+    /// use adk_session_wasm::session::{Description, TitleChange};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), adk_session_wasm::Error> {
     /// let service = InMemorySessionService::new();
@@ -171,8 +171,8 @@ impl<S: Storage> StoredSessionService<S> {
     ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
     /// // After each message of the user: the first one becomes the title.
     /// for message in ["Which tea is good?", "And cake?"] {
-    ///     let first_title = Some(message.to_owned());
-    ///     let change = Description { first_title, ..Description::default() };
+    ///     let title_change = Some(TitleChange::first(message));
+    ///     let change = Description { title_change, ..Description::default() };
     ///     service.describe_session(session.key(), change).await?;
     /// }
     /// let info = service.session_info(session.key()).await?;

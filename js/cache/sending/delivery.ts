@@ -17,6 +17,7 @@ import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { failureOf, isRefusal } from '../records/failures.js';
 import { type Copy, isWaiting, type Operation } from '../records/records.js';
+import { firstTitle } from '../../wasm/appends.js';
 import { birthOfCopy } from '../view/session_overlay.js';
 import { type Operations, stillWaiting } from './arrived.js';
 import { landAppends } from './landed_appends.js';
@@ -263,7 +264,7 @@ export class Delivery {
       ...({ key, position, stale: 'merge' } as const),
       events: operations.map(({ event }) => snapshotOf(event!)),
       expectedEvents: expectedOf(operations),
-      firstTitle: operations.find(({ title }) => title !== undefined)?.title,
+      titleChange: firstTitle(operations.find(({ title }) => title !== undefined)?.title),
     };
     const appended: Appended = await this.#ask(batch, (backend, call) =>
       backend.append({ ...request, ...call }),

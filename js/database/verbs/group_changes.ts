@@ -128,7 +128,7 @@ export class GroupChanges {
     const statements = this.#statements;
     const { engine, layout } = this.#context;
     const { app, user, session: id } = key;
-    const { revision, created, state, lastUpdateTime, title } = session;
+    const { revision, created, state, lastUpdateTime, title, replacedTitle } = session;
     const updated = layout.time(revision);
     const values = { app, user, session: id, state, updated };
     if (found.session === undefined) {
@@ -153,10 +153,14 @@ export class GroupChanges {
       this.#updated.push(values);
     }
     if (found.session !== undefined && title !== undefined) {
-      // The rows that are read for a write have no title, so this one is for a session without one.
-      const { deleteOldDetails, insertMissingDetails, setFirstTitle } = statements;
+      // The rows that are read for a write have no title, so the statements compare it.
+      const { deleteOldDetails, insertMissingDetails, setFirstTitle, replaceTitle } = statements;
       this.#others.push(deleteOldDetails.of(key), insertMissingDetails.of(key));
-      this.#others.push(setFirstTitle.of({ ...key, title }));
+      const change =
+        replacedTitle === undefined
+          ? setFirstTitle.of({ ...key, title })
+          : replaceTitle.of({ ...key, title, replaced: replacedTitle });
+      this.#others.push(change);
     }
     const time = layout.timeOf(lastUpdateTime);
     if (updated === time && replacedAt === undefined) {

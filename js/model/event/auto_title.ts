@@ -18,8 +18,13 @@ export function takeAutoTitle(autoTitle: unknown): boolean {
   if (autoTitle === undefined) return false;
   requireBoolean('autoTitle', autoTitle);
   if (!autoTitle) return false;
-  if (typeof Intl === 'object' && typeof Intl.Segmenter === 'function') return true;
+  if (canMakeTitles()) return true;
   throw new SessionError('unsupported', 'autoTitle needs Intl.Segmenter, which this host lacks.');
+}
+
+/** Whether the host can cut texts. */
+export function canMakeTitles(): boolean {
+  return typeof Intl === 'object' && typeof Intl.Segmenter === 'function';
 }
 
 /**

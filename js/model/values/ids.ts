@@ -35,3 +35,8 @@ export function requireOwner({ appName, userId }: { appName: unknown; userId?: u
   requireId('appName', appName);
   if (userId !== undefined) requireId('userId', userId);
 }
+
+/** Returns whether an id stands for none, so that a fresh one is drawn. */
+export function isBlank(id: unknown): boolean {
+  return id === undefined || id === null || (typeof id === 'string' && id.trim() === '');
+}

@@ -85,8 +85,8 @@ export interface Rights {
 export type Permission = boolean | 'unauthenticated' | 'forget' | Rights;
 
 /**
- * Decides whether a request is allowed. It is called before the request's body is read. If an append has the marker of
- * a rewind, the same request is decided on again, with the action `rewind`, and its body has been read.
+ * Decides whether a request is allowed. It is called before the request's body is read. A fork is decided on twice: it
+ * reads its session, and, when the body has been read, creates another one.
  *
  * If it throws, the request is answered with status 500, and `onError` gets the error.
  *
@@ -122,12 +122,9 @@ export class AuthorizeFailure extends Error {
 export const FORGET = 'forget';
 
 /** All rights with their values. */
-export interface TakenRights extends Readonly<Record<keyof Rights, boolean>> {
-  /** Whether `authorize` has allowed the action `rewind` for an append. */
-  readonly mayRewind?: boolean;
-}
+export type TakenRights = Readonly<Record<keyof Rights, boolean>>;
 
-const NO_RIGHTS: Readonly<Record<keyof Rights, boolean>> = {
+const NO_RIGHTS: TakenRights = {
   mayWriteAgentEvents: false,
   mayWriteUserState: false,
   mayWriteAppState: false,

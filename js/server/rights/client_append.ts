@@ -92,6 +92,31 @@ export function eventsOfClient(events: readonly NewEvent[], rights: TakenRights)
   return events.map(markGiven);
 }
 
+/**
+ * Returns events that a client appends after what is stored, with the mark of google-adk. Nothing is appended between.
+ *
+ * @param stored all events of the session
+ * @throws HttpRefusal 403 if the rights do not admit one
+ */
+export async function admitAfter(
+  stored: readonly Event[],
+  events: readonly NewEvent[],
+  rights: TakenRights,
+): Promise<NewEvent[]> {
+  const asked = new Set(events.flatMap(answersIn).map(({ id }) => id));
+  const needsCalls = asked.size > 0 && !rights.mayWriteAgentEvents;
+  const open = needsCalls
+    ? await findOpenCalls(newestFirst(stored), asked)
+    : new Map<unknown, string>();
+  for (const event of events) requireAdmitted(event, rights, open);
+  return events.map(markGiven);
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await
+async function* newestFirst(events: readonly Event[]): AsyncGenerator<Event, void, undefined> {
+  for (let at = events.length - 1; at >= 0; at -= 1) yield events[at]!;
+}
+
 /** Refuses to replace any event: whether a client may replace one depends on what is stored. */
 function replacingNone(events: readonly NewEvent[]): Expected {
   const expectedEvents = Object.fromEntries(idsOf(events).map((id) => [id, null]));
@@ -111,9 +136,9 @@ function isOfRevision(error: unknown, expectedEvents: ExpectedEvents = {}): bool
 }
 
 /** Whether an event needs no right, and no call that it answers. */
-function isPlainOf(event: NewEvent, { mayWriteAgentEvents, mayRewind }: TakenRights): boolean {
+function isPlainOf(event: NewEvent, { mayWriteAgentEvents }: TakenRights): boolean {
   if (mayWriteAgentEvents) return true;
-  return foreignMemberOf(event, mayRewind) === undefined && answersIn(event).length === 0;
+  return foreignMemberOf(event) === undefined && answersIn(event).length === 0;
 }
 
 /** The events of a request that are stored, by id, and the revision of the session. */
@@ -183,7 +208,7 @@ async function admitAll(
  */
 function requireAdmitted(event: NewEvent, rights: TakenRights, open: Map<unknown, string>): void {
   if (rights.mayWriteAgentEvents) return;
-  const foreign = foreignMemberOf(event, rights.mayRewind);
+  const foreign = foreignMemberOf(event);
   if (foreign !== undefined) throw refusal(`write the ${foreign} of this event`);
   if (answersIn(event).every((answer) => close(open, answer))) return;
   throw refusal('answer this call, which is not open');

@@ -12,7 +12,6 @@ const PART_FIELDS = new Set(
   'text inlineData fileData videoMetadata mediaResolution functionResponse'.split(' '),
 );
 const ACTION_FIELDS = new Set(['stateDelta']);
-const REWIND_FIELDS = new Set(['stateDelta', 'rewindBeforeInvocationId']);
 
 /** An answer to a call. */
 export interface Answer {
@@ -24,15 +23,14 @@ export interface Answer {
  * Finds what a user cannot write: an author other than the user, calls, actions besides a delta, and all fields of
  * agents. Answers to calls are not looked at; see {@link answersIn}.
  *
- * @param mayRewind whether the user may write markers of rewinds
  * @returns the path of the first such member; `undefined` if there is none
  */
-export function foreignMemberOf(event: NewEvent, mayRewind = false): string | undefined {
+export function foreignMemberOf(event: NewEvent): string | undefined {
   if (event.author !== 'user') return 'author';
   const { content, actions } = event as { content?: unknown; actions?: unknown };
   const foreign =
     otherMember(event, EVENT_FIELDS, '') ??
-    otherMember(actions, mayRewind ? REWIND_FIELDS : ACTION_FIELDS, 'actions.') ??
+    otherMember(actions, ACTION_FIELDS, 'actions.') ??
     otherMember(content, CONTENT_FIELDS, 'content.');
   if (foreign !== undefined || !isObject(content)) return foreign;
   const { role, parts } = content;

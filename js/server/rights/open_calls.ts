@@ -1,5 +1,5 @@
 import { EVENTS_PER_TASK, pause } from '../../call/pause.js';
-import { liveEvents } from '../../history/live_events.js';
+import { liveEvents } from '../../history/view.js';
 import { rewindTargetOf } from '../../history/marks.js';
 import type { Event } from '../../model/event/event.js';
 import { answersIn } from './client_event.js';

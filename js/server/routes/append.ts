@@ -3,7 +3,6 @@ import type { NewEvent } from '../../model/event/event.js';
 import type { ExpectedEvents } from '../../model/session.js';
 import { appendOfClient, type Expected } from '../rights/client_append.js';
 import { eventsIn } from './call_body.js';
-import { rightsToAppend } from './rewind_route.js';
 import { keyOf, type RouteCall } from './route.js';
 
 /**
@@ -24,7 +23,7 @@ export async function appendBody<Result>(
   return appendOfClient({
     service,
     key: keyOf(call),
-    rights: await rightsToAppend(call, events),
+    rights: call.rights,
     events,
     expectedRevision: optionalCount('expectedRevision', body.expectedRevision ?? undefined),
     // The service checks the revisions.

@@ -68,7 +68,10 @@ function operationOf({ action, method, path, summary, query = {}, body, response
 function headersOf(response: ResponseName): object {
   const schemas = {
     [PROTOCOL_HEADER]: TEXT,
-    ...(response === 'Session' && { [CREATED_HEADER]: WHOLE, [REVISION_HEADER]: WHOLE }),
+    ...((response === 'Session' || response === 'RewoundSession') && {
+      [CREATED_HEADER]: WHOLE,
+      [REVISION_HEADER]: WHOLE,
+    }),
   };
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, { schema }]));
 }

@@ -5,7 +5,7 @@ import { fromPathName } from '../../http/protocol.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import type { SessionService } from '../../model/session_service.js';
 import type { ServiceCore } from '../../service/service_core.js';
-import type { SessionAction, TakenRights } from '../rights/authorize.js';
+import type { SessionAccess, SessionAction, TakenRights } from '../rights/authorize.js';
 import type { ClientForm } from './client_form.js';
 import type { Parameters, ValuesOf } from './parameters.js';
 import type { ResponseName, Schema } from './schemas.js';
@@ -23,8 +23,10 @@ export interface RouteCall<Query = unknown> {
   readonly query: Query;
   readonly body: JsonObject;
   readonly rights: TakenRights;
-  /** Asks `authorize` about another action of the request. Rejects if it is refused. */
-  readonly requireAction: (action: SessionAction) => Promise<TakenRights>;
+  /** Asks `authorize` about another session of the same user. Rejects if it is refused. */
+  readonly requireAccess: (
+    access: Required<Pick<SessionAccess, 'action' | 'sessionId'>>,
+  ) => Promise<TakenRights>;
   /** Returns whether an agent runs in the session. */
   readonly isRunning: () => Promise<boolean>;
   /** The most events that one request may append. */

@@ -40,23 +40,41 @@ export const EXPECTED = {
   expectedEvents: { type: 'object', additionalProperties: orNull(WHOLE) },
 };
 
+const SESSION = {
+  id: TEXT,
+  appName: TEXT,
+  userId: TEXT,
+  state: OBJECT,
+  events: listOf(ref('Event')),
+  lastUpdateTime: SECONDS,
+};
+const SESSION_MORE = { title: TEXT, labels: LABELS, parent: PARENT, summarised: listOf(TEXT) };
+
 /** The schemas of responses, by the names in the routes. */
 export const RESPONSES = {
   Event: objectOf(
     { id: TEXT, timestamp: SECONDS },
     { author: TEXT, invocationId: TEXT, content: OBJECT, actions: OBJECT },
   ),
-  Session: objectOf(
-    {
-      id: TEXT,
-      appName: TEXT,
-      userId: TEXT,
-      state: OBJECT,
-      events: listOf(ref('Event')),
-      lastUpdateTime: SECONDS,
-    },
-    { title: TEXT, labels: LABELS, parent: PARENT, summarised: listOf(TEXT) },
+  Session: objectOf(SESSION, SESSION_MORE),
+  RewoundSession: objectOf(
+    { ...SESSION, event: ref('Event'), unknownKeys: listOf(TEXT) },
+    { ...SESSION_MORE, message: ref('Event') },
   ),
+  Branches: objectOf(
+    {
+      places: listOf(
+        objectOf(
+          {
+            alternatives: listOf(objectOf({ invocationId: TEXT, isShown: FLAG }, { branch: TEXT })),
+          },
+          { after: TEXT },
+        ),
+      ),
+    },
+    { lastRewind: TEXT },
+  ),
+  StateAt: objectOf({ state: OBJECT, unknownKeys: listOf(TEXT) }),
   SessionInfo: objectOf(
     { lastUpdateTime: SECONDS, eventCount: WHOLE, bytes: WHOLE, usage: OBJECT },
     { createTime: SECONDS, title: TEXT, labels: LABELS, parent: PARENT, initialState: OBJECT },

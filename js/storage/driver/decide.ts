@@ -4,7 +4,7 @@ import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { StoredScope } from '../../state/scope.js';
 import { ABSENT } from '../../wasm/protocol.js';
 import { type Decision, unpackDecision } from '../core/unpack.js';
-import type { NewSession } from '../../wasm/appends.js';
+import type { NewSession, TitleChange } from '../../wasm/appends.js';
 import type { Changes, EventRow, Found, SessionRow, SharedRow, StorageKey } from '../rows.js';
 import {
   type CheckedSession,
@@ -24,8 +24,7 @@ export interface RowParts {
   /** The members of `CreateRequest` that the rows or the request of a new session need; else `undefined`. */
   readonly creation:
     Pick<NewSession, 'description' | 'lastUpdateTime' | 'now' | 'sharesState'> | undefined;
-  /** The title for a session that has none. */
-  readonly firstTitle: string | undefined;
+  readonly titleChange: TitleChange | undefined;
 }
 
 /**
@@ -74,7 +73,7 @@ export function decide(
 
 /** @param stored the session as it is stored, if it is */
 function sessionRow(
-  { key, creation, firstTitle }: RowParts,
+  { key, creation, titleChange }: RowParts,
   { revisions, states, created, lastUpdateTime }: Decision,
   stored: CheckedSession | undefined,
 ): SessionRow {
@@ -92,14 +91,23 @@ function sessionRow(
     lastUpdateTime,
     // A state without changes keeps its text.
     state: states.session === '' ? (stored ?? NO_SESSION).state : states.session,
-    title: title === undefined || title === '' ? firstTitle : title,
+    title: titleChange === undefined ? title : titleAfter(title, titleChange),
     labels,
     parent,
     createTime: stored === undefined ? createTime : stored.createTime,
     initialState,
   };
   if (description.expiry !== undefined) Object.assign(row, { expiry: description.expiry });
+  // A storage that reads no titles for its writes has to compare the title itself.
+  const { from } = titleChange ?? NO_TITLE;
+  if (from !== '' && title === undefined) Object.assign(row, { replacedTitle: from });
   return row;
+}
+
+const NO_TITLE = { from: '' };
+
+function titleAfter(stored: string | undefined, { from, to }: TitleChange): string | undefined {
+  return stored === undefined || stored === from ? to : stored;
 }
 
 /** The members of a session that is not stored. */

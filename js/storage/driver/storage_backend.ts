@@ -352,11 +352,11 @@ export class StorageBackend implements Backend {
 }
 
 function prepareAppend(storage: Storage, request: AppendRequest): PreparedWrite<Appended> {
-  const { key, position, events, firstTitle, compute } = request;
+  const { key, position, events, titleChange, compute } = request;
   const { signal, onRetry, operation } = request;
   requireNotAborted(signal);
   requireTransactions(storage, compute);
-  if (firstTitle !== undefined) requireDescribe(storage);
+  if (titleChange !== undefined) requireDescribe(storage);
   const { packed, numbers, texts = [] } = packAppends([request], false, false);
   const write = callCore(() => CoreWrite.append(packed, numbers, texts, packComputed(compute)));
   const lastEventId = Number.isNaN(position.created) ? position.lastEventId : undefined;
@@ -365,7 +365,7 @@ function prepareAppend(storage: Storage, request: AppendRequest): PreparedWrite<
     key,
     events,
     creation: undefined,
-    firstTitle,
+    titleChange,
     lastEventId,
     signal,
     onRetry,
@@ -421,7 +421,7 @@ function floorOf(verb: string, deleted: unknown): number | undefined {
 const NO_EVENTS = {
   events: [],
   creation: undefined,
-  firstTitle: undefined,
+  titleChange: undefined,
   lastEventId: undefined,
 } as const;
 

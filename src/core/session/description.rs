@@ -15,8 +15,24 @@ pub struct Description {
     /// The keys of its own that the session was created with: the text of a JSON object. The storage
     /// keeps it unchanged. It is `None` for sessions that others created.
     pub initial_state: Option<String>,
-    /// Only in a change: the title for a session that has none.
-    pub first_title: Option<String>,
+    /// Only in a change: a title that replaces one that is known. It is applied after `title`.
+    pub title_change: Option<TitleChange>,
+}
+
+/// A title that takes the place of another one. If the session has a third one, it stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TitleChange {
+    /// The title that the session must have. Empty: it must have none.
+    pub from: String,
+    /// The new title.
+    pub to: String,
+}
+
+impl TitleChange {
+    /// Makes the first title of a session.
+    pub fn first(to: impl Into<String>) -> Self {
+        Self { from: String::new(), to: to.into() }
+    }
 }
 
 impl Description {
@@ -33,6 +49,10 @@ impl Description {
                 *member = Some(new).filter(|new| !new.is_empty());
             }
         }
-        self.title = self.title.take().or(change.first_title);
+        if let Some(TitleChange { from, to }) = change.title_change
+            && self.title.as_deref().unwrap_or_default() == from
+        {
+            self.title = Some(to);
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::core::error::{Error, StaleReason};
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey};
+use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey, TitleChange};
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
 use crate::core::write::compute::{Compute, ComputeDelta, Computed};
 use crate::core::write::marker_places::MarkerPlaces;
@@ -58,8 +58,8 @@ pub struct Append {
     policy: StalePolicy,
     /// The revision that the session must have; `None` if any will do.
     expected: Option<Revision>,
-    /// The title for a session that has none.
-    first_title: Option<String>,
+    /// The title that the session gets, if it has the one before that.
+    title_change: Option<TitleChange>,
     /// Computes the delta of the only event.
     compute: Option<Compute>,
     outcome: Outcome<Appended>,
@@ -93,7 +93,7 @@ impl Append {
             events,
             policy,
             expected: None,
-            first_title: None,
+            title_change: None,
             compute: None,
             outcome: Outcome::NONE,
         };
@@ -107,10 +107,10 @@ impl Append {
         Self { expected: Some(revision), ..self }
     }
 
-    /// Makes the append give the session a title if it has none.
+    /// Makes the append change the title.
     #[must_use]
-    pub fn titled(self, title: String) -> Self {
-        Self { first_title: Some(title), ..self }
+    pub fn titled(self, change: TitleChange) -> Self {
+        Self { title_change: Some(change), ..self }
     }
 
     /// Makes an append of one event compute its delta from the stored state.
@@ -267,7 +267,7 @@ impl Append {
                 markers: MarkerPlaces::of(events, &written.changes, stored_rows),
                 state: written.delta.session,
                 description: Description {
-                    first_title: self.first_title.clone(),
+                    title_change: self.title_change.clone(),
                     ..Description::default()
                 },
             }),

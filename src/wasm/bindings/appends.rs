@@ -5,13 +5,13 @@ use wasm_bindgen::JsValue;
 
 use crate::core::error::{Error, Field, StorageProblem};
 use crate::core::event::{EventText, NewEvent, Replaceable, TextSlice};
-use crate::core::session::{Description, SessionKey, Timestamp};
+use crate::core::session::{Description, SessionKey, Timestamp, TitleChange};
 use crate::core::state::Delta;
 use crate::core::write::{Append, Create, HandlePosition, NewSession, StalePolicy};
 use crate::wasm::bindings::parts::Parts;
 
 /// How many numbers an append has before those of its events.
-const HEAD: usize = 10;
+const HEAD: usize = 11;
 /// How many numbers an event has.
 const EVENT: usize = 7;
 
@@ -26,16 +26,16 @@ pub(super) enum Texts<'a> {
 
 /// Packed appends, read one by one.
 pub(super) struct Appends<'a> {
-    /// For each append these five, and then the parts of its events:
+    /// For each append these six, and then the parts of its events:
     /// - the names of app, user and session
     /// - the id of the handle's last event
-    /// - the title for a session without one
+    /// - the title that is replaced, and the new one
     ///
     /// The parts of an event are its id and the JSON text of its delta. If the texts are packed, two
     /// more follow: the event's JSON text, and the one with superseded keys.
     parts: Parts<'a>,
     /// For each append these, and then the numbers of its events:
-    /// - the lengths of its five parts in UTF-16 code units; 0 for a missing one
+    /// - the lengths of its six parts in UTF-16 code units; 0 for a missing one
     /// - `created` and `revision` of the handle
     /// - the policy
     /// - the expected revision; NaN without one
@@ -89,11 +89,11 @@ impl<'a> Appends<'a> {
 
     fn append(&mut self, head: &[f64; HEAD], events: &[f64]) -> Result<Append, JsValue> {
         let [.., created, revision, policy, expected, _] = *head;
-        let (key, [last, title]) = self.names(head)?;
+        let (key, [last, from, to]) = self.names(head)?;
         let position = position_of(created, revision, last.to_owned());
         let mut append = Append::new(key, position, policy_of(policy)?, self.events(events)?);
-        if !title.is_empty() {
-            append = append.titled(title.to_owned());
+        if !to.is_empty() {
+            append = append.titled(TitleChange { from: from.to_owned(), to: to.to_owned() });
         }
         if !expected.is_nan() {
             append = append.expecting(expected as u64);
@@ -110,11 +110,11 @@ impl<'a> Appends<'a> {
         Some((head, events))
     }
 
-    /// Reads the session's key, the id of the handle's last event, and the title.
-    fn names(&mut self, head: &[f64; HEAD]) -> Result<(SessionKey, [&'a str; 2]), JsValue> {
-        let [app, user, session, last, title, ..] = *head;
+    /// Reads the session's key, the id of the handle's last event, and the two titles.
+    fn names(&mut self, head: &[f64; HEAD]) -> Result<(SessionKey, [&'a str; 3]), JsValue> {
+        let [app, user, session, last, from, to, ..] = *head;
         let [app, user, session, rest @ ..] =
-            [app, user, session, last, title].map(|units| self.parts.next(units as usize));
+            [app, user, session, last, from, to].map(|units| self.parts.next(units as usize));
         Ok((SessionKey::new(app, user, session)?, rest))
     }
 

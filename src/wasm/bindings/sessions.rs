@@ -96,7 +96,7 @@ impl SessionCore {
         if_absent: bool,
         caller: Option<Function>,
     ) -> Result<JsValue, JsValue> {
-        let description = Description { title, labels, parent, initial_state, first_title: None };
+        let description = Description { title, labels, parent, initial_state, title_change: None };
         let create = unpack(packed, numbers, texts.as_ref(), |appends| {
             appends.creation(state, delta, shares_state, description)
         })?;

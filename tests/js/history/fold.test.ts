@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { foldHistory, foldState } from '../../../js/history/fold.js';
 import { branchesOf } from '../../../js/history/branches.js';
 import { branches, rewind, stateAt } from '../../../js/history/index.js';
-import { liveEvents } from '../../../js/history/live_events.js';
+import { liveEvents } from '../../../js/history/view.js';
 import { findOpenCalls } from '../../../js/server/rights/open_calls.js';
 import { createEvent, type Event, InMemorySessionService, State } from '../../../js/index.js';
 import { runs } from '../../properties.js';

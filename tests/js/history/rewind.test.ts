@@ -10,7 +10,7 @@ import {
   switchBranch,
   undoRewind,
 } from '../../../js/history/index.js';
-import { rewindSession } from '../../../js/history/rewind.js';
+import { computeRewind } from '../../../js/history/computed_rewind.js';
 import { viewOf } from '../../../js/history/view.js';
 import { exportSession, importSession } from '../../../js/files/index.js';
 import {
@@ -114,9 +114,10 @@ describe('rewind', () => {
     await say('i1', { nothing: null });
     const missing = await read(service);
     await say('i2', { initial: 'black', nothing: 1, added: 1 });
-    const { session, event } = await rewindSession(service, {
-      ...key,
-      before: { invocationId: 'i2' },
+    const { session, event } = await computeRewind(service, {
+      key,
+      marker: { id: 'r1', invocationId: 'e-r1' },
+      place: { before: { invocationId: 'i2' } },
     });
     const state = { initial: 'green', nothing: null };
     assert.deepEqual(event.actions.stateDelta, { ...state, added: null }, 'for Python');

@@ -66,7 +66,23 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
     'post',
     '/apps/{appName}/users/{userId}/sessions/{sessionId}/rewind',
     `${SESSION}/rewind`,
-    { rewindBeforeInvocationId: 'i1' },
+    {
+      place: { turn: 'e1' },
+      marker: { id: 'r1', invocationId: 'e-r1' },
+      message: { id: 'e3', invocationId: 'i3', isStored: true },
+    },
+  ],
+  [
+    'post',
+    '/apps/{appName}/users/{userId}/sessions/{sessionId}/fork',
+    `${SESSION}/fork`,
+    { newSessionId: 's4', at: { eventId: 'e1' }, title: 'Again' },
+  ],
+  ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}/branches', `${SESSION}/branches`],
+  [
+    'get',
+    '/apps/{appName}/users/{userId}/sessions/{sessionId}/state',
+    `${SESSION}/state?eventId=e1`,
   ],
   [
     'delete',

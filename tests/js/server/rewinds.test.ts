@@ -28,7 +28,7 @@ async function serveTurns(options: Partial<SessionHandlerOptions> = {}) {
   return { ...served, stored };
 }
 
-/** A marker as a client makes it. */
+/** A marker as a client would make it. */
 const marker = (id: string, target = 'i2') => ({
   ...eventJson(id, { turn: 1 }),
   invocationId: id,
@@ -87,26 +87,23 @@ describe('POST …/rewind', () => {
   });
 });
 
+/** The ids of a marker, as a client draws them. */
+const ids = { id: 'r1', invocationId: 'e-r1' };
+const place = { before: { invocationId: 'i2' } };
+
 describe('A rewind', () => {
   const body = { rewindBeforeInvocationId: 'i2' };
-  const requests = [
-    [REWIND, body],
-    [EVENTS, { events: [marker('r1')] }],
-    [`${SESSION}/handle/events`, { events: [marker('r1')], stale: 'append' }],
-  ] as const;
 
-  it('is an action of its own, also if a client appends its marker', async () => {
+  it('is an action of its own', async () => {
     const actions: string[] = [];
     const authorize: Authorize = (request, { action }) => {
-      // The second question about an append comes when its body has been read.
-      const isSecond = action === 'rewind' && request.url.endsWith('/events');
-      assert.equal(request.bodyUsed, isSecond);
+      assert.equal(request.bodyUsed, false);
       actions.push(action);
-      return action === 'rewind' ? false : { mayWriteAgentEvents: true };
+      return false;
     };
     const { ask, stored } = await serveTurns({ authorize });
-    for (const [path, body] of requests) assert.equal((await ask(path, { body })).status, 403);
-    assert.deepEqual(actions, ['rewind', 'appendEvents', 'rewind', 'appendEvents', 'rewind']);
+    assert.equal((await ask(REWIND, { body })).status, 403);
+    assert.deepEqual(actions, ['rewind']);
     assert.equal((await stored()).events.length, 2);
   });
 
@@ -114,14 +111,12 @@ describe('A rewind', () => {
     let running = KEY.sessionId;
     const isRunning = async ({ sessionId }: typeof KEY) => sessionId === running;
     const { ask, stored } = await serveTurns({ isRunning });
-    for (const [path, body] of requests) {
-      const { status, body: answer } = await ask(path, { body });
-      assert.deepEqual([status, (answer as { code?: string }).code], [409, undefined]);
-    }
+    const { status, body: answer } = await ask(REWIND, { body });
+    assert.deepEqual([status, (answer as { code?: string }).code], [409, undefined]);
     assert.equal((await ask(EVENTS, { body: { events: [eventJson('e1')] } })).status, 200);
     running = 'another';
-    for (const [path, body] of requests) assert.equal((await ask(path, { body })).status, 200);
-    assert.equal((await stored()).events.length, 5, 'the marker that is sent twice is stored once');
+    assert.equal((await ask(REWIND, { body })).status, 200);
+    assert.equal((await stored()).events.length, 4);
   });
 
   it('has status 500 if isRunning throws, and onError gets the error', async () => {
@@ -131,39 +126,153 @@ describe('A rewind', () => {
       isRunning: () => Promise.reject(failure),
       onError: (error) => seen.push(error),
     });
-    for (const [path, body] of requests) assert.equal((await ask(path, { body })).status, 500);
-    assert.deepEqual(seen, [failure, failure, failure]);
+    assert.equal((await ask(REWIND, { body })).status, 500);
+    assert.deepEqual(seen, [failure]);
     assert.equal((await stored()).events.length, 2);
   });
 
-  it('may stand in one append with the next message', async () => {
-    const { ask } = await serveTurns();
-    const events = [marker('r1'), { ...eventJson('i3'), invocationId: 'i3' }];
-    assert.equal((await ask(EVENTS, { body: { events } })).status, 200);
-    const { body } = await ask(`${SESSION}?view=transcript`);
-    assert.deepEqual(idsIn(body), ['i1', 'i3']);
+  it('that is sent again changes nothing, and has the same answer', async () => {
+    const { ask, stored } = await serveTurns();
+    const message = { id: 'm2', invocationId: 'i3', isStored: true };
+    const turn = { place: { turn: 'i2' }, marker: ids, message };
+    const first = await ask(REWIND, { body: turn });
+    assert.equal(first.status, 200);
+    const { events } = await stored();
+    const { body: second } = await ask(REWIND, { body: turn });
+    assert.deepEqual(second, first.body);
+    assert.deepEqual((await stored()).events, events);
+    assert.deepEqual(
+      events.map(({ id }) => id),
+      ['i1', 'i2', 'r1', 'm2'],
+    );
   });
 
-  it('allows nothing else that only an agent may write', async () => {
+  it('whose marker has the id of another event is refused', async () => {
+    const { ask } = await serveTurns();
+    const marker = { ...ids, id: 'i1' };
+    assert.equal((await ask(REWIND, { body: { place, marker } })).status, 400);
+  });
+
+  it('undoes only the rewind that is the last one', async () => {
     const { ask, stored } = await serveTurns();
+    assert.equal((await ask(REWIND, { body: { place, marker: ids } })).status, 200);
+    const undo = { place: { undo: ids.invocationId } };
+    assert.equal((await ask(REWIND, { body })).status, 200);
+    const { status, body: answer } = await ask(REWIND, { body: undo });
+    assert.deepEqual([status, (answer as { code?: string }).code], [409, 'stale_session']);
+    assert.equal((await stored()).events.length, 4);
+  });
+
+  it('appends events after its marker, if the client may append them', async () => {
+    const { ask, stored } = await serveTurns();
+    const answer = { functionResponse: { id: 'c1', name: 'none', response: {} } };
     for (const members of [
       { author: 'guide' },
-      { longRunningToolIds: ['c1'] },
-      { actions: { rewindBeforeInvocationId: 'i2', transferToAgent: 'admin' } },
-      { actions: { rewindBeforeInvocationId: 'i2', stateDelta: { 'user:paid': true } } },
+      { actions: { stateDelta: { 'user:paid': true } } },
+      { content: { role: 'user', parts: [answer] } },
     ]) {
-      const events = [{ ...marker('r1'), ...members }];
-      assert.equal((await ask(EVENTS, { body: { events } })).status, 403);
+      const events = [{ ...eventJson('e3'), ...members }];
+      assert.equal((await ask(REWIND, { body: { place, events } })).status, 403);
     }
-    const created = { events: [marker('r1')] };
-    assert.equal((await ask(SESSIONS, { body: created })).status, 403);
     assert.equal((await stored()).events.length, 2);
+    const events = [{ ...eventJson('e3'), invocationId: 'i3' }];
+    assert.equal((await ask(REWIND, { body: { place, events } })).status, 200);
+    const { body } = await ask(`${SESSION}?view=transcript`);
+    assert.deepEqual(idsIn(body), ['i1', 'e3']);
   });
 
-  it('is not taken back by a message in the place of its marker', async () => {
-    const { ask } = await serveTurns();
+  it('of another form is refused with status 400', async () => {
+    const { ask, stored } = await serveTurns();
+    const message = { ...ids, isStored: true };
+    for (const body of [
+      { place: {} },
+      { place: { undo: 'a', branch: 'b' } },
+      { place: { undo: 1 } },
+      { place: { before: 'i1' } },
+      { place: { turn: 'i2' } },
+      { place, message },
+      { place: { turn: 'i2' }, message: { ...message, isStored: 1 } },
+      { place: { turn: 'i2' }, message: { ...message, content: 'text' } },
+      { place, marker: { id: 'r1' } },
+      { place, events: {} },
+    ]) {
+      assert.equal((await ask(REWIND, { body })).status, 400, JSON.stringify(body));
+    }
+    assert.equal((await stored()).events.length, 2);
+  });
+});
+
+describe('The marker of a rewind', () => {
+  it('is appended by no client that may not write the events of agents', async () => {
+    const { ask, stored } = await serveTurns();
+    assert.equal((await ask(REWIND, { body: { place, marker: ids } })).status, 200);
+    const handle = `${SESSION}/handle/events`;
+    for (const [path, body] of [
+      [EVENTS, { events: [marker('r2')] }],
+      [EVENTS, { events: [marker('i2')] }],
+      [EVENTS, { events: [marker('r1', 'i1')] }],
+      [EVENTS, { events: [eventJson('r1')] }],
+      [handle, { events: [marker('r2')], stale: 'append' }],
+      [handle, { events: [marker('i2')], stale: 'append' }],
+      [SESSIONS, { events: [marker('r2')] }],
+    ] as const) {
+      assert.equal((await ask(path, { body })).status, 403, JSON.stringify(body));
+    }
+    assert.equal((await stored()).events.length, 3);
+  });
+
+  it('is appended by one that may', async () => {
+    const { ask } = await serveTurns({ authorize: () => ({ mayWriteAgentEvents: true }) });
     assert.equal((await ask(EVENTS, { body: { events: [marker('r1')] } })).status, 200);
-    assert.equal((await ask(EVENTS, { body: { events: [eventJson('r1')] } })).status, 403);
+    assert.deepEqual(idsIn((await ask(`${SESSION}?view=transcript`)).body), ['i1']);
+  });
+});
+
+describe('POST …/fork', () => {
+  it('needs the rights to read the session and to create the new one', async () => {
+    const asked: unknown[] = [];
+    const authorize: Authorize = (_, { action, sessionId }) => {
+      asked.push([action, sessionId]);
+      return action !== 'createSession';
+    };
+    const { ask, service } = await serveTurns({ authorize });
+    const body = { newSessionId: 's2', at: { eventId: 'i1' } };
+    assert.equal((await ask(`${SESSION}/fork`, { body })).status, 403);
+    assert.deepEqual(asked, [
+      ['getSession', 's1'],
+      ['createSession', 's2'],
+    ]);
+    assert.equal((await service.listSessions({ appName: KEY.appName })).totalItems, 1);
+  });
+
+  it('that is sent again returns the session that it made', async () => {
+    const { ask, service } = await serveTurns();
+    const fork = (more: object) =>
+      ask(`${SESSION}/fork`, { body: { newSessionId: 's2', ...more } });
+    const first = await fork({ at: { invocationId: 'i1' }, title: 'Again' });
+    assert.equal(first.status, 200);
+    assert.deepEqual(idsIn(first.body), ['i1']);
+    assert.deepEqual((await fork({ at: { invocationId: 'i1' } })).body, first.body);
+    assert.equal((await fork({ at: { invocationId: 'i2' } })).status, 409);
+    assert.equal((await fork({ at: { invocationId: 'i1' }, before: {} })).status, 400);
+    assert.equal((await service.listSessions({ appName: KEY.appName })).totalItems, 2);
+  });
+});
+
+describe('GET …/branches and …/state', () => {
+  it('return the places of branches, and the state right after an event', async () => {
+    const { ask } = await serveTurns();
+    assert.deepEqual((await ask(`${SESSION}/branches`)).body, { places: [] });
+    await ask(REWIND, { body: { place, marker: ids } });
+    const alternatives = [{ invocationId: 'i2', isShown: false, branch: 'e-r1' }];
+    assert.deepEqual((await ask(`${SESSION}/branches`)).body, {
+      places: [{ after: 'i1', alternatives }],
+      lastRewind: 'e-r1',
+    });
+    const state = { topic: 'cake', turn: 2, added: true };
+    assert.deepEqual((await ask(`${SESSION}/state?eventId=i2`)).body, { state, unknownKeys: [] });
+    assert.equal((await ask(`${SESSION}/state?eventId=none`)).status, 404);
+    assert.equal((await ask(`${SESSION}/state`)).status, 400);
   });
 });
 

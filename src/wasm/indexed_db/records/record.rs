@@ -4,7 +4,9 @@ use js_sys::{Array, Float64Array, JsString};
 use wasm_bindgen::prelude::*;
 
 use crate::core::room::{STATE_UNIT, TEXT_UNIT, copy_text};
-use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
+use crate::core::session::{
+    Description, Revision, SessionHead, SessionKey, Timestamp, TitleChange,
+};
 use crate::core::state::ScopedState;
 use crate::core::storage::Deletion;
 use crate::core::storage::{SessionRow, SharedRow};
@@ -141,7 +143,7 @@ impl Record {
     /// Changes a session's title and labels, and sets its parent and initial state. An empty text
     /// removes the member.
     pub(crate) fn describe(&self, change: Description) {
-        let Description { title, labels, parent, initial_state, first_title } = change;
+        let Description { title, labels, parent, initial_state, title_change } = change;
         let members =
             [(TITLE, title), (LABELS, labels), (PARENT, parent), (INITIAL_STATE, initial_state)];
         for (member, new) in members {
@@ -151,8 +153,10 @@ impl Record {
                 None => {}
             }
         }
-        if let Some(title) = first_title.filter(|_| !self.get(TITLE).is_string()) {
-            self.set_text(TITLE, &title);
+        if let Some(TitleChange { from, to }) = title_change
+            && self.get(TITLE).as_string().unwrap_or_default() == from
+        {
+            self.set_text(TITLE, &to);
         }
     }
 
@@ -197,7 +201,7 @@ impl Record {
             key: self.session_key(),
             head: self.head()?,
             state: self.state()?,
-            description: Description { title, labels, parent, initial_state, first_title: None },
+            description: Description { title, labels, parent, initial_state, title_change: None },
         })
     }
 

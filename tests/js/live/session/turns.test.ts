@@ -97,14 +97,15 @@ for (const isWatched of [false, true]) {
       stop();
     });
 
-    it('keeps the message if the answer has an invocation of its own', async () => {
+    it('sends the message again if the answer has an invocation of its own', async () => {
       const { service, session, chat, stop } = await open();
       const events = [said('user', 'i1', 'tea?'), said('guide', 'i2', 'green')];
       await service.appendEvents({ session, events });
       const message = await chat.regenerate('green');
-      assert.equal(message.id, 'tea?');
-      assert.deepEqual(textsOf(chat.getSnapshot().events), ['tea?']);
-      assert.equal((await stored(service, 'raw')).length, 3);
+      assert.notEqual(message.id, 'tea?');
+      assert.deepEqual(chat.getSnapshot().events, [message]);
+      assert.equal(textOf(message), 'tea?');
+      assert.equal((await stored(service, 'raw')).length, 4);
       stop();
     });
 

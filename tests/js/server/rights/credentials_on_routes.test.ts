@@ -65,6 +65,9 @@ const REQUESTS: Readonly<Record<string, { readonly body?: unknown; readonly quer
   [`PATCH ${SESSION}/description`]: { body: { labels: LABELS } },
   [`GET ${SESSION}/info`]: {},
   [`POST ${SESSION}/rewind`]: { body: { rewindBeforeInvocationId: 'i1' } },
+  [`POST ${SESSION}/fork`]: { body: { newSessionId: 's3', at: { eventId: 'e2' } } },
+  [`GET ${SESSION}/branches`]: {},
+  [`GET ${SESSION}/state`]: { query: '?eventId=e1' },
   [`GET ${SESSION}/events`]: {},
   [`POST ${SESSION}/events`]: { body: { events: [message('e3')] } },
   [`POST ${SESSION}/handle/events`]: {

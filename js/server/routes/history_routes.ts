@@ -1,0 +1,203 @@
+import { invalid, invalidValue } from '../../errors/invalid.js';
+import { requireBoolean, requireText } from '../../errors/option_values.js';
+import { readBranches } from '../../history/branches.js';
+import { type AdmitEvents, computeRewind } from '../../history/computed_rewind.js';
+import { fork } from '../../history/fork.js';
+import { stateAt } from '../../history/state_at.js';
+import { takePlace } from '../../history/session_history.js';
+import { isPlainObject, type JsonObject } from '../../json/rules.js';
+import { verbsOf } from '../../storage/history_verbs.js';
+import { newEventId } from '../../model/event/create_event.js';
+import type { NewEvent } from '../../model/event/event.js';
+import type {
+  HistoryPlace,
+  RepeatedMessage,
+  RewindPlace,
+  RewindWrite,
+  Rewound,
+} from '../../storage/history_verbs.js';
+import { isBlank, requireId } from '../../model/values/ids.js';
+import type { Session } from '../../model/session.js';
+import { HttpRefusal } from '../http/http_refusal.js';
+import { admitAfter } from '../rights/client_append.js';
+import { eventsIn, stateIn } from './call_body.js';
+import { OWN_FORM } from './client_form.js';
+import { TEXT } from './parameters.js';
+import { keyOf, type Route, type RouteCall, routeWithQuery } from './route.js';
+import * as schemas from './schemas.js';
+import { respondWithSession } from './session_response.js';
+import { requireSession, SESSION } from './session_routes.js';
+
+const PLACE = schemas.objectOf({}, { eventId: schemas.TEXT, invocationId: schemas.TEXT });
+
+/** The routes of histories, which the server computes: a client may not see the whole session. */
+export const HISTORY_ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    path: `${SESSION}/rewind`,
+    action: 'rewind',
+    // `rewindBeforeInvocationId` is the form that is proposed for `adk api_server` (google/adk-python#7178).
+    summary:
+      'Undoes an invocation and everything after it, or a rewind, or a turn whose message is sent again, by an event. ' +
+      'The same request again changes nothing if it names its marker.',
+    body: {
+      rewindBeforeInvocationId: schemas.TEXT,
+      place: schemas.objectOf(
+        {},
+        { before: PLACE, undo: schemas.TEXT, branch: schemas.TEXT, turn: schemas.TEXT },
+      ),
+      marker: schemas.objectOf({ id: schemas.TEXT, invocationId: schemas.TEXT }),
+      message: schemas.objectOf(
+        { id: schemas.TEXT, invocationId: schemas.TEXT, isStored: schemas.FLAG },
+        { content: schemas.OBJECT },
+      ),
+      events: schemas.EVENTS_MEMBER,
+    },
+    response: 'RewoundSession',
+    run: async (call) => {
+      const write = rewindIn(call);
+      await requireNoRun(call);
+      const { session, ...rewound } = await rewindFor(call, write);
+      const { event, message, unknownKeys } = rewound;
+      const { writeEvent } = call.form;
+      return {
+        ...respondWithSession(call, session),
+        event: writeEvent(event),
+        message: message && writeEvent(message),
+        unknownKeys,
+      };
+    },
+  },
+  {
+    method: 'POST',
+    path: `${SESSION}/fork`,
+    action: 'getSession',
+    summary:
+      'Makes a new session with the history up to a place. The same request again returns that session.',
+    body: { newSessionId: schemas.TEXT, at: PLACE, before: PLACE, title: schemas.TEXT },
+    response: 'Session',
+    run: async (call) => {
+      const { newSessionId: id, at, before, title } = call.body;
+      const newSessionId = isBlank(id) ? newEventId() : requireId('newSessionId', id);
+      await call.requireAccess({ action: 'createSession', sessionId: newSessionId });
+      // The function checks them.
+      const request = { newSessionId, at, before, title } as Parameters<typeof fork>[1];
+      return respondWithSession(call, await fork(call.service, { ...request, ...keyOf(call) }));
+    },
+  },
+  {
+    method: 'GET',
+    path: `${SESSION}/branches`,
+    action: 'getSession',
+    summary: 'Returns where the transcript has other branches, and the last marker of a rewind.',
+    response: 'Branches',
+    run: (call) => readBranches(call.service, keyOf(call)),
+  },
+  routeWithQuery({
+    method: 'GET',
+    path: `${SESSION}/state`,
+    action: 'getSession',
+    summary: "Returns the session's own state as it was right after an event.",
+    query: { eventId: TEXT },
+    response: 'StateAt',
+    run: (call) => {
+      const { eventId } = call.query;
+      requireText('eventId', eventId);
+      return stateAt(call.service, { ...keyOf(call), eventId });
+    },
+  }),
+];
+
+/** Takes the rewind of a body. @throws SessionError `invalid_argument` */
+function rewindIn(call: RouteCall): RewindWrite {
+  const { appName, userId, sessionId, body } = call;
+  const { rewindBeforeInvocationId: invocationId, events } = body;
+  const marker = isAbsent(body.marker)
+    ? { id: newEventId(), invocationId: `e-${newEventId()}` }
+    : idsIn('marker', body.marker);
+  let place: RewindPlace;
+  if (isAbsent(body.place)) {
+    requireText('rewindBeforeInvocationId', invocationId);
+    place = { before: { invocationId } };
+  } else place = placeIn(body.place);
+  const message = isAbsent(body.message) ? undefined : messageIn(call, body.message);
+  if ('turn' in place !== (message !== undefined)) {
+    throw invalid('message', 'must be given with place.turn, and with no other place');
+  }
+  return {
+    key: { appName, userId, sessionId },
+    ...{ marker, place, message },
+    events: isAbsent(events) ? undefined : eventsIn(call).map(withId),
+  };
+}
+
+/** A client may send null for what is absent. */
+function isAbsent(value: unknown): value is undefined | null {
+  return value === undefined || value === null;
+}
+
+function withId(event: NewEvent): NewEvent {
+  return { ...event, id: event.id ?? newEventId() };
+}
+
+function placeIn(place: unknown): RewindPlace {
+  const given = objectIn('place', place);
+  const names = ['before', 'undo', 'branch', 'turn'].filter((name) => !isAbsent(given[name]));
+  const [name, another] = names;
+  if (name === undefined || another !== undefined) {
+    throw invalid('place', 'must have one of before, undo, branch and turn');
+  }
+  const value = given[name];
+  if (name === 'before') return { before: takePlace('place.before', value as HistoryPlace) };
+  requireText(`place.${name}`, value);
+  return { [name]: value } as unknown as RewindPlace;
+}
+
+function messageIn(call: RouteCall, value: unknown): RepeatedMessage {
+  const { content, isStored, ...ids } = objectIn('message', value);
+  requireBoolean('message.isStored', isStored);
+  const message = { ...idsIn('message', ids), isStored };
+  if (isAbsent(content)) return message;
+  const event = call.form.readEvent({ content: objectIn('message.content', content) });
+  return { ...message, content: event.content! };
+}
+
+function idsIn(name: string, value: unknown): { id: string; invocationId: string } {
+  const { id, invocationId } = objectIn(name, value);
+  return {
+    id: requireId(`${name}.id`, id),
+    invocationId: requireId(`${name}.invocationId`, invocationId),
+  };
+}
+
+function objectIn(name: string, value: unknown): JsonObject {
+  if (isPlainObject(value)) return value;
+  throw invalidValue(name, 'must be an object', value);
+}
+
+/** Rewinds, and reads what the response shows of the session: our own client asks for its revision alone. */
+async function rewindFor(
+  call: RouteCall,
+  write: RewindWrite,
+): Promise<Rewound & { readonly session: Session }> {
+  const { service, signal, rights } = call;
+  const isOwn = call.form === OWN_FORM;
+  const admit: AdmitEvents = (events, stored) => {
+    for (const { actions } of events) stateIn(call, actions?.stateDelta, 'message');
+    return admitAfter(stored, events, rights);
+  };
+  const hasEvents = write.events !== undefined || write.message?.isStored === true;
+  // What is appended is checked here, where the whole session is read for it.
+  const verbs = hasEvents ? undefined : await verbsOf(service, { signal });
+  if (verbs !== undefined) {
+    const rewound = await verbs.rewind({ ...write, signal });
+    return { ...rewound, session: await requireSession(call, isOwn ? { numRecentEvents: 0 } : {}) };
+  }
+  const { session, ...rewound } = await computeRewind(service, { ...write, signal }, admit);
+  return { ...rewound, session: isOwn ? { ...session, events: [] } : session };
+}
+
+async function requireNoRun(call: RouteCall): Promise<void> {
+  if (!(await call.isRunning())) return;
+  throw new HttpRefusal(409, 'An agent runs in this session. Stop it, then rewind.');
+}

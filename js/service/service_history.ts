@@ -1,0 +1,39 @@
+import { after } from '../call/call.js';
+import type { Calls } from '../call/calls.js';
+import type { ServiceHistory } from '../storage/history_verbs.js';
+import type { SessionReader } from '../read/session_reader.js';
+import { type BackendHistory, NO_REVISIONS } from '../storage/backend.js';
+import type { ServiceFeed } from '../watch/service_feed.js';
+
+/** The parts of a core that its histories use. */
+interface HistoryParts {
+  readonly calls: Calls;
+  readonly feed: ServiceFeed;
+  readonly reader: SessionReader;
+}
+
+/** Makes the verbs of a service from those of its backend: publishes what they change, and makes the handle of a fork. */
+export function serviceHistory(
+  { calls, feed, reader }: HistoryParts,
+  backend: BackendHistory,
+): ServiceHistory {
+  return {
+    rewind: (request) =>
+      calls.run('rewind', request, (request) =>
+        after(backend.rewind(request), (rewound) => {
+          feed.publishRewound(request.key, rewound.revision);
+          return rewound;
+        }),
+      ),
+    fork: (request) =>
+      calls.run('fork', request, (request) =>
+        after(backend.fork(request), (forked) => {
+          const key = { ...request.key, sessionId: request.newSessionId };
+          feed.publishCreated(key, { ...forked, shared: NO_REVISIONS });
+          return reader.openForked(key, forked);
+        }),
+      ),
+    branches: (request) => calls.run('branches', request, (request) => backend.branches(request)),
+    stateAt: (request) => calls.run('stateAt', request, (request) => backend.stateAt(request)),
+  };
+}

@@ -1,0 +1,165 @@
+/**
+ * The verbs of histories, as whoever has the whole session computes them. Each request is a JSON-safe object that says
+ * what is meant. A request that is sent again changes nothing: it has the ids of what it stores.
+ */
+import type { MaybePromise } from '../call/call.js';
+import type { StorageCall } from '../model/diagnostic.js';
+import type { Content } from '../model/event/content.js';
+import type { Event, NewEvent } from '../model/event/event.js';
+import { CORE } from '../model/initial_state.js';
+import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
+import type { SessionService } from '../model/session_service.js';
+import type { StateShape } from '../state/state_shape.js';
+
+/** A place in a history: an event or an invocation. */
+export type HistoryPlace =
+  | {
+      /** The id of a stored event. */
+      readonly eventId: string;
+    }
+  | {
+      /** The id of an invocation that has events. */
+      readonly invocationId: string;
+    };
+
+/** What a rewind undoes. */
+export type RewindPlace =
+  /** An invocation, and everything after it. */
+  | { readonly before: HistoryPlace }
+  /** A rewind: the invocation of its marker, which must be the last one of the session. */
+  | { readonly undo: string }
+  /** What was appended since a branch ended: the invocation of the marker that ended it. */
+  | { readonly branch: string }
+  /** A turn: from the user's message or answer that an event follows, or is. That is then sent again. */
+  | { readonly turn: string };
+
+/** The message that follows a rewind of a turn. */
+export interface RepeatedMessage {
+  readonly id: string;
+  readonly invocationId: string;
+  /** The new content. Absent: that of the undone message. */
+  readonly content?: Content | undefined;
+  /** Whether the message is stored with the marker. Otherwise an agent stores it. */
+  readonly isStored: boolean;
+}
+
+/** A rewind. Sent again, it answers with what is stored. */
+export interface RewindWrite {
+  readonly key: CompositeSessionKey;
+  /** The ids of the marker. */
+  readonly marker: { readonly id: string; readonly invocationId: string };
+  readonly place: RewindPlace;
+  /** Present if the place is a turn. */
+  readonly message?: RepeatedMessage | undefined;
+  /** The events to store with the marker, after it. They have ids. */
+  readonly events?: readonly NewEvent[] | undefined;
+}
+
+/** The result of a rewind. */
+export interface Rewound {
+  /** The marker. */
+  readonly event: Event;
+  /** Present if the place is a turn. */
+  readonly message?: Event | undefined;
+  readonly unknownKeys: string[];
+}
+
+/** A rewind that a backend has stored. */
+export interface StoredRewind extends Rewound {
+  /** The revision of the session. */
+  readonly revision: number;
+}
+
+/** The end of a fork's history. */
+export type ForkEnd = { readonly at: HistoryPlace } | { readonly before: HistoryPlace };
+
+/** A fork. Sent again, it finds the session that it made. */
+export interface ForkWrite {
+  readonly key: CompositeSessionKey;
+  readonly newSessionId: string;
+  readonly end: ForkEnd;
+  readonly title?: string | undefined;
+}
+
+/** One of several turns that follow the same history: the user edited a message, or regenerated its answer. */
+export interface BranchAlternative {
+  /** The invocation of the turn. */
+  invocationId: string;
+  /** Whether the turn is in the transcript now. */
+  isShown: boolean;
+  /**
+   * The branch for `switchBranch`, which shows the turn and what last followed it. Absent if no rewind has ended a branch
+   * with this turn.
+   */
+  branch?: string;
+}
+
+/** A place in the transcript where a session has several branches. */
+export interface TurnBranches {
+  /** The turn before this place; absent at the beginning. */
+  after?: string;
+  /** The alternatives, in the order in which they began. */
+  alternatives: BranchAlternative[];
+}
+
+/** The branches of a session. */
+export interface SessionBranches {
+  readonly places: TurnBranches[];
+  /** The invocation of the last marker of a rewind. */
+  readonly lastRewind?: string | undefined;
+}
+
+/** The session's own state at a point of its history. */
+export interface HistoryState {
+  /** The state without `user:` and `app:` keys, which other sessions change too. */
+  state: StateShape;
+  /**
+   * Keys that the session may have been created with. The initial state is not known, and only events after that point,
+   * or undone ones, write them. They are not in `state`.
+   */
+  unknownKeys: string[];
+}
+
+/** A session to read for its history. */
+export interface HistoryRead {
+  readonly key: CompositeSessionKey;
+}
+
+/** The verbs of histories. */
+export interface HistoryVerbs<Forked> {
+  rewind(request: RewindWrite & StorageCall): MaybePromise<StoredRewind>;
+  fork(request: ForkWrite & StorageCall): MaybePromise<Forked>;
+  branches(request: HistoryRead & StorageCall): MaybePromise<SessionBranches>;
+  /** Returns the state right after an event. */
+  stateAt(
+    request: HistoryRead & { readonly eventId: string } & StorageCall,
+  ): MaybePromise<HistoryState>;
+}
+
+/** The verbs of a service. `fork` returns a handle on the new session. */
+export type ServiceHistory = HistoryVerbs<Session>;
+
+/** The part of a core that has the verbs of histories. */
+interface CoreHistory {
+  history(request: Abortable): MaybePromise<ServiceHistory | undefined>;
+}
+
+function coreOf(service: object): CoreHistory | undefined {
+  return (service as { readonly [CORE]?: CoreHistory })[CORE];
+}
+
+/** Whether a service is of this package. Otherwise it is a user's own, and only its public methods are known. */
+export function isOwn(service: SessionService): boolean {
+  return coreOf(service) !== undefined;
+}
+
+/**
+ * Returns the verbs of a service whose backend computes histories elsewhere. Over other services `undefined`:
+ * `js/history` computes.
+ */
+export function verbsOf(
+  service: SessionService,
+  { signal }: Abortable,
+): MaybePromise<ServiceHistory | undefined> {
+  return coreOf(service)?.history({ signal });
+}
