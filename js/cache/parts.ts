@@ -15,7 +15,7 @@ import { openLocalStore } from './local/open_local_store.js';
 import type { TakenOptions } from './options.js';
 import { Outbox } from './outbox.js';
 import { type CacheKey, keyOfName, nameOf } from './records/cache_key.js';
-import { errorOf, failureOf } from './records/failures.js';
+import { errorOf, shortFailureOf } from './records/failures.js';
 import { LocalData } from './data/local_data.js';
 import { Pending } from './data/pending.js';
 import { StatusBoard } from './records/status.js';
@@ -45,7 +45,7 @@ export function openParts(options: TakenOptions) {
   const report = (error: unknown): void => {
     // Work that was ended on purpose, by `close` or `forget`.
     if (remote.isClosed || isSessionError(error, 'aborted')) return;
-    board.set({ lastError: failureOf(error) });
+    board.set({ lastError: shortFailureOf(error) });
     diagnostics?.tell('cache', error);
   };
   const remote: RemoteEnd = new RemoteEnd({
@@ -86,7 +86,7 @@ export function openParts(options: TakenOptions) {
     ...shared,
     delivery,
     tellWake: () => tabs.post('wake'),
-    tellFailure: (error) => tabs.post('failed', failureOf(error)),
+    tellFailure: (error) => tabs.post('failed', shortFailureOf(error)),
   });
   const follow = ({ appName, userId }: CacheKey): void => {
     if (!follower.follow({ appName, userId })) return;

@@ -193,7 +193,7 @@ export class SessionError extends Error {
   declare readonly operation?: 'applied';
   /** `corrupt_record`: the name of the record. */
   declare readonly record?: string;
-  /** `remote`: the HTTP status. */
+  /** The HTTP status of the answer, if the error comes from one. */
   declare readonly status?: number;
   /** `remote`: the beginning of the response body. */
   declare readonly body?: string;
@@ -229,13 +229,18 @@ export class SessionError extends Error {
    */
   toJSON(): Record<string, unknown> {
     const { name, code, message } = this;
-    const json: Record<string, unknown> = { name, code, message };
-    // By name, since JavaScript engines add members of their own to errors (Safari: `line`, `sourceURL`).
-    for (const field of FIELDS) {
-      if (Object.hasOwn(this, field)) defineMember(json, field, this[field]);
-    }
-    return json;
+    return { name, code, message, ...fieldsOf(this) };
   }
+}
+
+/** Returns the optional members that an error has. */
+export function fieldsOf(error: SessionError): Omit<SessionErrorFields, 'cause'> {
+  const fields = {};
+  // By name, since JavaScript engines add members of their own to errors (Safari: `line`, `sourceURL`).
+  for (const field of FIELDS) {
+    if (Object.hasOwn(error, field)) defineMember(fields, field, error[field]);
+  }
+  return fields;
 }
 
 /**

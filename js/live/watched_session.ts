@@ -203,17 +203,32 @@ export class WatchedSession<S extends object>
     service: SessionService<S>,
     signal: HostAbortSignal | undefined,
   ): Promise<void> {
+    // What this read does not come to stays stale, however it ends.
     const stale = this.#stale;
     this.#stale = new Set();
+    try {
+      await this.#readSession(service, stale, signal);
+      stale.delete('window');
+      stale.delete('state');
+      if (stale.has('outbox')) await this.#readOutbox(service, signal);
+      stale.delete('outbox');
+    } finally {
+      for (const part of stale) this.#stale.add(part);
+    }
+  }
+
+  async #readSession(
+    service: SessionService<S>,
+    stale: ReadonlySet<Stale>,
+    signal: HostAbortSignal | undefined,
+  ): Promise<void> {
     try {
       if (stale.has('window') || this.#head.revision === undefined) {
         await this.#readWindow(service, signal);
       } else await this.#readChanges(service, stale.has('state'), signal);
-      if (stale.has('outbox')) await this.#readOutbox(service, signal);
     } catch (error) {
-      if (isSessionError(error, 'not_found')) return this.#setGone();
-      for (const part of stale) this.#stale.add(part);
-      throw error;
+      if (!isSessionError(error, 'not_found')) throw error;
+      this.#setGone();
     }
   }
 

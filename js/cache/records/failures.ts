@@ -1,7 +1,7 @@
 /** Classifies failed requests as refusals, outages or others. Converts errors to records and back. */
 import { codeOf } from '../../call/diagnostics.js';
 import { messageOf } from '../../errors/describe.js';
-import { isSessionError, SessionError, sessionErrorOf } from '../../errors/errors.js';
+import { fieldsOf, isSessionError, SessionError, sessionErrorOf } from '../../errors/errors.js';
 import { hasStatus, REFUSING } from '../../http/http_errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { Refusal } from './records.js';
@@ -64,19 +64,26 @@ export function isOutage(error: unknown): boolean {
   return status < 400 || status >= 500 || OUTAGE_STATUSES.includes(status);
 }
 
+/** Converts an error to a record, with all its public members. */
 export function failureOf(error: unknown): CacheFailure {
-  const { key, path } = isSessionError(error) ? error : {};
+  const members = isSessionError(error) ? fieldsOf(error) : {};
+  return { ...members, code: codeOf(error), message: messageOf(error) };
+}
+
+/** Converts an error as {@link failureOf} does, without long members: messages between tabs are short. */
+export function shortFailureOf(error: unknown): CacheFailure {
+  const { code, message, key, path, status } = failureOf(error);
   return {
-    code: codeOf(error),
-    message: messageOf(error),
+    ...{ code, message },
     ...(key !== undefined && { key }),
     ...(path !== undefined && { path }),
+    ...(status !== undefined && { status }),
   };
 }
 
 /** Returns an error that says the same as one that {@link failureOf} has converted. */
-export function errorOf({ code, message, key, path }: CacheFailure): SessionError {
-  return sessionErrorOf(code, message, { key, path });
+export function errorOf({ code, message, ...fields }: CacheFailure): SessionError {
+  return sessionErrorOf(code, message, fields);
 }
 
 /** Why nothing can be written to a session. */

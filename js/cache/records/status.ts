@@ -1,6 +1,6 @@
 import { makeDisposable } from '../../call/disposable.js';
 import { reportUncaught } from '../../call/uncaught.js';
-import type { SessionErrorCode } from '../../errors/errors.js';
+import type { SessionErrorCode, SessionErrorFields } from '../../errors/errors.js';
 import type { CacheKey } from './cache_key.js';
 
 /**
@@ -30,15 +30,11 @@ export interface PendingChanges {
  * const line = ({ code, message }: CacheFailure) => `${code}: ${message}`;
  * ```
  */
-export interface CacheFailure {
-  /** The code of the error. */
+export interface CacheFailure extends Omit<SessionErrorFields, 'cause'> {
+  /** The code of the error. The other members are those of the error, where it has them. */
   readonly code: SessionErrorCode;
   /** What was wrong. It holds no token and no password. */
   readonly message: string;
-  /** The state key or argument that was wrong, if the error names one. */
-  readonly key?: string;
-  /** The path of the value that was wrong, if the error names one. */
-  readonly path?: string;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { CachedSessionService, OutboxEntry } from '../../cache/index.js';
 import { keepEqual } from '../../json/keep_equal.js';
-import { SessionError } from '../../errors/errors.js';
+import { sessionErrorOf } from '../../errors/errors.js';
 import type { Event } from '../../model/event/event.js';
 import type { EventList } from './event_list.js';
 
@@ -87,7 +87,7 @@ export class UnsentEvents {
     if (outbox === this.#outbox) return undefined;
     this.#outbox = outbox;
     const before = [...this.#waiting.keys()];
-    const failed = error && { error: new SessionError(error.code, error.message) };
+    const failed = error && { error: sessionErrorOf(error.code, error.message, error) };
     const stateOf = (id: string): UnsentEvent =>
       failed !== undefined && (error?.eventId ?? id) === id ? failed : {};
     this.#waiting = new Map(ids.map((id) => [id, stateOf(id)]));

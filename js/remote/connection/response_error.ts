@@ -57,7 +57,8 @@ export function refusalOf(status: number, headers: Headers, text: string): Sessi
       : `${SERVER.name} refused with status ${status}: ${reason || 'no reason given.'}`;
   const error = sessionErrorOf(translated, message.trim(), {
     ...(known !== undefined && fields),
-    ...(translated === 'remote' && { status, body: text.slice(0, MAX_SHOWN_BODY) }),
+    status,
+    ...(translated === 'remote' && { body: text.slice(0, MAX_SHOWN_BODY) }),
     ...(status >= 500 && { storage: SERVER.storage }),
   });
   // With a code, status 500 is a fault that does not pass. A redirection leads to the login page of a network.

@@ -42,7 +42,10 @@ it('an event that the remote refuses is set aside, and blocks only its session',
   assert.deepEqual(others, []);
   assert.deepEqual(entry?.key, KEY);
   assert.deepEqual(idsOf(entry), ['bad', 'e3']);
-  assert.deepEqual(entry?.error, { code: 'schema_violation', message: 'Not in this shop.', eventId: 'bad' }); // prettier-ignore
+  assert.deepEqual(entry?.error, {
+    ...{ code: 'schema_violation', message: 'Not in this shop.' },
+    ...{ status: 422, eventId: 'bad' },
+  });
   assert.equal(cache.status.lastError?.code, 'schema_violation');
   assert.deepEqual(cache.status.pending, [{ key: KEY, events: 2 }]);
 

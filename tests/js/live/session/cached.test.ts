@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { liveSession, type LiveSessionSnapshot } from '../../../../js/live/index.js';
+import { liveSession, liveSessions, type LiveSessionSnapshot } from '../../../../js/live/index.js';
 import { event, openCache, Server } from '../../cache/fixture.js';
 import { idsOf, KEY, message, snapshotOf } from '../stores.js';
 
@@ -120,6 +120,79 @@ for (const ids of [
     await other.close();
   });
 }
+
+for (const isHeard of [true, false]) {
+  const how = isHeard ? 'another device' : 'a program that tells nobody';
+  for (const end of ['discard', 'drop'] as const) {
+    it(`An open chat learns that its message was refused because ${how} has deleted the session, and its ${end} is shown`, async () => {
+      const server = new Server();
+      const { cache, local } = openCache(server);
+      const { cache: other } = openCache(server, { local });
+      const tabs = [cache, other].map((service) => ({
+        chat: liveSession(service, KEY),
+        list: liveSessions(service, { appName: KEY.appName, userId: KEY.userId }),
+      }));
+      const stops = tabs.flatMap(({ chat, list }) =>
+        [chat, list].map((store) => store.subscribe(() => undefined)),
+      );
+      const [{ chat }] = tabs as [(typeof tabs)[0]];
+      await chat.send(message('e1'));
+      await cache.sync();
+      server.isOffline = true;
+      await chat.send(message('e2'));
+      await server.service.deleteSession(KEY);
+      if (!isHeard) server.cutFeeds();
+      server.isOffline = false;
+      await cache.sync().catch(() => undefined);
+      for (const { chat, list } of tabs) {
+        const { unsent, events } = await snapshotOf(chat, ({ unsent }) => !!unsent.e2?.error);
+        assert.equal((unsent.e2?.error as { code: string }).code, 'not_found');
+        assert.deepEqual(idsOf(events), ['e1', 'e2']);
+        assert.equal(list.getSnapshot().sessions.length, 1);
+      }
+      await (end === 'discard' ? chat.discard('e2') : cache.outbox.drop(KEY));
+      for (const { chat, list } of tabs) {
+        const { unsent, events } = await snapshotOf(
+          chat,
+          ({ status, unsent }) => status === 'deleted' && Object.keys(unsent).length === 0,
+        );
+        assert.deepEqual([events, { ...unsent }], [[], {}]);
+        await snapshotOf(list, ({ sessions }) => sessions.length === 0);
+      }
+      for (const stop of stops) stop();
+      await cache.close();
+      await other.close();
+    });
+  }
+}
+
+it('The error of a refusal keeps all its members, in other tabs and after a reload', async () => {
+  const server = new Server();
+  const { cache, local } = openCache(server);
+  const { cache: other } = openCache(server, { local });
+  server.intercept = async (request) => {
+    const isRefused = request.method !== 'GET' && (await request.text()).includes('bad');
+    const body = { code: 'schema_violation', detail: 'No such key.', key: 'colour', path: 'a.b' };
+    return isRefused ? Response.json(body, { status: 422 }) : undefined;
+  };
+  const errorIn = async (service: typeof cache): Promise<unknown> => {
+    const store = liveSession(service, KEY);
+    const { unsent } = await snapshotOf(store, ({ unsent }) => unsent.bad?.error !== undefined);
+    return JSON.parse(JSON.stringify(unsent.bad?.error));
+  };
+  const expected = {
+    ...{ name: 'StateSchemaError', code: 'schema_violation', message: 'No such key.' },
+    ...{ path: 'a.b', key: 'colour', status: 422 },
+  };
+  await liveSession(cache, KEY).send(message('bad'));
+  assert.deepEqual(await errorIn(cache), expected);
+  assert.deepEqual(await errorIn(other), expected);
+  await cache.close();
+  await other.close();
+  const { cache: later } = openCache(server, { local });
+  assert.deepEqual(await errorIn(later), expected);
+  await later.close();
+});
 
 it('A live session over a cache edits a message offline, and the remote gets the rewind with it', async () => {
   const server = new Server();
