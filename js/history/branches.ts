@@ -66,7 +66,7 @@ export async function readBranches(
 interface Turn {
   readonly invocationId: string;
   readonly parent: Turn | undefined;
-  readonly next: Map<string, Turn>;
+  next: Map<string, Turn> | undefined;
   /** The last rewind that ended a branch with this turn. */
   end: { readonly number: number; readonly branch: string } | undefined;
 }
@@ -75,8 +75,8 @@ interface Turn {
 export function branchesOf(events: readonly Event[]): TurnBranches[] {
   const turns: Turn[] = [];
   const addTurn = (parent: Turn | undefined, invocationId: string): Turn => {
-    const turn: Turn = { invocationId, parent, next: new Map(), end: undefined };
-    parent?.next.set(invocationId, turn);
+    const turn: Turn = { invocationId, parent, next: undefined, end: undefined };
+    if (parent !== undefined) (parent.next ??= new Map()).set(invocationId, turn);
     turns.push(turn);
     return turn;
   };
@@ -87,7 +87,7 @@ export function branchesOf(events: readonly Event[]): TurnBranches[] {
     (current, event) => {
       const { invocationId } = event;
       if (!startsTurn(event, current)) return current;
-      return current.next.get(invocationId) ?? addTurn(current, invocationId);
+      return current.next?.get(invocationId) ?? addTurn(current, invocationId);
     },
     (ended, { invocationId }) => {
       rewinds += 1;
@@ -106,15 +106,20 @@ export function branchesOf(events: readonly Event[]): TurnBranches[] {
 /** Returns whether an event begins a turn. Compactions and changes of the state do not. */
 function startsTurn(event: Event, current: Turn): boolean {
   const { invocationId, content } = event;
-  if (compactionOf(event) !== undefined || compactedEndOf(event) !== undefined) return false;
-  return isFilled(invocationId) && isFilled(content) && invocationId !== current.invocationId;
+  if (invocationId === current.invocationId || !isFilled(invocationId)) return false;
+  // Last, because it takes longest.
+  return (
+    isFilled(content) && compactionOf(event) === undefined && compactedEndOf(event) === undefined
+  );
 }
 
 function placesOf(last: Turn): TurnBranches[] {
   const places: TurnBranches[] = [];
   let shown: Turn | undefined;
   for (let at: Turn | undefined = last; at; at = at.parent) {
-    const alternatives = [...at.next.values()].map((next) => alternativeOf(next, next === shown));
+    const alternatives = [...(at.next?.values() ?? [])].map((next) =>
+      alternativeOf(next, next === shown),
+    );
     const { length } = alternatives;
     if (length > 1 || (length === 1 && at === last)) {
       places.push({ ...(at.parent && { after: at.invocationId }), alternatives });
