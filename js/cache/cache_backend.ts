@@ -15,12 +15,16 @@ import type {
   SharedRevisions,
   UpdateRequest,
 } from '../storage/backend.js';
+import { Deadline } from '../call/deadline.js';
+import { isSessionError } from '../errors/errors.js';
 import { untilAborted } from '../call/time_limit.js';
 import type { Computed } from '../wasm/appends.js';
 import type { Bounds } from './copies/bounds.js';
 import { CopyReads, type ReadParts } from './copy_reads.js';
 import { type CacheKey, isSession } from './records/cache_key.js';
+import { isOutage } from './records/failures.js';
 import { CacheStorage } from './storage/cache_storage.js';
+import { standIn } from './storage/stand_in.js';
 import type { Sender } from './sending/sender.js';
 
 export interface CacheBackendParts extends ReadParts {
@@ -82,18 +86,44 @@ export class CacheBackend extends CopyReads implements Backend {
     const { key, position } = request;
     // Without a handle the session may be unknown here.
     if (!(position.created >= 0)) await this.#require(key, request);
-    return this.#write(key, request, (backend) => backend.append(request));
+    const append = () => this.#write(key, request, (backend) => backend.append(request));
+    try {
+      return await append();
+    } catch (error) {
+      if (!isSessionError(error, 'not_found') || !(await this.#isGivenUp(key))) throw error;
+      await this.#require(key, request);
+      return append();
+    }
   }
 
-  /** Fetches a session that was never read, so that it can be changed. */
+  #isGivenUp(key: CompositeSessionKey): Promise<boolean> {
+    return this.#parts.data.read(
+      async (transaction) => (await transaction.givenUp(key)) !== undefined,
+    );
+  }
+
+  /**
+   * Fetches a session that has no copy, so that it can be changed. If the remote does not answer in time, the change is
+   * stored all the same; see {@link standIn}.
+   */
   async #require(key: CompositeSessionKey, call: BackendCall): Promise<void> {
-    const { data, fetch } = this.#parts;
+    const { data, fetch, clock, readTimeoutMs } = this.#parts;
     const isThere = await data.read(
       async (transaction) =>
         (await transaction.view(key)) !== undefined ||
         (await transaction.session(key)) !== undefined,
     );
-    if (!isThere) await untilAborted(call.signal, fetch.require(key, 1));
+    if (isThere) return;
+    const deadline = new Deadline(readTimeoutMs);
+    try {
+      const fetched = deadline.until(fetch.require(key, 1));
+      if (await untilAborted(call.signal, fetched)) return;
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+    } finally {
+      deadline.clear();
+    }
+    await data.write((transaction) => standIn(transaction, key, clock()));
   }
 
   update(request: UpdateRequest): Promise<SharedRevisions> {

@@ -1,4 +1,5 @@
 import { takeRequest } from '../call/call.js';
+import { Deadline } from '../call/deadline.js';
 import { invalid } from '../errors/invalid.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import type { Event } from '../model/event/event.js';
@@ -9,6 +10,7 @@ import type {
   GetSessionRequest,
   Session,
 } from '../model/session.js';
+import { isId } from '../model/values/ids.js';
 import type { RunRequest } from '../remote/index.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -21,6 +23,7 @@ import { type CacheKey, isSession, nameOf, takeCacheKey } from './records/cache_
 import { isOutage } from './records/failures.js';
 import type { CacheStatus, StatusChanges } from './records/status.js';
 import { forEachOf } from './records/turns.js';
+import { standIn } from './storage/stand_in.js';
 
 /** The most users and apps that `sync` fetches at once. */
 const MOST_AT_ONCE = 8;
@@ -124,19 +127,39 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     return super.getSession({ ...takeRequest(request), config: others, ...own });
   }
 
-  /** Returns a session, or creates it. If the remote does not answer, it is created locally if there is no copy. */
+  /**
+   * Returns a session, or creates it. If there is no copy, and the remote does not answer within `readTimeoutMs`, it is
+   * created locally. If the remote has it after all, its state and title stay, and it gets the events.
+   */
   override async getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
+    const { readTimeoutMs } = this.#parts;
+    const asked = super.getOrCreateSession(request);
+    const deadline = new Deadline(readTimeoutMs);
     try {
-      return await super.getOrCreateSession(request);
+      if (await deadline.until(asked)) return await asked;
     } catch (error) {
       if (!isOutage(error)) throw error;
-      try {
-        return await super.createSession(request);
-      } catch (refusal) {
-        if (!isSessionError(refusal, 'already_exists')) throw refusal;
-        return super.getOrCreateSession(request);
-      }
+    } finally {
+      deadline.clear();
     }
+    await this.#standInForGivenUp(request);
+    try {
+      return await super.createSession(request);
+    } catch (refusal) {
+      if (!isSessionError(refusal, 'already_exists')) throw refusal;
+      return super.getOrCreateSession(request);
+    }
+  }
+
+  /** Makes a session known again whose copy was given up, so that it is not created. */
+  async #standInForGivenUp(request: CreateSessionRequest<S>): Promise<void> {
+    const { data, clock } = this.#parts;
+    const { appName, userId, sessionId } = request;
+    if (!isId(sessionId)) return;
+    const key = { appName, userId, sessionId };
+    await data.write(async (transaction) => {
+      if (await transaction.givenUp(key)) await standIn(transaction, key, clock());
+    });
   }
 
   /**

@@ -137,7 +137,7 @@ export class CopyReads {
     call: BackendCall,
     read: Read<T | undefined>,
   ): Promise<T | undefined> {
-    const { fetch, bounds, report, follow, remote } = this.#parts;
+    const { data, fetch, bounds, report, follow, remote } = this.#parts;
     const { erasure } = remote;
     const policy = this.policyOf(call);
     if (policy !== 'cache-only') follow(key);
@@ -165,7 +165,10 @@ export class CopyReads {
         lastCount = copiedCount;
         erasure.throwIfAborted();
         try {
-          await untilAborted(call.signal, fetch.require(key, Math.max(need, 2 * copiedCount)));
+          const fetched = fetch.require(key, Math.max(need, 2 * copiedCount));
+          // What is written meanwhile makes an unknown session known, also if the remote never answers.
+          const waited = copy === undefined ? data.untilChanged(key, fetched) : fetched;
+          await untilAborted(call.signal, waited);
         } catch (error) {
           // Offline, the newest events are better than none.
           const isOffline = !isRefusal(error) && call.signal?.aborted !== true;

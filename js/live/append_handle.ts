@@ -60,9 +60,14 @@ export class AppendHandle<S extends object> {
   }
 
   /** Returns the handle; `undefined` if there is no session. */
-  open(service: SessionService<S>): Opening<S> {
-    const config = { numRecentEvents: 0 };
-    return this.opening ?? this.#keep(service.getSession({ ...this.#key, config }));
+  open(service: SessionService<S>, mayCreate = false): Opening<S> {
+    if (this.opening !== undefined) return this.opening;
+    const request = { ...this.#key, config: { numRecentEvents: 0 } };
+    const { initialState: state } = this;
+    // A cache creates a session also while its remote does not answer.
+    return this.#keep(
+      mayCreate ? service.getOrCreateSession({ ...request, state }) : service.getSession(request),
+    );
   }
 
   /**
@@ -71,15 +76,12 @@ export class AppendHandle<S extends object> {
    * @param wasThere whether there was one, so that it was deleted and is not created again
    */
   async require(service: SessionService<S>, wasThere: boolean): Promise<Session<S>> {
-    const opening = this.open(service);
+    // Of several calls, the first creates the session.
+    const opening = this.open(service, !wasThere);
     const session = await opening;
     if (session !== undefined) return session;
     this.#forget(opening);
     if (wasThere) throw sessionNotFound(this.#key.sessionId);
-    // Of several calls, the first creates the session.
-    if (this.opening === undefined) {
-      void this.#keep(service.getOrCreateSession({ ...this.#key, state: this.initialState }));
-    }
     return this.require(service, wasThere);
   }
 

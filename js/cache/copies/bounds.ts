@@ -165,7 +165,7 @@ export class Bounds {
       for (const key of unneeded) {
         const record = await transaction.session(key);
         if (record?.copy === undefined || (await transaction.operations(key)).length > 0) continue;
-        await transaction.deleteSession(key);
+        await transaction.giveUp(key, record);
         deleted += 1;
       }
       return deleted;

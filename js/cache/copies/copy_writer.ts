@@ -116,7 +116,11 @@ async function makeCopy(
 ): Promise<void> {
   const operations = await transaction.operations(key);
   const creation = operations.find(({ kind }) => kind === 'create');
-  const birth = creation?.birth ?? transaction.tick();
+  const givenUp = await transaction.givenUp(key);
+  // Handles of a copy that was given up hold again.
+  const before = givenUp?.created === session.created ? givenUp.birth : undefined;
+  const birth = creation?.birth ?? before ?? transaction.tick();
+  if (givenUp !== undefined) await transaction.forgetGivenUp(key);
   const record: SessionRecord = { ...newRecord(birth, now), ...present, birth };
   const draft = makeDraft(key, record, copyOf(session), operations);
   await putWindow(transaction, draft, session.events, creation === undefined);

@@ -3,7 +3,7 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import { nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { Copy, SessionRecord } from '../records/records.js';
+import { type Copy, isWaiting, type SessionRecord } from '../records/records.js';
 import { forEachOf, Turns } from '../records/turns.js';
 import { firstEventId, type FetchStart, takeOlder, takeSession } from './copy_writer.js';
 import type { Bounds } from './bounds.js';
@@ -83,20 +83,23 @@ export class Fetch {
   async #fetch({ key, need, isRevalidation }: FetchRequest): Promise<boolean> {
     const { data, remote } = this.#parts;
     const { erasure } = remote;
-    const { record, start, isDeleted, firstId } = await data.read(async (transaction) => {
-      const record = await transaction.session(key);
-      const view = await transaction.view(key);
-      return {
-        record,
-        start: startOf(transaction, record),
-        isDeleted:
-          view === undefined && record !== undefined && !(await hasCreation(transaction, key)),
-        firstId: record?.copy && (await firstEventId(transaction, key, record.copy)),
-      };
-    });
+    const { record, start, isDeleted, isCreating, firstId } = await data.read(
+      async (transaction) => {
+        const record = await transaction.session(key);
+        const view = await transaction.view(key);
+        return {
+          record,
+          start: startOf(transaction, record),
+          isDeleted:
+            view === undefined && record !== undefined && !(await hasCreation(transaction, key)),
+          isCreating: record?.copy === undefined && (await hasCreation(transaction, key, true)),
+          firstId: record?.copy && (await firstEventId(transaction, key, record.copy)),
+        };
+      },
+    );
     erasure.throwIfAborted();
-    // A deletion waits to be sent.
-    if (isDeleted) return true;
+    // A deletion waits to be sent, or a creation whose answer says what the remote has.
+    if (isDeleted || isCreating) return true;
     const copy = record?.copy;
     const size = copy === undefined ? 0 : copy.next - copy.first;
     const isEnough = copy !== undefined && !copy.isStale && (!copy.hasOlder || size >= need);
@@ -169,13 +172,24 @@ function isAsCopied(session: RemoteSession, copy: Copy): boolean {
   return isSame && isDescribed && state === undefined && events.length === 0;
 }
 
-/** Whether the remote may have the session, because its creation is under way. */
+/**
+ * Whether a session was created here.
+ *
+ * @param isToSend whether only a creation counts that waits to be sent. One with events that was sent without an answer
+ *   does not: others may have replaced its events meanwhile.
+ */
 async function hasCreation(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
+  isToSend = false,
 ): Promise<boolean> {
   const operations = await transaction.operations(key);
-  return operations.some(({ kind }) => kind === 'create');
+  return operations.some((operation) => {
+    const { kind, refusal, isThere, attempts, creation } = operation;
+    if (kind !== 'create' || !isToSend) return kind === 'create';
+    const mayBeThere = isThere === true || (attempts > 0 && creation!.events.length > 0);
+    return refusal === undefined && isWaiting(operation) && !mayBeThere;
+  });
 }
 
 function startOf(

@@ -17,6 +17,7 @@ import { SharedWrites } from './shared_writes.js';
 import {
   below,
   entryKey,
+  type GivenUpRecord,
   type Operation,
   operationsBelow,
   operationsKey,
@@ -220,6 +221,23 @@ export class CacheTransaction {
         checkedRecord(values[index], { sessionId: sessionId! }),
       ] as const;
     });
+  }
+
+  /** Deletes the copy of a session for want of room. The remote has it. */
+  async giveUp(key: CompositeSessionKey, { birth, copy }: SessionRecord): Promise<void> {
+    await this.deleteSession(key);
+    const record: GivenUpRecord = { birth, created: copy?.created ?? null };
+    await this.#local.put('states', this.#keyOf(key), record);
+  }
+
+  /** Returns what is known of a session whose copy was given up. */
+  async givenUp(key: CompositeSessionKey): Promise<GivenUpRecord | undefined> {
+    return (await this.#local.get('states', this.#keyOf(key))) as GivenUpRecord | undefined;
+  }
+
+  /** Records that a session has a copy again, or never will. */
+  async forgetGivenUp(key: CompositeSessionKey): Promise<void> {
+    await this.#local.delete('states', this.#keyOf(key));
   }
 
   /** Deletes the record and the events of a session. Its operations stay. */

@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../call/call.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import { messageOf } from '../../errors/describe.js';
 import type { LocalStore } from '../local/local_store.js';
-import type { CacheKey } from '../records/cache_key.js';
+import { type CacheKey, nameOf } from '../records/cache_key.js';
 import { CacheTransaction, type Committed } from './cache_transaction.js';
 import { OperationMemory } from './operation_memory.js';
 import { below, type Operation } from '../records/records.js';
@@ -79,9 +79,26 @@ export class LocalData {
     return hasOthers;
   }
 
-  /** Calls a function after each commit. */
-  onCommit(listener: (committed: Committed) => void): void {
+  /** Calls a function after each commit, until the returned function is called. */
+  onCommit(listener: (committed: Committed) => void): () => void {
     this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Waits for work, but not after a commit of this tab that changes the operations of a session or state. */
+  async untilChanged(key: CacheKey, work: Promise<unknown>): Promise<void> {
+    const name = nameOf(key);
+    let stop!: () => void;
+    const changed = new Promise<void>((resolve) => {
+      stop = this.onCommit(({ operations }) => {
+        if (operations.has(name)) resolve();
+      });
+    });
+    try {
+      await Promise.race([work, changed]);
+    } finally {
+      stop();
+    }
   }
 
   /** Reads the operations of a session or state again, because another tab has changed them. */

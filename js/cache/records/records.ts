@@ -79,6 +79,14 @@ export function newRecord(birth: number, usedAt: number): SessionRecord {
   return { birth, tick: birth, stamp: 0, confirmedAt: 0, usedAt };
 }
 
+/** A session whose copy was given up for want of room, in `states`. The remote has it. */
+export interface GivenUpRecord {
+  /** The birth that its handles have. */
+  readonly birth: number;
+  /** See {@link Copy.created}. */
+  readonly created: number | null;
+}
+
 /** An event of a copy, in `events`. */
 export interface EventRecord {
   readonly id: string;
@@ -135,6 +143,8 @@ export interface Creation {
   readonly lastUpdateTime: number | undefined;
   readonly now: number;
   readonly events: readonly OperationEvent[];
+  /** Whether the remote had the session before: if it is gone by now, it is not created again. */
+  readonly mustExist?: boolean | undefined;
 }
 
 /** A change that the remote has not confirmed, in `outbox`. */
@@ -154,6 +164,8 @@ export interface Operation {
   /** The session's time of the last update, as this device sees it. */
   readonly time: number;
   readonly creation?: Creation | undefined;
+  /** Whether the remote has the session of the creation. It is then fetched, and takes the events of the creation. */
+  readonly isThere?: boolean | undefined;
   readonly event?: OperationEvent | undefined;
   /** The remote's revision of the event that `event` replaces; `null`: none. Absent: see `previous`. */
   readonly expected?: number | null | undefined;

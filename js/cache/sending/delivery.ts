@@ -15,7 +15,7 @@ import type { Lists } from '../copies/lists.js';
 import type { RemoteCall } from '../copies/remote_end.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { failureOf, isRefusal } from '../records/failures.js';
+import { failureOf, isRefusal, refusalOfDeleted } from '../records/failures.js';
 import { type Copy, isWaiting, type Operation } from '../records/records.js';
 import { firstTitle } from '../../wasm/appends.js';
 import { birthOfCopy } from '../view/session_overlay.js';
@@ -222,9 +222,10 @@ export class Delivery {
     const { creation } = operation;
     const events = creation!.events.map(snapshotOf);
     const request = { key, ...creation!, events, now: clock(), ifAbsent: true };
-    const created: CreatedSession | undefined = await this.#ask(batch, (backend, call) =>
-      backend.create({ ...request, ...call }),
-    );
+    const created: CreatedSession | undefined =
+      operation.isThere === true
+        ? undefined
+        : await this.#ask(batch, (backend, call) => backend.create({ ...request, ...call }));
     if (created !== undefined) {
       let isBehind = false;
       await this.#land(batch, async (transaction, [waiting]) => {
@@ -241,6 +242,7 @@ export class Delivery {
       // Else it was there to create and not to read. It may be deleted by now.
       const isMerged = birthOfCopy(await transaction.session(key)) === operation.birth;
       if (isMerged) await mergeCreation(transaction, waiting[0]);
+      else if (creation!.mustExist) await refuse(transaction, waiting[0], refusalOfDeleted(key));
       else await releaseUnstored(transaction, waiting);
     });
   }

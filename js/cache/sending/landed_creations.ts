@@ -57,7 +57,7 @@ export async function landCreation(
 }
 
 /**
- * Applies the answer that the session existed before. If the copy is of an earlier session, whose deletion was given up
+ * Applies the answer that the session existed before: it is fetched. If the copy is of an earlier session, whose deletion was given up
  * before the creation, the copy is removed and fetched again.
  */
 export async function landExistingSession(
@@ -65,6 +65,7 @@ export async function landExistingSession(
   [operation]: Operations,
 ): Promise<void> {
   const key = operation.key as CompositeSessionKey;
+  await transaction.changeOperations(key, { put: [{ ...operation, isThere: true }] });
   const birth = birthOfCopy(await transaction.session(key));
   if (birth !== undefined && birth !== operation.birth) await removeCopy(transaction, key);
 }

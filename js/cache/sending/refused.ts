@@ -24,7 +24,11 @@ export async function releaseUnstored(
   transaction: CacheTransaction,
   operations: Operations,
 ): Promise<void> {
-  const put = operations.map((operation) => ({ ...operation, attempts: 0 }));
+  const put = operations.map((operation) => ({
+    ...operation,
+    attempts: 0,
+    isThere: undefined,
+  }));
   await transaction.changeOperations(operations[0].key, { put });
 }
 

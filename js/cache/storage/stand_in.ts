@@ -1,0 +1,34 @@
+import type { CompositeSessionKey } from '../../model/session.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import { newRecord } from '../records/records.js';
+
+/**
+ * Puts a creation into the outbox for a session that is not known here, so that it can be written to while the remote
+ * does not answer. If the remote has the session, what is written is appended to it.
+ *
+ * A session whose copy was given up is at the remote, so none is created for it. It keeps its birth: handles hold.
+ */
+export async function standIn(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  now: number,
+): Promise<void> {
+  const isKnown = (await transaction.session(key)) !== undefined;
+  if (isKnown || transaction.deletedAt(key) > 0) return;
+  const givenUp = await transaction.givenUp(key);
+  const { appName, userId, sessionId } = key;
+  const number = transaction.tick();
+  const birth = givenUp?.birth ?? number;
+  const isThere = givenUp === undefined ? undefined : true;
+  await transaction.putSession(key, newRecord(birth, now));
+  const creation = {
+    ...{ state: '{}', delta: '{}', sharesState: true, lastUpdateTime: undefined, now, events: [] },
+    description: { initialState: '{}' },
+    mustExist: isThere,
+  };
+  const operation = {
+    ...({ number, kind: 'create', key: { appName, userId, sessionId }, birth, time: now } as const),
+    ...{ attempts: 0, creation, isThere, shared: {} },
+  };
+  await transaction.changeOperations(key, { put: [operation] });
+}
