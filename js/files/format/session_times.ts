@@ -3,6 +3,7 @@ import { type TimeUnit, toAllMilliseconds, unitOf, convertTimes } from '../../py
 import { parseMilliseconds } from '../../python/micros.js';
 import { SessionError } from '../../errors/errors.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
+import { applyExcludedEvents } from './excluded_events.js';
 import { describeKind, malformedFile } from './malformed_file.js';
 import type { RecordedSession } from './recorded_session.js';
 
@@ -58,12 +59,16 @@ export function convertSessionTimes(
         latest = Math.max(latest, time);
         return time;
       }
-      // An append accepts any JSON value here, so a value that is not a number is kept as it is.
-      return typeof value === 'number' ? convertNumber(value, path) : value;
+      if (typeof value === 'number') return convertNumber(value, path);
+      // An append accepts any JSON value here, so a value that is no time is kept as it is.
+      return (place[0] === 'actions' ? dateTimeOf(value) : undefined) ?? value;
     });
   });
-  if (lastUpdateTime === undefined) return { events, lastUpdateTime: latest };
-  return { events, lastUpdateTime: convertRequired(lastUpdateTime, ['lastUpdateTime']) };
+  const timeOf = (time: unknown): number | undefined =>
+    typeof time === 'number' ? convertNumber(time, ['events']) : dateTimeOf(time);
+  const applied = applyExcludedEvents(events, timeOf);
+  if (lastUpdateTime === undefined) return { events: applied, lastUpdateTime: latest };
+  return { events: applied, lastUpdateTime: convertRequired(lastUpdateTime, ['lastUpdateTime']) };
 }
 
 /** Returns the milliseconds of a text such as `2026-11-25T08:30:00.5Z`, which Go writes for a time. */

@@ -36,7 +36,12 @@ export async function requestOf(
 }
 
 function shownPart({ functionCall, functionResponse, text }: Part): string | undefined {
-  if (functionCall !== undefined) return `call ${functionCall.name} ${functionCall.id}`;
+  if (functionCall !== undefined) return `call ${functionCall.name} ${idOf(functionCall)}`;
   if (functionResponse === undefined) return text;
-  return `response ${functionResponse.name} ${functionResponse.id}`;
+  return `response ${functionResponse.name} ${idOf(functionResponse)}`;
+}
+
+/** The stored id: a view gives an id that was used again a number. */
+function idOf({ id }: { readonly id?: string }): string | undefined {
+  return id?.replace(/^(c\d)-\d$/, '$1');
 }

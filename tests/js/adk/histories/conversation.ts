@@ -11,6 +11,7 @@ import {
   Runner,
 } from '@google/adk';
 
+import { requirePairs } from '../pairing/pairing_rules.js';
 import { asAdkService } from '../../../../js/adk/index.js';
 import { branches, rewind, switchBranch } from '../../../../js/history/index.js';
 import { createEventActions, InMemorySessionService } from '../../../../js/index.js';
@@ -25,13 +26,22 @@ export class RecordingModel extends BaseLlm {
   readonly #requests: Content[][];
   readonly #reply: (last: Part, request: LlmRequest) => Part[];
 
-  constructor(requests: Content[][], reply: (last: Part, request: LlmRequest) => Part[]) {
+  readonly #checksPairs: boolean;
+
+  constructor(
+    requests: Content[][],
+    reply: (last: Part, request: LlmRequest) => Part[],
+    { checksPairs = true } = {},
+  ) {
     super({ model: 'recording' });
+    this.#checksPairs = checksPairs;
     this.#requests = requests;
     this.#reply = reply;
   }
 
   async *generateContentAsync(request: LlmRequest): AsyncGenerator<LlmResponse, void> {
+    // A tool of these agents may wait for a confirmation.
+    if (this.#checksPairs) requirePairs(request, (name) => name === 'work');
     this.#requests.push(structuredClone(request.contents));
     const last = request.contents.at(-1)?.parts?.at(-1) ?? {};
     yield { content: { role: 'model', parts: this.#reply(last, request) } };

@@ -1,3 +1,4 @@
+import { requirePairs } from '../pairing/pairing_rules.js';
 import type {
   BaseAgent,
   BaseLlm,
@@ -47,6 +48,7 @@ export class Stage {
       }
 
       generateContentAsync(request: LlmRequest) {
+        requirePairs(request, (name) => name === 'pay');
         return this.#script.answer(request);
       }
 
