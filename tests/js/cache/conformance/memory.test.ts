@@ -9,14 +9,14 @@ const open = (options: ConstructorParameters<typeof InMemorySessionService>[0]) 
 conforms('memory', open, {}, { isTimeless: true });
 conforms('memory, write through', open, { write: 'through' });
 conforms('memory, read first', open, { reads: 'network-first', write: 'through' });
-/** Whether the remote has a session is not known, so nothing can be written to it. */
+/** Whether the remote has a session is not known, so what is written to it is stored. */
 const UNKNOWN = Object.fromEntries(
   [
     'a session that is created again has no title of the deleted one',
     'a session that never existed cannot be appended to',
     'updateState of a missing session is refused',
     'count: keys of scopes that are not named, and a missing session, are refused',
-  ].map((name) => [name, /ended with connection_lost, but should be refused as not_found/]),
+  ].map((name) => [name, /ended with ok, but should be refused as not_found/]),
 );
 
 conforms(
