@@ -4,6 +4,7 @@ import { invalid } from '../errors/invalid.js';
 import { requireService } from '../call/given_service.js';
 
 import { createEvent } from '../model/event/create_event.js';
+import type { JsonObject } from '../json/rules.js';
 import type { Event, NewEvent } from '../model/event/event.js';
 import { type RewindWrite, type Rewound, isOwn } from '../storage/history_verbs.js';
 import type { Abortable, AppendEventsRequest, Session } from '../model/session.js';
@@ -23,10 +24,12 @@ export const REWIND_METHODS = ['getSession', 'appendEvents', 'revisionOf', 'sess
  * Checks the events that follow a rewind, and returns them as they are stored.
  *
  * @param stored all events that are then stored before them, with the marker
+ * @param state the state before the rewind
  */
 export type AdmitEvents = (
   events: readonly NewEvent[],
   stored: readonly Event[],
+  state: JsonObject,
 ) => Promise<NewEvent[]>;
 
 /** The result, with a handle on the whole rewound session. */
@@ -66,7 +69,7 @@ export async function computeRewind(
     const message = undone && messageOf(undone, write, timestamp);
     const sent = message !== undefined && write.message!.isStored ? [message] : [];
     const following = [...sent, ...laterThan(timestamp, write.events)];
-    const admitted = await (admit?.(following, [...events, event]) ?? following);
+    const admitted = await (admit?.(following, [...events, event], session.state) ?? following);
     const titleChange = titleAfter(session, message === undefined ? [event] : [event, message]);
     const appended = [event, ...admitted];
     const request = { session, events: appended, expectedRevision, signal };

@@ -1,4 +1,5 @@
 import { SessionError, isSessionError } from '../../errors/errors.js';
+import { sessionNotFound } from '../../errors/session_not_found.js';
 import { keepEqual } from '../../json/keep_equal.js';
 import type { Event, NewEvent } from '../../model/event/event.js';
 import { snapshotEvent } from '../../model/event/snapshot.js';
@@ -15,6 +16,7 @@ import type { TakenRights } from './authorize.js';
 import { type Answer, answersIn, foreignMemberOf, markGiven } from './client_event.js';
 import { findOpenCalls } from './open_calls.js';
 import { hasSecrets, publicView } from './public_view.js';
+import { mayBeInPart, withWholeDelta } from './whole_values.js';
 
 /** How often an append is decided on again after others have appended. */
 const MAX_ATTEMPTS = 5;
@@ -50,7 +52,8 @@ export type Expected = Required<RevisionCheck>;
 export async function appendOfClient<Result>(request: ClientAppend<Result>): Promise<Result> {
   const { rights, events, expectedRevision, expectedEvents, append } = request;
   const replaces = Object.values(expectedEvents ?? {}).some((revision) => revision !== null);
-  const isPlain = events.every((event) => isPlainOf(event, rights));
+  const isWhole = rights.maySeeCredentials || !events.some(hasValueInPart);
+  const isPlain = isWhole && events.every((event) => isPlainOf(event, rights));
   if (expectedRevision === undefined && !replaces && isPlain) {
     try {
       return await append(events.map(markGiven), replacingNone(events));
@@ -66,7 +69,8 @@ export async function appendOfClient<Result>(request: ClientAppend<Result>): Pro
     if (refused !== undefined && (refused.revision === revision || attempt > MAX_ATTEMPTS)) {
       throw refused.error;
     }
-    const { admitted, isRetry } = await admitAll(request, stored.events);
+    const { admitted: parts, isRetry } = await admitAll(request, stored.events);
+    const admitted = isWhole || isRetry ? parts : await wholeOf(request, parts);
     if (expectedRevision !== undefined && expectedRevision !== revision) {
       // A retry of an append is no conflict.
       if (isRetry) return await append(admitted, replacingNone(admitted));
@@ -200,6 +204,21 @@ async function admitAll(
     return markGiven(event);
   });
   return { admitted, isRetry: fresh.length === 0 };
+}
+
+function hasValueInPart({ actions }: NewEvent): boolean {
+  return mayBeInPart(actions?.stateDelta);
+}
+
+/** Returns events without any value of the state that the client has seen only in part. */
+async function wholeOf(
+  { service, key }: ClientAppend<unknown>,
+  events: readonly NewEvent[],
+): Promise<NewEvent[]> {
+  // What was written since the events were read lets the append fail.
+  const session = await service.getSession({ ...key, config: { numRecentEvents: 0 } });
+  if (session === undefined) throw sessionNotFound(key.sessionId);
+  return events.map((event) => withWholeDelta(event, session.state));
 }
 
 /**

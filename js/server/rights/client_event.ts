@@ -4,14 +4,58 @@ import type { NewEvent } from '../../model/event/event.js';
 import { GIVEN_KEY, withoutInternal } from './public_view.js';
 
 /** The fields that an event of a user may have. Others may be there with an empty value. */
-const EVENT_FIELDS = new Set(
-  'id invocationId author timestamp content actions customMetadata'.split(' '),
-);
-const CONTENT_FIELDS = new Set(['role', 'parts']);
-const PART_FIELDS = new Set(
-  'text inlineData fileData videoMetadata mediaResolution functionResponse'.split(' '),
-);
-const ACTION_FIELDS = new Set(['stateDelta']);
+/**
+ * Decodes a member of an event.
+ *
+ * @returns the path of what a user cannot write; `undefined` if there is nothing
+ */
+type Decoder = (value: unknown, path: string) => string | undefined;
+
+/** The service checks the value itself, whoever wrote it. */
+const CHECKED_BY_SERVICE: Decoder = () => undefined;
+
+/** A member that only agents write. Other languages write its default: Python `null`, `false`, `""`, `[]` or `{}`. */
+const DEFAULT: Decoder = (value, path) => (isDefault(value) ? undefined : path);
+
+const TEXT = valueOf((value) => typeof value === 'string');
+const NUMBER = valueOf((value) => typeof value === 'number');
+const FLAG = valueOf((value) => typeof value === 'boolean');
+const DATA = valueOf(isPlainObject);
+
+const FILE = { mimeType: TEXT, displayName: TEXT };
+const INLINE_DATA = objectOf({ ...FILE, data: TEXT });
+const FILE_DATA = objectOf({ ...FILE, fileUri: TEXT });
+
+/** What a user may write: the names and types of members. All others must have their default. */
+const EVENT = objectOf({
+  id: CHECKED_BY_SERVICE,
+  invocationId: TEXT,
+  author: TEXT,
+  timestamp: CHECKED_BY_SERVICE,
+  content: objectOf({
+    role: valueOf((value) => value === 'user' || value === ''),
+    parts: listOf(
+      objectOf({
+        text: TEXT,
+        inlineData: INLINE_DATA,
+        fileData: FILE_DATA,
+        videoMetadata: objectOf({ startOffset: TEXT, endOffset: TEXT, fps: NUMBER }),
+        mediaResolution: valueOf((value) => typeof value === 'string' || isPlainObject(value)),
+        functionResponse: objectOf({
+          id: TEXT,
+          name: TEXT,
+          response: DATA,
+          willContinue: FLAG,
+          scheduling: TEXT,
+          parts: listOf(objectOf({ inlineData: INLINE_DATA, fileData: FILE_DATA })),
+        }),
+      }),
+    ),
+  }),
+  actions: objectOf({ stateDelta: CHECKED_BY_SERVICE }),
+  customMetadata: CHECKED_BY_SERVICE,
+  nodeInfo: objectOf({}),
+});
 
 /** An answer to a call. */
 export interface Answer {
@@ -20,31 +64,19 @@ export interface Answer {
 }
 
 /**
- * Finds what a user cannot write: an author other than the user, calls, actions besides a delta, and all fields of
- * agents. Answers to calls are not looked at; see {@link answersIn}.
+ * Finds what a user cannot write: an author other than the user, calls, actions besides a delta, all fields of agents, and
+ * values of another type. Whether an answer belongs to an open call is not looked at; see {@link answersIn}.
  *
  * @returns the path of the first such member; `undefined` if there is none
  */
 export function foreignMemberOf(event: NewEvent): string | undefined {
-  if (event.author !== 'user') return 'author';
-  const { content, actions } = event as { content?: unknown; actions?: unknown };
-  const foreign =
-    otherMember(event, EVENT_FIELDS, '') ??
-    otherMember(actions, ACTION_FIELDS, 'actions.') ??
-    otherMember(content, CONTENT_FIELDS, 'content.');
-  if (foreign !== undefined || !isObject(content)) return foreign;
-  const { role, parts } = content;
-  if (role !== 'user' && !isEmpty(role)) return 'content.role';
-  for (const [at, part] of listOf(parts).entries()) {
-    const foreign = otherMember(part, PART_FIELDS, `content.parts[${at}].`);
-    if (foreign !== undefined) return foreign;
-  }
-  return undefined;
+  return event.author === 'user' ? EVENT(event, '') : 'author';
 }
 
 /** Returns the answers to calls in an event. */
 export function answersIn({ content }: Pick<NewEvent, 'content'>): Answer[] {
-  return listOf((content as { parts?: unknown } | null | undefined)?.parts).flatMap((part) => {
+  const parts: unknown = (content as { parts?: unknown } | null | undefined)?.parts;
+  return (Array.isArray(parts) ? parts : []).flatMap((part: unknown) => {
     const { functionResponse } = Object(part) as { functionResponse?: Partial<Answer> | null };
     return isObject(functionResponse) ? [functionResponse as Answer & typeof functionResponse] : [];
   });
@@ -62,19 +94,42 @@ export function markGiven(event: NewEvent): NewEvent {
   return { ...event, customMetadata: { ...withoutInternal(given), [GIVEN_KEY]: true } };
 }
 
-/** Returns the path of the first member besides the known ones, unless it is empty. */
-function otherMember(value: unknown, known: ReadonlySet<string>, path: string): string | undefined {
-  if (!isPlainObject(value)) return isEmpty(value) ? undefined : path.slice(0, -1);
-  const other = Object.keys(value).find((key) => !known.has(key) && !isEmpty(value[key]));
-  return other === undefined ? undefined : path + other;
+/** An absent value and `null` count as a default. */
+function valueOf(isOfType: (value: unknown) => boolean): Decoder {
+  return (value, path) => (isAbsent(value) || isOfType(value) ? undefined : path);
 }
 
-/** Whether a value says nothing. Other languages write their empty fields. */
-function isEmpty(value: unknown): boolean {
-  if (isObject(value)) return Object.values(value).every(isEmpty);
-  return value === undefined || value === null || value === false || value === '';
+function listOf(item: Decoder): Decoder {
+  return (value, path) => {
+    if (isAbsent(value)) return undefined;
+    if (!Array.isArray(value)) return path;
+    for (const [at, each] of value.entries()) {
+      const foreign = isPlainObject(each) ? item(each, `${path}[${at}]`) : `${path}[${at}]`;
+      if (foreign !== undefined) return foreign;
+    }
+    return undefined;
+  };
 }
 
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+function objectOf(members: Readonly<Record<string, Decoder>>): Decoder {
+  const known = new Map(Object.entries(members));
+  return (value, path) => {
+    if (isAbsent(value)) return undefined;
+    if (!isPlainObject(value)) return path;
+    for (const [name, member] of Object.entries(value)) {
+      const decode = known.get(name) ?? DEFAULT;
+      const foreign = decode(member, path === '' ? name : `${path}.${name}`);
+      if (foreign !== undefined) return foreign;
+    }
+    return undefined;
+  };
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+function isDefault(value: unknown): boolean {
+  if (isObject(value)) return Object.keys(value).length === 0;
+  return isAbsent(value) || value === false || value === '';
 }

@@ -1,8 +1,9 @@
 import { invalid, invalidValue } from '../../errors/invalid.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { NewEvent } from '../../model/event/event.js';
-import { type SharedScope, storedScopeOf } from '../../state/scope.js';
+import { APP_PREFIX, type SharedScope, storedScopeOf, USER_PREFIX } from '../../state/scope.js';
 import { HttpRefusal } from '../http/http_refusal.js';
+import { mayBeInPart, wholeDelta } from '../rights/whole_values.js';
 import type { RouteCall } from './route.js';
 
 /** The right that the keys of a shared state need. */
@@ -26,10 +27,49 @@ export function stateIn(call: RouteCall, value: unknown, member: string): JsonOb
 }
 
 /** Takes the `stateDelta` of a body, by the rules of {@link stateIn}. It must be there. */
-export function deltaIn(call: RouteCall): JsonObject {
+function deltaIn(call: RouteCall): JsonObject {
   const delta = stateIn(call, call.body.stateDelta, 'stateDelta');
   if (delta === undefined) throw invalid('stateDelta', 'is missing');
   return delta;
+}
+
+/** A change of a state, or a function that computes it from the stored state. */
+type StateChange = JsonObject | ((state: JsonObject) => JsonObject);
+
+/** Takes the `stateDelta` of a body for an update, without any value that the client has seen only in part. */
+export function changeIn(call: RouteCall): StateChange {
+  const delta = deltaIn(call);
+  if (call.rights.maySeeCredentials || !mayBeInPart(delta)) return delta;
+  return (state) => wholeDelta(delta, state);
+}
+
+/**
+ * Reads the shared states that a session is created with, for {@link wholeDelta}.
+ *
+ * @param changes what the client sends; without a value that it may have seen in part, nothing is read
+ */
+export async function sharedStateFor(
+  { service, appName, userId, rights, signal }: RouteCall,
+  changes: readonly unknown[],
+): Promise<JsonObject> {
+  if (rights.maySeeCredentials || !changes.some(mayBeInPart)) return {};
+  const [user, app] = await Promise.all([
+    service.getUserState({ appName, userId, signal }),
+    service.getAppState({ appName, signal }),
+  ]);
+  const prefixed = (prefix: string, shared: object): [string, unknown][] =>
+    Object.entries(shared).map(([key, value]) => [prefix + key, value]);
+  return Object.fromEntries([...prefixed(USER_PREFIX, user), ...prefixed(APP_PREFIX, app)]);
+}
+
+/** Takes the state of a session to create, by the rules of {@link stateIn} and {@link wholeDelta}. */
+export async function initialStateIn(
+  call: RouteCall,
+  value: unknown,
+  member: string,
+): Promise<JsonObject | undefined> {
+  const state = stateIn(call, value, member);
+  return state && wholeDelta(state, await sharedStateFor(call, [state]));
 }
 
 /**

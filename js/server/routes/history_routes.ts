@@ -20,6 +20,7 @@ import { isBlank, requireId } from '../../model/values/ids.js';
 import type { Session } from '../../model/session.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { admitAfter } from '../rights/client_append.js';
+import { withWholeDelta } from '../rights/whole_values.js';
 import { eventsIn, stateIn } from './call_body.js';
 import { OWN_FORM } from './client_form.js';
 import { TEXT } from './parameters.js';
@@ -182,9 +183,11 @@ async function rewindFor(
 ): Promise<Rewound & { readonly session: Session }> {
   const { service, signal, rights } = call;
   const isOwn = call.form === OWN_FORM;
-  const admit: AdmitEvents = (events, stored) => {
+  const admit: AdmitEvents = async (events, stored, state) => {
     for (const { actions } of events) stateIn(call, actions?.stateDelta, 'message');
-    return admitAfter(stored, events, rights);
+    const admitted = await admitAfter(stored, events, rights);
+    if (rights.maySeeCredentials) return admitted;
+    return admitted.map((event) => withWholeDelta(event, state));
   };
   const hasEvents = write.events !== undefined || write.message?.isStored === true;
   // What is appended is checked here, where the whole session is read for it.

@@ -5,9 +5,11 @@ import type {
   Session,
   SessionChanges,
 } from '../../model/session.js';
+import type { NewEvent } from '../../model/event/event.js';
 import { HISTORY_VIEWS } from '../../model/values/history_view.js';
 import { eventsOfClient } from '../rights/client_append.js';
-import { deltaIn, eventsIn, stateIn } from './call_body.js';
+import { withWholeDelta } from '../rights/whole_values.js';
+import { changeIn, eventsIn, initialStateIn, sharedStateFor } from './call_body.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { FLAG, LABELS, oneOf, TEXT, TEXTS, TIME, WHOLE } from './parameters.js';
 import { callOf, keyOf, type Route, type RouteCall, routeWithQuery } from './route.js';
@@ -48,7 +50,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
     response: 'Session',
     run: async (call) =>
-      respondWithSession(call, await call.service.createSession(createRequestIn(call))),
+      respondWithSession(call, await call.service.createSession(await createRequestIn(call))),
   },
   {
     method: 'POST',
@@ -58,7 +60,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     body: 'any',
     response: 'Session',
     run: async (call) => {
-      const state = stateIn(call, call.body, 'body');
+      const state = await initialStateIn(call, call.body, 'body');
       return respondWithSession(call, await call.service.createSession({ ...keyOf(call), state }));
     },
   },
@@ -70,7 +72,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     body: { state: schemas.OBJECT },
     response: 'Session',
     run: async (call) => {
-      const state = stateIn(call, call.body.state, 'state');
+      const state = await initialStateIn(call, call.body.state, 'state');
       return respondWithSession(
         call,
         await call.service.getOrCreateSession({ ...keyOf(call), state }),
@@ -94,7 +96,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     body: { stateDelta: schemas.OBJECT },
     response: 'Session',
     run: async (call) => {
-      const stateDelta = deltaIn(call);
+      const stateDelta = changeIn(call);
       await call.service.updateState({ ...keyOf(call), stateDelta });
       return respondWithSession(call, await requireSession(call, {}));
     },
@@ -215,7 +217,7 @@ export async function requireSession(call: RouteCall, config: GetSessionConfig):
 }
 
 /** Takes the request to create a session from the body of a call. */
-function createRequestIn(call: RouteCall) {
+async function createRequestIn(call: RouteCall) {
   const { appName, userId, body } = call;
   const { sessionId, state, events, stateDelta, lastUpdateTime, ...checked } =
     body as Partial<ImportedSessionRequest>;
@@ -231,13 +233,17 @@ function createRequestIn(call: RouteCall) {
     sharedState,
     initialState,
     lastUpdateTime: call.form.readTime(lastUpdateTime) as number | undefined,
-    stateDelta: stateIn(call, stateDelta, 'stateDelta'),
-    state: stateIn(call, state, 'state'),
+    stateDelta: await initialStateIn(call, stateDelta, 'stateDelta'),
+    state: await initialStateIn(call, state, 'state'),
     // Python's clients send null for what is absent.
-    events:
-      events === undefined || events === null
-        ? undefined
-        : eventsOfClient(eventsIn(call), call.rights),
+    events: events === undefined || events === null ? undefined : await newEventsIn(call),
     ...callOf(call),
   };
+}
+
+async function newEventsIn(call: RouteCall): Promise<NewEvent[]> {
+  const events = eventsOfClient(eventsIn(call), call.rights);
+  const deltas = events.map(({ actions }) => actions?.stateDelta);
+  const shared = await sharedStateFor(call, deltas);
+  return events.map((event) => withWholeDelta(event, shared));
 }

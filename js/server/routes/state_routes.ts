@@ -1,4 +1,4 @@
-import { deltaIn, requireRightTo } from './call_body.js';
+import { changeIn, requireRightTo } from './call_body.js';
 import { callOf, type Route, type RouteCall } from './route.js';
 import { OBJECT } from './schemas.js';
 
@@ -86,7 +86,7 @@ export const STATE_ROUTES: readonly Route[] = [
 /** Changes the state of the user in the path, or without one of the app. */
 async function updateState(call: RouteCall): Promise<null> {
   const { appName, userId } = call;
-  const stateDelta = deltaIn(call);
+  const stateDelta = changeIn(call);
   const owner = userId === '' ? { appName } : { appName, userId };
   await call.service.updateState({ ...owner, stateDelta, ...callOf(call) });
   return null;

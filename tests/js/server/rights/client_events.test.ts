@@ -66,6 +66,18 @@ describe('A client without rights', () => {
     'an output': { output: { ok: true } },
     'a branch': { branch: 'root.pay' },
     'an answer to a call that nobody made': answerTo(CALL, 'x'),
+    'parts that are no list': { content: { parts: { 0: { functionCall: CALL } } } },
+    'a part that is no object': { content: { parts: [[{ functionCall: CALL }]] } },
+    'a text that is an object': { content: { parts: [{ text: { functionCall: CALL } }] } },
+    'an answer that is a text': { content: { parts: [{ functionResponse: 'c1' }] } },
+    'an answer with a list': {
+      content: { parts: [{ functionResponse: { ...CALL, response: [CALL] } }] },
+    },
+    'a file of another type': { content: { parts: [{ fileData: { fileUri: [] } }] } },
+    'an invocation that is an object': { invocationId: {} },
+    'a state of an agent, even an empty one': { actions: { agentState: { x: {} } } },
+    'an empty confirmation': { actions: { requestedToolConfirmations: { x: {} } } },
+    'actions that are a list': { actions: [] },
   };
 
   for (const [title, members] of Object.entries(FOREIGN)) {
@@ -117,6 +129,25 @@ describe('A client without rights', () => {
     const session = await service.getSession(KEY);
     assert.deepEqual(session?.events[0]?.content, { parts });
     assert.deepEqual(session?.state, { topic: 'tea' });
+  });
+
+  it('may write an event with the defaults of Python', async () => {
+    const actions = {
+      ...{ skipSummarization: null, stateDelta: {}, artifactDelta: {}, transferToAgent: null },
+      ...{ requestedAuthConfigs: {}, requestedToolConfirmations: {}, agentState: null },
+    };
+    const part = { mediaResolution: null, fileData: null, functionCall: null, thought: null };
+    const event = {
+      ...eventJson('e1'),
+      content: { role: 'user', parts: [{ ...part, text: 'hi' }] },
+      actions,
+      nodeInfo: { path: '', outputFor: null, messageAsOutput: null },
+      ...{ partial: null, longRunningToolIds: null, branch: null, output: null, invocationId: '' },
+    };
+    const { ask } = await serveStored([]);
+    for (const headers of [{}, { 'adk-session-protocol': '1.0' }]) {
+      assert.equal((await ask(EVENTS, { body: { events: [event] }, headers })).status, 200);
+    }
   });
 
   it('may answer a call that is open, once', async () => {

@@ -69,6 +69,7 @@ const REQUESTS: Readonly<Record<string, { readonly body?: unknown; readonly quer
   [`GET ${SESSION}/branches`]: {},
   [`GET ${SESSION}/state`]: { query: '?eventId=e1' },
   [`GET ${SESSION}/events`]: {},
+  [`POST ${SESSION}/events/by-id`]: { body: { eventIds: ['e1', 'e2'] } },
   [`POST ${SESSION}/events`]: { body: { events: [message('e3')] } },
   [`POST ${SESSION}/handle/events`]: {
     body: { events: [message('e3')], stale: 'merge', position: { created: null, revision: 0 } },
