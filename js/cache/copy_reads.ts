@@ -6,11 +6,11 @@ import type { ChangesSince } from '../model/changes_since.js';
 import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StoredEvents } from '../model/event_page.js';
+import { type EventCount, isEnough } from '../model/values/event_count.js';
 import { StorageBackend } from '../storage/driver/storage_backend.js';
 import {
   type Backend,
   type BackendCall,
-  callOf,
   type ChangesRequest,
   type EventsRequest,
   type ListRequest,
@@ -21,18 +21,19 @@ import {
   type ReadSession,
   type StateRequest,
 } from '../storage/backend.js';
-import type { Bounds } from './copies/bounds.js';
-import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
 import type { CacheKey } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
 import { CacheStorage } from './storage/cache_storage.js';
-import type { CacheContext } from './copies/context.js';
+import {
+  type EventNeed,
+  readSession,
+  type SessionRead,
+  type SessionReadParts,
+} from './session_reads.js';
 
-export interface ReadParts extends CacheContext {
-  readonly fetch: Fetch;
+export interface ReadParts extends SessionReadParts {
   readonly lists: Lists;
-  readonly bounds: Bounds;
   readonly reads: ReadPolicy;
   readonly readTimeoutMs: number;
   /** Called with what is read, so that the leading tab follows it. The first call may make this tab the leader, which then sends. */
@@ -43,14 +44,6 @@ export interface ReadParts extends CacheContext {
 type Read<T> = (backend: ReadVerbs, call: BackendCall) => MaybePromise<T>;
 
 type ReadVerbs = Pick<Backend, 'get' | 'getEvents' | 'page' | 'list' | 'sharedState'>;
-
-/** The events that a read needs. */
-interface EventNeed<T> {
-  /** The newest events that the copy should have. */
-  readonly need: number;
-  /** @param copiedCount how many of the newest events the copy has, without the unsent; `Infinity`: all */
-  readonly isEnough: (read: T, copiedCount: number) => boolean;
-}
 
 /** How a list or a state is fetched. */
 interface Reception {
@@ -74,9 +67,13 @@ export class CopyReads {
 
   get(request: ReadRequest): Promise<ReadSession | undefined> {
     const { key, last, after } = request;
-    const need = after === undefined ? (last ?? Infinity) : Infinity;
-    const isEnough = (_: ReadSession, copiedCount: number): boolean => need <= copiedCount;
-    return this.#readSession(key, { need, isEnough }, request, (backend, call) =>
+    const need = after === undefined ? (last ?? 'all') : 'all';
+    const events: EventNeed<ReadSession> = {
+      need,
+      isStrict: last === 'all',
+      isEnough: (_, copiedCount) => isEnough(copiedCount, need),
+    };
+    return this.#readSession(key, events, request, (backend, call) =>
       backend.get({ ...request, ...call }),
     );
   }
@@ -86,11 +83,38 @@ export class CopyReads {
     const isFirst = direction === 'after' && eventId === undefined;
     // One more than the newest page has tells whether there are older ones.
     const newest = eventId === undefined ? limit + 1 : 0;
-    const need = isFirst || withCount ? Infinity : newest;
-    const isEnough = ({ hasOlder }: ReadPage, copiedCount: number): boolean =>
-      copiedCount === Infinity || (need < Infinity && hasOlder === true);
-    return this.#readSession(key, { need, isEnough }, request, (backend, call) =>
-      backend.page({ ...request, ...call }),
+    const need = isFirst || withCount ? 'all' : newest;
+    const events: EventNeed<ReadPage> = {
+      need,
+      isEnough: ({ hasOlder }, copiedCount) =>
+        copiedCount === 'all' || (need !== 'all' && hasOlder === true),
+    };
+    return this.#readSession(key, events, request, async (backend, call, storage) => {
+      const page = await backend.page({ ...request, ...call });
+      const identity = storage?.identity;
+      if (page === undefined || identity === undefined) return page;
+      return { ...page, created: this.#parts.births.known(key, request.created, identity) };
+    });
+  }
+
+  /** The revisions in the request are those of the copy, so the remote cannot stand in for it. */
+  changes(request: ChangesRequest): Promise<ChangesSince | undefined> {
+    const events: EventNeed<ChangesSince> = { need: 0, isEnough: () => true };
+    return this.#readLocal(request.key, events, request, (backend) => backend.changes(request));
+  }
+
+  #readSession<T>(
+    key: CompositeSessionKey,
+    events: EventNeed<T>,
+    call: BackendCall,
+    read: (
+      backend: ReadVerbs,
+      call: BackendCall,
+      storage?: CacheStorage,
+    ) => MaybePromise<T | undefined>,
+  ): Promise<T | undefined> {
+    return this.#orFromRemote(call, read, () =>
+      this.#readLocal(key, events, call, (backend, storage) => read(backend, call, storage)),
     );
   }
 
@@ -99,8 +123,8 @@ export class CopyReads {
     const { key, eventIds } = request;
     let isWhole = false;
     const read = (needed: readonly string[]) => {
-      const isEnough = ({ events }: StoredEvents, copiedCount: number): boolean => {
-        isWhole = copiedCount === Infinity;
+      const isEnough = ({ events }: StoredEvents, copiedCount: EventCount): boolean => {
+        isWhole = copiedCount === 'all';
         return isWhole || missingFrom(events, needed).length === 0;
       };
       const getEvents: Read<StoredEvents | undefined> = (backend, call) =>
@@ -121,61 +145,28 @@ export class CopyReads {
       : read(stored.events.map(({ event }) => event.id));
   }
 
-  async changes(request: ChangesRequest): Promise<ChangesSince | undefined> {
-    // Brings the copy up to the remote as the policy says. The revisions are those of the copy.
-    await this.get({ key: request.key, last: 0, ...callOf(request) });
-    return this.backend.changes(request);
-  }
-
-  /**
-   * Reads a copy. While the copy is missing or too short, the method fetches more and reads it again. It stops when a
-   * fetch brings nothing new.
-   */
-  #readSession<T>(
+  #readLocal<T>(
     key: CompositeSessionKey,
-    { need, isEnough }: EventNeed<T>,
+    events: EventNeed<T>,
     call: BackendCall,
-    read: Read<T | undefined>,
+    read: SessionRead<T>['read'],
   ): Promise<T | undefined> {
-    const { data, fetch, bounds, report, follow, remote } = this.#parts;
-    const { erasure } = remote;
     const policy = this.policyOf(call);
-    if (policy !== 'cache-only') follow(key);
-    // One instance for each read, because it records how much is here.
-    const storage = new CacheStorage(this.#parts);
-    return this.#orFromRemote(call, read, new StorageBackend(storage), async (readLocal) => {
-      const readCopy = () =>
-        readLocal().catch((error: unknown) => {
+    if (policy !== 'cache-only') this.#parts.follow(key);
+    return readSession<T>(this.#parts, {
+      ...events,
+      key,
+      policy,
+      call,
+      inTime: (fetched) => this.#inTime(fetched, call),
+      read: async (backend, storage) => {
+        try {
+          return await read(backend, storage);
+        } catch (error) {
           if (isDamagedEvent(error)) this.#fetchDamaged(key);
           throw error;
-        });
-      if (policy === 'network-first') await this.#inTime(fetch.copy(key, need), call);
-      for (let lastCount = -1; ;) {
-        const copy = await readCopy();
-        if (policy === 'cache-only') return copy;
-        const { copiedCount, isDeleted } = storage;
-        if (copy !== undefined && isEnough(copy, copiedCount)) {
-          bounds.markUsed(key);
-          const isFetched = policy === 'network-first' || lastCount >= 0;
-          if (!isFetched) fetch.copyLater(key, report);
-          return copy;
         }
-        // If a deleted session has a copy, it was created again.
-        if (copiedCount <= lastCount || isDeleted) return copy;
-        lastCount = copiedCount;
-        erasure.throwIfAborted();
-        try {
-          const fetched = fetch.require(key, Math.max(need, 2 * copiedCount));
-          // What is written meanwhile makes an unknown session known, also if the remote never answers.
-          const waited = copy === undefined ? data.untilChanged(key, fetched) : fetched;
-          await untilAborted(call.signal, waited);
-        } catch (error) {
-          // Offline, the newest events are better than none.
-          const isOffline = !isRefusal(error) && call.signal?.aborted !== true;
-          if (copy !== undefined && isOffline) return copy;
-          throw error;
-        }
-      }
+      },
     });
   }
 
@@ -185,14 +176,14 @@ export class CopyReads {
     const owner = { appName, userId };
     if (this.policyOf(request) !== 'cache-only') follow(owner);
     const list: Read<ReadList> = (backend, call) => backend.list({ ...request, ...call });
-    return this.#orFromRemote(request, list, this.backend, async (readCopies) => {
+    return this.#orFromRemote(request, list, async () => {
       await this.#receive(request, {
         fetch: () => lists.fetch(owner),
         isThere: () => lists.hasList(owner),
         // Without a connection, the copies are all there is.
         isFatal: isRefusal,
       });
-      return readCopies();
+      return list(this.backend, request);
     });
   }
 
@@ -203,13 +194,13 @@ export class CopyReads {
     // The feed of a user tells of the app's state too. That of the app has the sessions of all users.
     if (userId !== undefined && this.policyOf(request) !== 'cache-only') follow(owner);
     const read: Read<string> = (backend, call) => backend.sharedState({ ...request, ...call });
-    return this.#orFromRemote(request, read, this.backend, async (readCopy) => {
+    return this.#orFromRemote(request, read, async () => {
       await this.#receive(request, {
         fetch: () => lists.fetchState(owner),
         isThere: () => lists.hasState(owner),
         isFatal: () => false,
       });
-      return readCopy();
+      return read(this.backend, request);
     });
   }
 
@@ -230,17 +221,16 @@ export class CopyReads {
   /**
    * Reads the local storage, or the remote if the local storage cannot be read. It changes nothing that is stored.
    *
-   * @param work calls the given function to read the local storage
+   * @param readLocal reads the local storage
    */
   async #orFromRemote<T>(
     call: BackendCall,
     read: Read<T>,
-    local: ReadVerbs,
-    work: (readLocal: () => Promise<T>) => Promise<T>,
+    readLocal: () => Promise<T>,
   ): Promise<T> {
     const { remote, report } = this.#parts;
     try {
-      return await work(async () => read(local, call));
+      return await readLocal();
     } catch (error) {
       if (this.policyOf(call) === 'cache-only' || !isUnreadable(error)) throw error;
       report(error);
@@ -268,11 +258,16 @@ export class CopyReads {
   }
 
   /** Waits for a fetch, but not for longer than a read may wait. Without a connection there is the copy. */
-  async #inTime(fetched: Promise<unknown>, call: BackendCall): Promise<void> {
+  async #inTime<T>(fetched: Promise<T>, call: BackendCall): Promise<T | undefined> {
     const { readTimeoutMs, report } = this.#parts;
     const deadline = new Deadline(readTimeoutMs);
+    let result: T | undefined;
+    const settled = fetched.then((value) => {
+      result = value;
+    }, report);
     try {
-      await untilAborted(call.signal, deadline.until(fetched.catch(report)));
+      await untilAborted(call.signal, deadline.until(settled));
+      return result;
     } finally {
       deadline.clear();
     }

@@ -150,7 +150,10 @@ export class Outbox implements CacheOutbox {
         eventId === undefined ||
         event?.id === eventId ||
         creation?.events.some(({ id }) => id === eventId) === true;
-      if (isSession(key) && (await this.#dropDamaged(key))) return fetch.copy(key).catch(report);
+      if (isSession(key) && (await this.#dropDamaged(key))) {
+        await fetch.copy(key).catch(report);
+        return;
+      }
       await this.#edit(key, (transaction, operations) => {
         const chosen = operations.filter(
           (operation) => isWaiting(operation) && isChosen(operation),

@@ -16,6 +16,7 @@ import type { TakenOptions } from './options.js';
 import { Outbox } from './outbox.js';
 import { type CacheKey, keyOfName, nameOf } from './records/cache_key.js';
 import { errorOf, shortFailureOf } from './records/failures.js';
+import { Births } from './data/births.js';
 import { LocalData } from './data/local_data.js';
 import { Pending } from './data/pending.js';
 import { StatusBoard } from './records/status.js';
@@ -59,6 +60,7 @@ export function openParts(options: TakenOptions) {
     if (notices.length > 0) ownFeed.publish(notices);
   });
   const context = { ...options, data, remote, pending, board, clock, report };
+  const births = new Births();
   const bounds = new Bounds(context);
   const fetch = new Fetch({
     ...context,
@@ -95,7 +97,7 @@ export function openParts(options: TakenOptions) {
   };
   const backend = new CacheBackend({
     ...shared,
-    ...{ sender, follow, isThrough: write === 'through' },
+    ...{ sender, follow, births, isThrough: write === 'through' },
   });
 
   /** Forgets what this tab holds of data that are erased. */
@@ -103,6 +105,7 @@ export function openParts(options: TakenOptions) {
     remote.erase();
     pending.clear();
     lists.forget();
+    births.forget();
     sender.settle();
   };
   /** Finds what others have written, or what was written while the local data was erased. */

@@ -174,8 +174,11 @@ export class SessionError extends Error {
   declare readonly path?: string;
   /** `schema_violation`, `readonly`, `invalid_argument`: the state key or argument. */
   declare readonly key?: string;
-  /** `missing_variable`: all missing names, in the template's order. */
-  declare readonly missing?: readonly MissingVariable[];
+  /**
+   * `missing_variable`: all missing names, in the template's order. `connection_lost`: `'events'` if a copy lacks the
+   * older events that the call needs.
+   */
+  declare readonly missing?: readonly MissingVariable[] | 'events';
   /** `stale_session` of a handle's append: why it is refused. Absent with `actualEvents`, and from `adk api_server`. */
   declare readonly staleReason?: StaleReason;
   /** `stale_session` with a `staleReason`: the revision that the caller knows. */

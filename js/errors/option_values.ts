@@ -91,6 +91,12 @@ export function optionalCount(key: string, value: unknown, least = 0): number | 
   return optionalValue(key, value, isValid, `must be a whole number from ${least}`);
 }
 
+/** Returns a count or `'all'`, or `undefined` if it is absent or null. */
+export function optionalCountOrAll(key: string, value: unknown): number | 'all' | undefined {
+  const isValid = (value: unknown): value is number | 'all' => value === 'all' || isCount(value);
+  return optionalValue(key, value, isValid, "must be a whole number from 0, or 'all'");
+}
+
 /** Returns the value, which must be as the rule has it, or `undefined` if it is absent or null. */
 export function optionalValue<T>(
   key: string,

@@ -112,7 +112,7 @@ export class Handles {
   }
 
   /** Returns the revision at which a handle's session was created; `otherwise` if it is not known. */
-  createdRevisionOf(state: object, otherwise: number): number {
+  createdRevisionOf<Otherwise>(state: object, otherwise: Otherwise): number | Otherwise {
     const { createdRevision = NaN } = this.#records.get(rawOf(state)) ?? {};
     return Number.isNaN(createdRevision) ? otherwise : createdRevision;
   }

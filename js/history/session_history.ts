@@ -15,7 +15,7 @@ import { isFilled } from './marks.js';
 /**
  * Reads a session with all its events, even if the service has the option `history`. A long history is read in pages.
  *
- * @throws SessionError `not_found`
+ * @throws SessionError `not_found`; `connection_lost` with `missing: 'events'` over a cache that cannot fetch all
  */
 export async function readSession(
   service: SessionService,
@@ -23,10 +23,10 @@ export async function readSession(
 ): Promise<Session> {
   const key = { appName, userId, sessionId };
   requireKey(key);
-  // A cache may return fewer events than the session has.
+  // Over a cache only a read of all fails if it cannot have them.
   const { events, storage } = service as Partial<SessionService>;
   const inPages = events !== undefined && storage?.kind !== 'cache';
-  const numRecentEvents = inPages ? PAGE : Number.MAX_SAFE_INTEGER;
+  const numRecentEvents = inPages ? PAGE : 'all';
   const session = await service.getSession({
     ...key,
     signal,

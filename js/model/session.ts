@@ -190,8 +190,11 @@ export interface SessionChanges {
  * ```
  */
 export interface GetSessionConfig {
-  /** Only the last n events in append order. */
-  numRecentEvents?: number | undefined;
+  /**
+   * Only the last n events in append order. `'all'`: the whole history, also with the option `history`; over a cache
+   * that cannot fetch what its copy lacks, the read fails with `connection_lost`.
+   */
+  numRecentEvents?: number | 'all' | undefined;
   /** Only events with `timestamp >= afterTimestamp` (milliseconds), at any position. */
   afterTimestamp?: number | undefined;
   /**

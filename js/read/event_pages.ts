@@ -89,7 +89,8 @@ export class EventPages {
     const isToEnd = walk === 'asc' || (walk === 'desc' && isAtCursor);
     const view = requireOneOf('view', request.view ?? 'raw', HISTORY_VIEWS);
     const page = { key, direction, eventId, limit, withCount, isToEnd, skipCorrupt, view } as const;
-    return after(this.readPage({ ...page, ...callOf(request) }), (read) => {
+    const known = { created: wasCreated, ...callOf(request) };
+    return after(this.readPage({ ...page, ...known }), (read) => {
       const { created, events, hasOlder, firstId, eventCount } = read;
       if (events === undefined || (wasCreated !== undefined && wasCreated !== created)) {
         throw foreignCursor(member, EVENT_CURSOR, 'of a deleted session or event');
@@ -123,10 +124,11 @@ export class EventPages {
     requireUser(request);
     const skipCorrupt = optionalBoolean('skipCorrupt', request.skipCorrupt) ?? false;
     const key = { appName, userId, sessionId };
-    return sumSession<S>(async (eventId) => {
+    return sumSession<S>(async (eventId, created) => {
       requireNotAborted(signal);
       const page = { direction: 'before', eventId, limit: MAX_PAGE, withCount: false } as const;
-      return this.readPage({ key, ...page, isToEnd: true, skipCorrupt, ...callOf(request) });
+      const rest = { created, isToEnd: true, skipCorrupt, ...callOf(request) };
+      return this.readPage({ key, ...page, ...rest });
     });
   }
 
@@ -170,9 +172,11 @@ export class EventPages {
     } as const;
     const { handles } = this.#parts;
     const view = handles.viewOf(state);
-    return after(this.readPage({ ...page, view, isShown: true, signal, onRetry }), (read) => {
+    const known = handles.createdRevisionOf(state, undefined);
+    const rest = { view, isShown: true, created: known, signal, onRetry };
+    return after(this.readPage({ ...page, ...rest }), (read) => {
       const { created, events: older, hasOlder } = read;
-      if (created !== handles.createdRevisionOf(state, created)) throw sessionNotFound(sessionId);
+      if (created !== (known ?? created)) throw sessionNotFound(sessionId);
       if (older === undefined) throw notStored();
       if (!Object.isExtensible(events)) throw invalid('session.events', 'was frozen meanwhile');
       putOlder(events, eventId, older);

@@ -8,7 +8,10 @@ import type { ReadPage } from '../storage/backend.js';
 import { parseJson } from '../json/parse.js';
 
 /** Reads the last events, or those before the event with `eventId`, with their session. */
-type ReadPageBefore = (eventId: string | undefined) => MaybePromise<ReadPage>;
+type ReadPageBefore = (
+  eventId: string | undefined,
+  created: number | undefined,
+) => MaybePromise<ReadPage>;
 
 /** The model of events that name none. */
 const UNKNOWN_MODEL = 'unknown';
@@ -22,12 +25,12 @@ export async function sumSession<S extends object>(
 ): Promise<SessionInfo<S>> {
   for (;;) {
     const sums = new Sums();
-    const newest = await readPage(undefined);
+    const newest = await readPage(undefined, undefined);
     for (let page = newest; page.events !== undefined && page.created === newest.created;) {
       for (const event of page.events) sums.add(event);
       const { hasOlder, firstId } = page;
       if (hasOlder !== true || firstId === undefined) return sums.infoOf<S>(newest);
-      page = await readPage(firstId);
+      page = await readPage(firstId, newest.created);
     }
   }
 }

@@ -1,6 +1,6 @@
 import {
   optionalBoolean,
-  optionalCount,
+  optionalCountOrAll,
   optionalNumber,
   requireOneOf,
 } from '../errors/option_values.js';
@@ -10,6 +10,7 @@ import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { isId, requireId, requireUser } from '../model/values/ids.js';
 import type { CompositeSessionKey, GetSessionRequest, Session } from '../model/session.js';
+import type { EventCount } from '../model/values/event_count.js';
 import type { StateShape } from '../state/state_shape.js';
 import {
   type Backend,
@@ -62,20 +63,20 @@ export class SessionReader {
     const { appName, userId, sessionId } = request;
     const config = request.config && takeOptions(request.config, 'config.');
     requireUser(request);
-    const last = optionalCount('config.numRecentEvents', config?.numRecentEvents);
+    const last = optionalCountOrAll('config.numRecentEvents', config?.numRecentEvents);
     const from = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
     const skipCorrupt = optionalBoolean('config.skipCorrupt', config?.skipCorrupt) ?? false;
     const view = requireOneOf('config.view', config?.view ?? 'raw', HISTORY_VIEWS);
     if (!isId(sessionId)) return undefined;
     const key = { appName, userId, sessionId };
     const history = last === undefined && from === undefined ? this.#history : undefined;
-    const read = (last: number | undefined): MaybePromise<Session<S> | undefined> => {
+    const read = (last: EventCount | undefined): MaybePromise<Session<S> | undefined> => {
       const given = { key, last, after: from, skipCorrupt, view, ...callOf(request) };
       const load = (backend: Backend): MaybePromise<ReadSession | undefined> =>
         this.#views.get(backend, given);
       return after(this.#parts.call(request.signal, load), (read) => {
         if (read === undefined) return undefined;
-        const isWhole = last === undefined && from === undefined;
+        const isWhole = (last ?? 'all') === 'all' && from === undefined;
         const window = { isWhole, afterTimestamp: from, view };
         return this.#makeHandle<S>(key, read, read.events, window, read);
       });
@@ -133,8 +134,10 @@ export class SessionReader {
     if (!record.isViewStale) return undefined;
     const { appName, userId, id: sessionId, events } = session;
     const isWhole = record.firstEventId !== undefined;
-    const numRecentEvents = isWhole ? Number.MAX_SAFE_INTEGER : events.length;
-    const config = { numRecentEvents, view: record.view, skipCorrupt: true };
+    // Without the option `history`, a read without a number returns all events that can be reached.
+    const all = this.#history && ('all' as const);
+    const numRecentEvents = isWhole ? all : events.length;
+    const config = { numRecentEvents, view: record.view, skipCorrupt: true } as const;
     const renew = (read: Session | undefined): MaybePromise<void> => {
       if (read === undefined) return undefined;
       // Another append through the handle was stored after the read.

@@ -71,7 +71,7 @@ export class ApiServerBackend implements ServerBackend {
     if (session === undefined) return undefined;
     const { events: all } = session;
     const later = after === undefined ? all : all.filter(({ timestamp }) => timestamp >= after);
-    const events = last === undefined ? later : later.slice(Math.max(0, later.length - last));
+    const events = typeof last !== 'number' ? later : later.slice(Math.max(0, later.length - last));
     return readSessionOf({ ...session, events });
   }
 

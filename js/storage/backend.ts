@@ -10,6 +10,7 @@ import type { Event } from '../model/event/event.js';
 import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StoredEvents } from '../model/event_page.js';
+import type { EventCount } from '../model/values/event_count.js';
 import type { HistoryView } from '../model/values/history_view.js';
 import type { HistoryVerbs } from './history_verbs.js';
 import type { SharedScope } from '../state/scope.js';
@@ -59,8 +60,11 @@ export interface CreatedSession extends SessionHead {
 /** A session to read, with a window of its events. */
 export interface ReadRequest extends BackendCall {
   readonly key: CompositeSessionKey;
-  /** The number of last events, of those that `after` admits. Absent: all. */
-  readonly last?: number | undefined;
+  /**
+   * The number of last events, of those that `after` admits. Absent: all that can be reached; a cache without a
+   * connection has fewer. `'all'`: all, or the read fails.
+   */
+  readonly last?: EventCount | undefined;
   /** Admits only events at or after this time, in milliseconds. Absent: all. */
   readonly after?: number | undefined;
   /** Whether events that cannot be read are left out. Otherwise the first one fails the read. */
@@ -90,6 +94,11 @@ export interface PageRequest extends BackendCall {
   readonly eventId: string | undefined;
   readonly limit: number;
   readonly withCount: boolean;
+  /**
+   * The {@link SessionHead.created} that the caller knows. A cache returns the same if its copy was deleted since, and
+   * the session was not.
+   */
+  readonly created?: number | undefined;
   /**
    * Whether the caller reads on to the end. The page may then have more events than `limit`, if the storage has to
    * read them in any case.

@@ -2,7 +2,7 @@ import type { StoragePageRequest } from './requests.js';
 import type { EventRow, PageRows } from './rows.js';
 import type { Storage } from './storage.js';
 
-type Place = Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit'>;
+type Place = Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit' | 'isToEnd'>;
 
 /**
  * Cuts a page out of rows.
@@ -12,14 +12,14 @@ type Place = Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit'>;
  */
 export function cutPage(
   rows: readonly EventRow[],
-  { direction, eventId, limit }: Place,
+  { direction, eventId, limit, isToEnd }: Place,
 ): readonly EventRow[] | undefined {
   const isForward = direction === 'after';
   const found = rows.findIndex(({ id }) => id === eventId);
   if (eventId !== undefined && found < 0) return undefined;
-  if (isForward) return rows.slice(found + 1, found + 1 + limit);
+  if (isForward) return rows.slice(found + 1, isToEnd ? undefined : found + 1 + limit);
   const end = eventId === undefined ? rows.length : found;
-  return rows.slice(Math.max(0, end - limit), end);
+  return rows.slice(isToEnd ? 0 : Math.max(0, end - limit), end);
 }
 
 /** Reads a page through a storage without `readPage`: reads the whole session. */

@@ -141,6 +141,12 @@ export interface StoragePageRequest extends StorageCall {
   readonly eventId?: string;
   /** The most events. */
   readonly limit: number;
+  /**
+   * Whether the page goes on to the end of the session, whatever the limit is. Only for a storage that `readsBack`.
+   *
+   * @internal
+   */
+  readonly isToEnd?: true | undefined;
   /** `false` if {@link PageRows.eventCount} is not needed. */
   readonly withCount?: false;
 }

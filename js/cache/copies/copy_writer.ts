@@ -171,7 +171,7 @@ export function notifyAppended(
   transaction.notify({ type: 'appended', ...key, revision, scopes: [] });
 }
 
-/** Takes older events than the copy has. */
+/** Takes older events than the copy has. @returns whether they came before the events that the copy still has */
 export async function takeOlder(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
@@ -179,14 +179,15 @@ export async function takeOlder(
   firstId: string,
   events: RemoteSession['events'],
   hasOlder: boolean,
-): Promise<void> {
+): Promise<boolean> {
   const record = await transaction.session(key);
-  if (record?.copy?.created !== created || record.copy === undefined) return;
+  if (record?.copy?.created !== created || record.copy === undefined) return false;
   const first = await firstEventId(transaction, key, record.copy);
-  if (first !== firstId) return;
+  if (first !== firstId) return false;
   const draft = makeDraft(key, record, record.copy, await transaction.operations(key));
   await putOlder(transaction, draft, events, hasOlder);
   await transaction.putSession(key, { ...record, copy: draft.copy });
+  return true;
 }
 
 export async function firstEventId(

@@ -1,5 +1,6 @@
-import { SessionError } from '../../errors/errors.js';
+import { isSessionError, SessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
+import { type EventCount, isEnough } from '../../model/values/event_count.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import { nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
@@ -8,6 +9,7 @@ import { forEachOf, Turns } from '../records/turns.js';
 import { firstEventId, type FetchStart, takeOlder, takeSession } from './copy_writer.js';
 import type { Bounds } from './bounds.js';
 import type { RemoteSession } from './remote_end.js';
+import type { FetchedWindow } from './unkept.js';
 import type { CacheContext } from './context.js';
 
 /** The most copies that are brought up to the remote at once. */
@@ -15,6 +17,9 @@ const MOST_AT_ONCE = 8;
 
 /** The least events of a copy that does not have all. */
 const SMALLEST_WINDOW = 100;
+
+/** The most events of a page that every remote admits: a handler refuses more. */
+const MOST_OF_PAGE = 1000;
 
 export interface FetchParts extends CacheContext {
   readonly bounds: Bounds;
@@ -25,19 +30,30 @@ export interface FetchParts extends CacheContext {
 interface FetchRequest {
   readonly key: CompositeSessionKey;
   /** The newest events that the copy must have at least. */
-  readonly need: number;
+  readonly need: EventCount;
   /** Whether the remote is asked also if there is such a copy by then. */
   readonly isRevalidation: boolean;
 }
+
+/** What a fetch has found. */
+export interface Fetched {
+  /** Whether the remote does not have the session. */
+  readonly isAbsent: boolean;
+  /** The session with its newest events, if these were fetched together. */
+  readonly window?: FetchedWindow;
+}
+
+/** A fetch that asked nothing, or for changes and older events of a copy. */
+const OF_COPY: Fetched = { isAbsent: false };
 
 /** Brings copies of sessions up to the remote. */
 export class Fetch {
   readonly #parts: FetchParts;
   /** The fetches of each session, one after the other. */
-  readonly turns = new Turns<FetchRequest>((requests) =>
+  readonly turns = new Turns<FetchRequest, Fetched>((requests) =>
     this.#run({
       key: requests[0].key,
-      need: Math.max(...requests.map(({ need }) => need)),
+      need: requests.map(({ need }) => need).reduce(mostOf),
       isRevalidation: requests.some(({ isRevalidation }) => isRevalidation),
     }),
   );
@@ -51,7 +67,7 @@ export class Fetch {
    *
    * @param need the newest events that the copy must have at least
    */
-  copy(key: CompositeSessionKey, need = 0): Promise<void> {
+  copy(key: CompositeSessionKey, need: EventCount = 0): Promise<Fetched> {
     return this.turns.call(nameOf(key), { key, need, isRevalidation: true });
   }
 
@@ -70,17 +86,20 @@ export class Fetch {
   }
 
   /** Makes a copy, or one with more events. Asks nothing if a fetch that was under way has made it. */
-  require(key: CompositeSessionKey, need: number): Promise<void> {
+  require(key: CompositeSessionKey, need: EventCount): Promise<Fetched> {
     return this.turns.call(nameOf(key), { key, need, isRevalidation: false });
   }
 
-  async #run(request: FetchRequest): Promise<void> {
-    // A copy that was deleted meanwhile is fetched as a whole.
-    while (!(await this.#fetch(request)));
+  async #run(request: FetchRequest): Promise<Fetched> {
+    for (;;) {
+      const fetched = await this.#fetch(request);
+      if (fetched !== undefined) return fetched;
+      // A copy that was deleted meanwhile is fetched as a whole.
+    }
   }
 
-  /** @returns whether the answer could be taken */
-  async #fetch({ key, need, isRevalidation }: FetchRequest): Promise<boolean> {
+  /** @returns `undefined` if the answer could not be taken */
+  async #fetch({ key, need, isRevalidation }: FetchRequest): Promise<Fetched | undefined> {
     const { data, remote } = this.#parts;
     const { erasure } = remote;
     const { record, start, isDeleted, isCreating, firstId } = await data.read(
@@ -99,69 +118,95 @@ export class Fetch {
     );
     erasure.throwIfAborted();
     // A deletion waits to be sent, or a creation whose answer says what the remote has.
-    if (isDeleted || isCreating) return true;
+    if (isDeleted || isCreating) return OF_COPY;
     const copy = record?.copy;
     const size = copy === undefined ? 0 : copy.next - copy.first;
-    const isEnough = copy !== undefined && !copy.isStale && (!copy.hasOlder || size >= need);
-    if (!isRevalidation && isEnough) return true;
-    if (
-      copy !== undefined &&
-      !copy.isStale &&
-      firstId !== undefined &&
-      !isEnough &&
-      need < Infinity
-    ) {
-      const missing = Math.max(need - size, SMALLEST_WINDOW);
-      if (await this.#fetchOlder(key, start, firstId, missing)) {
-        if (!isRevalidation) return true;
-      }
+    const isCurrent = copy !== undefined && !copy.isStale;
+    let hasEnough = isCurrent && isEnough(copy.hasOlder ? size : 'all', need);
+    if (isCurrent && !hasEnough && firstId !== undefined) {
+      const missing = need === 'all' ? need : Math.max(need - size, SMALLEST_WINDOW);
+      hasEnough = await this.#fetchOlder(key, start, firstId, missing);
     }
-    const canAskChanges = copy !== undefined && !copy.isStale && copy.created !== null;
-    const hasEnough = isEnough || (need < Infinity && firstId !== undefined);
-    if (canAskChanges && hasEnough) {
+    if (hasEnough && !isRevalidation) return OF_COPY;
+    if (hasEnough && isCurrent && copy.created !== null) {
       const changes = await remote.changes(key, copy);
-      if (changes !== undefined && isAsCopied(changes, copy)) return true;
+      if (changes !== undefined && isAsCopied(changes, copy)) return OF_COPY;
       return this.#take(key, start, changes);
     }
     // A session that was created here and has no copy may have events of others: a handle of it needs all of them.
-    const isWhole =
-      need === Infinity || (need === 0 && copy === undefined) || copy?.hasOlder === false;
-    const last = isWhole ? undefined : Math.max(need, size, SMALLEST_WINDOW);
+    const isWhole = (need === 0 && copy === undefined) || copy?.hasOlder === false;
+    const last = isWhole || need === 'all' ? 'all' : Math.max(need, size, SMALLEST_WINDOW);
     return this.#take(key, start, await remote.session(key, last));
   }
 
-  /** @returns whether the copy has older events now */
+  /**
+   * Fetches older events page by page, and stores each page.
+   *
+   * @param firstId the first event of the copy
+   * @param missing how many events the copy lacks
+   * @returns whether the copy has them now
+   */
   async #fetchOlder(
     key: CompositeSessionKey,
     start: FetchStart,
     firstId: string,
-    limit: number,
+    missing: EventCount,
   ): Promise<boolean> {
     const { remote, bounds } = this.#parts;
     const { created = null } = start;
-    const older = await remote.older(key, firstId, limit);
-    if (older?.created !== created) return false;
-    const { events, hasOlder } = older;
-    await bounds.store(key, start, (transaction) =>
-      takeOlder(transaction, key, created, firstId, events, hasOlder),
-    );
+    let before = firstId;
+    for (let rest = missing; rest === 'all' || rest > 0;) {
+      const limit = rest === 'all' ? MOST_OF_PAGE : Math.min(rest, MOST_OF_PAGE);
+      const older = await remote.older(key, before, limit);
+      if (older?.created !== created) return false;
+      const { events, hasOlder } = older;
+      const isTaken = await this.#orNoRoom(
+        bounds.store(key, start, (transaction) =>
+          takeOlder(transaction, key, created, before, events, hasOlder),
+        ),
+        false,
+      );
+      const [first] = events;
+      if (!isTaken) return false;
+      if (!hasOlder || first === undefined) return true;
+      before = first.id;
+      if (rest !== 'all') rest -= events.length;
+    }
     return true;
   }
 
   async #take(
     key: CompositeSessionKey,
     start: FetchStart,
-    session: Parameters<typeof takeSession>[2],
-  ): Promise<boolean> {
+    session: RemoteSession | undefined,
+  ): Promise<Fetched | undefined> {
     const { bounds, clock, fetchOvertaken } = this.#parts;
-    const overtaken = await bounds.store(key, start, (transaction) =>
+    const window = session && session.since === undefined ? { session, start } : undefined;
+    const fetched: Fetched = { isAbsent: session === undefined, ...(window && { window }) };
+    const stored = bounds.store(key, start, (transaction) =>
       takeSession(transaction, key, session, start, clock()),
     );
+    const overtaken = await (window === undefined ? stored : this.#orNoRoom(stored, []));
     bounds.checkSoon();
-    if (overtaken === undefined) return false;
+    if (overtaken === undefined) return undefined;
     await fetchOvertaken(overtaken);
-    return true;
+    return fetched;
   }
+
+  /** Returns the other value if there is no room to store what was fetched. A read needs no room. */
+  async #orNoRoom<T, Other>(stored: Promise<T>, other: Other): Promise<T | Other> {
+    try {
+      return await stored;
+    } catch (error) {
+      if (!isSessionError(error, 'quota_exceeded')) throw error;
+      this.#parts.report(error);
+      return other;
+    }
+  }
+}
+
+function mostOf(one: EventCount, other: EventCount): EventCount {
+  return isEnough(one, other) ? one : other;
 }
 
 /** Whether a session is as it was when it was copied. */

@@ -5,6 +5,7 @@ import { isPlainObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import type { CompositeSessionKey } from '../../model/session.js';
+import type { EventCount } from '../../model/values/event_count.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { Backend, ReadSession } from '../../storage/backend.js';
 import { closedError, erasedError, isOutage, isRefusal, isSignedOut } from '../records/failures.js';
@@ -130,7 +131,7 @@ export class RemoteEnd {
     const { events, state, title = '', labels } = changes;
     if (events === undefined || changes.created !== created) {
       const size = copy.next - copy.first;
-      return this.session(key, copy.hasOlder ? Math.max(size, 1) : undefined);
+      return this.session(key, copy.hasOlder ? Math.max(size, 1) : 'all');
     }
     return {
       ...{ created, revision: changes.revision, lastUpdateTime: changes.lastUpdateTime },
@@ -140,11 +141,8 @@ export class RemoteEnd {
     };
   }
 
-  /** Reads a session with its newest events; `last` absent: with all. */
-  async session(
-    key: CompositeSessionKey,
-    last: number | undefined,
-  ): Promise<RemoteSession | undefined> {
+  /** Reads a session with its newest events. */
+  async session(key: CompositeSessionKey, last: EventCount): Promise<RemoteSession | undefined> {
     const read = await this.ask((backend, call) => backend.get({ key, last, ...call }));
     return read && sessionOf(read, last);
   }
@@ -174,14 +172,14 @@ export class RemoteEnd {
   }
 }
 
-function sessionOf(read: ReadSession, last = Infinity): RemoteSession {
+function sessionOf(read: ReadSession, last: EventCount): RemoteSession {
   const { created, revision, lastUpdateTime, state, events, parent } = read;
   const { title = '', labels = '' } = read;
   return {
     ...remoteRevision(created, revision, lastUpdateTime),
     ...{ lastUpdateTime, title, labels, parent, state: JSON.parse(state) as JsonState },
     events: events.map(remoteEvent),
-    hasOlder: events.length >= last,
+    hasOlder: last !== 'all' && events.length >= last,
     since: undefined,
   };
 }

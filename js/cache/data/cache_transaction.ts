@@ -6,7 +6,7 @@ import { SHARED_SCOPES } from '../../state/scope.js';
 import { isRevision } from '../../storage/checked_rows.js';
 import type { SharedRow } from '../../storage/rows.js';
 import { ownerOf, type StateOwner } from '../../storage/scopes.js';
-import type { LocalKey, LocalTransaction } from '../local/local_store.js';
+import type { CacheStoreName, LocalKey, LocalTransaction } from '../local/local_store.js';
 import { type NumberedWrite, overlayState } from '../view/shared_overlay.js';
 import { birthOfCopy, type SessionView, viewOf } from '../view/session_overlay.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
@@ -23,12 +23,16 @@ import {
   operationsKey,
   type OwnerRecord,
   type SessionRecord,
+  sharedKey,
   type StateRecord,
   VERSION,
 } from '../records/records.js';
 
 /** The most marks of deleted sessions. */
 const MOST_MARKS = 64;
+
+/** An entry of the local storage. */
+type LocalEntry = readonly [store: CacheStoreName, key: LocalKey, value: unknown];
 
 /** What a transaction has changed. */
 export interface Committed {
@@ -273,6 +277,26 @@ export class CacheTransaction {
     const operations = await this.storedOperations(key);
     this.#memory.remember(name, record, operations);
     return operations;
+  }
+
+  /** Returns what a read of a session needs beside the events of its copy. */
+  async entriesOf(key: CompositeSessionKey): Promise<LocalEntry[]> {
+    const { appName, userId } = key;
+    const entries: LocalEntry[] = [['states', [this.#ownerName], this.#owner]];
+    const add = async (store: CacheStoreName, entry: LocalKey): Promise<void> => {
+      const value = await this.#local.get(store, entry);
+      if (value !== undefined) entries.push([store, entry, value]);
+    };
+    await add('sessions', this.#keyOf(key));
+    for (const owner of [{ appName }, { appName, userId }]) await add('states', this.#keyOf(owner));
+    for (const outbox of [
+      operationsKey(this.#ownerName, key),
+      sharedKey(this.#ownerName, appName),
+    ]) {
+      for (const entry of await this.#local.keys('outbox', below(outbox)))
+        await add('outbox', entry);
+    }
+    return entries;
   }
 
   /** The operations of a session or state as they are stored. The session's record may be damaged. */

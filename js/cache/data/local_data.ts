@@ -86,16 +86,16 @@ export class LocalData {
   }
 
   /** Waits for work, but not after a commit of this tab that changes the operations of a session or state. */
-  async untilChanged(key: CacheKey, work: Promise<unknown>): Promise<void> {
+  async untilChanged<T>(key: CacheKey, work: Promise<T>): Promise<T | undefined> {
     const name = nameOf(key);
     let stop!: () => void;
-    const changed = new Promise<void>((resolve) => {
+    const changed = new Promise<undefined>((resolve) => {
       stop = this.onCommit(({ operations }) => {
-        if (operations.has(name)) resolve();
+        if (operations.has(name)) resolve(undefined);
       });
     });
     try {
-      await Promise.race([work, changed]);
+      return await Promise.race([work, changed]);
     } finally {
       stop();
     }

@@ -237,7 +237,7 @@ export class Delivery {
       return;
     }
     await this.#land(batch, landExistingSession);
-    await fetch.copy(key, Infinity);
+    await fetch.copy(key, 'all');
     await this.#land(batch, async (transaction, waiting) => {
       // Else it was there to create and not to read. It may be deleted by now.
       const isMerged = birthOfCopy(await transaction.session(key)) === operation.birth;

@@ -27,7 +27,9 @@ import type {
 import { storageKey } from '../../storage/scopes.js';
 import type { CreateRequest } from '../../storage/backend.js';
 import type { CompositeSessionKey } from '../../model/session.js';
+import type { EventCount } from '../../model/values/event_count.js';
 import { isSession, nameOf } from '../records/cache_key.js';
+import type { Identity } from '../data/births.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
 import { newRecord, type Operation, type OperationEvent } from '../records/records.js';
@@ -57,10 +59,12 @@ export class CacheStorage implements Storage {
   /** The numbers of the operations that the write has added, or that hold the events which it wrote. */
   numbers: readonly number[] = [];
 
-  /** How many of a session's newest events the copy had at the last read, without the unsent; `Infinity`: all. */
-  copiedCount = 0;
+  /** How many of a session's newest events the copy had at the last read, without the unsent. */
+  copiedCount: EventCount = 0;
   /** Whether the last read found a session whose deletion waits. */
   isDeleted = false;
+  /** The session that the last read found. */
+  identity: Identity | undefined;
 
   constructor(parts: CacheStorageParts, creation?: CreateRequest) {
     this.#parts = parts;
@@ -244,7 +248,7 @@ export class CacheStorage implements Storage {
         transaction.shownState({ appName }),
       ]);
       if (view === undefined || !isSession(key)) return { user, app, events: [] };
-      const { since, last = Infinity } = window;
+      const { since, last } = window;
       const events =
         since === undefined
           ? await lastEvents(transaction, key, view, window)
@@ -261,9 +265,10 @@ export class CacheStorage implements Storage {
     const view = await transaction.view(key);
     this.isDeleted = view === undefined && (await transaction.session(key)) !== undefined;
     const { copy } = view ?? {};
-    if (copy === undefined) this.copiedCount = view === undefined ? 0 : Infinity;
+    this.identity = view && { birth: view.birth, created: copy?.created ?? undefined };
+    if (copy === undefined) this.copiedCount = view === undefined ? 0 : 'all';
     else if (copy.isStale) this.copiedCount = 0;
-    else this.copiedCount = copy.hasOlder ? copy.next - copy.first : Infinity;
+    else this.copiedCount = copy.hasOlder ? copy.next - copy.first : 'all';
     return view;
   }
 

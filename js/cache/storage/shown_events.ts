@@ -40,7 +40,7 @@ async function eventsOfCopy(
   last?: number,
 ): Promise<EventRow[]> {
   if (copy === undefined || last === 0 || from >= to) return [];
-  const first = Math.max(from, to - (last ?? Infinity));
+  const first = last === undefined ? from : Math.max(from, to - last);
   const stored = await transaction.events(key).between(first, to);
   return stored.map((event) => overlayEvent(event, overlay.events.get(event.id)));
 }
@@ -50,19 +50,19 @@ export async function lastEvents(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   view: SessionView,
-  { last = Infinity, after }: { readonly last?: number; readonly after?: number },
+  { last, after }: { readonly last?: number; readonly after?: number },
 ): Promise<EventRow[]> {
   const { copy } = view;
   const added = await addedEvents(transaction, key, view);
   const [first, next] = [copy?.first ?? 0, copy?.next ?? 0];
   if (after === undefined) {
-    const ends = last === Infinity ? added : added.slice(Math.max(0, added.length - last));
-    const rest = last - ends.length;
+    const ends = lastOf(added, last);
+    const rest = last === undefined ? undefined : last - ends.length;
     return [...(await eventsOfCopy(transaction, key, view, first, next, rest)), ...ends];
   }
   const all = [...(await eventsOfCopy(transaction, key, view, first, next)), ...added];
   const later = all.filter(({ timestamp }) => timestamp >= after);
-  return later.slice(Math.max(0, later.length - last));
+  return lastOf(later, last);
 }
 
 /** Returns the page of events before or after one; `undefined` if no event has that id. */
@@ -84,15 +84,19 @@ export async function pageOfEvents(
   if (eventId !== undefined && !isOfCopy && index < 0) return undefined;
   if (isForward) {
     const from = isOfCopy ? position + 1 : index >= 0 ? next : first;
-    const end = limit === Infinity ? next : Math.min(next, from + limit);
+    const end = Math.min(next, from + limit);
     const copied = await eventsOfCopy(transaction, key, view, from, end);
     return [...copied, ...added.slice(index + 1, index + 1 + limit - copied.length)];
   }
   const before = isOfCopy ? [] : index >= 0 ? added.slice(0, index) : added;
-  const ends = limit === Infinity ? before : before.slice(Math.max(0, before.length - limit));
+  const ends = lastOf(before, limit);
   const to = isOfCopy ? position : next;
   const rest = limit - ends.length;
   return [...(await eventsOfCopy(transaction, key, view, first, to, rest)), ...ends];
+}
+
+function lastOf(rows: EventRow[], count: number | undefined): EventRow[] {
+  return count === undefined ? rows : rows.slice(Math.max(0, rows.length - count));
 }
 
 /** Returns the events with these ids. */

@@ -2,6 +2,7 @@
 import { after, type MaybePromise } from '../../call/call.js';
 import { hasCallParts } from '../../history/calls/call_marks.js';
 import { isMarker } from '../../history/marks.js';
+import type { EventCount } from '../../model/values/event_count.js';
 import type { ComputedView } from '../../model/values/history_view.js';
 import {
   type Backend,
@@ -50,8 +51,9 @@ function readByMarkers(
   const needsAll = page.direction === 'after' || page.withCount;
   const byEvents = (): MaybePromise<ReadPage | undefined> =>
     needsAll || !hasPages(markers.events, view) ? undefined : attempt(2 * page.limit);
-  const attempt = (last: number): MaybePromise<ReadPage | undefined> =>
-    after(read({ ...page, limit: last, isToEnd: false }), (read) => {
+  const attempt = (last: EventCount): MaybePromise<ReadPage | undefined> => {
+    if (last === 'all') return undefined;
+    return after(read({ ...page, limit: last, isToEnd: false }), (read) => {
       if (read?.events === undefined) return undefined;
       const { created, events, hasOlder } = read;
       const shown = pageOfView(markers.events, events, view, page, hasOlder === false);
@@ -59,6 +61,7 @@ function readByMarkers(
       const [firstId, lastId] = [shown.events[0]?.id, shown.events.at(-1)?.id];
       return { created, ...shown, firstId, lastId };
     });
+  };
   if (hasMarkers) return byEvents();
   // Without markers and calls, models get what is stored.
   return after(read(page), (read) => {
@@ -73,7 +76,7 @@ function readWhole(
   { key, direction, eventId, limit, isToEnd, skipCorrupt, isShown = false, ...call }: PageRequest,
 ): MaybePromise<ReadPage | undefined> {
   // Another page would read the whole history once more.
-  const most = isToEnd === true ? Number.MAX_SAFE_INTEGER : limit;
+  const most = isToEnd === true ? 'all' : limit;
   return after(backend.get({ key, skipCorrupt, ...callOf(call) }), (read) => {
     if (read === undefined) return undefined;
     const pages = new ViewPages(read.events, view);

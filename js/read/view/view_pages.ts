@@ -2,6 +2,7 @@
 import { positionsInPairs } from '../../history/calls/call_pairs.js';
 import { viewOf } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
+import type { EventCount } from '../../model/values/event_count.js';
 import type { ComputedView } from '../../model/values/history_view.js';
 
 /** A page of a view. */
@@ -55,12 +56,13 @@ export class ViewPages {
   }
 
   /** Returns the first events after a stored event, or of all. `undefined` if no such event is stored. */
-  after(eventId: string | undefined, limit: number): ViewPage | undefined {
+  after(eventId: string | undefined, limit: EventCount): ViewPage | undefined {
     const index = eventId === undefined ? -1 : this.#indices.get(eventId);
     if (index === undefined) return undefined;
     const start = eventId === undefined ? 0 : this.#findAnchor((anchor) => anchor > index);
-    let end = Math.min(start + limit, this.#shown.length);
-    while (end > start && end < this.#shown.length && this.#isBoundToPrevious(end)) end += 1;
+    const { length } = this.#shown;
+    let end = limit === 'all' ? length : Math.min(start + limit, length);
+    while (end > start && end < length && this.#isBoundToPrevious(end)) end += 1;
     return this.#page(start, end, eventId);
   }
 
@@ -71,10 +73,10 @@ export class ViewPages {
    * @param isShown whether the page ends where the view shows the event, and not where it is stored. The two differ for
    *   a call that came back
    */
-  before(eventId: string | undefined, limit: number, isShown: boolean): ViewPage | undefined {
+  before(eventId: string | undefined, limit: EventCount, isShown: boolean): ViewPage | undefined {
     const end = this.#endBefore(eventId, isShown);
     if (end === undefined) return undefined;
-    let start = Math.max(0, end - limit);
+    let start = limit === 'all' ? 0 : Math.max(0, end - limit);
     while (start > 0 && this.#isBoundToPrevious(start)) start -= 1;
     return this.#page(start, end, undefined);
   }

@@ -4,6 +4,7 @@ import { hasCallParts } from '../../history/calls/call_marks.js';
 import { compactedEndOf, compactionOf, isMarker } from '../../history/marks.js';
 import { noteSummarised, viewOf } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
+import type { EventCount } from '../../model/values/event_count.js';
 import type { ComputedView } from '../../model/values/history_view.js';
 import { copyJson } from '../../json/copy.js';
 import { putLast } from '../../members/bounded_map.js';
@@ -89,10 +90,9 @@ export class ViewReader {
     const inWindow = { ...request, last, after: from };
     if (view === 'raw') return backend.get(inWindow);
     if (backend.computesViews) return backend.get({ ...inWindow, view });
-    // With the option `history`, the highest number asks for all events.
-    const isWhole = last === undefined || last === Number.MAX_SAFE_INTEGER;
-    if (isWhole || from !== undefined) {
-      return after(backend.get(request), (read) => {
+    if (last === undefined || last === 'all' || from !== undefined) {
+      const all = last === 'all' ? last : undefined;
+      return after(backend.get({ ...request, last: all }), (read) => {
         return (
           read && { ...read, events: eventsIn(viewOf(read.events, view).events, view, last, from) }
         );
@@ -215,20 +215,20 @@ function readViewEnd(
     after(backend.get(request), (read) => read && wholeView(read, view, limit));
   return after(attempts === 0 ? undefined : backend.markers?.(request), (markers) => {
     if (markers === undefined) return readWhole();
-    const attempt = (last: number): MaybePromise<ViewEnd | undefined> =>
+    const attempt = (last: EventCount): MaybePromise<ViewEnd | undefined> =>
       after(backend.get({ ...request, last }), (read) => {
         if (read === undefined) return undefined;
         const isSame = read.created === markers.created && read.revision === markers.revision;
         if (!isSame) return readViewEnd(source, limit, attempts - 1);
         // A short read is the whole history, unless damaged events were left out.
-        if (read.events.length < last) {
+        if (last === 'all' || read.events.length < last) {
           return request.skipCorrupt ? readWhole() : wholeView(read, view, limit);
         }
         const end = endOfView(markers.events, read.events, view, limit);
         if (end === undefined) return attempt(nextLast(last));
         return { read, ...end, isWhole: false, hiddenUntil: findHiddenUntil(markers.events) };
       });
-    return attempt(Math.min(2 * limit, Number.MAX_SAFE_INTEGER));
+    return attempt(nextLast(limit, 2));
   });
 }
 
@@ -301,7 +301,7 @@ function findHiddenUntil(events: readonly Event[]): number {
 function eventsIn(
   events: Event[],
   view: ComputedView,
-  last: number | undefined,
+  last: EventCount | undefined,
   from: number | undefined,
 ): Event[] {
   let later = events;
@@ -311,7 +311,7 @@ function eventsIn(
     const start = first < 0 ? 0 : startOf(events, events.length - first, view);
     later = events.filter((event, at) => isLater(event) || (at >= start && at < first));
   }
-  if (last === undefined) return later;
+  if (typeof last !== 'number') return later;
   return later.slice(Math.max(0, startOf(later, last, view)));
 }
 

@@ -1,6 +1,7 @@
 import { invalidValue } from '../../errors/invalid.js';
 import type { Event } from '../../model/event/event.js';
 import type { Session } from '../../model/session.js';
+import type { EventCount } from '../../model/values/event_count.js';
 import { isPromise } from '../../members/is_promise.js';
 import { after, type MaybePromise, takeOptions } from '../../call/call.js';
 import { callId, missingCalls } from '../../history/calls/call_pairs.js';
@@ -33,7 +34,7 @@ export interface HistoryOptions {
  * Reads a session with its last `last` events, in one step of the storage; `undefined` if it does
  * not exist.
  */
-type ReadLast<S extends object> = (last: number) => MaybePromise<Session<S> | undefined>;
+type ReadLast<S extends object> = (last: EventCount) => MaybePromise<Session<S> | undefined>;
 
 /** Events to read beyond the wanted number. Most turns begin within so many events. */
 const EXTRA_EVENTS = 16;
@@ -130,14 +131,18 @@ export class History {
     wanted: number,
     latestStart: (events: Event[]) => number,
   ): MaybePromise<Session<S> | undefined> {
-    const attempt = (last: number, previousLength: number): MaybePromise<Session<S> | undefined> =>
+    const attempt = (
+      last: EventCount,
+      previousLength: number,
+    ): MaybePromise<Session<S> | undefined> =>
       after(readLast(last), (session) => {
         if (session === undefined) return undefined;
         const { events, state } = session;
         const { length } = events;
         // If damaged events are left out, a short read may not be the whole session. It is if a longer
         // read has no more events.
-        const isWhole = skipsCorrupt ? length === previousLength : length < last;
+        const isWhole =
+          last === 'all' || (skipsCorrupt ? length === previousLength : length < last);
         const start = windowStart(events, latestStart(events), isWhole);
         if (start === undefined) {
           return attempt(nextLast(last), length);

@@ -1,7 +1,11 @@
+import type { EventCount } from '../../model/values/event_count.js';
+
+/** Above so many events, the next read has all. */
+const MOST_COUNTED = 2 ** 20;
+
 /**
- * Returns how many of the last events to read next if `last` were too few. Each read has four times as many as the one
- * before, so both the reads and the unused events stay few.
+ * Returns how many of the last events to read next if `last` were too few. Each read has a multiple of the one before, so both the reads and the unused events stay few.
  */
-export function nextLast(last: number): number {
-  return Math.min(last * 4, Number.MAX_SAFE_INTEGER);
+export function nextLast(last: EventCount, factor = 4): EventCount {
+  return last === 'all' || last > MOST_COUNTED ? 'all' : last * factor;
 }

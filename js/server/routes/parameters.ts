@@ -42,8 +42,14 @@ function single<T>(
 
 export const TEXT = single(schemas.TEXT, '', (text) => text);
 
+const WHOLE_TEXT = /^\d{1,16}$/;
+
 export const WHOLE = single(schemas.WHOLE, 'must be a whole number', (text) =>
-  /^\d{1,16}$/.test(text) ? Number(text) : undefined,
+  WHOLE_TEXT.test(text) ? Number(text) : undefined,
+);
+
+export const COUNT = single(schemas.COUNT, "must be a whole number, or 'all'", (text) =>
+  text === 'all' ? text : WHOLE_TEXT.test(text) ? Number(text) : undefined,
 );
 
 /** Its value is in milliseconds. */

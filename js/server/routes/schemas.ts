@@ -7,6 +7,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 export const TEXT: Schema = { type: 'string' };
 export const WHOLE: Schema = { type: 'integer', minimum: 0 };
+export const COUNT: Schema = { anyOf: [WHOLE, { enum: ['all'] }] };
 export const OBJECT: Schema = { type: 'object' };
 export const LABELS: Schema = { type: 'object', additionalProperties: TEXT };
 export const SECONDS: Schema = { type: 'number', description: 'Seconds since 1970.' };

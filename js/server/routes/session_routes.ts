@@ -11,7 +11,7 @@ import { eventsOfClient } from '../rights/client_append.js';
 import { withWholeDelta } from '../rights/whole_values.js';
 import { changeIn, eventsIn, initialStateIn, sharedStateFor } from './call_body.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import { FLAG, LABELS, oneOf, TEXT, TEXTS, TIME, WHOLE } from './parameters.js';
+import { COUNT, FLAG, LABELS, oneOf, TEXT, TEXTS, TIME, WHOLE } from './parameters.js';
 import { callOf, keyOf, type Route, type RouteCall, routeWithQuery } from './route.js';
 import * as schemas from './schemas.js';
 import { respondWithSession, revisionsOf } from './session_response.js';
@@ -84,7 +84,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: SESSION,
     action: 'getSession',
     summary: 'Returns a session with all of its events, or with the last or later ones.',
-    query: { numRecentEvents: WHOLE, afterTimestamp: TIME, view: oneOf(HISTORY_VIEWS) },
+    query: { numRecentEvents: COUNT, afterTimestamp: TIME, view: oneOf(HISTORY_VIEWS) },
     response: 'Session',
     run: async (call) => respondWithSession(call, await requireSession(call, call.query)),
   }),

@@ -160,8 +160,9 @@ export class CoreBackend implements Backend {
     parse: (events: PackedEvents) => Events,
   ): MaybePromise<ReadSession<Events> | undefined> {
     const { appName, userId, sessionId } = key;
+    const most = last === 'all' ? undefined : last;
     const read = this.#read<PackedSession | undefined>(signal, () =>
-      this.core.get(appName, userId, sessionId, last, from, since, onRetry),
+      this.core.get(appName, userId, sessionId, most, from, since, onRetry),
     );
     return after(read, (session) => session && unpackSession(session, parse));
   }

@@ -78,12 +78,12 @@ export async function pageThrough(
   const isForward = direction === 'after';
   const hasVerb = storage.readPage !== undefined;
   const isWhole = page.isToEnd === true && (!hasVerb || storage.readsBack === true);
-  const wanted = isWhole ? Infinity : limit;
   const given: StoragePageRequest = {
     key,
     direction,
     // One event more tells whether there are older ones.
-    limit: isForward ? wanted : wanted + 1,
+    limit: isForward ? limit : limit + 1,
+    ...(isWhole && { isToEnd: true }),
     ...(eventId !== undefined && { eventId }),
     ...(!withCount && { withCount }),
   };
@@ -99,7 +99,7 @@ export async function pageThrough(
     const { title, labels, parent } = session;
     if (rows.events === undefined && eventId !== undefined) return { created };
     const all = requireArray(verb, 'events', rows.events!);
-    const events = all.slice(isForward ? 0 : -wanted);
+    const events = all.slice(isForward || isWhole ? 0 : -limit);
     for (const [index, row] of events.entries()) eventTuple(verb, 'events', row, index);
     const { eventCount } = rows;
     if (eventCount !== undefined) requireCounter(verb, '', 'eventCount', eventCount);
@@ -107,7 +107,7 @@ export async function pageThrough(
       created,
       revision,
       events: parseRows(events, key.sessionId, skipCorrupt),
-      hasOlder: isForward ? eventId !== undefined : all.length > wanted,
+      hasOlder: isForward ? eventId !== undefined : !isWhole && all.length > limit,
       firstId: events[0]?.id,
       lastId: events.at(-1)?.id,
       eventCount,

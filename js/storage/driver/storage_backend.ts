@@ -242,7 +242,7 @@ export class StorageBackend implements Backend {
   async get(request: ReadRequest): Promise<ReadSession | undefined> {
     const { key, last, after, skipCorrupt = false } = request;
     const window = {
-      ...(last !== undefined && { last }),
+      ...(typeof last === 'number' && { last }),
       ...(after !== undefined && { after }),
     };
     const read = { key, window };

@@ -74,7 +74,7 @@ export async function readChanged(
 export async function readEventPage(
   sessions: Sessions,
   address: SessionAddress,
-  page: Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit'>,
+  page: EventPlace,
 ): Promise<PageRows | undefined> {
   const found = await findWith(sessions, address, readBackToPage(sessions, address, page));
   if (found === undefined) return undefined;
@@ -113,16 +113,19 @@ function rowsOf(
   return { session, events };
 }
 
-/** Reads the events of the page and all later ones. An infinite limit is that of a walk to the end. */
+type EventPlace = Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit' | 'isToEnd'>;
+
+/** Reads the events of the page and all later ones. */
 async function readBackToPage(
   { events }: Sessions,
   { url }: SessionAddress,
-  { direction, eventId, limit }: Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit'>,
+  { direction, eventId, limit, isToEnd }: EventPlace,
 ): Promise<readonly PostedEvent[]> {
   let posted: PostedEvent[] = [];
   const isForward = direction === 'after';
-  const readsAll = isForward ? eventId === undefined : limit === Infinity;
-  const pageSize = eventId === undefined ? Math.min(MAX_PAGE_SIZE, limit + 1) : MAX_PAGE_SIZE;
+  const readsAll = isForward ? eventId === undefined : isToEnd === true;
+  const pageSize =
+    eventId === undefined && !isToEnd ? Math.min(MAX_PAGE_SIZE, limit + 1) : MAX_PAGE_SIZE;
   for await (const page of events.backwards(url, 0, pageSize)) {
     posted = [...page, ...posted];
     if (readsAll) continue;
