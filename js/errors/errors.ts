@@ -308,6 +308,8 @@ export function isSessionError<C extends SessionErrorCode>(
 ): value is SessionError & {
   /** The code that was asked for. */
   readonly code: C;
+  /** As errors with that code have it. */
+  readonly missing?: C extends 'connection_lost' ? 'events' : readonly MissingVariable[];
 };
 export function isSessionError(value: unknown, code?: SessionErrorCode): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -34,7 +34,7 @@ export function TemplateEditor(props: {
     async () => (Template === undefined ? '' : new Template(settled).render({ state })),
     [Template, settled, state],
   );
-  const missing = isSessionError(error) && typeof error.missing === 'object' ? error.missing : [];
+  const missing = isSessionError(error, 'missing_variable') ? (error.missing ?? []) : [];
   const missingNames = [...new Set(missing.map(({ name }) => name))];
   return h('div', null, [
     h(HighlightedText, { text, onText, pieces: piecesOf(text, found), state }),

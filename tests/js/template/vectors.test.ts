@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-import { isSessionError } from '../../../js/errors/errors.js';
+import { isSessionError, type MissingVariable } from '../../../js/errors/errors.js';
 import type { Part } from '../../../js/model/event/content.js';
 import { injectSessionState } from '../../../js/template/template.js';
 
@@ -38,7 +38,7 @@ describe('The shared template vectors', () => {
         assert.ok(isSessionError(thrown), String(thrown));
         assert.equal(thrown.code, error);
         assert.deepEqual(
-          thrown.missing?.map((found) => ({ name: found.name, offset16: found.offset })),
+          (thrown.missing as readonly MissingVariable[] | undefined)?.map((found) => ({ name: found.name, offset16: found.offset })),
           missing,
         );
         return true;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { injectSessionState, Template } from '../../../../js/index.js';
+import { injectSessionState, isSessionError, Template } from '../../../../js/index.js';
 import { cpuTime } from '../../cpu_time.js';
 import { failure, show } from '../fixture.js';
 import { type Call, injecting, invalid, refusesAll, type Row, throws } from './rows.js';
@@ -80,6 +80,7 @@ describe('Templates with many braces', () => {
     const template = Array.from({ length: 5000 }, (_, n) => `{missing_${n}}`).join('');
     const promise = injectSessionState(template, { state: {} });
     const error = await failure(promise, 'missing_variable');
+    assert.ok(isSessionError(error, 'missing_variable'));
     assert.equal(error.missing?.length, 5000);
     assert.deepEqual(error.missing.at(-1)?.name, 'missing_4999');
     assert.equal(error.missing.at(-1)?.offset, template.lastIndexOf('{'));
