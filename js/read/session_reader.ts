@@ -112,7 +112,7 @@ export class SessionReader {
   ): MaybePromise<void> {
     const { appName, userId, id: sessionId } = session;
     const view = this.#parts.handles.viewOf(session.state);
-    const readLast = (numRecentEvents: number): MaybePromise<Session | undefined> => {
+    const readLast = (numRecentEvents: EventCount): MaybePromise<Session | undefined> => {
       // The append is stored, so a damaged event must not fail it. A later read reports the damaged
       // event.
       const config = { numRecentEvents, skipCorrupt: true, view };

@@ -38,7 +38,10 @@ describe('The shared template vectors', () => {
         assert.ok(isSessionError(thrown), String(thrown));
         assert.equal(thrown.code, error);
         assert.deepEqual(
-          (thrown.missing as readonly MissingVariable[] | undefined)?.map((found) => ({ name: found.name, offset16: found.offset })),
+          (thrown.missing as readonly MissingVariable[] | undefined)?.map((found) => ({
+            name: found.name,
+            offset16: found.offset,
+          })),
           missing,
         );
         return true;
