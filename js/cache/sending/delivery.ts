@@ -8,8 +8,11 @@ import type {
   AppendRequest,
   CreatedSession,
   DeleteRequest,
+  Deletion,
+  SharedRevisions,
 } from '../../storage/backend.js';
 import type { StateOwner } from '../../storage/scopes.js';
+import type { ServiceFeed } from '../../watch/service_feed.js';
 import { contradictionError, type Fetch } from '../copies/fetch.js';
 import type { Lists } from '../copies/lists.js';
 import type { RemoteCall } from '../copies/remote_end.js';
@@ -216,6 +219,17 @@ export class Delivery {
     }
   }
 
+  /** The remote's feed. The remote itself publishes only what its own methods write. */
+  get #feed(): ServiceFeed {
+    return this.#parts.remote.core.feed;
+  }
+
+  #publishCleared({ what, key }: DeleteRequest, floor: number | undefined): void {
+    if (what === 'user') this.#feed.publishUserDeleted(key, floor);
+    if (what === 'userState') this.#feed.publishStateDeleted('user', key);
+    if (what === 'appState') this.#feed.publishStateDeleted('app', key);
+  }
+
   async #create(operation: Operation, batch: Batch): Promise<void> {
     const { clock, fetch } = this.#parts;
     const key = operation.key as CompositeSessionKey;
@@ -227,6 +241,7 @@ export class Delivery {
         ? undefined
         : await this.#ask(batch, (backend, call) => backend.create({ ...request, ...call }));
     if (created !== undefined) {
+      this.#feed.publishCreated(key, created);
       let isBehind = false;
       await this.#land(batch, async (transaction, [waiting]) => {
         await landCreation(transaction, waiting, created);
@@ -272,6 +287,7 @@ export class Delivery {
       backend.append({ ...request, ...call }),
     );
     if (copy.created !== null && appended.created !== copy.created) throw otherAnswer();
+    this.#feed.publishAppended(key, appended, operations.length);
     let isBehind = false;
     let overtaken: readonly StateOwner[] = [];
     await this.#land(batch, async (transaction, arrived) => {
@@ -288,15 +304,17 @@ export class Delivery {
     const isThere = await this.#ask(batch, (backend, call) =>
       backend.describe({ key, title, labels, ...call }),
     );
+    if (isThere) this.#feed.publishUpdated(key);
     await this.#land(batch, isThere ? landDescription : landMissingSession);
   }
 
   /** The deletion names the session that it deletes. One that arrives late deletes no session that was created since. */
   async #delete(key: CompositeSessionKey, batch: Batch): Promise<void> {
     const created = batch.copy?.created ?? undefined;
-    await this.#ask(batch, (backend, call) =>
+    const { isDeleted, floor } = await this.#ask<Deletion>(batch, (backend, call) =>
       backend.delete({ what: 'session', key, created, ...call }),
     );
+    if (isDeleted) this.#feed.publishDeleted(key, floor);
     await this.#land(batch, landDeletion);
   }
 
@@ -304,13 +322,17 @@ export class Delivery {
     const { what, delta } = operation;
     const { appName, userId } = operation.key;
     if (what === undefined) {
-      await this.#ask(batch, (backend, call) =>
+      const shared = await this.#ask<SharedRevisions>(batch, (backend, call) =>
         backend.update({ appName, userId, delta: delta ?? '{}', ...call }),
       );
+      this.#feed.publishStateChanged({ appName, userId }, shared);
     } else {
       const key = what === 'appState' ? { appName } : { appName, userId };
       const request = { what, key } as DeleteRequest;
-      await this.#ask(batch, (backend, call) => backend.delete({ ...request, ...call }));
+      const { isDeleted, floor } = await this.#ask<Deletion>(batch, (backend, call) =>
+        backend.delete({ ...request, ...call }),
+      );
+      if (isDeleted) this.#publishCleared(request, floor);
     }
     await this.#land(batch, landState);
   }
