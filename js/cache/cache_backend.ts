@@ -20,7 +20,9 @@ import { isSessionError } from '../errors/errors.js';
 import { untilAborted } from '../call/time_limit.js';
 import type { Computed } from '../wasm/appends.js';
 import type { Bounds } from './copies/bounds.js';
+import { CacheHistory } from './cache_history.js';
 import { CopyReads, type ReadParts } from './copy_reads.js';
+import type { CacheTransaction } from './data/cache_transaction.js';
 import { type CacheKey, isSession } from './records/cache_key.js';
 import { isOutage } from './records/failures.js';
 import { CacheStorage } from './storage/cache_storage.js';
@@ -35,11 +37,17 @@ export interface CacheBackendParts extends ReadParts {
 
 /** The local data as a backend. {@link CopyReads} has its reads. A write adds operations to the outbox, which are sent later. */
 export class CacheBackend extends CopyReads implements Backend {
+  readonly history: CacheHistory;
   readonly #parts: CacheBackendParts;
 
   constructor(parts: CacheBackendParts) {
     super(parts);
     this.#parts = parts;
+    this.history = new CacheHistory({
+      ...parts,
+      write: (key, call, write) => this.#writeTo(key, call, write),
+      get: (key, call) => this.get({ key, last: 'all', ...call }),
+    });
   }
 
   async open(call: BackendCall): Promise<void> {
@@ -51,20 +59,46 @@ export class CacheBackend extends CopyReads implements Backend {
   }
 
   /** Runs a local write, and waits for the remote if the option says so. */
-  async #write<T>(
+  #write<T>(
     key: CacheKey,
     call: BackendCall,
     run: (backend: StorageBackend, storage: CacheStorage) => T | Promise<T>,
     creation?: CreateRequest,
   ): Promise<T> {
-    const { bounds, sender, isThrough } = this.#parts;
-    const { erasure } = this.#parts.remote;
     let storage!: CacheStorage;
-    const result = await bounds.write(isSession(key) ? key : undefined, () => {
+    const work = (): Promise<T> => {
       storage = new CacheStorage(this.#parts, creation);
       return Promise.resolve(run(new StorageBackend(storage), storage));
-    });
-    const { numbers } = storage;
+    };
+    return this.#send(key, call, work, () => storage.numbers);
+  }
+
+  /** Runs a write of operations. */
+  #writeTo<T>(
+    key: CompositeSessionKey,
+    call: BackendCall,
+    write: (transaction: CacheTransaction, note: (number: number) => void) => Promise<T>,
+  ): Promise<T> {
+    let numbers: number[] = [];
+    const work = (): Promise<T> =>
+      this.#parts.data.write((transaction) => {
+        numbers = [];
+        return write(transaction, (number) => numbers.push(number));
+      });
+    return this.#send(key, call, work, () => numbers);
+  }
+
+  async #send<T>(
+    key: CacheKey,
+    call: BackendCall,
+    work: () => Promise<T>,
+    numbersOf: () => readonly number[],
+  ): Promise<T> {
+    const { bounds, sender, isThrough } = this.#parts;
+    const { erasure } = this.#parts.remote;
+    if (isSession(key)) await this.history.forked(key);
+    const result = await bounds.write(isSession(key) ? key : undefined, work);
+    const numbers = numbersOf();
     if (isSession(key)) bounds.markUsed(key);
     if (numbers.length === 0) return result;
     sender.wakeForWrite();
@@ -108,6 +142,7 @@ export class CacheBackend extends CopyReads implements Backend {
    */
   async #require(key: CompositeSessionKey, call: BackendCall): Promise<void> {
     const { data, fetch, clock, readTimeoutMs } = this.#parts;
+    await this.history.forked(key);
     const isThere = await data.read(
       async (transaction) =>
         (await transaction.view(key)) !== undefined ||

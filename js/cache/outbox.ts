@@ -8,7 +8,7 @@ import type { CompositeSessionKey } from '../model/session.js';
 import { requireId } from '../model/values/ids.js';
 import { parseEventText } from '../storage/stored_events.js';
 import { markRaw } from '../members/raw.js';
-import { isWaiting, type Operation } from './records/records.js';
+import { eventsOf, isWaiting, type Operation } from './records/records.js';
 import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
 import {
@@ -146,10 +146,8 @@ export class Outbox implements CacheOutbox {
     const { fetch, lists, report, call } = this.#parts;
     return call(async () => {
       const key = takeCacheKey(given);
-      const isChosen = ({ event, creation }: Operation): boolean =>
-        eventId === undefined ||
-        event?.id === eventId ||
-        creation?.events.some(({ id }) => id === eventId) === true;
+      const isChosen = (operation: Operation): boolean =>
+        eventId === undefined || eventsOf(operation).some(({ id }) => id === eventId);
       if (isSession(key) && (await this.#dropDamaged(key))) {
         await fetch.copy(key).catch(report);
         return;
@@ -215,10 +213,7 @@ export class Outbox implements CacheOutbox {
 function entryOf(key: CacheKey, operations: readonly Operation[]): OutboxEntry {
   const texts = new Map<string, string>();
   const waiting = operations.filter(isWaiting);
-  for (const { event, creation } of waiting) {
-    for (const { id, text } of creation?.events ?? []) texts.set(id, text);
-    if (event !== undefined) texts.set(event.id, event.text);
-  }
+  for (const { id, text } of waiting.flatMap(eventsOf)) texts.set(id, text);
   const events = [...texts.values()]
     .map((text) => parseEventText(text))
     .filter((event) => event !== undefined);

@@ -9,7 +9,7 @@ import { removeCopy } from './copies/copy_writer.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import { renumber } from './data/renumber.js';
 import { type CacheKey, isSession } from './records/cache_key.js';
-import { isWaiting, type Operation, type OperationEvent } from './records/records.js';
+import { eventsOf, isWaiting, type Operation, type OperationEvent } from './records/records.js';
 import { withoutKeys } from './sending/strip.js';
 import { removeUnsent, withoutPrevious } from './storage/deletion.js';
 import { deltaOf, sharedWrites, writesOfCreation } from './view/shared_overlay.js';
@@ -18,6 +18,12 @@ export function requireWaiting(chosen: readonly Operation[], eventId: string): v
   if (chosen.length > 0) return;
   const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;
   throw new SessionError('not_found', message, { key: 'eventId' });
+}
+
+/** The event belongs to what a rewind means. */
+function ofRewind(eventId: string): SessionError {
+  const message = `Event ${JSON.stringify(eventId)} is stored with a rewind; drop it, and edit the message again.`;
+  return new SessionError('unsupported', message, { key: 'event', storage: 'cache' });
 }
 
 /** Refuses operations that were sent without an answer: the remote may have stored them. */
@@ -102,12 +108,13 @@ export async function changeEvent(
   operations: readonly Operation[],
   { id, text, timestamp }: EventSnapshot,
 ): Promise<void> {
-  const isVersion = ({ event, creation }: Operation): boolean =>
-    event?.id === id || creation?.events.some((each) => each.id === id) === true;
+  const isVersion = (operation: Operation): boolean =>
+    eventsOf(operation).some((event) => event.id === id);
   const versions = operations.filter(isWaiting).filter(isVersion);
   const [operation, ...laterVersions] = versions;
   requireWaiting(versions, id);
   requireAnswered(versions);
+  if (operation!.rewind !== undefined) throw ofRewind(id);
   const index = operations.indexOf(operation!);
   const { creation, event } = operation!;
   const version = { text, timestamp, tick: transaction.tick() };

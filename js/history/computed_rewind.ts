@@ -15,7 +15,7 @@ import type { TitleChange } from '../wasm/appends.js';
 import { rewindTargetOf } from './marks.js';
 import { answeredEvent, editedEvent, titleAfter } from './repeated_message.js';
 import { firstOfInvocation, invocationAt, readSession } from './session_history.js';
-import { statesAround } from './state_at.js';
+import { historyOf, type SourceSession, statesAround } from './state_at.js';
 
 /** The methods of a service that rewinds need. */
 export const REWIND_METHODS = ['getSession', 'appendEvents', 'revisionOf', 'sessionInfo'] as const;
@@ -61,16 +61,9 @@ export async function computeRewind(
     }
     const stored = events.findIndex(({ id }) => id === marker.id);
     if (stored >= 0) return storedRewind(service, session, stored, write);
-    const { before, undone } = planOf(events, write);
-    const { stateDelta, unknownKeys } = await rewindDelta(service, session, before, signal);
-    const timestamp = timeOf(events, write);
-    const actions = { stateDelta, rewindBeforeInvocationId: before };
-    const event = createEvent({ ...marker, author: 'user', timestamp, actions });
-    const message = undone && messageOf(undone, write, timestamp);
-    const sent = message !== undefined && write.message!.isStored ? [message] : [];
-    const following = [...sent, ...laterThan(timestamp, write.events)];
+    const planned = await planRewind(historyOf(service, session, signal), write);
+    const { event, message, following, titleChange, unknownKeys } = planned;
     const admitted = await (admit?.(following, [...events, event], session.state) ?? following);
-    const titleChange = titleAfter(session, message === undefined ? [event] : [event, message]);
     const appended = [event, ...admitted];
     const request = { session, events: appended, expectedRevision, signal };
     try {
@@ -80,6 +73,35 @@ export async function computeRewind(
       if (!isSessionError(error, 'stale_session')) throw error;
     }
   }
+}
+
+/** The events of a rewind, and what else it changes. */
+export interface PlannedRewind extends Rewound {
+  /** What is stored after the marker. */
+  readonly following: readonly NewEvent[];
+  readonly titleChange: TitleChange | undefined;
+}
+
+/**
+ * Computes a rewind.
+ *
+ * @throws SessionError `not_found`, `invalid_argument`, `stale_session`
+ */
+export async function planRewind(
+  source: SourceSession,
+  write: RewindWrite,
+): Promise<PlannedRewind> {
+  const { events } = source;
+  const { before, undone } = planOf(events, write);
+  const { stateDelta, unknownKeys } = await rewindDelta(source, before);
+  const timestamp = timeOf(events, write);
+  const actions = { stateDelta, rewindBeforeInvocationId: before };
+  const event = createEvent({ ...write.marker, author: 'user', timestamp, actions });
+  const message = undone && messageOf(undone, write, timestamp);
+  const sent = message !== undefined && write.message!.isStored ? [message] : [];
+  const following = [...sent, ...laterThan(timestamp, write.events)];
+  const titleChange = titleAfter(source, message === undefined ? [event] : [event, message]);
+  return { event, message, following, titleChange, unknownKeys };
 }
 
 // Google's programs order events by their times. So the marker is later than what it undoes, and earlier than what
@@ -180,8 +202,8 @@ async function storedRewind(
   const sent = (): Event => messageOf(planOf(earlier, write).undone!, write, event.timestamp);
   const follows = message && (session.events.find(({ id }) => id === message.id) ?? sent());
   const cut = firstOfInvocation(earlier, target);
-  const before = { ...session, events: earlier };
-  const around = await statesAround(service, before, cut, signal);
+  const before = { ...historyOf(service, session, signal), events: earlier };
+  const around = await statesAround(before, cut);
   const unknownKeys = Object.keys(event.actions.stateDelta).filter((key) =>
     around.unknownKeys.has(key),
   );
@@ -190,15 +212,13 @@ async function storedRewind(
 
 /** Returns the changes that take the state back to before an invocation. The stored marker has `null` for `REMOVED`. */
 async function rewindDelta(
-  service: SessionService,
-  session: Session,
+  source: SourceSession,
   invocationId: string,
-  signal: Abortable['signal'],
 ): Promise<{ stateDelta: StateShape; unknownKeys: string[] }> {
-  const cut = firstOfInvocation(session.events, invocationId);
-  const around = await statesAround(service, session, cut, signal);
+  const cut = firstOfInvocation(source.events, invocationId);
+  const around = await statesAround(source, cut);
   const { before, laterKeys } = around;
-  const current = new Map(Object.entries(session.state));
+  const current = new Map(Object.entries(source.state));
   const changes = [...laterKeys]
     .filter((key) => textIn(before, key) !== textIn(current, key))
     .map((key) => [key, before.has(key) ? before.get(key) : REMOVED] as const);

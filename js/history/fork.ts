@@ -27,7 +27,7 @@ import {
   readSession,
   takePlace,
 } from './session_history.js';
-import { statesAround } from './state_at.js';
+import { historyOf, statesAround } from './state_at.js';
 
 /** The request of {@link fork}: with one of `at` and `before`. */
 export interface ForkRequest extends CompositeSessionKey, Abortable {
@@ -99,7 +99,7 @@ export async function computeFork(
   const count = endOf(session.events, end);
   const last = session.events[count - 1];
   // The storage applies the deltas of the events that count to this state.
-  const { before, isInitialKnown } = await statesAround(service, session, 0, signal);
+  const { before, isInitialKnown } = await statesAround(historyOf(service, session, signal), 0);
   const parent = { sessionId: session.id, ...(last !== undefined && { eventId: last.id }) };
   const created: ImportedSessionRequest = {
     ...{ appName, userId, sessionId, title, signal },

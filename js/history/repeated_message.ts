@@ -3,7 +3,6 @@ import { invalid } from '../errors/invalid.js';
 import { canMakeTitles, titleOf } from '../model/event/auto_title.js';
 import type { Event } from '../model/event/event.js';
 import { partsOf } from '../model/event/parts.js';
-import type { Session } from '../model/session.js';
 import type { TitleChange } from '../wasm/appends.js';
 import { isFilled } from './marks.js';
 import { firstOfInvocation, indexOfEvent, invocationAt } from './session_history.js';
@@ -65,7 +64,7 @@ function isMessage(event: Event): boolean {
  * @param appended the events that follow those of the session
  */
 export function titleAfter(
-  { title, events }: Pick<Session, 'title' | 'events'>,
+  { title, events }: { readonly title?: string | undefined; readonly events: readonly Event[] },
   appended: readonly Event[],
 ): TitleChange | undefined {
   if (title === undefined || !canMakeTitles() || firstTitleIn(events) !== title) return undefined;

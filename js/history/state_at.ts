@@ -1,10 +1,12 @@
 import { requireText } from '../errors/option_values.js';
-import { takeRequest } from '../call/call.js';
+import { type MaybePromise, takeRequest } from '../call/call.js';
 import { EVENTS_PER_TASK, pause } from '../call/pause.js';
 import { requireService } from '../call/given_service.js';
+import type { Event } from '../model/event/event.js';
 import { readInitialState } from '../model/initial_state.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
+import type { StateShape } from '../state/state_shape.js';
 import { type HistoryState, verbsOf } from '../storage/history_verbs.js';
 import { applyDeltas, countedDeltas, isOwnKey, ownKeysOf } from './fold.js';
 import { indexOfEvent, readSession, sessionKeyOf } from './session_history.js';
@@ -47,18 +49,33 @@ export async function stateAt(
   const verbs = await verbsOf(service, { signal });
   if (verbs !== undefined) return verbs.stateAt({ key, eventId, signal });
   const session = await readSession(service, taken);
-  const count = indexOfEvent(session.events, taken.eventId) + 1;
-  return stateAfter(service, session, count, taken.signal);
+  return stateAfter(historyOf(service, session, signal), eventId);
 }
 
-/** Returns the session's own state after its first `count` events. */
-export async function stateAfter(
+/** A session, as far as its history is computed from it. */
+export interface SourceSession {
+  /** Those from the first that is known to the last. */
+  readonly events: readonly Event[];
+  readonly state: Readonly<StateShape>;
+  readonly title?: string | undefined;
+  /** Returns `undefined` if the state before the first event is not known. */
+  readonly initialState: () => MaybePromise<Readonly<StateShape> | undefined>;
+}
+
+/** Returns a session that was read with all its events as the source of its history. */
+export function historyOf(
   service: SessionService,
-  session: Session,
-  count: number,
+  { appName, userId, id: sessionId, events, state, title }: Session,
   signal: Abortable['signal'],
-): Promise<HistoryState> {
-  const { before, unknownKeys } = await statesAround(service, session, count, signal);
+): SourceSession {
+  const initialState = () => readInitialState(service, { appName, userId, sessionId, signal });
+  return { events, state, title, initialState };
+}
+
+/** Returns the session's own state right after an event. @throws SessionError `not_found` */
+export async function stateAfter(source: SourceSession, eventId: string): Promise<HistoryState> {
+  const count = indexOfEvent(source.events, eventId) + 1;
+  const { before, unknownKeys } = await statesAround(source, count);
   return { state: Object.fromEntries(before), unknownKeys: [...unknownKeys] };
 }
 
@@ -76,12 +93,9 @@ export interface StatesAround {
 
 /** Computes the state before the event at `cut`. A key that no event writes still has its initial value. */
 export async function statesAround(
-  service: SessionService,
-  session: Session,
+  { events, state, initialState }: SourceSession,
   cut: number,
-  signal: Abortable['signal'],
 ): Promise<StatesAround> {
-  const { appName, userId, id: sessionId, events, state } = session;
   const laterKeys = new Set<string>();
   const written = new Set<string>();
   for (const [at, event] of events.entries()) {
@@ -96,8 +110,7 @@ export async function statesAround(
   if (events.length > EVENTS_PER_TASK) await pause();
   const counted = new Set(deltas.flatMap(Object.keys));
   const uncounted = [...written].filter((key) => !counted.has(key));
-  const key = { appName, userId, sessionId, signal };
-  const initial = uncounted.length > 0 ? await readInitialState(service, key) : {};
+  const initial = uncounted.length > 0 ? await initialState() : {};
   const known = Object.entries(initial ?? {}).filter(([key]) => written.has(key));
   const base = Object.fromEntries([...unwritten, ...known]);
   const before = new Map<string, unknown>();

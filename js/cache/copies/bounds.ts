@@ -133,7 +133,9 @@ export class Bounds {
       const candidates = (await transaction.sessions({})).flatMap(([key, { copy, usedAt }]) => {
         if (copy === undefined) return [];
         const operations = waiting.get(nameOf(key)) ?? [];
-        const unsent = operations.reduce((sum, { event }) => sum + (event?.text.length ?? 0), 0);
+        const unsent = operations
+          .flatMap(({ event, rewind }) => [...(event ? [event] : []), ...(rewind?.following ?? [])])
+          .reduce((sum, { text }) => sum + text.length, 0);
         const isFree = operations.length === 0;
         return [{ key, usedAt: this.#usedAtOf(key, usedAt), size: copy.size + unsent, isFree }];
       });

@@ -232,7 +232,7 @@ export async function storeDraft(
   await transaction.putSession(key, next);
   if (!isReordered) return next;
   const put = (await transaction.operations(key))
-    .filter(({ event, creation }) => event !== undefined || creation !== undefined)
+    .filter((operation) => operation.event !== undefined || operation.creation !== undefined)
     .map((operation) => restamped(transaction, operation));
   await transaction.changeOperations(key, { put });
   return next;
@@ -243,10 +243,11 @@ function restamped(transaction: CacheTransaction, operation: Operation): Operati
     const tick = transaction.tick();
     return { ...event, tick, seq: event.seq === event.tick ? tick : event.seq };
   };
-  const { event, creation } = operation;
+  const { event, creation, rewind } = operation;
   return {
     ...operation,
     event: event && stamp(event),
     creation: creation && { ...creation, events: creation.events.map(stamp) },
+    rewind: rewind && { ...rewind, following: rewind.following.map(stamp) },
   };
 }

@@ -1,7 +1,7 @@
 import { keepEqual } from '../../json/keep_equal.js';
 import { type CacheKey, isSession, keyOfName, nameOf } from '../records/cache_key.js';
 import type { LocalData } from './local_data.js';
-import { isWaiting, type Operation, type Refusal } from '../records/records.js';
+import { eventsOf, isWaiting, type Operation, type Refusal } from '../records/records.js';
 import type { PendingChanges, StatusBoard } from '../records/status.js';
 import { SharedOrder } from './shared_order.js';
 
@@ -137,9 +137,7 @@ export class Pending {
     const added = isAddition ? operations.slice(before.length) : operations;
     const waiting = added.filter(isWaiting);
     for (const operation of waiting) {
-      const { event, creation } = operation;
-      if (event !== undefined) all.add(event.id);
-      for (const { id } of creation?.events ?? []) all.add(id);
+      for (const { id } of eventsOf(operation)) all.add(id);
       this.#order.add(operation);
     }
     if (operations.length === 0) this.#waiting.delete(name);

@@ -38,6 +38,11 @@ export function isRefusal(error: unknown): error is SessionError {
   );
 }
 
+/** Whether the remote refuses a rewind while an agent runs. It accepts the same request later. */
+export function isAgentRunning(error: unknown): boolean {
+  return hasStatus(error, 409);
+}
+
 /** Codes of a remote that cannot serve any request now. */
 const OUTAGES: readonly string[] = [
   'connection_lost',

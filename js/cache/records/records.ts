@@ -1,7 +1,9 @@
 /** The records of the four object stores, and their keys. A record is never changed: another one takes its place. */
 import type { Description } from '../../model/description.js';
 import type { SharedScope } from '../../state/scope.js';
+import type { RewindWrite } from '../../storage/history_verbs.js';
 import type { StateOwner } from '../../storage/scopes.js';
+import type { TitleChange } from '../../wasm/appends.js';
 import type { LocalKey, LocalRange } from '../local/local_store.js';
 import type { CacheKey } from './cache_key.js';
 import type { CacheFailure } from './status.js';
@@ -147,11 +149,20 @@ export interface Creation {
   readonly mustExist?: boolean | undefined;
 }
 
+/** A rewind that an operation asks for, and what readers see of it until the remote has answered. */
+export interface RewindRecord extends Omit<RewindWrite, 'key'> {
+  /** JSON object: what the marker changes in the session's own state, as far as this device knows. */
+  readonly delta: string;
+  /** The events after the marker. */
+  readonly following: readonly OperationEvent[];
+  readonly titleChange?: TitleChange | undefined;
+}
+
 /** A change that the remote has not confirmed, in `outbox`. */
 export interface Operation {
   /** Its place in the order of all operations, and its name at the remote. */
   readonly number: number;
-  readonly kind: 'create' | 'append' | 'describe' | 'delete' | 'update' | 'clear';
+  readonly kind: 'create' | 'append' | 'rewind' | 'describe' | 'delete' | 'update' | 'clear';
   readonly key: CacheKey;
   /** The birth of the session that it changes; 0 for a state. */
   readonly birth: number;
@@ -166,7 +177,9 @@ export interface Operation {
   readonly creation?: Creation | undefined;
   /** Whether the remote has the session of the creation. It is then fetched, and takes the events of the creation. */
   readonly isThere?: boolean | undefined;
+  /** Of a rewind the marker. */
   readonly event?: OperationEvent | undefined;
+  readonly rewind?: RewindRecord | undefined;
   /** The remote's revision of the event that `event` replaces; `null`: none. Absent: see `previous`. */
   readonly expected?: number | null | undefined;
   /** Whether the expected revision is only the highest that the event may have. */
@@ -181,6 +194,12 @@ export interface Operation {
   readonly delta?: string | undefined;
   /** What it changes in shared states. */
   readonly shared: Readonly<Partial<Record<SharedScope, SharedWrite>>>;
+}
+
+/** Returns all events of an operation, in order. */
+export function eventsOf({ creation, event, rewind }: Operation): OperationEvent[] {
+  const own = event === undefined ? [] : [event];
+  return [...(creation?.events ?? []), ...own, ...(rewind?.following ?? [])];
 }
 
 /** Whether an operation has not arrived at the remote, as far as this device knows. */

@@ -83,7 +83,10 @@ export async function keepTick(
 ): Promise<void> {
   const present = await transaction.session(key);
   if (present === undefined) return;
-  const tick = Math.max(before.tick, ...arrived.map(({ event, number }) => event?.tick ?? number));
+  const ticks = arrived.map(({ event, rewind, number }) => {
+    return rewind?.following.at(-1)?.tick ?? event?.tick ?? number;
+  });
+  const tick = Math.max(before.tick, ...ticks);
   if (tick > present.tick) await transaction.putSession(key, { ...present, tick });
 }
 

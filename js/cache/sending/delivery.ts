@@ -6,6 +6,8 @@ import { corruptRecord, parseEventText } from '../../storage/stored_events.js';
 import type {
   Appended,
   AppendRequest,
+  Backend,
+  BackendHistory,
   CreatedSession,
   DeleteRequest,
   Deletion,
@@ -25,7 +27,7 @@ import { birthOfCopy } from '../view/session_overlay.js';
 import { type Operations, stillWaiting } from './arrived.js';
 import { landAppends } from './landed_appends.js';
 import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
-import { landDeletion, landDescription, landState } from './landing.js';
+import { landDeletion, landDescription, landRewind, landState } from './landing.js';
 import type { Leadership } from './leadership.js';
 import {
   adoptRevision,
@@ -147,6 +149,7 @@ export class Delivery {
       readonly operation?: string;
       readonly actualEvents?: ExpectedEvents;
     };
+    if (code === 'not_found' && first.kind === 'rewind') return this.#refuseRewind(batch, error);
     if (code === 'not_found' && isSession(key)) {
       return this.#land(batch, operation === 'applied' ? landBeforeDeletion : landMissingSession);
     }
@@ -168,6 +171,15 @@ export class Delivery {
     this.#parts.report(error);
     // The copy may have what the operation expected to be otherwise.
     if (code === 'stale_session' && isSession(key)) await this.#parts.fetch.copy(key);
+  }
+
+  /** The place of a rewind is not there, or the session is gone. A fetch tells. */
+  async #refuseRewind(batch: Batch, error: SessionError): Promise<void> {
+    await this.#parts.fetch.copy(batch.operations[0].key as CompositeSessionKey);
+    await this.#land(batch, async (transaction, [operation]) => {
+      if (operation.refusal === undefined) await refuse(transaction, operation, failureOf(error));
+    });
+    this.#parts.report(error);
   }
 
   /**
@@ -198,6 +210,8 @@ export class Delivery {
         return this.#create(first, batch);
       case 'append':
         return this.#append(key as CompositeSessionKey, batch);
+      case 'rewind':
+        return this.#rewind(key as CompositeSessionKey, first, batch);
       case 'describe':
         return this.#describe(key as CompositeSessionKey, first, batch);
       case 'delete':
@@ -299,6 +313,16 @@ export class Delivery {
     if (isBehind) await fetch.copy(key);
   }
 
+  /** Asks the remote to rewind. Its answer does not tell the state, so the copy is fetched. */
+  async #rewind(key: CompositeSessionKey, operation: Operation, batch: Batch): Promise<void> {
+    const { marker, place, message, events } = operation.rewind!;
+    const { revision } = await this.#ask(batch, (backend, call) =>
+      historyOf(backend).rewind({ key, marker, place, message, events, ...call }),
+    );
+    await this.#land(batch, (transaction, arrived) => landRewind(transaction, arrived, revision));
+    await this.#parts.fetch.copy(key);
+  }
+
   async #describe(key: CompositeSessionKey, operation: Operation, batch: Batch): Promise<void> {
     const { title, labels } = operation;
     const isThere = await this.#ask(batch, (backend, call) =>
@@ -371,6 +395,13 @@ function expectedOf(operations: readonly Operation[]): ExpectedEvents {
     expected.set(event.id, isBound === true ? null : revision);
   }
   return Object.fromEntries(expected);
+}
+
+/** @throws SessionError `unsupported` if the remote computes no histories */
+export function historyOf({ history }: Backend): BackendHistory {
+  if (history !== undefined) return history;
+  const message = 'The remote computes no histories, so its sessions cannot be rewound.';
+  throw new SessionError('unsupported', message, { storage: 'cache' });
 }
 
 function snapshotOf({ text }: { readonly text: string }): EventSnapshot {

@@ -9,7 +9,7 @@ import { MOST_CHANGED } from '../../wasm/protocol.js';
 import { makeDraft, putChanged, type RemoteEvent, storeDraft } from '../copies/copied_events.js';
 import { notifyAppended } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { Copy, Operation, OperationEvent } from '../records/records.js';
+import { type Copy, eventsOf, type OperationEvent } from '../records/records.js';
 import { applyValue, type JsonState } from '../view/json_state.js';
 import { deltaOf, sharedWrites, splitByScope } from '../view/shared_overlay.js';
 import { expectArrived, keepTick, landShared, type Operations, showReplaced } from './arrived.js';
@@ -54,7 +54,7 @@ export async function landAppends(
     await transaction.changeOperations(key, { removed: arrived });
     await keepTick(transaction, key, record, arrived);
     await expectArrived(transaction, key, arrived, revisions);
-    await showReplaced(transaction, key, copy, eventsOf(arrived));
+    await showReplaced(transaction, key, copy, arrived.flatMap(eventsOf));
     return { isBehind: false, overtaken: [] };
   }
   if (
@@ -130,8 +130,4 @@ function isRewind({ text }: OperationEvent): boolean {
 function applyDelta(state: JsonState, text: string): void {
   const { session } = splitByScope(deltaOf(text));
   for (const [name, value] of Object.entries(session)) applyValue(state, name, value);
-}
-
-function eventsOf(operations: readonly Operation[]): OperationEvent[] {
-  return operations.flatMap(({ event }) => event ?? []);
 }

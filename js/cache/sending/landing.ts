@@ -2,8 +2,9 @@
 import type { CompositeSessionKey } from '../../model/session.js';
 import { removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
+import { eventsOf } from '../records/records.js';
 import { birthOfCopy } from '../view/session_overlay.js';
-import { landShared, type Operations } from './arrived.js';
+import { expectArrived, keepTick, landShared, type Operations, showReplaced } from './arrived.js';
 
 /** A title or labels have arrived. */
 export async function landDescription(
@@ -19,6 +20,27 @@ export async function landDescription(
     await transaction.putSession(key, { ...record, copy: described });
   }
   await transaction.changeOperations(key, { removed: [operation] });
+}
+
+/** A rewind has arrived. It lies over the copy until that is fetched at the revision. */
+export async function landRewind(
+  transaction: CacheTransaction,
+  arrived: Operations,
+  revision: number,
+): Promise<void> {
+  const key = arrived[0].key as CompositeSessionKey;
+  await landShared(transaction, arrived);
+  const record = (await transaction.session(key))!;
+  const { copy } = record;
+  if (copy !== undefined && revision <= copy.revision) {
+    await transaction.changeOperations(key, { removed: arrived });
+    await keepTick(transaction, key, record, arrived);
+    await expectArrived(transaction, key, arrived, new Map());
+    return showReplaced(transaction, key, copy, arrived.flatMap(eventsOf));
+  }
+  const landed = arrived.map((operation) => ({ ...operation, landed: revision }));
+  await transaction.changeOperations(key, { put: landed });
+  await expectArrived(transaction, key, arrived, new Map());
 }
 
 /** A session was deleted. */

@@ -3,7 +3,7 @@ import { retryAfterOf } from '../../http/http_errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
 import { isWaiting } from '../records/records.js';
-import { errorOf, isOutage, isSignedOut } from '../records/failures.js';
+import { errorOf, isAgentRunning, isOutage, isSignedOut } from '../records/failures.js';
 import type { StatusBoard } from '../records/status.js';
 import { type Delivery, type DeliveryParts, LEADERSHIP_LOST } from './delivery.js';
 import { Waiters } from './waiters.js';
@@ -13,6 +13,8 @@ const MOST_AT_ONCE = 50;
 /** The first and the longest pause after a failure, in milliseconds. */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
+/** The longest pause while an agent runs in a session that is to be rewound. */
+const LONGEST_WAIT_FOR_AGENT = 5000;
 /** The pause that a write leaves, so that not every write makes an attempt. */
 const WRITE_PAUSE = 100;
 /** The longest pause that a server may ask for. A date in `Retry-After` may be years away by a wrong clock. */
@@ -222,7 +224,8 @@ export class Sender {
     this.#parts.tellFailure(failure);
     this.#waiters.reject(failure, this.#runs);
     if (this.#waiters.size > 0) return true;
-    const pause = backoff(this.#failures, FIRST_PAUSE, LONGEST_PAUSE);
+    const longest = isAgentRunning(failure) ? LONGEST_WAIT_FOR_AGENT : LONGEST_PAUSE;
+    const pause = backoff(this.#failures, FIRST_PAUSE, longest);
     this.#failures += 1;
     this.wakeLater(Math.max(pause, Math.min(retryAfterOf(failure), LONGEST_RETRY_AFTER)));
     return false;
@@ -271,7 +274,7 @@ export class Sender {
         this.#endRun(error);
       } else {
         this.#paused.set(name, error);
-        this.#report(error);
+        if (!isAgentRunning(error)) this.#report(error);
       }
     } finally {
       this.#inFlight.delete(name);

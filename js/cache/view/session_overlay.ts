@@ -10,6 +10,7 @@ import type {
   OperationEvent,
   SessionRecord,
 } from '../records/records.js';
+import type { TitleChange } from '../../wasm/appends.js';
 import { DeltaFold } from './delta_fold.js';
 import { applyValue, type JsonState } from './json_state.js';
 import { deltaOf } from './shared_overlay.js';
@@ -41,6 +42,8 @@ export class SessionOverlay {
   title: string | undefined;
   labels: string | undefined;
   firstTitle: string | undefined;
+  /** The changes of the title by rewinds since it was last set. */
+  titleChanges: readonly TitleChange[] = [];
   time = 0;
   tick = 0;
 
@@ -55,7 +58,7 @@ export class SessionOverlay {
   }
 
   add(operation: Operation): void {
-    const { kind, number, birth, creation, event } = operation;
+    const { kind, number, birth, creation, event, rewind } = operation;
     if (kind === 'create') {
       if (this.birth !== undefined) {
         // The session exists on the remote, but the answer is not here yet.
@@ -76,13 +79,25 @@ export class SessionOverlay {
     if (this.birth === undefined || birth !== this.birth) return;
     if (kind === 'delete') return this.#reset(undefined);
     if (kind === 'describe') {
-      this.title = operation.title ?? this.title;
+      if (operation.title !== undefined) {
+        this.title = operation.title;
+        this.titleChanges = [];
+      }
       this.labels = operation.labels ?? this.labels;
       return;
     }
     if (event === undefined) return;
     this.#put(event, operation);
-    this.#change(deltaOf(event.text));
+    this.#change(
+      rewind === undefined ? deltaOf(event.text) : (JSON.parse(rewind.delta) as JsonState),
+    );
+    if (rewind?.titleChange !== undefined) {
+      this.titleChanges = [...this.titleChanges, rewind.titleChange];
+    }
+    for (const following of rewind?.following ?? []) {
+      this.#put(following, operation);
+      this.#change(deltaOf(following.text));
+    }
     this.firstTitle ??= operation.title;
     this.time = Math.max(this.time, operation.time);
   }
@@ -120,6 +135,7 @@ export class SessionOverlay {
     this.events.clear();
     this.values.clear();
     this.title = this.labels = this.firstTitle = undefined;
+    this.titleChanges = [];
     this.tick = this.time = 0;
   }
 }
@@ -152,7 +168,10 @@ export function viewOf(
   const copy = creation === undefined ? record?.copy : undefined;
   const state = stateOf(copy?.state ?? '{}', values);
   const copyTitle = copy?.title ?? '';
-  const title = overlay.title ?? copyTitle;
+  const title = overlay.titleChanges.reduce(
+    (title, { from, to }) => (title === from ? to : title),
+    overlay.title ?? copyTitle,
+  );
   return {
     birth,
     revision: Math.max(birth, copy === undefined ? 0 : record!.tick, overlay.tick),

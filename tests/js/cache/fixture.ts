@@ -15,6 +15,7 @@ import {
 } from '../../../js/cache/index.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
+import type { SessionHandlerOptions } from '../../../js/server/index.js';
 import type { StoredSessionService } from '../../../js/service/stored_session_service.js';
 import { untilAborted } from '../../../js/call/time_limit.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from '../remote/fixture.js';
@@ -37,9 +38,12 @@ export class Server {
   readonly #fetch: typeof fetch;
   #feedsEnd = new AbortController();
 
-  constructor(service: StoredSessionService = new InMemorySessionService()) {
+  constructor(
+    service: StoredSessionService = new InMemorySessionService(),
+    options: Partial<SessionHandlerOptions> = {},
+  ) {
     this.service = service;
-    this.#fetch = fetchFrom(handlerOn(service));
+    this.#fetch = fetchFrom(handlerOn(service, options));
   }
 
   /** The number of requests for the feed of changes. */
