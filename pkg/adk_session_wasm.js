@@ -767,9 +767,10 @@ export function has_room(bytes) {
  * have the numbers of each function call, response and pause, in order.
  *
  * Returns four numbers: of items, of summarised events, of changed parts, and the first event that waits
- * plus 1 or 0. Then of each item two numbers: the event and 0; or the compaction of a summary, and 1 if
- * no agent's event is hidden by it, else the index of the last one plus 2. Then the summarised events.
- * Then of each changed part 0 for a call or 1 for a response, its index, and the suffix of its id.
+ * plus 1 or 0. Then of each item three numbers: the event, 0 and 0; or the compaction of a summary, 1 if
+ * no agent's event is hidden by it, else the index of the last one plus 2, and the event that it follows
+ * plus 1 or 0. Then the summarised events. Then of each changed part 0 for a call or 1 for a response,
+ * its index, and the suffix of its id.
  * @param {Float64Array | number[]} marks
  * @param {Uint32Array | number[]} events
  * @param {Uint32Array | number[]} calls

@@ -224,11 +224,14 @@ export interface HistoryItems {
   readonly firstWaiting: number | undefined;
 }
 
-/** A stored event, or the summary of a compaction with the last event of an agent that it hides. */
+/** A stored event, or the summary of a compaction. */
 export interface HistoryItem {
   readonly event: number;
   readonly isSummary: boolean;
+  /** The last event of an agent that the summary hides. */
   readonly agentEvent: number | undefined;
+  /** The event that the summary follows, if no event of its range waits: shown or hidden. */
+  readonly follows: number | undefined;
 }
 
 /** A function call or response that changes. `index` is that in the list of calls or of responses. */
@@ -250,11 +253,16 @@ export function historyItems(
   const [itemCount = 0, summarisedCount = 0, changeCount = 0, waiting = 0] = numbers;
   const list = numbers.subarray(4);
   const items = Array.from({ length: itemCount }, (_, at): HistoryItem => {
-    const [event = 0, agent = 0] = list.subarray(2 * at, 2 * at + 2);
-    return { event, isSummary: agent > 0, agentEvent: agent > 1 ? agent - 2 : undefined };
+    const [event = 0, agent = 0, follows = 0] = list.subarray(3 * at, 3 * at + 3);
+    return {
+      event,
+      isSummary: agent > 0,
+      agentEvent: agent > 1 ? agent - 2 : undefined,
+      follows: follows > 0 ? follows - 1 : undefined,
+    };
   });
-  const summarised = list.subarray(2 * itemCount, 2 * itemCount + summarisedCount);
-  const changed = list.subarray(2 * itemCount + summarisedCount);
+  const summarised = list.subarray(3 * itemCount, 3 * itemCount + summarisedCount);
+  const changed = list.subarray(3 * itemCount + summarisedCount);
   const changes = Array.from({ length: changeCount }, (_, at): PartChange => {
     const [kind, index = 0, suffix = 0] = changed.subarray(3 * at, 3 * at + 3);
     return { isResponse: kind === 1, index, suffix };

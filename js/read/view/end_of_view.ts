@@ -86,14 +86,20 @@ function partFrom(
   if (view === 'transcript') return { ...end, sources: [] };
   const items = itemsIn(viewed);
   const shown = items.slice(start).map(({ event }) => event);
-  const indices = new Set(shown);
   const oldest = shown.reduce((time, event) => Math.min(time, stored[event]!.timestamp), Infinity);
-  items.forEach(({ event, isSummary, agentEvent }, at) => {
+  const isNeeded = ({ event, isSummary }: HistoryItem, at: number): boolean =>
     // An earlier compaction may hide these events too.
-    const isNeeded = at >= start || (compactionOf(stored[event]!)?.endTimestamp ?? 0) >= oldest;
-    if (!isSummary || !isNeeded) return;
-    indices.add(event);
-    if (agentEvent !== undefined) indices.add(agentEvent);
+    isSummary && (at >= start || (compactionOf(stored[event]!)?.endTimestamp ?? 0) >= oldest);
+  const indices = new Set<number>();
+  let isAfterNeeded = false;
+  items.forEach((item, at) => {
+    const isNeededSummary = isNeeded(item, at);
+    // What waits stands behind its summary. When it waits no more, that stands elsewhere.
+    isAfterNeeded ||= isNeededSummary;
+    if (isAfterNeeded || at >= start) indices.add(item.event);
+    if (!isNeededSummary) return;
+    if (item.agentEvent !== undefined) indices.add(item.agentEvent);
+    if (item.follows !== undefined) indices.add(item.follows);
   });
   // A call that is left out for now stands between the shown events, or after them.
   const first = shown.reduce((first, event) => Math.min(first, event), Infinity);
@@ -109,7 +115,12 @@ function partFrom(
 /** Returns the items of a view; without any, each event is shown as it is stored. */
 function itemsIn({ events, items }: ViewedEvents): readonly HistoryItem[] {
   if (items.length > 0) return items;
-  return events.map((_, event) => ({ event, isSummary: false, agentEvent: undefined }));
+  return events.map((_, event) => ({
+    event,
+    isSummary: false,
+    agentEvent: undefined,
+    follows: undefined,
+  }));
 }
 
 function isCompaction(event: Event): boolean {

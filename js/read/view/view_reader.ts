@@ -42,6 +42,11 @@ interface CachedView extends Pick<ViewEnd, 'isWhole' | 'summarised' | 'hiddenUnt
    * makes them of.
    */
   readonly events: readonly Event[];
+  /**
+   * The id of the first event that they show for certain; `undefined` if that is their first one. What the view for
+   * models shows before it may have gaps.
+   */
+  readonly firstId: string | undefined;
   readonly limit: number;
   /** The ids of the last stored events. */
   readonly storedIds: readonly string[];
@@ -153,6 +158,9 @@ export class ViewReader {
     if (countAfterMarker >= last) return undefined;
     const copies = copyJson(events);
     const shown = cached.view === 'model' ? viewOf(copies, 'model').events : copies;
+    const first = shown.findIndex(({ id }) => id === cached.firstId);
+    if (first < 0 && cached.firstId !== undefined) return undefined;
+    shown.splice(0, first);
     const start = startOf(shown, last, cached.view);
     if (start < 0 && !cached.isWhole) return undefined;
     const end = shown.slice(Math.max(0, start));
@@ -243,13 +251,16 @@ function wholeView(read: ReadSession, view: ComputedView, limit: number): ViewEn
 function cachedView({ read, ...end }: ViewEnd, view: ComputedView, limit: number): CachedView {
   const { created, revision, events: stored } = read;
   // The caller gets the events themselves, and may change them.
-  const events = copyJson(view === 'model' ? end.sources : lastOf(end.events, limit));
+  const isForModels = view === 'model';
+  const events = copyJson(isForModels ? end.sources : lastOf(end.events, limit));
+  const first = isForModels ? Math.max(0, startOf(end.events, limit, view)) : -1;
   const ids = events.map(({ id }) => id).filter((id) => end.summarised.has(id));
   return {
     created,
     revision,
     view,
     events,
+    firstId: end.events[first]?.id,
     limit,
     isWhole: end.isWhole,
     summarised: new Set(ids),

@@ -51,7 +51,7 @@ impl Summary {
     /// that is the last event that the summary replaces. It stands before the events of its range that
     /// wait.
     pub fn place(&self, marks: &[Mark], live: &[bool], waiting: &Waiting) -> (usize, Item) {
-        let (mut place, mut agent_event) = (0, None);
+        let (mut follows, mut agent_event) = (None, None);
         let mut first_waiting = usize::MAX;
         let before = marks.iter().zip(live).enumerate().take(self.compaction);
         for (index, (mark, live)) in before.rev() {
@@ -59,7 +59,7 @@ impl Summary {
             if !*live || !is_event || mark.time > self.end {
                 continue;
             }
-            place = place.max(index + 1);
+            follows = follows.or(Some(index));
             if mark.time < self.start {
                 continue;
             }
@@ -72,7 +72,7 @@ impl Summary {
                 break;
             }
         }
-        let summary = Item::Summary { compaction: self.compaction, agent_event };
-        (place.min(first_waiting), summary)
+        let summary = Item::Summary { compaction: self.compaction, agent_event, follows };
+        (follows.map_or(0, |event| event + 1).min(first_waiting), summary)
     }
 }

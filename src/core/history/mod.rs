@@ -112,6 +112,9 @@ pub enum Item {
         compaction: usize,
         /// The last event of an agent that the compaction hides.
         agent_event: Option<usize>,
+        /// The event that it follows, if no event of its range waits: shown or hidden. Without this event
+        /// it would stand elsewhere.
+        follows: Option<usize>,
     },
 }
 

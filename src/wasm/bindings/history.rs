@@ -24,9 +24,10 @@ const NO_ID: u32 = u32::MAX;
 /// have the numbers of each function call, response and pause, in order.
 ///
 /// Returns four numbers: of items, of summarised events, of changed parts, and the first event that waits
-/// plus 1 or 0. Then of each item two numbers: the event and 0; or the compaction of a summary, and 1 if
-/// no agent's event is hidden by it, else the index of the last one plus 2. Then the summarised events.
-/// Then of each changed part 0 for a call or 1 for a response, its index, and the suffix of its id.
+/// plus 1 or 0. Then of each item three numbers: the event, 0 and 0; or the compaction of a summary, 1 if
+/// no agent's event is hidden by it, else the index of the last one plus 2, and the event that it follows
+/// plus 1 or 0. Then the summarised events. Then of each changed part 0 for a call or 1 for a response,
+/// its index, and the suffix of its id.
 #[wasm_bindgen]
 pub fn history_view(
     marks: &[f64],
@@ -57,13 +58,14 @@ pub fn history_view(
     let counts = [items.len(), summarised.len(), changes.len(), first_waiting];
     let mut numbers = counts.map(|count| count as u32).to_vec();
     for item in items {
-        let (event, agent_event) = match item {
-            Item::Event(event) => (event, 0),
-            Item::Summary { compaction, agent_event: None } => (compaction, 1),
-            Item::Summary { compaction, agent_event: Some(event) } => (compaction, event + 2),
+        let item = match item {
+            Item::Event(event) => [event, 0, 0],
+            Item::Summary { compaction, agent_event, follows } => {
+                let agent_event = agent_event.map_or(1, |event| event + 2);
+                [compaction, agent_event, follows.map_or(0, |event| event + 1)]
+            }
         };
-        numbers.push(event as u32);
-        numbers.push(agent_event as u32);
+        numbers.extend(item.map(|number| number as u32));
     }
     for event in summarised {
         numbers.push(event as u32);
