@@ -110,7 +110,7 @@ export class CacheHistory implements BackendHistory {
   #operationOf(
     transaction: CacheTransaction,
     { key, ...meant }: RewindWrite,
-    { event, following, titleChange }: PlannedRewind,
+    { event, following, titleChange, state }: PlannedRewind,
     birth: number,
   ): Operation {
     const { clock } = this.#parts;
@@ -118,18 +118,17 @@ export class CacheHistory implements BackendHistory {
     const [marker, ...others] = [event, ...following].map((event) => {
       const snapshot = snapshotEvent(event as Event, clock, newEventId);
       const tick = transaction.tick();
-      const { id, text, timestamp, deltaText } = snapshot;
-      return { row: { id, text, timestamp, seq: tick, tick }, deltaText };
+      const { id, text, timestamp } = snapshot;
+      return { id, text, timestamp, seq: tick, tick };
     });
-    const events = others.map(({ row }) => row);
     return {
-      number: marker!.row.tick,
+      number: marker!.tick,
       kind: 'rewind',
       key: { appName, userId, sessionId },
-      ...{ birth, attempts: 0, expected: null, event: marker!.row },
-      time: (events.at(-1) ?? marker!.row).timestamp,
-      rewind: { ...meant, delta: marker!.deltaText, following: events, titleChange },
-      shared: sharedWrites(events.map(({ text }) => deltaOf(text))),
+      ...{ birth, attempts: 0, expected: null, event: marker! },
+      time: (others.at(-1) ?? marker!).timestamp,
+      rewind: { ...meant, state: JSON.stringify(state), following: others, titleChange },
+      shared: sharedWrites(others.map(({ text }) => deltaOf(text))),
     };
   }
 

@@ -77,6 +77,8 @@ export async function computeRewind(
 
 /** The events of a rewind, and what else it changes. */
 export interface PlannedRewind extends Rewound {
+  /** The session's own state at the cut, so far as it is known. */
+  readonly state: StateShape;
   /** What is stored after the marker. */
   readonly following: readonly NewEvent[];
   readonly titleChange: TitleChange | undefined;
@@ -93,7 +95,7 @@ export async function planRewind(
 ): Promise<PlannedRewind> {
   const { events } = source;
   const { before, undone } = planOf(events, write);
-  const { stateDelta, unknownKeys } = await rewindDelta(source, before);
+  const { state, stateDelta, unknownKeys } = await rewindDelta(source, before);
   const timestamp = timeOf(events, write);
   const actions = { stateDelta, rewindBeforeInvocationId: before };
   const event = createEvent({ ...write.marker, author: 'user', timestamp, actions });
@@ -101,7 +103,7 @@ export async function planRewind(
   const sent = message !== undefined && write.message!.isStored ? [message] : [];
   const following = [...sent, ...laterThan(timestamp, write.events)];
   const titleChange = titleAfter(source, message === undefined ? [event] : [event, message]);
-  return { event, message, following, titleChange, unknownKeys };
+  return { event, message, following, titleChange, unknownKeys, state };
 }
 
 // Google's programs order events by their times. So the marker is later than what it undoes, and earlier than what
@@ -210,11 +212,11 @@ async function storedRewind(
   return { event, message: follows, unknownKeys, session };
 }
 
-/** Returns the changes that take the state back to before an invocation. The stored marker has `null` for `REMOVED`. */
+/** Returns the state before an invocation, and the changes that take the state back to it. The stored marker has `null` for `REMOVED`. */
 async function rewindDelta(
   source: SourceSession,
   invocationId: string,
-): Promise<{ stateDelta: StateShape; unknownKeys: string[] }> {
+): Promise<{ state: StateShape; stateDelta: StateShape; unknownKeys: string[] }> {
   const cut = firstOfInvocation(source.events, invocationId);
   const around = await statesAround(source, cut);
   const { before, laterKeys } = around;
@@ -223,7 +225,8 @@ async function rewindDelta(
     .filter((key) => textIn(before, key) !== textIn(current, key))
     .map((key) => [key, before.has(key) ? before.get(key) : REMOVED] as const);
   const unknownKeys = changes.map(([key]) => key).filter((key) => around.unknownKeys.has(key));
-  return { stateDelta: Object.fromEntries(changes), unknownKeys };
+  const state = Object.fromEntries(before);
+  return { state, stateDelta: Object.fromEntries(changes), unknownKeys };
 }
 
 /** Returns the JSON text of the value of a key; `undefined` if the state lacks the key. */

@@ -151,8 +151,8 @@ export interface Creation {
 
 /** A rewind that an operation asks for, and what readers see of it until the remote has answered. */
 export interface RewindRecord extends Omit<RewindWrite, 'key'> {
-  /** JSON object: what the marker changes in the session's own state, as far as this device knows. */
-  readonly delta: string;
+  /** JSON object: the session's own state at the cut, as far as this device knows it. */
+  readonly state: string;
   /** The events after the marker. */
   readonly following: readonly OperationEvent[];
   readonly titleChange?: TitleChange | undefined;

@@ -37,6 +37,8 @@ export class SessionOverlay {
   /** The creation, if the copy has no part in the session. */
   creation: Operation | undefined;
   readonly events = new Map<string, OverlayEvent>();
+  /** The session's own state at the cut of the last rewind, in place of that of the copy. */
+  state: string | undefined;
   /** The changes of the session's own state. */
   readonly values = new DeltaFold();
   title: string | undefined;
@@ -88,9 +90,11 @@ export class SessionOverlay {
     }
     if (event === undefined) return;
     this.#put(event, operation);
-    this.#change(
-      rewind === undefined ? deltaOf(event.text) : (JSON.parse(rewind.delta) as JsonState),
-    );
+    if (rewind === undefined) this.#change(deltaOf(event.text));
+    else {
+      this.values.clear();
+      this.state = rewind.state;
+    }
     if (rewind?.titleChange !== undefined) {
       this.titleChanges = [...this.titleChanges, rewind.titleChange];
     }
@@ -134,6 +138,7 @@ export class SessionOverlay {
     this.creation = undefined;
     this.events.clear();
     this.values.clear();
+    this.state = undefined;
     this.title = this.labels = this.firstTitle = undefined;
     this.titleChanges = [];
     this.tick = this.time = 0;
@@ -166,7 +171,7 @@ export function viewOf(
   if (birth === undefined) return undefined;
   const created = creation?.creation;
   const copy = creation === undefined ? record?.copy : undefined;
-  const state = stateOf(copy?.state ?? '{}', values);
+  const state = stateOf(overlay.state ?? copy?.state ?? '{}', values);
   const copyTitle = copy?.title ?? '';
   const title = overlay.titleChanges.reduce(
     (title, { from, to }) => (title === from ? to : title),

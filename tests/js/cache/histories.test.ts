@@ -102,10 +102,17 @@ describe('A rewind through a cache', () => {
     agent.isRunning = true;
     await rewind(cache, { ...KEY, ...place });
     await cache.appendEvent({ session, event: said('user', 'i3') });
+    const running = (await server.service.getSession(KEY))!;
+    const late = { ...said('guide', 'i2', { late: true, turn: 9 }), id: 'late!' };
+    await server.service.appendEvent({ session: running, event: late });
+    const isCopied = async () =>
+      (await cache.getSession(KEY))?.events.some(({ id }) => id === 'late!');
+    await until(async () => (await isCopied()) === true);
+    assert.deepEqual(await stateOf(cache), { initial: true, turn: 1, i1: true });
     await cache.createSession(other);
     await until(async () => (await server.service.getSession(other)) !== undefined);
     await until(() => server.requests.some((one) => one.endsWith('/rewind')));
-    assert.deepEqual(await shown(server.service), ['i1?', 'i1!', 'i2?', 'i2!']);
+    assert.deepEqual(await shown(server.service), ['i1?', 'i1!', 'i2?', 'i2!', 'late!']);
     assert.deepEqual(await shown(cache), ['i1?', 'i1!', 'i3?']);
     const [entry] = await cache.outbox.list(KEY);
     assert.equal(entry?.error, undefined);
