@@ -140,9 +140,9 @@ export class History {
         const { events, state } = session;
         const { length } = events;
         // If damaged events are left out, a short read may not be the whole session. It is if a longer
-        // read has no more events.
+        // read has no more events. A view for models may have more events than asked for.
         const isWhole =
-          last === 'all' || (skipsCorrupt ? length === previousLength : length < last);
+          last === 'all' || (length < last && (!skipsCorrupt || length === previousLength));
         const start = windowStart(events, latestStart(events), isWhole);
         if (start === undefined) {
           return attempt(nextLast(last), length);

@@ -9,8 +9,14 @@ import { type Part, RecordingModel } from './histories/conversation.js';
 
 const KEY = { appName: 'app', userId: 'u', sessionId: 's' };
 
-/** A tool asks for a confirmation. Turns follow, a compaction of Python covers them all, and the answer comes last. */
-async function approveLate(service: InMemorySessionService): Promise<{ ran: number; last: Part }> {
+/**
+ * A tool asks for a confirmation. Turns follow, a compaction of Python covers all or the last events, turns follow again,
+ * and the answer comes last.
+ */
+async function approveLate(
+  service: InMemorySessionService,
+  compacted: 'all' | number,
+): Promise<{ ran: number; last: Part }> {
   await service.createSession(KEY);
   let ran = 0;
   const work = new FunctionTool({
@@ -40,7 +46,10 @@ async function approveLate(service: InMemorySessionService): Promise<{ ran: numb
   await send({ text: 'work!' });
   const question = last.functionCall;
   for (let turn = 0; turn < 30; turn += 1) await send({ text: `turn ${turn}` });
-  const raw = (await service.getSession({ ...KEY, config: { view: 'raw' } }))!;
+  const raw = (await service.getSession({
+    ...KEY,
+    config: { view: 'raw', numRecentEvents: compacted },
+  }))!;
   const compaction = {
     startTimestamp: raw.events[0]!.timestamp,
     endTimestamp: raw.events.at(-1)!.timestamp,
@@ -58,9 +67,23 @@ async function approveLate(service: InMemorySessionService): Promise<{ ran: numb
   return { ran, last };
 }
 
+const READS = [
+  ['a whole session', {}],
+  ['a window', { history: { numRecentEvents: 4 } }],
+] as const;
+
+const PLACES = [
+  ['in', 'all'],
+  ['before', 4],
+] as const;
+
 describe('A tool whose approval comes after a compaction', () => {
-  it('runs once, and the model gets its response', async () => {
-    const { ran, last } = await approveLate(new InMemorySessionService());
-    assert.deepEqual([ran, last.text], [1, 'It is done.']);
-  });
+  for (const [read, options] of READS) {
+    for (const [place, compacted] of PLACES) {
+      it(`runs once, and the model gets its response, with ${read} and the call ${place} the range`, async () => {
+        const { ran, last } = await approveLate(new InMemorySessionService(options), compacted);
+        assert.deepEqual([ran, last.text], [1, 'It is done.']);
+      });
+    }
+  }
 });

@@ -66,7 +66,7 @@ it('the leading tab alone reads the feed, and another one after it is closed', a
 });
 
 it('a copy has what another device wrote within 3 seconds after the server is back', async (t) => {
-  // The feeds of the test before end, whose timers the mocked functions could not clear.
+  // The requests of the test before end: the mocked functions could not clear the time limits of its server.
   await settle();
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_700_000_000_000 });
   // The longest pauses.
