@@ -94,6 +94,23 @@ export class Server {
   }
 }
 
+/** Cuts the connection, or lets requests wait for ever. Each returns a function that ends the outage. */
+export const OUTAGES: Readonly<Record<string, (server: Server) => () => void>> = {
+  'is offline': (server) => {
+    server.isOffline = true;
+    return () => void (server.isOffline = false);
+  },
+  'does not answer': (server) => {
+    const waiting: (() => void)[] = [];
+    server.intercept = () =>
+      new Promise((_, reject) => waiting.push(() => reject(new TypeError('fetch failed'))));
+    return () => {
+      server.intercept = undefined;
+      for (const end of waiting) end();
+    };
+  },
+};
+
 /** Opens a cache of a device of its own, or over the given local storage. */
 export function openCache(
   server: Server,

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 
 import type { CachedSessionService } from '../../../../js/cache/index.js';
 import { liveSession } from '../../../../js/live/index.js';
-import { event, hasCode, idsOf, KEY, openCache, Server, USER } from '../fixture.js';
+import { event, hasCode, idsOf, KEY, openCache, OUTAGES, Server, USER } from '../fixture.js';
 
 type Write = (cache: CachedSessionService) => Promise<unknown>;
 
@@ -26,23 +26,6 @@ const WRITES: Readonly<Record<string, Write>> = {
     const stop = store.subscribe(() => undefined);
     await store.send(event('e1', { n: 1 }));
     stop();
-  },
-};
-
-/** Cuts the connection, or lets requests wait for ever. */
-const OUTAGES: Readonly<Record<string, (server: Server) => () => void>> = {
-  'is offline': (server) => {
-    server.isOffline = true;
-    return () => void (server.isOffline = false);
-  },
-  'does not answer': (server) => {
-    const waiting: (() => void)[] = [];
-    server.intercept = () =>
-      new Promise((_, reject) => waiting.push(() => reject(new TypeError('fetch failed'))));
-    return () => {
-      server.intercept = undefined;
-      for (const end of waiting) end();
-    };
   },
 };
 
