@@ -102,7 +102,7 @@ export class Appender {
     newEvents: readonly NewEvent[],
     facts?: CallFacts,
   ): MaybePromise<readonly EventToStore[]> {
-    const { signal, onRetry } = call;
+    const { signal, onRetry, epoch } = call;
     const session = snapshotHandle(given);
     const expected = optionalCount('expectedRevision', expectedRevision);
     // The snapshots set the missing members.
@@ -128,13 +128,17 @@ export class Appender {
       titleChange,
       signal,
       onRetry,
+      epoch,
     };
     const stored = taken.length > 0 ? this.#groups.add(append) : undefined;
     return after(stored, (groupSize) => {
       noteFacts(facts, taken.length, groupSize);
       const merges = rules.stale === 'merge';
-      return after(reader.addMissingCalls(session, events, onRetry), () =>
-        after(merges ? reader.renewView(session, record, onRetry) : undefined, () => taken),
+      return after(reader.addMissingCalls(session, events, { onRetry, epoch }), () =>
+        after(
+          merges ? reader.renewView(session, record, { onRetry, epoch }) : undefined,
+          () => taken,
+        ),
       );
     });
   }
@@ -145,7 +149,7 @@ export class Appender {
    * @param facts see {@link Appender.append}
    */
   appendRemote(request: RemoteAppend, facts?: CallFacts): MaybePromise<Appended> {
-    const { key, position, stale, firstTitle, operation, signal, onRetry } = request;
+    const { key, position, stale, firstTitle, operation, signal, onRetry, epoch } = request;
     const { appName, userId, sessionId: id } = key;
     const session = snapshotHandle({ id, appName, userId, state: {}, events: [] });
     const rules = { ...this.#parts.rules, stale };
@@ -164,6 +168,7 @@ export class Appender {
       ),
       signal,
       onRetry,
+      epoch,
       remote: { position, firstTitle, operation, receive },
     };
     return after(this.#groups.add(append), (groupSize) => {
@@ -181,7 +186,7 @@ export class Appender {
     key: CompositeSessionKey,
     event: Event,
     stateDelta: unknown,
-    { signal, onRetry, operation }: StorageCall,
+    { signal, onRetry, operation, epoch }: StorageCall,
   ): MaybePromise<void> {
     const { rules, feed, call, calls } = this.#parts;
     const events: EventSnapshot[] = [];
@@ -207,6 +212,7 @@ export class Appender {
         signal,
         onRetry,
         operation,
+        epoch,
       }),
     );
     return after(appended, (appended) => {
@@ -231,7 +237,7 @@ export class Appender {
   /** Prepares what is stored, and the changes of the handle after the commit. */
   #prepare(append: HandleAppend): PreparedAppend {
     const { session, record, rules, events, expectedRevision, expectedEvents, remote } = append;
-    const { signal, onRetry } = append;
+    const { signal, onRetry, epoch } = append;
     const { feed, removesNull } = this.#parts;
     const { writer, stale } = rules;
     const { appName, userId, id: sessionId } = session;
@@ -253,6 +259,7 @@ export class Appender {
         signal,
         onRetry,
         operation: remote?.operation,
+        epoch,
       },
       committed(appended) {
         if (remote === undefined) {

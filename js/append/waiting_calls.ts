@@ -58,6 +58,8 @@ export interface HandleAppend {
   readonly signal: AbortSignal | undefined;
   /** Counts a retry for the call; see {@link StorageCall}. */
   readonly onRetry: (() => void) | undefined;
+  /** See {@link StorageCall}. Calls of one write have the same. */
+  readonly epoch: object | undefined;
   /** Absent: the events may give a first title. */
   readonly titleChange?: TitleChange | undefined;
   /** Present if a client in another process holds the handle. The session only stands for it. */
@@ -149,6 +151,7 @@ function canJoin(
   const other = first?.append.session;
   return (
     append.rules === first?.append.rules &&
+    append.epoch === first.append.epoch &&
     !expectsRevisions(append) &&
     !expectsRevisions(first.append) &&
     one.given === other?.given &&

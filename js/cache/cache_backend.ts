@@ -95,14 +95,13 @@ export class CacheBackend extends CopyReads implements Backend {
     numbersOf: () => readonly number[],
   ): Promise<T> {
     const { bounds, sender, isThrough } = this.#parts;
-    const { erasure } = this.#parts.remote;
     if (isSession(key)) await this.history.forked(key);
     const result = await bounds.write(isSession(key) ? key : undefined, work);
     const numbers = numbersOf();
     if (isSession(key)) bounds.markUsed(key);
     if (numbers.length === 0) return result;
     sender.wakeForWrite();
-    if (isThrough) await sender.confirm(key, numbers, erasure, call.signal);
+    if (isThrough) await sender.confirm(key, numbers, call.signal);
     return result;
   }
 

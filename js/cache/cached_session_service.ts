@@ -18,6 +18,7 @@ import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { StateOwner } from '../storage/scopes.js';
 import { type CachedSessionOptions, takeCacheOptions, takePolicy } from './options.js';
 import type { CacheOutbox } from './outbox.js';
+import type { Epoch } from './epoch.js';
 import { type CacheParts, openParts } from './parts.js';
 import { type CacheKey, isSession, nameOf, takeCacheKey } from './records/cache_key.js';
 import { isOutage } from './records/failures.js';
@@ -132,7 +133,8 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    * created locally. If the remote has it after all, its state and title stay, and it gets the events.
    */
   override async getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
-    const { readTimeoutMs } = this.#parts;
+    const { readTimeoutMs, beginCall } = this.#parts;
+    const { data, clock, remote } = beginCall();
     const asked = super.getOrCreateSession(request);
     const deadline = new Deadline(readTimeoutMs);
     try {
@@ -142,24 +144,23 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     } finally {
       deadline.clear();
     }
-    await this.#standInForGivenUp(request);
+    const { appName, userId, sessionId } = request;
+    // A session whose copy was given up is known to the remote, so it is not created.
+    if (isId(sessionId)) {
+      const key = { appName, userId, sessionId };
+      await data.write(async (transaction) => {
+        if (await transaction.givenUp(key)) await standIn(transaction, key, clock());
+      });
+    }
+    const { erasure } = remote;
+    erasure.throwIfAborted();
     try {
       return await super.createSession(request);
     } catch (refusal) {
+      erasure.throwIfAborted();
       if (!isSessionError(refusal, 'already_exists')) throw refusal;
       return super.getOrCreateSession(request);
     }
-  }
-
-  /** Makes a session known again whose copy was given up, so that it is not created. */
-  async #standInForGivenUp(request: CreateSessionRequest<S>): Promise<void> {
-    const { data, clock } = this.#parts;
-    const { appName, userId, sessionId } = request;
-    if (!isId(sessionId)) return;
-    const key = { appName, userId, sessionId };
-    await data.write(async (transaction) => {
-      if (await transaction.givenUp(key)) await standIn(transaction, key, clock());
-    });
   }
 
   /**
@@ -169,13 +170,12 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    * @throws SessionError the reason why the remote cannot be reached; `invalid_argument`; `closed`
    */
   sync(key?: CacheKey): Promise<void> {
-    return this.#parts.call(() =>
-      key === undefined ? this.#syncAll() : this.#syncOne(takeCacheKey(key)),
+    return this.#parts.call((epoch) =>
+      key === undefined ? this.#syncAll(epoch) : this.#syncOne(epoch, takeCacheKey(key)),
     );
   }
 
-  async #syncAll(): Promise<void> {
-    const { sender, pending, lists, fetch, data, remote } = this.#parts;
+  async #syncAll({ sender, pending, lists, fetch, data, remote }: Epoch): Promise<void> {
     const { erasure } = remote;
     await pending.scan();
     const waiting = pending.names();
@@ -205,8 +205,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     await forEachOf([() => sending, ...works], MOST_AT_ONCE, (work) => work());
   }
 
-  async #syncOne(key: CacheKey): Promise<void> {
-    const { sender, pending, fetch, lists } = this.#parts;
+  async #syncOne({ sender, pending, fetch, lists }: Epoch, key: CacheKey): Promise<void> {
     await pending.refresh(key);
     await sender.waitFor([nameOf(key)]);
     if (isSession(key)) await fetch.copy(key);
@@ -229,7 +228,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    *   sent, and those of `run` there
    */
   async *run(request: RunRequest<S>): AsyncGenerator<Event, void, undefined> {
-    const { core, remote, remoteService, sender, pending, fetch, report } = this.#parts;
+    const { core, remoteService, call } = this.#parts;
     core.calls.requireOpen();
     const { session, ...options } = takeRequest(request);
     const { appName, userId, sessionId } =
@@ -244,10 +243,12 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
       run(request: object): AsyncGenerator<Event, void, undefined>;
     };
     // The server needs a session that was created here.
-    await this.#parts.call(async () => {
+    const { fetch, report } = await call(async (epoch) => {
+      const { pending, sender } = epoch;
       await pending.refresh(key);
       const numbers = pending.operations(nameOf(key)).map(({ number }) => number);
-      await sender.confirm(key, numbers, remote.erasure, options.signal);
+      await sender.confirm(key, numbers, options.signal);
+      return epoch;
     });
     try {
       yield* runner.run({ ...options, ...key });

@@ -92,12 +92,17 @@ export interface CacheOutbox {
   change(key: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void>;
 }
 
-export interface OutboxParts extends CacheContext {
+/** The local data that a call began with, and the work on them. */
+interface OutboxData extends CacheContext {
   readonly fetch: Fetch;
   readonly lists: Lists;
   readonly sender: Sender;
+}
+
+export interface OutboxParts {
+  readonly clock: () => number;
   /** Runs a call of the program. */
-  readonly call: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly call: <T>(work: (epoch: OutboxData) => Promise<T>) => Promise<T>;
 }
 
 /** The outbox of a cache, as its users see it. */
@@ -113,8 +118,7 @@ export class Outbox implements CacheOutbox {
   }
 
   list(given?: CacheKey): Promise<OutboxEntry[]> {
-    const { data, call } = this.#parts;
-    return call(async () => {
+    return this.#parts.call(async ({ data }) => {
       const key = given === undefined ? undefined : takeCacheKey(given);
       if (key !== undefined) return [entryOf(key, await data.operations(key))].filter(hasContent);
       const all = await data.read((transaction) => transaction.operationsBelow({}));
@@ -125,14 +129,14 @@ export class Outbox implements CacheOutbox {
   }
 
   retry(given?: CacheKey): Promise<void> {
-    const { pending, call } = this.#parts;
-    return call(async () => {
+    return this.#parts.call(async (epoch) => {
+      const { pending } = epoch;
       await pending.scan();
       const names = given === undefined ? pending.names() : [nameOf(takeCacheKey(given))];
       for (const name of names) {
         const refused = pending.operations(name).find(({ refusal }) => refusal !== undefined);
         if (refused === undefined) continue;
-        await this.#edit(refused.key, async (transaction, operations) => {
+        await this.#edit(epoch, refused.key, async (transaction, operations) => {
           const put = operations
             .filter(({ refusal }) => refusal !== undefined)
             .map((operation) => resetForRetry(operation));
@@ -143,16 +147,16 @@ export class Outbox implements CacheOutbox {
   }
 
   drop(given: CacheKey, eventId?: string): Promise<void> {
-    const { fetch, lists, report, call } = this.#parts;
-    return call(async () => {
+    return this.#parts.call(async (epoch) => {
+      const { fetch, lists, report } = epoch;
       const key = takeCacheKey(given);
       const isChosen = (operation: Operation): boolean =>
         eventId === undefined || eventsOf(operation).some(({ id }) => id === eventId);
-      if (isSession(key) && (await this.#dropDamaged(key))) {
+      if (isSession(key) && (await this.#dropDamaged(epoch, key))) {
         await fetch.copy(key).catch(report);
         return;
       }
-      await this.#edit(key, (transaction, operations) => {
+      await this.#edit(epoch, key, (transaction, operations) => {
         const chosen = operations.filter(
           (operation) => isWaiting(operation) && isChosen(operation),
         );
@@ -166,22 +170,21 @@ export class Outbox implements CacheOutbox {
 
   change(given: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void> {
     const { clock, call } = this.#parts;
-    return call(async () => {
+    return call(async (epoch) => {
       const key = takeSessionKey(given);
       requireObject('event', event);
       const changed = { ...event } as Event;
       requireId('event.id', changed.id);
       if (changed.partial) throw invalid('event', 'must not be partial: it is not stored');
       const snapshot = snapshotEvent(changed, clock, newEventId);
-      await this.#edit(key, (transaction, operations) =>
+      await this.#edit(epoch, key, (transaction, operations) =>
         changeEvent(transaction, key, operations, snapshot),
       );
     });
   }
 
   /** Gives up a session whose record is damaged. @returns whether it was */
-  async #dropDamaged(key: CompositeSessionKey): Promise<boolean> {
-    const { data } = this.#parts;
+  async #dropDamaged({ data }: OutboxData, key: CompositeSessionKey): Promise<boolean> {
     try {
       await data.read((transaction) => transaction.session(key));
       return false;
@@ -194,10 +197,10 @@ export class Outbox implements CacheOutbox {
 
   /** Changes operations, and sends what is left. */
   async #edit(
+    { data, sender }: OutboxData,
     key: CacheKey,
     work: (transaction: CacheTransaction, operations: readonly Operation[]) => Promise<void>,
   ): Promise<void> {
-    const { data, sender } = this.#parts;
     await data.write(async (transaction) => {
       await work(transaction, await transaction.operations(key));
       if (!isSession(key)) return;

@@ -10,8 +10,8 @@ const MESSAGES = '\0adk-session-wasm cache';
 
 /** The messages between the tabs that share a cache, with their contents. */
 interface TabMessages {
-  /** The local data is about to be erased, and then it is. */
-  readonly forget: [isErased: boolean];
+  /** The local data of a client was erased; `''` if there was none. */
+  readonly forget: [client: string];
   /** A tab has opened the cache. */
   readonly opened: [];
   /** The status has changed. */

@@ -15,6 +15,7 @@ export class Calls {
   /** Whether a caller's function computes a delta: a call would end or share the transaction that it runs in. */
   isComputing = false;
   readonly #diagnostics: Diagnostics | undefined;
+  readonly #beginCall: (() => object) | undefined;
   readonly #pending = new Map<Promise<unknown>, CallDiagnostic['method']>();
   #isClosed = false;
   /** Called when no call is pending. */
@@ -22,9 +23,13 @@ export class Calls {
   /** Present while the program has to live for pending calls. */
   #releaseProgram: (() => void) | undefined;
 
-  /** @param diagnostics absent: nobody listens */
-  constructor(diagnostics: Diagnostics | undefined) {
+  /**
+   * @param diagnostics absent: nobody listens
+   * @param beginCall returns the `epoch` of a call; absent: calls have none
+   */
+  constructor(diagnostics: Diagnostics | undefined, beginCall?: () => object) {
     this.#diagnostics = diagnostics;
+    this.#beginCall = beginCall;
   }
 
   /** The methods of the calls that have not settled. */
@@ -46,6 +51,7 @@ export class Calls {
     const report = facts && this.#diagnostics?.begin(method, facts);
     try {
       const ownRequest: Request & StorageCall = this.begin(request);
+      if (this.#beginCall !== undefined) Object.assign(ownRequest, { epoch: this.#beginCall() });
       if (facts !== undefined) Object.assign(ownRequest, { onRetry: () => (facts.retries += 1) });
       const result = work(ownRequest, facts);
       if (isPromise(result)) {

@@ -83,6 +83,8 @@ export interface StorageCall {
    * ignores it.
    */
   readonly operation?: StorageOperation | undefined;
+  /** The data that a cache had when the call of the program began. No other storage gets it. */
+  readonly epoch?: object | undefined;
 }
 
 /**

@@ -153,6 +153,7 @@ export class EventPages {
       session,
       limit,
       onRetry,
+      epoch,
     }: StorageCall & { readonly session: Session; readonly limit: unknown },
     options: Abortable,
   ): MaybePromise<boolean> {
@@ -173,7 +174,7 @@ export class EventPages {
     const { handles } = this.#parts;
     const view = handles.viewOf(state);
     const known = handles.createdRevisionOf(state, undefined);
-    const rest = { view, isShown: true, created: known, signal, onRetry };
+    const rest = { view, isShown: true, created: known, signal, onRetry, epoch };
     return after(this.readPage({ ...page, ...rest }), (read) => {
       const { created, events: older, hasOlder } = read;
       if (created !== (known ?? created)) throw sessionNotFound(sessionId);

@@ -32,6 +32,9 @@ import { ViewReader } from './view/view_reader.js';
 import { parseTexts } from '../storage/stored_events.js';
 import { parseState } from './stored_state.js';
 
+/** The parts of a call that its reads after the commit share. They do not end with its signal. */
+type OwnCall = Pick<StorageCall, 'onRetry' | 'epoch'>;
+
 /** The parts of a service that its readers use. */
 export interface ReaderParts {
   /** Calls the backend, once the wasm is loaded. */
@@ -105,18 +108,14 @@ export class SessionReader {
    * Called after an append. With the option `history` or the view for models, adds the calls that the events answer, if the
    * handle lacks them.
    */
-  addMissingCalls(
-    session: Session,
-    events: readonly Event[],
-    onRetry: StorageCall['onRetry'],
-  ): MaybePromise<void> {
+  addMissingCalls(session: Session, events: readonly Event[], call: OwnCall): MaybePromise<void> {
     const { appName, userId, id: sessionId } = session;
     const view = this.#parts.handles.viewOf(session.state);
     const readLast = (numRecentEvents: EventCount): MaybePromise<Session | undefined> => {
       // The append is stored, so a damaged event must not fail it. A later read reports the damaged
       // event.
       const config = { numRecentEvents, skipCorrupt: true, view };
-      return this.get({ appName, userId, sessionId, config, onRetry });
+      return this.get({ appName, userId, sessionId, config, ...call });
     };
     const history = this.#history ?? this.#missingCalls;
     return history.addMissingCalls(session, events, readLast, view === 'model');
@@ -126,11 +125,7 @@ export class SessionReader {
    * Called after an append through a handle that merges. If the handle got an event that changes which other events its
    * view shows, reads its window again. Never fails, because the append is stored. The next append tries again.
    */
-  renewView(
-    session: HandleSnapshot,
-    record: HandleRecord,
-    onRetry: StorageCall['onRetry'],
-  ): MaybePromise<void> {
+  renewView(session: HandleSnapshot, record: HandleRecord, call: OwnCall): MaybePromise<void> {
     if (!record.isViewStale) return undefined;
     const { appName, userId, id: sessionId, events } = session;
     const isWhole = record.firstEventId !== undefined;
@@ -142,13 +137,13 @@ export class SessionReader {
       if (read === undefined) return undefined;
       // Another append through the handle was stored after the read.
       const isOld = (this.#parts.handles.revisionOf(read.state) ?? 0) < record.revision;
-      if (isOld) return this.renewView(session, record, onRetry);
+      if (isOld) return this.renewView(session, record, call);
       replaceEvents(session, read.events);
       if (isWhole) record.firstEventId = read.events[0]?.id ?? '';
       record.isViewStale = false;
     };
     try {
-      const renewed = after(this.get({ appName, userId, sessionId, config, onRetry }), renew);
+      const renewed = after(this.get({ appName, userId, sessionId, config, ...call }), renew);
       return isPromise(renewed) ? renewed.catch(() => undefined) : renewed;
     } catch {
       return undefined;

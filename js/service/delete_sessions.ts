@@ -51,7 +51,7 @@ export async function deleteSessions(
   request: DeleteSessionsRequest & StorageCall,
   options: DeleteSessionsOptions,
 ): Promise<number> {
-  const { appName, userId, onRetry } = request;
+  const { appName, userId, onRetry, epoch } = request;
   requireOwner(request);
   // The key of one session fits the type. It would delete all sessions of the user.
   if ('sessionId' in request)
@@ -59,7 +59,7 @@ export async function deleteSessions(
   const choose = takeConditions(request);
   const { signal, onProgress } = takeOptions(options);
   if (onProgress !== undefined) requireFunction('onProgress', onProgress);
-  const call = { signal, onRetry };
+  const call = { signal, onRetry, epoch };
   const turn = turns();
   let deleted = 0;
   let after: ListedSession | undefined;

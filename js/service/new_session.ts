@@ -42,6 +42,7 @@ export function takeNewSession<S extends object>(
     signal,
     onRetry,
     operation,
+    epoch,
     sharedState = 'apply',
   } = request;
   requireUser(request);
@@ -83,6 +84,7 @@ export function takeNewSession<S extends object>(
     signal,
     onRetry,
     operation,
+    epoch,
   };
 }
 

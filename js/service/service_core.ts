@@ -90,7 +90,7 @@ export class ServiceCore {
     this.#parts = parts;
     const diagnostics = Diagnostics.of(options, parts.storage);
     this.#onConnectionLost = diagnostics && ((error) => diagnostics.tell('connection', error));
-    this.calls = new Calls(diagnostics);
+    this.calls = new Calls(diagnostics, parts.beginCall);
     const { stale: policy = 'merge', clock = Date.now, newId = newEventId } = options;
     const stale = requireStalePolicy(policy);
     this.#schema = optionalStateSchema(options.stateSchema);
@@ -138,7 +138,7 @@ export class ServiceCore {
       clock: this.clock,
       newId: this.#newId,
     });
-    const { key, signal, onRetry } = newSession;
+    const { key, signal, onRetry, epoch } = newSession;
     const { config } = request;
     const create = (): MaybePromise<Session<S> | undefined> => {
       requireNotAborted(signal);
@@ -155,7 +155,9 @@ export class ServiceCore {
     // deleted again.
     const getOrCreate = (rounds: number): MaybePromise<Session<S>> => {
       if (rounds === 0) throw neverRead(key.sessionId);
-      const read = ifAbsent ? this.reader.get<S>({ ...key, config, signal, onRetry }) : undefined;
+      const read = ifAbsent
+        ? this.reader.get<S>({ ...key, config, signal, onRetry, epoch })
+        : undefined;
       return after(
         read,
         (found) => found ?? after(create(), (created) => created ?? getOrCreate(rounds - 1)),
@@ -209,9 +211,9 @@ export class ServiceCore {
         revision,
         labels: labels === '' ? undefined : labels,
       };
-      const { signal, onRetry } = call;
+      const { signal, onRetry, epoch } = call;
       const done = this.callBackend<Deletion>(signal, (backend) =>
-        backend.deleteUnchanged({ key, ...expected, signal, onRetry }),
+        backend.deleteUnchanged({ key, ...expected, signal, onRetry, epoch }),
       );
       return after(done, ({ isDeleted, floor }) => {
         if (isDeleted) this.feed.publishDeleted(key, floor);
@@ -259,7 +261,7 @@ export class ServiceCore {
     key: CompositeSessionKey & StorageCall,
     changes: SessionChanges & Expiry,
   ): MaybePromise<void> {
-    const { appName, userId, sessionId, signal, onRetry, operation } = key;
+    const { appName, userId, sessionId, signal, onRetry, operation, epoch } = key;
     requireKey(key);
     const taken = takeOptions(changes);
     const expiry = takeExpiry(taken, this.#parts.expires === true);
@@ -271,6 +273,7 @@ export class ServiceCore {
         signal,
         onRetry,
         operation,
+        epoch,
       }),
     );
     return after(described, (isThere) => {

@@ -90,6 +90,8 @@ export interface ServiceParts {
   readonly load?: (() => Promise<void> | undefined) | undefined;
   /** Makes the backend that the service works on. */
   readonly openBackend: (context: BackendContext) => Backend;
+  /** Called when a call of the program begins. Returns the call's `epoch`. */
+  readonly beginCall?: (() => object) | undefined;
   /** Whether a call is done when it returns, once the wasm is loaded. */
   readonly isSynchronous?: boolean;
   /** Called when the service begins to close and waits for its calls. */

@@ -27,8 +27,8 @@ export interface BackendCall extends StorageCall {
 }
 
 /** Returns only these members of a request. Its other members may mean something else to the next function. */
-export function callOf({ signal, onRetry, operation, reads }: BackendCall): BackendCall {
-  return { signal, onRetry, operation, reads };
+export function callOf({ signal, onRetry, operation, reads, epoch }: BackendCall): BackendCall {
+  return { signal, onRetry, operation, reads, epoch };
 }
 
 /** A session to create, with its events. */

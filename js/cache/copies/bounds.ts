@@ -76,7 +76,7 @@ export class Bounds {
     }
   }
 
-  /** Stores what a fetch has brought. Fails with `aborted` if the local data was erased since the fetch began. */
+  /** Stores what a fetch has brought. */
   store<T>(
     key: CompositeSessionKey | undefined,
     start: Beginning,
@@ -84,7 +84,8 @@ export class Bounds {
   ): Promise<T> {
     return this.write(key, () =>
       this.#parts.data.write((transaction) => {
-        transaction.resume(start);
+        // It may be higher than all that were drawn since, if the local data is new and the clock has gone back.
+        transaction.drawUpTo(start.began);
         return work(transaction);
       }),
     );

@@ -30,8 +30,6 @@ export interface FetchStart extends Beginning {
 export interface Beginning {
   /** The last number that was drawn before. */
   readonly began: number;
-  /** The client of the local data; they may be erased meanwhile. */
-  readonly client: string;
 }
 
 /**

@@ -238,10 +238,10 @@ async function hasCreation(
 }
 
 function startOf(
-  { counter: began, client }: CacheTransaction,
+  { counter: began }: CacheTransaction,
   record: SessionRecord | undefined,
 ): FetchStart {
-  return { began, client, created: record?.copy?.created, birth: record?.birth ?? 0 };
+  return { began, created: record?.copy?.created, birth: record?.birth ?? 0 };
 }
 
 /** A remote whose answers contradict each other. */

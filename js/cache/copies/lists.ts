@@ -126,7 +126,7 @@ export class Lists {
   async #begin(): Promise<Beginning> {
     const { data, remote } = this.#parts;
     const { erasure } = remote;
-    const beginning = await data.read(({ counter, client }) => ({ began: counter, client }));
+    const beginning = await data.read(({ counter: began }) => ({ began }));
     erasure.throwIfAborted();
     return beginning;
   }

@@ -1,6 +1,6 @@
 import { raceSignal } from '../../call/time_limit.js';
 import type { MaybePromise } from '../../call/call.js';
-import { isSessionError } from '../../errors/errors.js';
+import { isSessionError, type SessionError } from '../../errors/errors.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
@@ -8,7 +8,7 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import type { EventCount } from '../../model/values/event_count.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { Backend, ReadSession } from '../../storage/backend.js';
-import { closedError, erasedError, isOutage, isRefusal, isSignedOut } from '../records/failures.js';
+import { isOutage, isRefusal, isSignedOut } from '../records/failures.js';
 import type { Copy } from '../records/records.js';
 import type { StatusBoard } from '../records/status.js';
 import type { JsonState } from '../view/json_state.js';
@@ -53,8 +53,7 @@ export interface RemoteEndParts {
 export class RemoteEnd {
   readonly core: ServiceCore;
   readonly #parts: RemoteEndParts;
-  /** Fires when the local data is erased, because what was asked before concerns nobody, and when the cache is closed. */
-  #erasure = new AbortController();
+  readonly #erasure = new AbortController();
   #isClosed = false;
   /** Whether this tab's last request failed, and was not refused. */
   #hasFailed = false;
@@ -73,16 +72,10 @@ export class RemoteEnd {
     return this.#isClosed;
   }
 
-  /** Ends all requests that are under way. */
-  erase(): void {
-    this.#erasure.abort(erasedError());
-    if (!this.#isClosed) this.#erasure = new AbortController();
-  }
-
-  /** Ends all requests, also those to come. */
-  close(): void {
+  /** Ends all requests, also those to come, because the local data is erased or the cache is closed. */
+  close(reason: SessionError): void {
     this.#isClosed = true;
-    this.#erasure.abort(closedError());
+    this.#erasure.abort(reason);
   }
 
   /** Asks the remote. Rejects when the local data is erased or the cache is closed, also if the remote never answers. */

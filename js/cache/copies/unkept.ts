@@ -30,7 +30,7 @@ export async function unkeptStorage(
   // A handle of this read must not be taken for one of a later copy, so the copy's numbers are drawn.
   const count = 2 * session.events.length + OTHER_NUMBERS;
   const entries = await drawing(data, count, async (transaction) => {
-    transaction.resume(start);
+    transaction.drawUpTo(start.began);
     const copy = (await transaction.session(key))?.copy;
     const isNewer = copy?.created === session.created && copy.revision > session.revision;
     return isNewer ? undefined : transaction.entriesOf(key);
@@ -40,7 +40,8 @@ export async function unkeptStorage(
   await store.transaction('readwrite', async (transaction) => {
     for (const entry of entries) await transaction.put(...entry);
   });
-  const local = new LocalData(store, data.owner);
+  const local = new LocalData(store, data.owner, () => undefined);
+  local.mayBegin();
   await local.write((transaction) => takeSession(transaction, key, session, start, clock()));
   return new CacheStorage({ data: local, clock });
 }

@@ -36,9 +36,4 @@ export class Births {
     if (created === undefined || asked === undefined) return birth;
     return this.#births.get(nameOf(key))?.get(String(asked)) === created ? asked : birth;
   }
-
-  /** Called when the local data is erased. */
-  forget(): void {
-    this.#births.clear();
-  }
 }

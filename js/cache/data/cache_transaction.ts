@@ -10,7 +10,6 @@ import type { CacheStoreName, LocalKey, LocalTransaction } from '../local/local_
 import { type NumberedWrite, overlayState } from '../view/shared_overlay.js';
 import { birthOfCopy, type SessionView, viewOf } from '../view/session_overlay.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
-import { erasedError } from '../records/failures.js';
 import { CopyEvents } from './copy_events.js';
 import { foldOf, type OperationMemory } from './operation_memory.js';
 import { SharedWrites } from './shared_writes.js';
@@ -60,7 +59,7 @@ export class CacheTransaction {
   private constructor(
     local: LocalTransaction,
     ownerName: string,
-    memoryOf: (client: string) => OperationMemory,
+    memory: OperationMemory,
     before: OwnerRecord | undefined,
     first: number,
   ) {
@@ -76,18 +75,17 @@ export class CacheTransaction {
       deleted: {},
     };
     this.#owner = this.#first;
-    this.#memory = memoryOf(this.#owner.client);
+    this.#memory = memory;
     this.#shared = new SharedWrites(local, ownerName, this.#memory, () => this.#owner.sharedStamp);
   }
 
   /**
-   * @param memoryOf returns what is remembered of the data of a client
    * @param first where the numbers begin in new data, so that handles of data that were erased do not match
    */
   static async begin(
     local: LocalTransaction,
     ownerName: string,
-    memoryOf: (client: string) => OperationMemory,
+    memory: OperationMemory,
     first: number,
   ): Promise<CacheTransaction> {
     const owner = (await local.get('states', [ownerName])) as OwnerRecord | undefined;
@@ -95,7 +93,7 @@ export class CacheTransaction {
       const message = `The local data has version ${owner.version}, and this package knows ${VERSION}. Reload the page to update it.`;
       throw new SessionError('storage_newer', message, { storage: 'cache' });
     }
-    return new CacheTransaction(local, ownerName, memoryOf, owner, first);
+    return new CacheTransaction(local, ownerName, memory, owner, first);
   }
 
   get owner(): OwnerRecord {
@@ -105,17 +103,6 @@ export class CacheTransaction {
   /** The client that was recorded when the transaction began; `''` if there was none. */
   get client(): string {
     return this.#before?.client ?? '';
-  }
-
-  /**
-   * Takes up work that began in an earlier transaction. The number that it began with may be higher than all that were
-   * drawn since, if the local data was new and the clock has gone back.
-   *
-   * @throws SessionError `aborted` if the local data was erased since
-   */
-  resume({ began, client }: { readonly began: number; readonly client: string }): void {
-    if (client !== '' && client !== this.client) throw erasedError();
-    this.drawUpTo(began);
   }
 
   /** The last number that was drawn. */
@@ -435,11 +422,12 @@ export class CacheTransaction {
     return viewOf(record, this.#memory.overlay(name, record, operations));
   }
 
-  /** Stores the owner's record, if it has changed. */
-  async finish(): Promise<void> {
+  /** Stores the owner's record, if it has changed. @returns the client that is stored now; `''` if there is none */
+  async finish(): Promise<string> {
     if (this.#shared.isChanged) this.#owner = { ...this.#owner, sharedStamp: this.tick() };
-    if (this.#owner === this.#first) return;
+    if (this.#owner === this.#first) return this.client;
     await this.#local.put('states', [this.#ownerName], this.#owner);
+    return this.#owner.client;
   }
 
   /** Called after the commit. */

@@ -25,7 +25,6 @@ interface Folded {
 /**
  * Remembers operations, their folds and their writes to shared states. So a write does not read all waiting operations.
  * The stamps in the records of the session and of the owner tell whether the stored operations are still the same.
- * Data that were erased and begun again have another memory.
  */
 export class OperationMemory {
   readonly #operations = new Map<string, Remembered>();

@@ -1,3 +1,4 @@
+import { isSessionError } from '../../errors/errors.js';
 import { newEventId } from '../../model/event/create_event.js';
 import type { LocalData } from '../data/local_data.js';
 
@@ -65,8 +66,10 @@ export class Leadership {
       if (data.takeOthers()) this.#parts.onOthers();
       this.#set(isLeader);
     } catch (error) {
+      // New data begin with a call of the program, which then wants to lead.
+      if (isSessionError(error, 'aborted')) this.#isWanted = false;
       // Without the record, nothing can be sent either. The next beat tells more.
-      report(error);
+      else report(error);
     }
     if (!this.#isWanted) return;
     this.#timer = setTimeout(() => {
@@ -89,14 +92,21 @@ export class Leadership {
     if (this.#isWanted) void this.want();
   }
 
-  /** Lets another tab lead at once. @returns whether this tab has led */
-  async release(): Promise<boolean> {
+  /** Leads no more, without a change of the record. */
+  async stop(): Promise<void> {
     this.#isWanted = false;
     clearTimeout(this.#timer);
     await this.#beating;
     clearTimeout(this.#timer);
-    const hasLed = this.#isLeader;
     this.#isLeader = false;
+  }
+
+  /** Lets another tab lead at once. @returns whether this tab has led */
+  async release(): Promise<boolean> {
+    this.#isWanted = false;
+    await this.#beating;
+    const hasLed = this.#isLeader;
+    await this.stop();
     if (!hasLed) return false;
     await this.#parts.data.write((transaction) => {
       if (transaction.owner.leader?.holder === this.holder) transaction.setLeader(undefined);

@@ -1,4 +1,5 @@
 import { backoff } from '../../call/backoff.js';
+import type { SessionError } from '../../errors/errors.js';
 import { retryAfterOf } from '../../http/http_errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
@@ -119,19 +120,16 @@ export class Sender {
   /**
    * Waits until the remote has operations of a session or state.
    *
-   * @param erasure ends the wait, because the operations may be erased
    * @throws SessionError why the remote has refused them, or why they cannot be sent now; `aborted`
    */
   async confirm(
     key: CacheKey,
     numbers: readonly number[],
-    erasure: HostAbortSignal,
     signal?: HostAbortSignal,
   ): Promise<void> {
     const { pending } = this.#parts;
     const name = nameOf(key);
     const isDone = (): boolean => {
-      erasure.throwIfAborted();
       return numbers.every((number) => {
         const operation = pending.operations(name).find((other) => other.number === number);
         if (operation === undefined || !isWaiting(operation)) return true;
@@ -155,18 +153,13 @@ export class Sender {
     this.#waiters.reject(error, this.#runs + 1);
   }
 
-  /** Called when the local data is gone. */
-  settle(): void {
-    this.#waiters.settle();
-  }
-
-  /** Ends the sending, after the requests that are under way have settled. */
-  async close(): Promise<void> {
+  /** Ends the sending, after the requests that are under way have settled. Calls that wait get the reason. */
+  async close(reason: SessionError): Promise<void> {
     this.#isClosed = true;
     this.#clearTimer();
     this.#onProgress?.();
     // A tab that does not lead hears no more of what the leading tab sends.
-    this.#waiters.close();
+    this.#waiters.close(reason);
     await this.#running?.catch(() => undefined);
   }
 

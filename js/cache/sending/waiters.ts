@@ -1,7 +1,6 @@
 import { onAbort } from '../../call/on_abort.js';
 import { SessionError } from '../../errors/errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
-import { closedError } from '../records/failures.js';
 
 interface Waiter {
   /** The number of the run that was under way, whose failure says nothing about a later one. */
@@ -15,7 +14,7 @@ interface Waiter {
 /** The calls that wait until something is sent or refused. */
 export class Waiters {
   readonly #waiters = new Set<Waiter>();
-  #isClosed = false;
+  #closed: SessionError | undefined;
 
   get size(): number {
     return this.#waiters.size;
@@ -27,7 +26,7 @@ export class Waiters {
    */
   async wait(isDone: () => boolean, run: number, signal?: HostAbortSignal): Promise<void> {
     if (signal?.aborted === true) throw abortedWait(signal);
-    if (this.#isClosed) throw closedError();
+    if (this.#closed !== undefined) throw this.#closed;
     let ignore: (() => void) | undefined;
     const done = new Promise<void>((resolve, reject) => {
       const waiter = { run, isDone, resolve, reject };
@@ -54,9 +53,9 @@ export class Waiters {
   }
 
   /** Rejects all calls, now and later. */
-  close(): void {
-    this.#isClosed = true;
-    this.reject(closedError(), Infinity);
+  close(reason: SessionError): void {
+    this.#closed = reason;
+    this.reject(reason, Infinity);
   }
 
   /** Looks who has waited long enough. */

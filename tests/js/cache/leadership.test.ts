@@ -11,13 +11,16 @@ afterEach(() => mock.timers.reset());
 /** Tabs over one local storage. The timers of a frozen one do not fire. */
 function tabs() {
   const local = new MemoryLocalStore();
-  const open = (): Leadership =>
-    new Leadership({
-      data: new LocalData(local, 'ada'),
+  const open = (): Leadership => {
+    const data = new LocalData(local, 'ada', () => assert.fail('Nothing was erased.'));
+    data.mayBegin();
+    return new Leadership({
+      data,
       onChange: () => undefined,
       onOthers: () => undefined,
       report: (error) => assert.fail(String(error)),
     });
+  };
   return [open(), open(), open()] as const;
 }
 

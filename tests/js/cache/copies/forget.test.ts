@@ -88,7 +88,7 @@ it('forget does not wait for a remote that never answers, and shows no failure o
   await cache.close();
 });
 
-it('a tab that has missed the message of forget sends nothing of what waited', async () => {
+it('a tab that has missed the message of forget ends its calls, and the next one begins anew', async () => {
   const server = new Server();
   const memory = new MemoryLocalStore();
   // Two storages: no messages between the tabs.
@@ -101,22 +101,109 @@ it('a tab that has missed the message of forget sends nothing of what waited', a
   await until(() => !first.status.isOnline && !first.status.isSending);
   await second.forget();
   server.isOffline = false;
+  await assert.rejects(first.sync(), hasCode('aborted'));
+  assert.deepEqual(first.status.pending, []);
+  await first.createSession({ ...KEY, sessionId: 's2' });
   await first.sync();
   assert.deepEqual((await server.service.getSession(KEY))?.events, []);
+  assert.equal((await server.service.getSession({ ...KEY, sessionId: 's2' }))?.id, 's2');
   await Promise.all([first.close(), second.close()]);
 });
 
-it('what is written after forget is sent, also by a tab that has missed the message', async () => {
+it('an append that waits behind another one is not stored after forget', async () => {
+  const server = new Server();
+  const local = new HeldStore();
+  const { cache } = openCache(server, { local });
+  const session = await cache.createSession(KEY);
+  await cache.sync();
+  const gate = new Gate();
+  local.before = (mode) => (mode === 'readwrite' ? gate.pass() : undefined);
+  const appends = ['e1', 'e2'].map((id) =>
+    assert.rejects(cache.appendEvent({ session, event: event(id) }), hasCode('aborted')),
+  );
+  await until(() => gate.isReached);
+  const forgotten = cache.forget();
+  gate.open();
+  await Promise.all([forgotten, ...appends]);
+  await cache.close();
+  await requireEmpty(local.memory);
+});
+
+it('a getOrCreateSession that waits for the remote creates nothing after forget', async () => {
+  const server = new Server();
+  const { cache, local } = openCache(server, { readTimeoutMs: 50 });
+  const gate = holding(server);
+  const made = assert.rejects(cache.getOrCreateSession(KEY), hasCode('aborted'));
+  await until(() => gate.isReached);
+  await cache.forget();
+  gate.open();
+  await made;
+  await cache.close();
+  await requireEmpty(local);
+});
+
+it('a read in a timer, and the limits of copies, store nothing after forget in another tab', async () => {
+  const server = new Server();
+  const memory = new MemoryLocalStore();
+  const [one, two] = [new HeldStore(memory), new HeldStore(memory)];
+  const { cache: first } = openCache(server, { local: one, maxSessions: 1 });
+  const { cache: second } = openCache(server, { local: two });
+  for (const sessionId of ['s1', 's2']) await first.createSession({ ...KEY, sessionId });
+  await first.sync();
+  // The copy is returned at once. What has changed is asked in a timer.
+  await first.getSession(KEY);
+  await second.forget();
+  await new Promise((resolve) => setTimeout(resolve, 1300));
+  await requireEmpty(memory);
+  await Promise.all([first.close(), second.close()]);
+  await requireEmpty(memory);
+});
+
+it('the tab that leads stores nothing that the remote tells it after forget in another tab', async () => {
   const server = new Server();
   const memory = new MemoryLocalStore();
   const { cache: first } = openCache(server, { local: new HeldStore(memory) });
   const { cache: second } = openCache(server, { local: new HeldStore(memory) });
   await first.createSession(KEY);
   await first.sync();
+  await first.getSession(KEY);
+  await until(() => server.feedRequests > 0);
   await second.forget();
-  await first.createSession({ ...KEY, sessionId: 's2' });
+  const session = (await server.service.getSession(KEY))!;
+  await server.service.appendEvent({ session, event: event('e1') });
+  await server.service.createSession({ ...KEY, sessionId: 's2' });
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await requireEmpty(memory);
+  await Promise.all([first.close(), second.close()]);
+});
+
+it('a tab that follows for another one stores nothing after forget', async () => {
+  const server = new Server();
+  const { cache: first, local } = openCache(server);
+  const { cache: second } = openCache(server, { local });
+  await first.createSession(KEY);
   await first.sync();
-  assert.equal((await server.service.getSession({ ...KEY, sessionId: 's2' }))?.id, 's2');
+  await second.getSession(KEY);
+  await until(() => server.feedRequests > 0);
+  await second.forget();
+  await server.service.createSession({ ...KEY, sessionId: 's2' });
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await requireEmpty(local);
+  assert.equal(first.status.lastError, undefined);
+  await Promise.all([first.close(), second.close()]);
+  await requireEmpty(local);
+});
+
+it('a call that begins after forget stores what it reads, in all tabs', async () => {
+  const server = new Server();
+  const { cache: first, local } = openCache(server);
+  const { cache: second } = openCache(server, { local });
+  await first.createSession(KEY);
+  await first.sync();
+  assert.equal((await second.getSession(KEY))?.id, 's1');
+  await first.forget();
+  assert.equal((await first.getSession(KEY))?.id, 's1');
+  assert.equal((await second.getSession({ ...KEY, config: CACHE_ONLY }))?.id, 's1');
   await Promise.all([first.close(), second.close()]);
 });
 

@@ -1,0 +1,163 @@
+import type { Diagnostics } from '../call/diagnostics.js';
+import { isSessionError, type SessionError } from '../errors/errors.js';
+import { CORE } from '../model/initial_state.js';
+import type { Feed } from '../watch/feed.js';
+import type { Background } from './background.js';
+import { CacheBackend } from './cache_backend.js';
+import { Bounds } from './copies/bounds.js';
+import { Fetch } from './copies/fetch.js';
+import { Follower } from './copies/follower.js';
+import { Lists } from './copies/lists.js';
+import { RemoteEnd } from './copies/remote_end.js';
+import { Births } from './data/births.js';
+import { LocalData } from './data/local_data.js';
+import { Pending } from './data/pending.js';
+import type { LocalStore } from './local/local_store.js';
+import type { TakenOptions } from './options.js';
+import { type CacheKey, keyOfName, nameOf } from './records/cache_key.js';
+import { erasedError, errorOf, shortFailureOf } from './records/failures.js';
+import type { StatusBoard } from './records/status.js';
+import { Delivery } from './sending/delivery.js';
+import { Leadership } from './sending/leadership.js';
+import { Sender } from './sending/sender.js';
+import type { TabListeners, Tabs } from './tabs.js';
+
+/** What an epoch has of its tab, which outlives it. */
+export interface TabParts {
+  readonly options: TakenOptions;
+  readonly clock: () => number;
+  readonly localStore: LocalStore;
+  readonly ownFeed: Feed;
+  readonly tabs: Tabs;
+  readonly board: StatusBoard;
+  readonly diagnostics: Diagnostics | undefined;
+  readonly background: Background;
+  /** Called when a transaction finds out that the local data was erased. */
+  readonly onErased: () => void;
+  /** Called when the remote orders to erase the local data. */
+  readonly onForgetOrder: () => void;
+}
+
+/** The messages of other tabs that concern the local data. */
+type DataListeners = Omit<TabListeners, 'forget' | 'status'>;
+
+export type Epoch = ReturnType<typeof openEpoch>;
+
+/**
+ * Makes the parts of a cache that work on the local data, until the data are erased. Then the tab opens another epoch. So
+ * work that is under way keeps the data that it began with, and ends with `aborted`.
+ *
+ * @param earlier the data of the epoch before
+ */
+export function openEpoch(tab: TabParts, earlier?: LocalData) {
+  const { options, clock, localStore, ownFeed, tabs, board, diagnostics, background } = tab;
+  const run = background.run.bind(background);
+  const data = new LocalData(localStore, options.owner, tab.onErased, earlier);
+  const report = (error: unknown): void => {
+    // Work that was ended on purpose, by `close` or `forget`.
+    if (remote.isClosed || isSessionError(error, 'aborted')) return;
+    board.set({ lastError: shortFailureOf(error) });
+    diagnostics?.tell('cache', error);
+  };
+  const remote: RemoteEnd = new RemoteEnd({
+    core: options.remote[CORE],
+    board,
+    onForget: tab.onForgetOrder,
+  });
+  const pending = new Pending({ data, board });
+  data.onCommit(({ operations, notices }) => {
+    for (const name of operations.keys()) tabs.post('changed', name);
+    if (notices.length > 0) ownFeed.publish(notices);
+  });
+  const context = { ...options, data, remote, pending, board, clock, report };
+  const births = new Births();
+  const bounds = new Bounds(context);
+  const fetch = new Fetch({
+    ...context,
+    bounds,
+    fetchOvertaken: (owners) => lists.fetchOvertaken(owners),
+  });
+  const lists: Lists = new Lists({ ...context, bounds, fetch });
+  const follower = new Follower({
+    ...context,
+    ...{ feed: options.remote[CORE].feed, fetch, lists },
+    sending: (name) => sender.sending(name),
+  });
+  /** Finds what others have written. */
+  const rescan = (): void =>
+    void run(() => pending.scan())
+      .then(() => sender.wakeForWrite())
+      .catch(report);
+  const leadership = new Leadership({
+    data,
+    report,
+    onChange(isLeader) {
+      follower.setLeader(isLeader);
+      if (isLeader) sender.wake();
+    },
+    onOthers: rescan,
+  });
+  const shared = { ...context, bounds, fetch, lists, leadership };
+  const sender: Sender = new Sender({
+    ...shared,
+    delivery: new Delivery(shared),
+    tellWake: () => tabs.post('wake'),
+    tellFailure: (error) => tabs.post('failed', shortFailureOf(error)),
+  });
+  const follow = ({ appName, userId }: CacheKey): void => {
+    if (!follower.follow({ appName, userId })) return;
+    tabs.post('reads', nameOf({ appName, userId }));
+    run(() => leadership.want()).catch(report);
+  };
+  const backend = new CacheBackend({
+    ...shared,
+    ...{ sender, follow, births, isThrough: options.write === 'through' },
+  });
+
+  const listeners: DataListeners = {
+    opened() {
+      board.share();
+      for (const name of follower.wanted) tabs.post('reads', name);
+    },
+    wake: () => {
+      if (leadership.isLeader) sender.wake();
+    },
+    failed: (failure) => sender.failed(errorOf(failure)),
+    closed: () => void run(() => leadership.want()).catch(report),
+    changed(name) {
+      run(() => pending.refresh(keyOfName(name)))
+        .then(async () => {
+          if (pending.next(name) === undefined) return;
+          if (leadership.isLeader) sender.wakeForWrite();
+          else await run(() => leadership.want());
+        })
+        .catch(report);
+    },
+    reads: (name) => void follower.follow(keyOfName(name)),
+    missed() {
+      lists.forget();
+      rescan();
+    },
+  };
+
+  /** Ends the calls and the requests that wait. */
+  const end = (reason: SessionError): void => {
+    follower.close();
+    remote.close(reason);
+    void sender.close(reason);
+  };
+  /** Waits for the work that is under way. */
+  const settled = async (reason: SessionError): Promise<void> => {
+    await sender.close(reason);
+    await Promise.all([fetch.turns.idle(), lists.turns.idle(), bounds.close()]);
+  };
+  /** Called when the local data is erased. */
+  const erase = async (): Promise<void> => {
+    const reason = erasedError();
+    data.end();
+    end(reason);
+    pending.clear();
+    await Promise.all([settled(reason), leadership.stop()]);
+  };
+  return { ...shared, backend, sender, follower, listeners, rescan, end, settled, erase };
+}

@@ -1,0 +1,95 @@
+import type {
+  AppendRequest,
+  Backend,
+  BackendCall,
+  BackendHistory,
+  ChangesRequest,
+  CreateRequest,
+  DeleteRequest,
+  DescribeRequest,
+  EventsRequest,
+  ListRequest,
+  PageRequest,
+  ReadRequest,
+  StateRequest,
+  UpdateRequest,
+} from '../storage/backend.js';
+import type { StorageDeleteUnchangedRequest } from '../storage/requests.js';
+import { CacheBackend } from './cache_backend.js';
+
+/** Passes each verb on to the local data that its call began with, also if they were erased since. */
+export class EpochBackend implements Backend {
+  readonly #present: () => CacheBackend;
+
+  readonly history: BackendHistory = {
+    rewind: (request) => this.#of(request).history.rewind(request),
+    fork: (request) => this.#of(request).history.fork(request),
+    branches: (request) => this.#of(request).history.branches(request),
+    stateAt: (request) => this.#of(request).history.stateAt(request),
+  };
+
+  constructor(present: () => CacheBackend) {
+    this.#present = present;
+  }
+
+  /** Returns the backend that the call began with. Work of the package has none, and takes the present one. */
+  #of({ epoch }: BackendCall): CacheBackend {
+    return epoch instanceof CacheBackend ? epoch : this.#present();
+  }
+
+  open(call: BackendCall) {
+    return this.#of(call).open(call);
+  }
+
+  keepsOperations(call: BackendCall) {
+    return this.#of(call).keepsOperations();
+  }
+
+  create(request: CreateRequest) {
+    return this.#of(request).create(request);
+  }
+
+  get(request: ReadRequest) {
+    return this.#of(request).get(request);
+  }
+
+  page(request: PageRequest) {
+    return this.#of(request).page(request);
+  }
+
+  getEvents(request: EventsRequest) {
+    return this.#of(request).getEvents(request);
+  }
+
+  changes(request: ChangesRequest) {
+    return this.#of(request).changes(request);
+  }
+
+  list(request: ListRequest) {
+    return this.#of(request).list(request);
+  }
+
+  sharedState(request: StateRequest) {
+    return this.#of(request).sharedState(request);
+  }
+
+  append(request: AppendRequest) {
+    return this.#of(request).append(request);
+  }
+
+  update(request: UpdateRequest) {
+    return this.#of(request).update(request);
+  }
+
+  describe(request: DescribeRequest) {
+    return this.#of(request).describe(request);
+  }
+
+  delete(request: DeleteRequest) {
+    return this.#of(request).delete(request);
+  }
+
+  deleteUnchanged(request: StorageDeleteUnchangedRequest) {
+    return this.#of(request).deleteUnchanged(request);
+  }
+}
