@@ -23,9 +23,9 @@ export async function readSession(
 ): Promise<Session> {
   const key = { appName, userId, sessionId };
   requireKey(key);
-  // Over a cache only a read of all fails if it cannot have them.
+  // Over a cache only a read of all fails if it cannot have them. adk api_server has no pages.
   const { events, storage } = service as Partial<SessionService>;
-  const inPages = events !== undefined && storage?.kind !== 'cache';
+  const inPages = events !== undefined && !['cache', 'remote'].includes(storage?.kind ?? '');
   const numRecentEvents = inPages ? PAGE : 'all';
   const session = await service.getSession({
     ...key,

@@ -157,6 +157,33 @@ describe('The history of a session whose credentials the server hides', () => {
   });
 });
 
+describe('The history over adk api_server', () => {
+  it('is computed by the client, also of a long session', async () => {
+    const events = Array.from({ length: 1001 }, (_, at) => {
+      const content = { role: 'user', parts: [{ text: 'Tea?' }] };
+      return { id: `e${at}`, invocationId: `i${at}`, author: 'user', timestamp: 1, content };
+    });
+    const actions = { rewindBeforeInvocationId: 'i1000' };
+    const marker = { id: 'r', invocationId: 'e-r', author: 'user', timestamp: 1, actions };
+    const session = { id: 's1', appName: 'shop', userId: 'ada', state: {}, lastUpdateTime: 1 };
+    const remote = new RemoteSessionService({
+      url: URL_OF_SERVER,
+      fetch: (input) => {
+        const isVersion = String(input).endsWith('/version');
+        const json = isVersion
+          ? { language: 'python', version: '2.13.0' }
+          : { ...session, events: [...events, marker] };
+        return Promise.resolve(Response.json(json));
+      },
+    });
+    const alternatives = [{ invocationId: 'i1000', isShown: false, branch: 'e-r' }];
+    assert.deepEqual(await branches(remote, KEY), [{ after: 'i999', alternatives }]);
+    assert.deepEqual((await stateAt(remote, { ...KEY, eventId: 'e3' })).state, {});
+    const place = { before: { invocationId: 'i3' } };
+    await assert.rejects(rewind(remote, { ...KEY, ...place }), { code: 'unsupported' });
+  });
+});
+
 describe('A lost answer', () => {
   it('to a rewind, an edit or a fork is asked for again, and nothing is stored twice', async () => {
     const served = await serve();
