@@ -16,8 +16,10 @@ export class TooManyLevels extends SyntaxError {
 
 /** Parses a text. @throws SyntaxError if it is not JSON; {@link TooManyLevels} */
 export function parseJson(text: string): unknown {
+  // Before the levels, because a text that is not JSON has none.
+  const value: unknown = JSON.parse(text);
   if (isTooDeep(text)) throw new TooManyLevels();
-  return JSON.parse(text);
+  return value;
 }
 
 /** Returns whether a text, if it is JSON, has more than {@link MAX_TEXT_LEVELS} levels. */
