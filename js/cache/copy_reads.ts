@@ -25,6 +25,7 @@ import type { Lists } from './copies/lists.js';
 import type { CacheKey } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
 import { CacheStorage } from './storage/cache_storage.js';
+import { olderInvocations } from './storage/older_invocations.js';
 import {
   type EventNeed,
   readSession,
@@ -73,9 +74,12 @@ export class CopyReads {
       isStrict: last === 'all',
       isEnough: (_, copiedCount) => isEnough(copiedCount, need),
     };
-    return this.#readSession(key, events, request, (backend, call) =>
-      backend.get({ ...request, ...call }),
-    );
+    return this.#readSession(key, events, request, async (backend, call, storage) => {
+      const read = await backend.get({ ...request, ...call });
+      if (read === undefined || storage?.hasOlder !== true || after !== undefined) return read;
+      const hasAllOfCopy = typeof last !== 'number' || read.events.length < last;
+      return hasAllOfCopy ? { ...read, older: olderInvocations(read.events, storage) } : read;
+    });
   }
 
   page(request: PageRequest): Promise<ReadPage | undefined> {

@@ -63,6 +63,10 @@ export class CacheStorage implements Storage {
   copiedCount: EventCount = 0;
   /** Whether the last read found a session whose deletion waits. */
   isDeleted = false;
+  /** Whether the session that the last read found has older events than its copy, or may have. */
+  hasOlder = false;
+  /** Returns whether an event of the session that the last read found is unsent, or has just arrived. */
+  isOwn: (eventId: string) => boolean = () => false;
   /** The session that the last read found. */
   identity: Identity | undefined;
 
@@ -265,6 +269,8 @@ export class CacheStorage implements Storage {
     const view = await transaction.view(key);
     this.isDeleted = view === undefined && (await transaction.session(key)) !== undefined;
     const { copy } = view ?? {};
+    this.hasOlder = copy?.hasOlder === true;
+    this.isOwn = (eventId) => view?.overlay.events.has(eventId) === true;
     this.identity = view && { birth: view.birth, created: copy?.created ?? undefined };
     if (copy === undefined) this.copiedCount = view === undefined ? 0 : 'all';
     else if (copy.isStale) this.copiedCount = 0;

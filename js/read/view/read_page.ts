@@ -79,7 +79,7 @@ function readWhole(
   const most = isToEnd === true ? 'all' : limit;
   return after(backend.get({ key, skipCorrupt, ...callOf(call) }), (read) => {
     if (read === undefined) return undefined;
-    const pages = new ViewPages(read.events, view);
+    const pages = new ViewPages(read, view);
     const shown =
       direction === 'after' ? pages.after(eventId, most) : pages.before(eventId, most, isShown);
     return { created: read.created, ...shown };

@@ -1,9 +1,10 @@
 /** Pages of a view, computed from the whole history. */
 import { positionsInPairs } from '../../history/calls/call_pairs.js';
-import { viewOf } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
 import type { EventCount } from '../../model/values/event_count.js';
 import type { ComputedView } from '../../model/values/history_view.js';
+import type { ReadSession } from '../../storage/backend.js';
+import { viewOfRead } from './older_stubs.js';
 
 /** A page of a view. */
 export interface ViewPage {
@@ -34,10 +35,16 @@ export class ViewPages {
   /** The positions between a call and its response. */
   readonly #pairPositions: ReadonlySet<number>;
 
-  constructor(stored: Event[], view: ComputedView) {
+  /** Whether the session has older events than the read. */
+  readonly #hasOlder: boolean;
+
+  constructor(read: ReadSession, view: ComputedView) {
+    const stored = read.events;
+    const { viewed, withoutStubs } = viewOfRead(read, view);
     this.#stored = stored;
+    this.#hasOlder = read.older !== undefined;
     this.#indices = new Map(stored.map(({ id }, index) => [id, index]));
-    this.#shown = viewOf(stored, view).events;
+    this.#shown = withoutStubs(viewed.events);
     let previous = -1;
     const ownAnchors = this.#shown.map(({ id }) => {
       const index = this.#indices.get(id) ?? -1;
@@ -95,7 +102,8 @@ export class ViewPages {
       this.#stored[this.#anchors[position] ?? -1]?.id;
     return {
       events: this.#shown.slice(start, end),
-      hasOlder: start > 0,
+      // An empty page has no cursor to go on from.
+      hasOlder: start > 0 || (this.#hasOlder && start < end),
       firstId: start < end ? idAt(start) : undefined,
       lastId: start < end ? idAt(end - 1) : lastIdIfEmpty,
       eventCount: this.#shown.length,

@@ -13,6 +13,7 @@ import { changedEvents } from '../../storage/changes.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import { hasResponseWithoutCall } from '../../history/calls/call_pairs.js';
 import { type EndOfView, endOfView, lastOfView, startOf } from './end_of_view.js';
+import { viewOfRead } from './older_stubs.js';
 import { nextLast } from '../window/window_growth.js';
 
 /** What a view is computed from. */
@@ -98,9 +99,9 @@ export class ViewReader {
     if (last === undefined || last === 'all' || from !== undefined) {
       const all = last === 'all' ? last : undefined;
       return after(backend.get({ ...request, last: all }), (read) => {
-        return (
-          read && { ...read, events: eventsIn(viewOf(read.events, view).events, view, last, from) }
-        );
+        if (read === undefined) return undefined;
+        const { viewed, withoutStubs } = viewOfRead(read, view);
+        return { ...read, events: eventsIn(withoutStubs(viewed.events), view, last, from) };
       });
     }
     const { key, skipCorrupt } = request;
@@ -176,7 +177,8 @@ export class ViewReader {
       if (read === undefined) return undefined;
       if (end !== undefined) return { ...read, events: end };
       const limit = Math.max(last, this.#cache.get(name)?.limit ?? 0);
-      const isWhole = read.events.length < last && !source.request.skipCorrupt;
+      const isWhole =
+        read.events.length < last && read.older === undefined && !source.request.skipCorrupt;
       const whole = isWhole ? wholeView(read, source.view, limit) : undefined;
       return after(whole ?? readViewEnd(source, limit, ATTEMPTS), (end) => {
         if (end === undefined) return undefined;
@@ -241,11 +243,11 @@ function readViewEnd(
 }
 
 function wholeView(read: ReadSession, view: ComputedView, limit: number): ViewEnd {
-  const stored = read.events;
-  const viewed = viewOf(stored, view);
-  const { sources } = lastOfView(stored, viewed, view, limit);
-  const isWhole = startOf(viewed.events, limit, view) <= 0;
-  return { read, ...viewed, sources, isWhole, hiddenUntil: findHiddenUntil(stored) };
+  const { stored, viewed, withoutStubs } = viewOfRead(read, view);
+  const events = withoutStubs(viewed.events);
+  const sources = withoutStubs(lastOfView(stored, viewed, view, limit).sources);
+  const isWhole = read.older === undefined && startOf(events, limit, view) <= 0;
+  return { read, ...viewed, events, sources, isWhole, hiddenUntil: findHiddenUntil(stored) };
 }
 
 function cachedView({ read, ...end }: ViewEnd, view: ComputedView, limit: number): CachedView {

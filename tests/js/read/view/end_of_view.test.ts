@@ -61,6 +61,8 @@ function markersOf(events: readonly Event[]): Event[] {
   return events.filter((event) => isMarker(event) || isFirst(event));
 }
 
+const READ = { created: 1, revision: 1, lastUpdateTime: 1, state: '{}' };
+
 describe('The end of a view, computed from markers and the last events,', () => {
   it('equals the end of the whole view, or asks for more events', () => {
     let [known, unknown] = [0, 0];
@@ -108,7 +110,11 @@ describe('The end of a view, computed from markers and the last events,', () => 
       for (const view of VIEWS.filter((view) => hasPages(markers, view))) {
         const isNamed = viewOf([...events], view).summarised;
         for (const limit of COUNTS) {
-          const whole = new ViewPages([...events], view).before(eventId, limit, false)!;
+          const whole = new ViewPages({ ...READ, events: [...events] }, view).before(
+            eventId,
+            limit,
+            false,
+          )!;
           for (const last of [2 * limit, 8 * limit, events.length]) {
             const part = events.slice(Math.max(0, end - last), end);
             const isFirst = part.length === end;
