@@ -7,7 +7,7 @@ import { SHARED_SCOPES } from '../../state/scope.js';
 import type { Appended } from '../../storage/backend.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import { makeDraft, putChanged, type RemoteEvent, storeDraft } from '../copies/copied_events.js';
-import { notifyAppended } from '../copies/copy_writer.js';
+import { notifyAppended, sweep } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { type Copy, eventsOf, type OperationEvent } from '../records/records.js';
 import { applyValue, type JsonState } from '../view/json_state.js';
@@ -112,6 +112,8 @@ export async function landAppends(
   await transaction.changeOperations(key, { removed: arrived });
   const after = await storeDraft(transaction, draft);
   await expectArrived(transaction, key, arrived, revisions);
+  // A rewind that has arrived before, whose fetch failed.
+  await sweep(transaction, key);
   if (draft.isChanged) notifyAppended(transaction, draft, after);
   // The answer lacks the shared states that the missed events have changed.
   const missedWrites = sharedWrites(
