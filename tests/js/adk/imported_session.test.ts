@@ -21,11 +21,19 @@ adk.setLogLevel(adk.LogLevel.ERROR);
 
 const PYTHON = { casing: 'snake', timeUnit: 'seconds' } as const;
 
+/** The recorded calls have no ids. The framework sends them without their responses. */
+const isOfRecording = (): boolean => true;
+
 /** Runs the next turn of an imported session, by an agent with a scripted model. */
-async function nextTurn(file: SessionFile, name: string, template: string) {
+async function nextTurn(
+  file: SessionFile,
+  name: string,
+  template: string,
+  mayWait?: (call: string) => boolean,
+) {
   const sessionService = new InMemorySessionService();
   await importSession(sessionService, file, key);
-  const stage = new Stage(adk, sessionService);
+  const stage = new Stage(adk, sessionService, mayWait);
   const model = stage.model('Very well.');
   const agent = new adk.LlmAgent({
     name,
@@ -114,7 +122,12 @@ describe('A session recorded by Python', () => {
         events: SessionFile[];
       };
       const template = 'Serve {customer_profile}.';
-      const { request, after } = await nextTurn(recorded, 'cymbal_retail_agent', template);
+      const { request, after } = await nextTurn(
+        recorded,
+        'cymbal_retail_agent',
+        template,
+        isOfRecording,
+      );
       assert.match(instructionOf(request), /"customer_first_name":"Alex"/);
       assert.deepEqual(after.events.slice(0, -2), recorded.events);
 
@@ -122,7 +135,7 @@ describe('A session recorded by Python', () => {
       const { state, events } = sessionFromFile(recorded);
       const session = await theirs.createSession({ ...key, state });
       for (const event of events) await theirs.appendEvent({ session, event });
-      const stage = new Stage(adk, theirs);
+      const stage = new Stage(adk, theirs, isOfRecording);
       const model = stage.model('Very well.');
       const agent = new adk.LlmAgent({ name: 'cymbal_retail_agent', model, instruction: template });
       await stage.turn(agent, { text: 'And now?' });

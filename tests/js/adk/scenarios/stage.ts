@@ -37,9 +37,12 @@ export class Stage {
   constructor(
     readonly adk: Framework,
     readonly sessionService: BaseSessionService,
+    /** Which calls may lack a response in a request. */
+    readonly mayWait = (name: string): boolean => name === 'pay',
   ) {}
 
   model(...replies: Reply[]): ScriptedModel {
+    const { mayWait } = this;
     class Scripted extends this.adk.BaseLlm {
       readonly #script = new ModelScript(replies);
 
@@ -48,7 +51,7 @@ export class Stage {
       }
 
       generateContentAsync(request: LlmRequest) {
-        requirePairs(request, (name) => name === 'pay');
+        requirePairs(request, mayWait);
         return this.#script.answer(request);
       }
 
