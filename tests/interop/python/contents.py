@@ -6,7 +6,8 @@ for each line {"transcript": ids, "summarised": ids, "model": ids, "contexts": [
 "transcript" is `_apply_rewinds` without markers. "contexts" are the events that `_get_contents` keeps for an agent, and
 the texts that the model gets of them. "model" applies Python's compaction once for all agents: only compactions
 without branch and scope count, and only events with content and without scope are hidden. Calls without a response and
-responses without a call are dropped. A summary's id is that of its compaction behind "adk-view:".
+responses without a call are dropped; a response belongs to the last call of its id before it. A summary's id is that of
+its compaction behind "adk-view:".
 """
 
 import json
@@ -71,6 +72,25 @@ def is_question(event):
   return any(call.name.startswith('adk_request_') for call in event.get_function_calls())
 
 
+def with_own_ids(events):
+  """Copies of events in which no id is used again: Python gives one response to all calls of its id."""
+  copies = [event.model_copy(deep=True) for event in events]
+  counts_of = {}
+  own = lambda name: f'{name}#{counts_of.get(name, 0)}'
+  for event in copies:
+    for response in event.get_function_responses():
+      response.id = response.id and own(response.id)
+    for call in event.get_function_calls():
+      if not call.id:
+        continue
+      counts_of[call.id] = counts_of.get(call.id, 0) + 1
+      is_long_running = call.id in (event.long_running_tool_ids or ())
+      call.id = own(call.id)
+      if is_long_running:
+        event.long_running_tool_ids.add(call.id)
+  return copies
+
+
 def answer(events, contexts):
   live = _apply_rewinds(events)
   transcript = [event for event in live if not event.actions.compaction]
@@ -84,7 +104,8 @@ def answer(events, contexts):
   whole = sorted(kept + [event for event in transcript if id(event) in others], key=lambda event: at[id(event)])
   model = _recover_compacted_function_calls(whole, live) if any(event.actions.compaction for event in counted) else transcript
   recovered = {event.id for event in model}
-  paired = {event.id for event in drop_orphaned_function_calls(drop_orphaned_function_responses(model))}
+  owned = with_own_ids(model)
+  paired = {event.id for event in drop_orphaned_function_calls(drop_orphaned_function_responses(owned))}
   # Python drops the framework's questions before it looks for calls without a response.
   model = [event for event in model if event.id in paired or is_question(event)]
   return {
