@@ -78,7 +78,8 @@ export class CopyReads {
       const read = await backend.get({ ...request, ...call });
       if (read === undefined || storage?.hasOlder !== true || after !== undefined) return read;
       const hasAllOfCopy = typeof last !== 'number' || read.events.length < last;
-      return hasAllOfCopy ? { ...read, older: olderInvocations(read.events, storage) } : read;
+      if (!hasAllOfCopy) return read;
+      return { ...read, olderInvocations: olderInvocations(read.events, storage) };
     });
   }
 

@@ -73,14 +73,6 @@ export interface ReadRequest extends BackendCall {
   readonly view?: HistoryView | undefined;
 }
 
-/** The invocations that begin before the events of a read, and that its rewinds name. */
-export interface OlderInvocations {
-  /** Those that begin there, or may. */
-  readonly ids: readonly string[];
-  /** Whether each of them is known to begin there. */
-  readonly areKnown: boolean;
-}
-
 /** A session that was read. */
 export interface ReadSession<Events = Event[]> extends SessionHead {
   /** The JSON object of the state, with the keys of all scopes. */
@@ -92,8 +84,11 @@ export interface ReadSession<Events = Event[]> extends SessionHead {
   readonly labels?: string | undefined;
   /** JSON text. */
   readonly parent?: string | undefined;
-  /** Present if a cache has these events alone, and the session has older ones, or may have. */
-  readonly older?: OlderInvocations | undefined;
+  /**
+   * The invocations that rewinds among the events name, and that begin before the events, or may. Present if a cache has
+   * these events alone, and the session has older ones, or may have.
+   */
+  readonly olderInvocations?: readonly string[] | undefined;
 }
 
 /** The page of events to read. */

@@ -18,8 +18,11 @@ export interface ViewedRead {
  * Computes the view of a read. A rewind before an invocation that begins earlier undoes all events of the read up to the
  * rewind. So a stub of that invocation stands before them.
  */
-export function viewOfRead({ events, older }: ReadSession, view: ComputedView): ViewedRead {
-  const stubs = (older?.ids ?? []).map((invocationId): Event => ({
+export function viewOfRead(
+  { events, olderInvocations = [] }: ReadSession,
+  view: ComputedView,
+): ViewedRead {
+  const stubs = olderInvocations.map((invocationId): Event => ({
     ...{ id: '', invocationId, author: 'user', timestamp: 0 },
     actions: createEventActions(),
   }));

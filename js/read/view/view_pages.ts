@@ -42,7 +42,7 @@ export class ViewPages {
     const stored = read.events;
     const { viewed, withoutStubs } = viewOfRead(read, view);
     this.#stored = stored;
-    this.#hasOlder = read.older !== undefined;
+    this.#hasOlder = read.olderInvocations !== undefined;
     this.#indices = new Map(stored.map(({ id }, index) => [id, index]));
     this.#shown = withoutStubs(viewed.events);
     let previous = -1;

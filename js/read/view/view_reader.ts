@@ -178,7 +178,9 @@ export class ViewReader {
       if (end !== undefined) return { ...read, events: end };
       const limit = Math.max(last, this.#cache.get(name)?.limit ?? 0);
       const isWhole =
-        read.events.length < last && read.older === undefined && !source.request.skipCorrupt;
+        read.events.length < last &&
+        read.olderInvocations === undefined &&
+        !source.request.skipCorrupt;
       const whole = isWhole ? wholeView(read, source.view, limit) : undefined;
       return after(whole ?? readViewEnd(source, limit, ATTEMPTS), (end) => {
         if (end === undefined) return undefined;
@@ -246,7 +248,7 @@ function wholeView(read: ReadSession, view: ComputedView, limit: number): ViewEn
   const { stored, viewed, withoutStubs } = viewOfRead(read, view);
   const events = withoutStubs(viewed.events);
   const sources = withoutStubs(lastOfView(stored, viewed, view, limit).sources);
-  const isWhole = read.older === undefined && startOf(events, limit, view) <= 0;
+  const isWhole = read.olderInvocations === undefined && startOf(events, limit, view) <= 0;
   return { read, ...viewed, events, sources, isWhole, hiddenUntil: findHiddenUntil(stored) };
 }
 
