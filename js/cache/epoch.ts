@@ -15,12 +15,12 @@ import { Pending } from './data/pending.js';
 import type { LocalStore } from './local/local_store.js';
 import type { TakenOptions } from './options.js';
 import { type CacheKey, keyOfName, nameOf } from './records/cache_key.js';
-import { erasedError, errorOf, shortFailureOf } from './records/failures.js';
+import { erasedError, errorOf, failureOf } from './records/failures.js';
 import type { StatusBoard } from './records/status.js';
 import { Delivery } from './sending/delivery.js';
 import { Leadership } from './sending/leadership.js';
 import { Sender } from './sending/sender.js';
-import type { TabListeners, Tabs } from './tabs.js';
+import type { TabListeners, Tabs } from './tabs/tabs.js';
 
 /** What an epoch has of its tab, which outlives it. */
 export interface TabParts {
@@ -56,7 +56,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   const report = (error: unknown): void => {
     // Work that was ended on purpose, by `close` or `forget`.
     if (remote.isClosed || isSessionError(error, 'aborted')) return;
-    board.set({ lastError: shortFailureOf(error) });
+    board.set({ lastError: failureOf(error) });
     diagnostics?.tell('cache', error);
   };
   const remote: RemoteEnd = new RemoteEnd({
@@ -102,7 +102,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     ...shared,
     delivery: new Delivery(shared),
     tellWake: () => tabs.post('wake'),
-    tellFailure: (error) => tabs.post('failed', shortFailureOf(error)),
+    tellFailure: (error) => tabs.post('failed', failureOf(error)),
   });
   const follow = ({ appName, userId }: CacheKey): void => {
     if (!follower.follow({ appName, userId })) return;

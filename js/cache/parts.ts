@@ -5,13 +5,13 @@ import { checkedClock } from '../service/sources.js';
 import { Background } from './background.js';
 import { EpochBackend } from './epoch_backend.js';
 import { type Epoch, openEpoch } from './epoch.js';
-import { openLocalStore } from './local/open_local_store.js';
+import { openLocalStore } from './tabs/open_local_store.js';
 import type { TakenOptions } from './options.js';
 import { Outbox } from './outbox.js';
 import { closedError } from './records/failures.js';
 import { StatusBoard } from './records/status.js';
 import { Turns } from './records/turns.js';
-import { Tabs } from './tabs.js';
+import { Tabs } from './tabs/tabs.js';
 
 export type CacheParts = ReturnType<typeof openParts>;
 
@@ -20,12 +20,13 @@ export function openParts(options: TakenOptions) {
   const {
     store: localStore,
     feed: ownFeed,
+    hub,
     isDurable,
     isOwn,
   } = openLocalStore(options.local, options.owner);
   const storage = { kind: 'cache', durable: isDurable };
   const diagnostics = Diagnostics.of(options, storage);
-  const tabs = new Tabs(ownFeed);
+  const tabs = new Tabs(hub);
   const board = new StatusBoard(tabs.own, (message) => tabs.post('status', message));
   const background = new Background(() => core.calls.requireOpen());
   const run = background.run.bind(background);
@@ -62,25 +63,25 @@ export function openParts(options: TakenOptions) {
   };
   let epoch = open();
 
-  const stopListening = tabs.listen(
-    {
-      forget(client) {
-        // This tab may have found it out, and have begun anew.
-        if (epoch.data.client !== '' && epoch.data.client !== client) return;
-        renew();
-        epoch.rescan();
-      },
-      status: (message) => board.receive(message),
-      opened: () => epoch.listeners.opened(),
-      wake: () => epoch.listeners.wake(),
-      failed: (failure) => epoch.listeners.failed(failure),
-      closed: () => epoch.listeners.closed(),
-      changed: (name) => epoch.listeners.changed(name),
-      reads: (name) => epoch.listeners.reads(name),
-      missed: () => epoch.listeners.missed(),
+  const stopListening = tabs.listen({
+    forget(client) {
+      // This tab may have found it out, and have begun anew.
+      if (epoch.data.client !== '' && epoch.data.client !== client) return;
+      renew();
+      epoch.rescan();
     },
-    (error) => epoch.report(error),
-  );
+    status: (message) => board.receive(message),
+    opened: () => epoch.listeners.opened(),
+    wake: () => epoch.listeners.wake(),
+    failed: (failure) => epoch.listeners.failed(failure),
+    closed: () => epoch.listeners.closed(),
+    changed: (name) => epoch.listeners.changed(name),
+    reads: (name) => epoch.listeners.reads(name),
+    missed() {
+      tabs.post('opened');
+      epoch.listeners.missed();
+    },
+  });
   const goOnline = (): void => epoch.sender.wake();
   globalThis.addEventListener?.('online', goOnline);
 

@@ -8,11 +8,11 @@ import type { Watcher } from './watcher.js';
  */
 export class Feed {
   readonly #watchers = new Set<Watcher>();
-  readonly #channel: TabChannel | undefined;
+  readonly #channel: TabChannel<Notice> | undefined;
   #serviceCount = 0;
 
   /** @param openChannel opens the channel to the other tabs, which passes incoming notices to this feed */
-  constructor(openChannel?: (feed: Feed) => TabChannel) {
+  constructor(openChannel?: (feed: Feed) => TabChannel<Notice>) {
     this.#channel = openChannel?.(this);
   }
 
@@ -55,5 +55,10 @@ export class Feed {
    */
   deliver(notices: readonly Notice[]): void {
     for (const watcher of this.#watchers) watcher.push(notices);
+  }
+
+  /** Called when notices of other tabs may have been missed. */
+  missed(): void {
+    this.deliver([{ type: 'resync' }]);
   }
 }

@@ -1,8 +1,9 @@
 import { Feed } from './feed.js';
 import { TabChannel, type TabHost } from './tab_channel.js';
+import { NOTICE_MESSAGES } from './tab_message.js';
 
-/** One feed for each database of this realm: a channel delivers nothing to the realm that sent it. */
-const databaseFeeds = new Map<string, Feed>();
+/** One feed for each channel of this realm: a channel delivers nothing to the realm that sent it. */
+const channelFeeds = new Map<string, Feed>();
 const storageFeeds = new WeakMap<object, Feed>();
 
 /**
@@ -12,10 +13,15 @@ const storageFeeds = new WeakMap<object, Feed>();
  * @param host replaced in tests
  */
 export function feedOfDatabase(name: string, host?: TabHost): Feed {
-  let feed = databaseFeeds.get(name);
+  return feedOfChannel(`adk-session-wasm:${name}`, host);
+}
+
+/** Returns the feed that a channel connects with the other tabs, shared by all services of this realm. */
+export function feedOfChannel(name: string, host?: TabHost): Feed {
+  let feed = channelFeeds.get(name);
   if (feed === undefined) {
-    feed = new Feed((feed) => new TabChannel(`adk-session-wasm:${name}`, feed, host));
-    databaseFeeds.set(name, feed);
+    feed = new Feed((feed) => new TabChannel(name, NOTICE_MESSAGES, feed, host));
+    channelFeeds.set(name, feed);
   }
   return feed;
 }

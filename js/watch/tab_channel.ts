@@ -1,7 +1,4 @@
 import type { HostBroadcastChannel, HostEventTarget } from '../model/host.js';
-import { decodeMessage, encodeMessage } from './tab_message.js';
-import type { Notice } from '../model/notice.js';
-import { PendingNotices } from './pending_notices.js';
 
 /** The part of a `BroadcastChannel` that is used here. */
 export type TabBroadcast = Pick<HostBroadcastChannel, 'postMessage' | 'close' | 'onmessage'>;
@@ -21,41 +18,60 @@ export interface TabHost {
  */
 const MIN_MESSAGE_INTERVAL = 50;
 
-/** Receives the notices of the channel. */
-export interface TabListener {
-  deliver(notices: readonly Notice[]): void;
+/** Receives the messages of the channel. */
+export interface TabListener<Message> {
+  deliver(messages: readonly Message[]): void;
+  /** Called when messages may have been missed. */
+  missed(): void;
+}
+
+/** The form of the messages of a channel. */
+export interface TabCodec<Message> {
+  /** Reduces messages that are sent together. Keeps everything that a receiver has to know. */
+  readonly merge: (messages: readonly Message[]) => readonly Message[];
+  /** Makes a value that can be cloned. */
+  readonly encode: (messages: readonly Message[]) => unknown;
+  /** Returns the valid messages; unknown ones are left out. */
+  readonly decode: (data: unknown) => readonly Message[];
 }
 
 /**
- * Sends notices to the other tabs, and receives theirs, by a `BroadcastChannel` that is opened when first
+ * Sends messages to the other tabs, and receives theirs, by a `BroadcastChannel` that is opened when first
  * needed.
  *
  * The browser may exclude a page with an open channel from its back/forward cache, and a page in that cache
  * receives nothing. So the channel is closed when the page enters the cache. It is opened when the page
- * returns, with a `resync` for the changes that were missed. Notices that are sent in between use a temporary
+ * returns, and the listener is told that it may have missed some. Messages that are sent in between use a temporary
  * channel. A worker has no such events.
  *
  * In Node no channel is opened, since it would keep the process alive. If a channel cannot be opened (some
  * browsers refuse it in a frame of another site), other tabs are not heard, and nothing fails.
  */
-export class TabChannel {
+export class TabChannel<Message> {
   readonly #name: string;
-  readonly #listener: TabListener;
+  readonly #codec: TabCodec<Message>;
+  readonly #listener: TabListener<Message>;
   readonly #host: TabHost;
   #channel: TabBroadcast | undefined;
   #isListening = false;
   /** Whether no channel may stay open: no service uses it, or the page is in the back/forward cache. */
   #isSuspended = true;
   /**
-   * Notices to send with the next message. They are reduced only when they are sent, so that an append does
+   * Messages to send with the next message. They are reduced only when they are sent, so that an append does
    * not wait for it.
    */
-  #outbox: Notice[] = [];
+  #outbox: Message[] = [];
   /** Earliest time of the next message, by the page's clock. */
   #nextSendTime = 0;
 
-  constructor(name: string, listener: TabListener, host: TabHost = currentHost()) {
+  constructor(
+    name: string,
+    codec: TabCodec<Message>,
+    listener: TabListener<Message>,
+    host: TabHost = currentHost(),
+  ) {
     this.#name = name;
+    this.#codec = codec;
     this.#listener = listener;
     this.#host = host;
   }
@@ -67,23 +83,23 @@ export class TabChannel {
     this.#host.page?.addEventListener('pageshow', this.#onPageShow);
   }
 
-  /** Sets whether incoming notices are wanted. */
+  /** Sets whether incoming messages are wanted. */
   listen(isListening: boolean): void {
     this.#isListening = isListening;
     if (isListening && !this.#isSuspended) this.#openChannel();
     this.#updateMessageHandler();
   }
 
-  send(notices: readonly Notice[]): void {
+  send(messages: readonly Message[]): void {
     if (this.#host.open === undefined) return;
     // Send later, so that the caller that waits for the commit continues first.
     if (this.#outbox.length === 0) setTimeout(this.#flush, this.#nextSendTime - performance.now());
-    this.#outbox.push(...notices);
+    this.#outbox.push(...messages);
   }
 
   /**
-   * Sends the pending notices and closes the channel, until `start` is called again. Calls that the last service
-   * left running may still send notices, by a temporary channel.
+   * Sends the pending messages and closes the channel, until `start` is called again. Calls that the last service
+   * left running may still send messages, by a temporary channel.
    */
   close(): void {
     this.#suspend();
@@ -93,14 +109,14 @@ export class TabChannel {
 
   readonly #flush = (): void => {
     if (this.#outbox.length === 0) return;
-    const notices = newestNotices(this.#outbox);
+    const messages = this.#codec.merge(this.#outbox);
     this.#outbox = [];
     this.#nextSendTime = performance.now() + MIN_MESSAGE_INTERVAL;
     this.#openChannel();
     try {
-      this.#channel?.postMessage(encodeMessage(notices));
+      this.#channel?.postMessage(this.#codec.encode(messages));
     } catch {
-      // Ignored: a notice is best effort, and its change is committed.
+      // Ignored: a message is best effort, and its change is committed.
     }
     if (this.#isSuspended) this.#closeChannel();
   };
@@ -114,7 +130,7 @@ export class TabChannel {
     if (!isPersisted(event)) return;
     this.#isSuspended = false;
     this.listen(this.#isListening);
-    this.#listener.deliver([{ type: 'resync' }]);
+    this.#listener.missed();
   };
 
   #suspend(): void {
@@ -132,12 +148,12 @@ export class TabChannel {
     this.#updateMessageHandler();
   }
 
-  /** Sets the message handler only while notices are wanted, since the browser would decode each message. */
+  /** Sets the message handler only while messages are wanted, since the browser would decode each message. */
   #updateMessageHandler(): void {
     if (this.#channel === undefined) return;
     this.#channel.onmessage = this.#isListening
       ? (event: MessageEvent<unknown>) => {
-          this.#listener.deliver(decodeMessage(event.data));
+          this.#listener.deliver(this.#codec.decode(event.data));
         }
       : null;
   }
@@ -146,15 +162,6 @@ export class TabChannel {
     this.#channel?.close();
     this.#channel = undefined;
   }
-}
-
-/** Returns the newest notice of each session and each state. */
-function newestNotices(notices: readonly Notice[]): Notice[] {
-  const pending = new PendingNotices();
-  for (const notice of notices) pending.push(notice);
-  const newest: Notice[] = [];
-  for (let next = pending.shift(); next !== undefined; next = pending.shift()) newest.push(next);
-  return newest;
 }
 
 function isPersisted(event: Event): boolean {

@@ -7,13 +7,22 @@ import { isObject } from '../json/rules.js';
 import { isRevision } from '../storage/checked_rows.js';
 import { IS_OF_USER, NARROWEST_FIRST, type SharedScope } from '../state/scope.js';
 import type { Notice } from '../model/notice.js';
+import { PendingNotices } from './pending_notices.js';
 import { stateNotice } from './state_notice.js';
+import type { TabCodec } from './tab_channel.js';
 
 /**
  * The format's version. It changes when a notice changes its meaning; new types and fields need no new
  * version.
  */
 const FORMAT_VERSION = 2;
+
+/** The form of notices between tabs. */
+export const NOTICE_MESSAGES: TabCodec<Notice> = {
+  merge: newestNotices,
+  encode: encodeMessage,
+  decode: decodeMessage,
+};
 
 export function encodeMessage(notices: readonly Notice[]): unknown {
   return { format: FORMAT_VERSION, notices };
@@ -68,4 +77,13 @@ function isOptional<T>(
   value: unknown,
 ): value is T | undefined {
   return value === undefined || isValid(value);
+}
+
+/** Returns the newest notice of each session and each state. */
+function newestNotices(notices: readonly Notice[]): Notice[] {
+  const pending = new PendingNotices();
+  for (const notice of notices) pending.push(notice);
+  const newest: Notice[] = [];
+  for (let next = pending.shift(); next !== undefined; next = pending.shift()) newest.push(next);
+  return newest;
 }

@@ -95,6 +95,8 @@ export class LocalData {
       const message = `The local storage of the cache failed: ${messageOf(error)}`;
       throw new SessionError('storage_failed', message, { storage: 'cache', cause: error });
     }
+    // What it has stored is erased next, and nobody may show it.
+    if (this.#isErased) throw erasedError();
     if (client !== '') this.#client = client;
     const committed = done!.commit();
     this.#highest = Math.max(this.#highest, done!.counter);

@@ -75,17 +75,6 @@ export function failureOf(error: unknown): CacheFailure {
   return { ...members, code: codeOf(error), message: messageOf(error) };
 }
 
-/** Converts an error as {@link failureOf} does, without long members: messages between tabs are short. */
-export function shortFailureOf(error: unknown): CacheFailure {
-  const { code, message, key, path, status } = failureOf(error);
-  return {
-    ...{ code, message },
-    ...(key !== undefined && { key }),
-    ...(path !== undefined && { path }),
-    ...(status !== undefined && { status }),
-  };
-}
-
 /** Returns an error that says the same as one that {@link failureOf} has converted. */
 export function errorOf({ code, message, ...fields }: CacheFailure): SessionError {
   return sessionErrorOf(code, message, fields);

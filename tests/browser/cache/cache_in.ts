@@ -106,6 +106,28 @@ export function cacheIn(browserName: BrowserName): void {
         await second.call('close');
       }));
 
+    it('shows its status in other tabs, and forgets in all', () =>
+      inPages(2, async (first, second) => {
+        await first.call('open', site.sessions.url, 'mia');
+        await first.call('write', 's1', ['one']);
+        await first.call('untilSent');
+        await second.call('open', site.sessions.url, 'mia');
+        assert.deepEqual(await second.call('read', 's1'), ['one']);
+        await site.sessions.stop();
+        try {
+          await first.call('write', 's1', ['two']);
+          await second.call('untilOffline');
+          assert.equal(await second.call('pending'), 1);
+          await first.call('forget');
+          await second.call('untilEmpty');
+        } finally {
+          await site.sessions.start();
+        }
+        assert.deepEqual(await second.call('read', 's1'), ['one']);
+        await first.call('close');
+        await second.call('close');
+      }));
+
     // Only Chromium's driver freezes a page.
     if (browserName === 'chromium') {
       it('sends from another tab when the sender is frozen, and once when it wakes', () =>

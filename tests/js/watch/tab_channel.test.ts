@@ -18,6 +18,7 @@ import { Feed } from '../../../js/watch/feed.js';
 import { ServiceFeed } from '../../../js/watch/service_feed.js';
 import { feedOfDatabase } from '../../../js/watch/shared_feeds.js';
 import { TabChannel } from '../../../js/watch/tab_channel.js';
+import { NOTICE_MESSAGES } from '../../../js/watch/tab_message.js';
 import { APP, KEY, says, USER } from '../service/fixture.js';
 import { gate } from '../service/map_storage.js';
 
@@ -60,7 +61,7 @@ class Tab {
       return channel;
     };
     const { page } = this;
-    this.feed = new Feed((feed) => new TabChannel(name, feed, { open, page }));
+    this.feed = new Feed((feed) => new TabChannel(name, NOTICE_MESSAGES, feed, { open, page }));
     cleanUps.push(() => {
       for (const channel of this.open) channel.close();
     });
@@ -338,7 +339,9 @@ describe('The channel between tabs', () => {
     const refuse = (): never => {
       throw new DOMException('refused', 'SecurityError');
     };
-    const feed = new Feed((feed) => new TabChannel('refused', feed, { open: refuse }));
+    const feed = new Feed(
+      (feed) => new TabChannel('refused', NOTICE_MESSAGES, feed, { open: refuse }),
+    );
     const storage = { kind: 'indexeddb', durable: true };
     const openBackend = () => new StorageBackend(wholeStorage());
     const service = new StoredSessionService(new ServiceCore({ storage, openBackend, feed }));

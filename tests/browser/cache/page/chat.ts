@@ -60,6 +60,16 @@ export function pending(): number {
   return opened().status.pending.reduce((sum, { events }) => sum + events, 0);
 }
 
+/** Resolves when a request of any tab has not reached the server. */
+export async function untilOffline(): Promise<void> {
+  for await (const { isOnline } of opened().watchStatus()) if (!isOnline) return;
+}
+
+/** Resolves when nothing waits, sent or not. */
+export async function untilEmpty(): Promise<void> {
+  for await (const { pending } of opened().watchStatus()) if (pending.length === 0) return;
+}
+
 /** Resolves when nothing waits, however long that takes. */
 export async function untilSent(): Promise<void> {
   for await (const { pending, lastSuccess } of opened().watchStatus()) {

@@ -7,6 +7,8 @@ import {
   pending,
   read,
   sync,
+  untilEmpty,
+  untilOffline,
   untilRead,
   untilSent,
   write,
@@ -15,7 +17,21 @@ import {
 import * as damage from './damage.js';
 
 const scenarios = {
-  ...{ close, forget, list, open, pending, read, sync, untilRead, untilSent, write, writeMany },
+  ...{
+    close,
+    forget,
+    list,
+    open,
+    pending,
+    read,
+    sync,
+    untilEmpty,
+    untilOffline,
+    untilRead,
+    untilSent,
+    write,
+    writeMany,
+  },
   ...damage,
 };
 
