@@ -13,6 +13,8 @@ export type {
   LocalStore,
   LocalTransaction,
 } from './local/local_store.js';
+export { signOut } from './sign_out.js';
+export type { SignOutOptions } from './sign_out.js';
 export type { CachedSessionOptions } from './options.js';
 export type { ReadPolicy } from '../model/values/read_policy.js';
 export type { CacheOutbox, OutboxEntry } from './outbox.js';

@@ -30,10 +30,12 @@ export function openParts(options: TakenOptions) {
   const board = new StatusBoard(tabs.own, (message) => tabs.post('status', message));
   const background = new Background(() => core.calls.requireOpen());
   const run = background.run.bind(background);
+  const erasureListeners = new Set<() => void>();
   /** Opens another epoch, because the local data was erased. */
   const renew = (): void => {
     const ended = epoch;
     epoch = open(ended);
+    for (const listener of erasureListeners) listener();
     run(() => ended.erase()).catch(ended.report);
   };
   const erasing = new Turns<undefined>(async () => {
@@ -95,6 +97,13 @@ export function openParts(options: TakenOptions) {
       storage,
       openBackend: () => new EpochBackend(() => epoch.backend),
       beginCall: () => beginCall().backend,
+      epochs: {
+        present: () => epoch.backend,
+        onErased(listener) {
+          erasureListeners.add(listener);
+          return () => void erasureListeners.delete(listener);
+        },
+      },
       feed: ownFeed,
       closing() {
         stopListening();

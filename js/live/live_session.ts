@@ -46,9 +46,10 @@ export interface LiveSessionOptions<S extends object = StateShape> {
 export interface LiveSessionSnapshot<S extends object = StateShape> {
   /**
    * `loading`: nothing has been read yet. `ready`. `missing`: there is no such session yet. `deleted`: it was deleted
-   * since. `failed`: the first read failed, see `error`.
+   * since. `failed`: the first read failed, see `error`. `forgotten`: a cache has erased its local data; nothing is shown,
+   * and `send` rejects, until `reload` reads again.
    */
-  readonly status: 'loading' | 'ready' | 'missing' | 'deleted' | 'failed';
+  readonly status: 'loading' | 'ready' | 'missing' | 'deleted' | 'failed' | 'forgotten';
   /** Why the last read failed; `undefined` if it succeeded. What was read before stays. */
   readonly error: unknown;
   /** The last events in append order, then those that are not stored yet. */

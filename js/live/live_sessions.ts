@@ -34,8 +34,11 @@ export interface LiveSessionsRequest<K extends string = string> extends Omit<
  * ```
  */
 export interface LiveSessionsSnapshot<S extends object = StateShape> {
-  /** `loading`: nothing has been read yet. `ready`. `failed`: the first read failed, see `error`. */
-  readonly status: 'loading' | 'ready' | 'failed';
+  /**
+   * `loading`: nothing has been read yet. `ready`. `failed`: the first read failed, see `error`. `forgotten`: a cache has
+   * erased its local data; `reload` reads again.
+   */
+  readonly status: 'loading' | 'ready' | 'failed' | 'forgotten';
   /** Why the last read failed; `undefined` if it succeeded. What was read before stays. */
   readonly error: unknown;
   /** The sessions without their events. */

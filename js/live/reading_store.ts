@@ -1,6 +1,8 @@
 import type { MaybePromise } from '../call/call.js';
 import { givenService } from '../call/given_service.js';
 import { reportUncaught } from '../call/uncaught.js';
+import type { Epochs } from '../service/service_options.js';
+import { epochsOf, forgottenError } from './snapshot/forgotten.js';
 import { isPromise } from '../members/is_promise.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { ListenOptions, Notice } from '../model/notice.js';
@@ -49,6 +51,11 @@ export abstract class ReadingStore<
   /** The last read's error. */
   protected error: unknown;
 
+  /** What a cache had when the store began to use it. */
+  #epoch: { readonly epochs: Epochs; readonly present: object } | undefined;
+  /** Whether the store has let go of what was erased. */
+  #hasForgotten = false;
+
   constructor(service: MaybePromise<SessionService<S>>) {
     this.service = givenService(service, METHODS);
   }
@@ -70,8 +77,25 @@ export abstract class ReadingStore<
   /** Whether the store has something that another one would not read: what is unsent or streamed, for example. */
   protected abstract readonly isHolding: boolean;
 
+  /** Lets go of everything that was read or is to be written. */
+  protected abstract forget(): void;
+
+  /** Whether a cache has erased what the store shows. */
+  get isForgotten(): boolean {
+    return this.#epoch !== undefined && this.#epoch.epochs.present() !== this.#epoch.present;
+  }
+
+  /** Remembers what a cache has now. @throws SessionError `aborted` if it has erased what the store shows */
+  protected use(service: SessionService<S>): SessionService<S> {
+    if (this.isForgotten) throw forgottenError();
+    const epochs = epochsOf(service);
+    if (epochs !== undefined) this.#epoch ??= { epochs, present: epochs.present() };
+    return service;
+  }
+
   /** Whether the store is to be kept: for its subscribers, for a read, or for what it holds. */
   get isUsed(): boolean {
+    if (this.isForgotten) return this.isActive;
     const hasError = this.error !== undefined;
     return this.isActive || this.reading !== undefined || hasError || this.isHolding;
   }
@@ -99,6 +123,12 @@ export abstract class ReadingStore<
   };
 
   readonly getSnapshot = (): Snapshot => {
+    if (this.isForgotten && !this.#hasForgotten) {
+      this.#hasForgotten = true;
+      this.error = undefined;
+      this.forget();
+      this.#isChanged = true;
+    }
     if (this.#isChanged) {
       this.#isChanged = false;
       this.#snapshot = keepMembers(this.#snapshot, this.makeSnapshot());
@@ -111,9 +141,20 @@ export abstract class ReadingStore<
   };
 
   readonly reload = (): Promise<void> => {
+    if (this.isForgotten) {
+      // The program begins anew.
+      this.getSnapshot();
+      this.#epoch = undefined;
+      this.#hasForgotten = false;
+    }
+    return this.reread();
+  };
+
+  /** Reads everything again. */
+  protected reread(): Promise<void> {
     this.noteAll?.();
     return this.refresh();
-  };
+  }
 
   /**
    * Reads. A read under way may have missed what is asked for, so another one follows it. Never rejects.
@@ -132,7 +173,7 @@ export abstract class ReadingStore<
   protected async change<Result>(
     write: (service: SessionService<S>) => Promise<Result>,
   ): Promise<Result> {
-    const result = await write(await this.service());
+    const result = await write(this.use(await this.service()));
     if (this.isActive || this.reading !== undefined) await this.refresh();
     return result;
   }
@@ -178,9 +219,11 @@ export abstract class ReadingStore<
     const service = isPromise(given) ? await given : given;
     if (signal.aborted) return;
     const onNotice: ListenOptions['onNotice'] = (notice) => {
-      if (!signal.aborted && this.note(notice)) void this.refresh();
+      if (!signal.aborted && !this.isForgotten && this.note(notice)) void this.refresh();
     };
     this.watch(service, { signal, onNotice });
+    const stop = epochsOf(service)?.onErased(() => this.changed());
+    if (stop !== undefined) signal.addEventListener('abort', stop);
     this.#watched = signal;
   }
 
@@ -204,7 +247,7 @@ export abstract class ReadingStore<
     try {
       // Before the read, so that no change is missed.
       if (signal !== undefined) await this.#watch(signal);
-      const service = await this.service();
+      const service = this.use(await this.service());
       // React's StrictMode subscribes, leaves and subscribes again at once: what follows reads.
       signal?.throwIfAborted();
       await this.read(service, signal);
@@ -213,7 +256,7 @@ export abstract class ReadingStore<
     } catch (error) {
       // Only the next subscriber, or a call of `load`, needs what was aborted, and reads it again.
       this.#wasAborted = signal?.aborted === true;
-      if (!this.#wasAborted) this.error = error;
+      if (!this.#wasAborted && !this.isForgotten) this.error = error;
     }
     this.changed();
     this.reading = undefined;

@@ -50,7 +50,7 @@ export class SessionHead<S extends object> {
   }
 
   /** Notes that there is no session. */
-  setGone(status: 'deleted' | 'missing'): void {
+  setGone(status: 'deleted' | 'missing' | 'loading'): void {
     this.#status = status;
     this.#revision = undefined;
     this.#members = NO_MEMBERS as HeadMembers<S>;

@@ -25,6 +25,7 @@ import type {
   SentEvent,
   TurnOptions,
 } from './live_session.js';
+import { forgottenError } from './snapshot/forgotten.js';
 import { ReadingStore } from './reading_store.js';
 import { Drafts } from './snapshot/drafts.js';
 import { SessionHead } from './session_head.js';
@@ -85,6 +86,7 @@ export class WatchedSession<S extends object>
   }
 
   async send(given: SentEvent): Promise<Event> {
+    if (this.isForgotten) throw forgottenError();
     const event = isPartial(given as Event) ? copyPiece(given) : copyEvent(given);
     if (this.#history.undone.has(event.invocationId)) {
       const message = 'A rewind has undone the invocation of the event.';
@@ -332,7 +334,7 @@ export class WatchedSession<S extends object>
     try {
       // The append changes its event, and nothing may change one of a snapshot.
       const event = copyEvent(shown);
-      const service = await this.service();
+      const service = this.use(await this.service());
       const session = await this.#handle.append(service, event, this.#head);
       this.#handle.noteAppended(event);
       await this.#reach(service.revisionOf(session));
@@ -345,7 +347,7 @@ export class WatchedSession<S extends object>
       this.#unsent.endSend(sent);
       return event;
     } catch (error) {
-      this.#unsent.endSend(sent, { ...sent, state: { error } });
+      if (!this.isForgotten) this.#unsent.endSend(sent, { ...sent, state: { error } });
       throw error;
     } finally {
       this.changed();
@@ -364,11 +366,11 @@ export class WatchedSession<S extends object>
   /** Rewinds the session, and reads it again, also without subscribers: `send` refuses what was undone. */
   async #changeHistory<Result>(change: TurnChange<Result>): Promise<Result> {
     await this.#runs.abort();
-    const service = await this.service();
+    const service = this.use(await this.service());
     return this.#changes(async () => {
       const result = await this.#runs.afterEnd(() => change(service));
       this.discardDrafts();
-      await this.reload();
+      await this.reread();
       return result;
     });
   }
@@ -390,13 +392,27 @@ export class WatchedSession<S extends object>
     }
   }
 
+  protected forget(): void {
+    void this.#runs.abort();
+    this.#head.setGone('loading');
+    this.#history.clear();
+    this.#drafts.clear();
+    this.#unsent.clear();
+    this.#handle.drop();
+    this.#stale = new Set<Stale>(['window', 'outbox']);
+  }
+
   protected makeSnapshot(): LiveSessionSnapshot<S> {
     this.#unsent.forgetStored(this.#history.list);
     const unsent = this.#unsent.events.filter(({ id }) => !this.#history.list.get(id));
     const shown = (this.#shown = this.#shown.with(this.#history.list.pages, unsent));
     const { status, members } = this.#head;
     return shown.addTo({
-      status: status === 'loading' && this.error !== undefined ? 'failed' : status,
+      status: this.isForgotten
+        ? 'forgotten'
+        : status === 'loading' && this.error !== undefined
+          ? 'failed'
+          : status,
       error: this.error,
       pages: shown.pages,
       summarised: this.#history.list.summarised,

@@ -96,7 +96,14 @@ export class WatchedSessions<S extends object>
     this.#sessions = keepElements(this.#sessions ?? [], sessions.slice(0, this.#count), nameOf);
   }
 
+  protected forget(): void {
+    this.#sessions = undefined;
+    this.#hasMore = false;
+    this.#count = this.#limit;
+  }
+
   protected makeSnapshot(): LiveSessionsSnapshot<S> {
+    if (this.isForgotten) return FORGOTTEN;
     const isRead = this.#sessions !== undefined;
     return {
       status: isRead ? 'ready' : this.error === undefined ? 'loading' : 'failed',
@@ -119,6 +126,13 @@ export class WatchedSessions<S extends object>
 }
 
 const NO_SESSIONS: readonly never[] = [];
+
+const FORGOTTEN = {
+  status: 'forgotten',
+  error: undefined,
+  sessions: NO_SESSIONS,
+  hasMore: false,
+} as const;
 
 function nameOf({ userId, id }: Pick<Session, 'id' | 'userId'>): string {
   return JSON.stringify([userId, id]);

@@ -44,7 +44,7 @@ import { Deadline } from '../call/deadline.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import { runAfter } from '../call/time_limit.js';
 import { Handles } from '../handle/handle.js';
-import type { ServiceParts, SessionServiceOptions } from './service_options.js';
+import type { Epochs, ServiceParts, SessionServiceOptions } from './service_options.js';
 import { EventPages } from '../read/event_pages.js';
 import { SessionLists } from '../read/session_lists.js';
 import { type ReaderParts, SessionReader } from '../read/session_reader.js';
@@ -84,6 +84,11 @@ export class ServiceCore {
   #closing: Promise<void> | undefined;
   /** Whether no call may reach the storage any more. */
   #isEnded = false;
+
+  /** Present for a cache. */
+  get epochs(): Epochs | undefined {
+    return this.#parts.epochs;
+  }
 
   constructor(parts: ServiceParts, options: SessionServiceOptions<object> = {}) {
     this.storage = parts.storage;

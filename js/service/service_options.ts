@@ -76,6 +76,14 @@ export interface BackendContext {
   readonly onConnectionLost: ((error: unknown) => void) | undefined;
 }
 
+/** The data of a cache between two erasures, as one tab knows them. */
+export interface Epochs {
+  /** Stands for the present data. */
+  readonly present: () => object;
+  /** Calls a function after each erasure, until the returned function is called. */
+  readonly onErased: (listener: () => void) => () => void;
+}
+
 /** The parts of a service besides its options. */
 export interface ServiceParts {
   readonly storage: StorageInfo;
@@ -92,6 +100,8 @@ export interface ServiceParts {
   readonly openBackend: (context: BackendContext) => Backend;
   /** Called when a call of the program begins. Returns the call's `epoch`. */
   readonly beginCall?: (() => object) | undefined;
+  /** Present for a cache. */
+  readonly epochs?: Epochs | undefined;
   /** Whether a call is done when it returns, once the wasm is loaded. */
   readonly isSynchronous?: boolean;
   /** Called when the service begins to close and waits for its calls. */

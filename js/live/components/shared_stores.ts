@@ -23,7 +23,7 @@ const UNUSED_MS = 120_000;
 const UNREAD_MS = 10_000;
 
 /** A store of any session or list. */
-type AnyStore = Pick<ReadingStore<never, object>, 'isUsed' | 'isRead'>;
+type AnyStore = Pick<ReadingStore<never, object>, 'isUsed' | 'isRead' | 'isActive' | 'isForgotten'>;
 
 /** The stores of one service, by name. */
 class SharedStores {
@@ -36,7 +36,9 @@ class SharedStores {
     const now = performance.now();
     if (now >= this.#nextSweep) this.#sweep(now);
     const known = this.#kept.get(name)?.store ?? this.#released.get(name)?.deref();
-    const store = known ?? make();
+    // One that is shown stays empty. Who asks later begins anew.
+    const isGone = known !== undefined && known.isForgotten && !known.isActive;
+    const store = known === undefined || isGone ? make() : known;
     this.#released.delete(name);
     this.#kept.set(name, { store, lastUse: now });
     return store as Store;

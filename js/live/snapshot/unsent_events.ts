@@ -61,6 +61,13 @@ export class UnsentEvents {
     this.#update();
   }
 
+  clear(): void {
+    this.#sends.clear();
+    this.#waiting = new Map();
+    this.#outbox = '';
+    this.#update();
+  }
+
   /** Notes the outcome of a send, unless the event is sent again already. */
   endSend(send: Send, outcome?: Send): void {
     const { id } = send.event;

@@ -68,7 +68,7 @@ describe('The types of the hooks for React', () => {
     {
       SessionProvider({ service: new InMemorySessionService(), appName, userId });
       const { session, store } = useSession({ sessionId: 's1' });
-      is<'loading' | 'ready' | 'missing' | 'deleted' | 'failed'>()(session.status);
+      is<'loading' | 'ready' | 'missing' | 'deleted' | 'failed' | 'forgotten'>()(session.status);
       void store.send(createEvent({ author: 'user' }));
       is<boolean>()(useSessions({ limit: 5 }).list.hasMore);
       const theme = useSessionState('user:theme', 'light');
