@@ -3,6 +3,7 @@
 import type { StateShape } from '../../../js/index.js';
 import { APP, type Handle, type Tab } from './device.js';
 import type { NewWrite, Write } from './journal.js';
+import { callHistory } from './history_calls.js';
 import type { Check, Play } from './play.js';
 import { eventOf, REFUSED } from './server.js';
 import type { Step } from './steps.js';
@@ -10,7 +11,7 @@ import type { Step } from './steps.js';
 /** Calls the service of a tab. @returns what to check at the end of the call */
 export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
   const { service, owner, device } = tab;
-  const { world, journal } = play;
+  const { world, journal, server } = play;
   const { s, n, keys = [], count = 0 } = step;
   const user = { appName: APP, userId: owner };
   const key = { ...user, sessionId: s };
@@ -32,7 +33,9 @@ export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
   const deltaOf = (value: string): StateShape => Object.fromEntries(keys.map((key) => [key, value])); // prettier-ignore
   /** The writes of a delta. */
   const writesOf = (delta: StateShape, session?: string, eventId?: string): NewWrite[] =>
-    Object.entries(delta).map(([key, value]) => {
+    Object.entries(delta).flatMap(([key, value]) => {
+      // A rewind and a repeated message bring earlier values back.
+      if (server.reference !== undefined) return [];
       const shared = key.startsWith('user:') ? `${key} of ${owner}` : key;
       const register = /^(user|app):/.test(key) ? shared : `${name} state ${key}`;
       return { register, value: String(value), session, eventId };
@@ -42,6 +45,8 @@ export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
     const problem = journal.checkOrder(name, events.map(({ id }) => id)); // prettier-ignore
     if (problem !== undefined) world.fail(`tab ${tab.number}: ${problem}`);
   };
+  // A step of a schedule whose fork is not there.
+  if (/^f/.test(s) && !(await play.hasSession(tab, s))) return undefined;
   switch (step.do) {
     case 'create':
     case 'open': {
@@ -81,6 +86,10 @@ export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
         const text = step.isRefused ? `${own} ${REFUSED}` : own;
         return eventOf(old ? old.id : `e${n}.${index}`, text, deltaOf(own));
       });
+      if (server.reference !== undefined) {
+        for (const event of events) event.invocationId = `i${n}`;
+        server.reference.expect(events);
+      }
       const writes = events.flatMap(({ id, content, actions }) => [
         textWrite(name, id, content!.parts![0]!.text!, !old),
         ...writesOf(actions.stateDelta, name, id),
@@ -131,7 +140,7 @@ export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
         const [, , step = 'none'] = basis?.split('.') ?? [];
         const delta = { [changed]: `${value}.${step}` };
         const [write] = writesOf(delta, session);
-        end = begin([{ ...write!, basis: { value: basis } }]);
+        end = begin(write === undefined ? [] : [{ ...write, basis: { value: basis } }]);
         return delta;
       };
       const delta = { [changed]: value };
@@ -143,17 +152,17 @@ export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
       await service.listSessions(user);
       return undefined;
     case 'sync':
-      await service.sync();
+      await tab.cache?.sync();
       return undefined;
     case 'forget':
       play.forget(tab);
-      await service.forget();
+      await tab.cache?.forget();
       return () => play.forget(tab);
     case 'settle':
       await settleRefusal(play, tab, step.how!, value);
       return undefined;
     default:
-      throw new Error(`${step.do} is not done here`);
+      return callHistory({ play, tab, step, key, name, value });
   }
 }
 
@@ -187,10 +196,12 @@ async function handleOf(
 /** Decides about the first thing that was refused. @returns whether there was one */
 export async function settleRefusal(
   { journal, world }: Play,
-  { service: { outbox }, device, owner, number }: Tab,
+  { cache, device, owner, number }: Tab,
   how: 'drop' | 'retry' | 'change',
   value: string,
 ): Promise<boolean> {
+  if (cache === undefined) return false;
+  const { outbox } = cache;
   const refused = (await outbox.list()).find(({ error }) => error !== undefined);
   if (refused === undefined) return false;
   const { key, events, error } = refused;

@@ -2,11 +2,15 @@
 
 import { CachedSessionService, type LocalStore, type LocalTransaction, MemoryLocalStore } from '../../../js/cache/index.js'; // prettier-ignore
 import { SessionError, type Session } from '../../../js/index.js';
+import type { StoredSessionService } from '../../../js/service/stored_session_service.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';
 import type { Fate } from './steps.js';
 import type { Actor, World } from './world.js';
 
 export const APP = 'shop';
+
+/** The beginning of each secret that a server hides. */
+export const SECRET = 'secret-';
 
 export class Device {
   clockOffset = 0;
@@ -59,6 +63,8 @@ export class Device {
       delete: (...place) => tab.survive().then(() => transaction.delete(...place)),
       put: async (...place) => {
         await tab.survive();
+        const text = JSON.stringify(place);
+        if (text.includes(SECRET)) this.world.fail(`a secret is stored on a device: ${text}`);
         if (this.quotaFaults === 0) return transaction.put(...place);
         this.quotaFaults -= 1;
         throw new SessionError('quota_exceeded', 'The local store is full.');
@@ -83,7 +89,9 @@ export class Tab implements Actor {
   /** The number of awaits of the local store until it crashes. */
   awaitsToCrash = Infinity;
   readonly handles: Handle[] = [];
-  service!: CachedSessionService;
+  service!: StoredSessionService;
+  /** The service. Absent if it is a client without a cache. */
+  cache: CachedSessionService | undefined;
   #remote!: RemoteSessionService;
   #onDeath!: (error: Error) => void;
   /** Rejects when the tab crashes. */
@@ -93,6 +101,7 @@ export class Tab implements Actor {
     readonly number: number,
     readonly device: Device,
     readonly owner: string,
+    readonly isCached = true,
   ) {
     this.death.catch(() => undefined);
   }
@@ -106,7 +115,9 @@ export class Tab implements Actor {
       getAccessToken: () => owner,
       retries: number % 2 === 0 ? 0 : 2,
     });
-    this.service = new CachedSessionService({
+    this.service = this.#remote;
+    if (!this.isCached) return;
+    this.service = this.cache = new CachedSessionService({
       remote: this.#remote,
       local: device.store,
       owner,
@@ -118,7 +129,7 @@ export class Tab implements Actor {
 
   /** Whether a write waits for the remote. */
   get isThrough(): boolean {
-    return this.number === 3;
+    return this.number === 3 || !this.isCached;
   }
 
   get clockOffset(): number {
@@ -128,6 +139,11 @@ export class Tab implements Actor {
   crash(): void {
     this.isDead = true;
     this.#onDeath(new Error('the tab has crashed'));
+  }
+
+  /** Sends or receives. A client without a cache crashes there. */
+  exchange(): void {
+    if (!this.isCached && (this.awaitsToCrash -= 1) <= 0) this.crash();
   }
 
   /** An await of the local store, which never ends in a tab that crashes. */

@@ -61,8 +61,7 @@ export class Journal {
     return (this.#time += 1);
   }
 
-  begin(device: number, owner: string, writes: readonly NewWrite[]): Write[] {
-    const began = this.now();
+  begin(device: number, owner: string, writes: readonly NewWrite[], began = this.now()): Write[] {
     const common = { device, owner, began, ended: Infinity, isGivenUp: false, isForgotten: false };
     const begun = writes.map((write) => ({ ...write, ...common }));
     this.writes.push(...begun);

@@ -58,12 +58,19 @@ export class Network {
     const body = (init.body ?? '') as string;
     const line = `tab ${tab.number} ${method} ${url.slice('http://server.test'.length)}`;
     this.#requireOwn(tab, `${line} ${body}`);
-    const { fate, ms = 0, ...made } = (device.isOffline ? undefined : device.fates.shift()) ?? {};
+    tab.exchange();
+    const {
+      fate,
+      ms = 0,
+      place = 0.5,
+      ...made
+    } = (device.isOffline ? undefined : device.fates.shift()) ?? {};
     this.#world.note(`${line} ${body.slice(0, 400)}${fate ? ` -> ${fate} ${ms}` : ''}`);
     const lose = (after: number): void =>
       this.#world.at(after, tab, () => reject(new TypeError('fetch failed')));
     const answer = (response: Response, after = WAY_MS): void =>
       this.#world.at(after, tab, () => {
+        tab.exchange();
         if (device.isOffline) return reject(new TypeError('fetch failed'));
         const { status } = response;
         if (status >= 300) this.#world.note(`  ${line} gets ${status}`);
@@ -75,8 +82,13 @@ export class Network {
     if (fate === 'status') return answer(madeUp(made.status!, made.isHandler!));
     const sent = fate === 'body cut' ? body.slice(0, body.length / 2) : body;
     const handle = (): Promise<Response> => {
-      const request = new Request(url, { method, headers: init.headers!, body: sent || null });
-      const handled = this.#turn.then(() => this.#server.handle(request, sent));
+      const given = { method, headers: init.headers!, body: sent || null };
+      const request = new Request(url, given);
+      const cut = (): Request =>
+        new Request(url, { ...given, body: brokenAt(body, place), duplex: 'half' } as RequestInit);
+      const handled = this.#turn.then(() =>
+        this.#server.handle(fate === 'request cut' && body !== '' ? cut() : request, sent),
+      );
       this.#turn = handled.catch(() => undefined);
       return handled;
     };
@@ -86,10 +98,12 @@ export class Network {
       if (headers.get('content-type')?.startsWith('text/event-stream')) {
         return answer(this.#feedTo(tab, response, init.signal!));
       }
-      if (fate === 'answer lost') return lose(ms);
-      if (fate !== 'answer cut') return answer(response, fate === 'late answer' ? ms : WAY_MS);
+      if (fate === 'answer lost' || fate === 'request cut') return lose(ms);
+      if (!fate?.startsWith('answer'))
+        return answer(response, fate === 'late answer' ? ms : WAY_MS);
       const whole = await response.text();
-      answer(new Response(whole.slice(0, whole.length / 2), { status, headers }));
+      const part = fate === 'answer broken' ? brokenAt(whole, place) : partOf(whole, place);
+      answer(new Response(part, { status, headers }));
     };
     const start = (run: () => Promise<unknown>, after: number): void => {
       this.underWay += 1;
@@ -136,6 +150,23 @@ export class Network {
       this.#world.fail(`${owner} on device ${device.number} posts ${value}: ${text}`);
     }
   }
+}
+
+function partOf(text: string, place: number): Uint8Array<ArrayBuffer> {
+  const bytes = new TextEncoder().encode(text);
+  return bytes.slice(0, Math.floor(bytes.length * place));
+}
+
+/** A body whose connection breaks. */
+function brokenAt(text: string, place: number): ReadableStream<Uint8Array> {
+  const parts = [partOf(text, place)].filter(({ length }) => length > 0);
+  return new ReadableStream({
+    pull: (controller) => {
+      const part = parts.shift();
+      if (part === undefined) controller.error(new TypeError('terminated'));
+      else controller.enqueue(part);
+    },
+  });
 }
 
 /** An answer that does not come from the handler, or that its authorization gives. */

@@ -2,7 +2,7 @@
 
 import { inspect } from 'node:util';
 import { isSessionError, type Session } from '../../../js/index.js';
-import { Device, type Handle, Tab } from './device.js';
+import { APP, Device, type Handle, Tab } from './device.js';
 import { Journal } from './journal.js';
 import { Network } from './network.js';
 import { OWNERS, Server } from './server.js';
@@ -22,6 +22,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'open and append': [...OUTAGES, 'not_found'],
   create: [...OUTAGES, 'already_exists'],
   describe: [...OUTAGES, 'not_found'],
+  'undo rewind': [...OUTAGES, 'stale_session'],
   page: [...OUTAGES, 'not_found'],
   'session state': [...OUTAGES, 'not_found'],
   settle: ['not_found', 'stale_session'],
@@ -58,8 +59,9 @@ export class Play {
     const { world, journal } = this;
     this.#script = script;
     this.devices = [0, 1].map((number) => new Device(number, world, script.isBounded));
+    const { isSqlite, histories } = script;
     journal.refusesAny = script.steps.some(refusesAny);
-    this.server = new Server(script.isSqlite, journal);
+    this.server = new Server(isSqlite, histories !== undefined, world, journal);
     this.network = new Network(world, this.server, (tab) => {
       this.forget(tab);
       world.at(FORGET_MS, tab, () => this.forget(tab));
@@ -114,11 +116,23 @@ export class Play {
     const known = this.tabs.get(number);
     if (known?.isDead === false) return known;
     const device = this.devices[(number >> 1) % 2]!;
-    const tab = new Tab(number, device, owner ?? known?.owner ?? OWNERS[0]);
+    const tab = new Tab(
+      number,
+      device,
+      owner ?? known?.owner ?? OWNERS[0],
+      this.#script.histories !== 'http',
+    );
     device.owners.add(tab.owner);
     this.tabs.set(number, tab);
     await this.world.act(tab, () => tab.open(this.network.fetchOf(tab), 'cache-first'));
     return tab;
+  }
+
+  /** Whether a tab may write to a session without creating it. */
+  async hasSession({ owner, handles }: Tab, sessionId: string): Promise<boolean> {
+    if (handles.some(({ name }) => name === `${owner}/${sessionId}`)) return true;
+    const key = { appName: APP, userId: owner, sessionId };
+    return (await this.server.service.getSession(key)) !== undefined;
   }
 
   /** The local data of the tab's owner are erased. */
@@ -186,10 +200,18 @@ export class Play {
       case 'restart':
         await world.act(OUTSIDE, () => server.restart());
         break;
+      case 'agent runs':
+        server.runningUntil.set(step.s, world.now + step.ms!);
+        break;
       case 'agent appends':
+      case 'agent answers':
       case 'agent deletes': {
-        const run = (): Promise<void> =>
-          step.do === 'agent deletes' ? server.delete(step.s) : server.append(step.s, step.n);
+        const run = (): Promise<void> => {
+          if (step.do === 'agent deletes') return server.delete(step.s);
+          return step.do === 'agent appends'
+            ? server.append(step.s, step.n)
+            : server.answer(step.s, step.n, step.keys!);
+        };
         await world.act(OUTSIDE, () => {
           run().catch((error: unknown) => world.fail(inspect(error)));
         });

@@ -2,10 +2,13 @@
 //
 //   SEED=7 npm test -- tests/simulation/cache/cache.test.ts       one seed, with its history
 //   SCRIPT='{…}' npm test -- tests/simulation/cache/cache.test.ts    the script that a failure prints
+//
+// The schedules that change histories have files of their own: http_histories.test.ts and cache_histories.test.ts.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { call } from './calls.js';
+import { historyScriptOf } from './history_steps.js';
 import { Play } from './play.js';
 import { settle } from './settle.js';
 import { type Script, scriptOf } from './steps.js';
@@ -19,10 +22,37 @@ const { SEED, SCRIPT } = process.env;
  * @param first the first seed
  * @param others further seeds
  */
-export async function checkCaches(
+export function checkCaches(
   seeds: number,
   first = 0,
   others: readonly number[] = [],
+): Promise<void> {
+  return checkSeeds(
+    'caches over one server lose and double nothing',
+    scriptOf,
+    seeds,
+    first,
+    others,
+  );
+}
+
+/** Like {@link checkCaches}, with steps that change histories, over a server that hides credentials. */
+export function checkHistories(
+  histories: 'http' | 'cache',
+  seeds: number,
+  first = 0,
+  others: readonly number[] = [],
+): Promise<void> {
+  const title = `histories over ${histories} are those over memory, and show no secret,`;
+  return checkSeeds(title, historyScriptOf(histories), seeds, first, others);
+}
+
+async function checkSeeds(
+  title: string,
+  scriptOf: (seed: number) => Script,
+  seeds: number,
+  first: number,
+  others: readonly number[],
 ): Promise<void> {
   // A program whose promises never settle ends before a test is there, and must not pass.
   process.exitCode = 1;
@@ -39,14 +69,14 @@ export async function checkCaches(
   let failure: string | undefined;
   const check = async (seed: number): Promise<void> => {
     const { problem } = await run(scriptOf(seed));
-    if (problem !== undefined) failure = await report(seed, problem);
+    if (problem !== undefined) failure = await report(seed, scriptOf(seed), problem);
   };
   for (const seed of others) if (failure === undefined) await check(seed);
   for (let seed = first; seed < first + seeds && failure === undefined; seed += 1) {
     await check(seed);
   }
   process.exitCode = 0;
-  it(`caches over one server lose and double nothing with ${seeds} seeds from ${first}`, () => {
+  it(`${title} with ${seeds} seeds from ${first}`, () => {
     assert.equal(failure, undefined, failure);
   });
 }
@@ -61,11 +91,11 @@ async function run(script: Script): Promise<World> {
 }
 
 /** Describes a failure by the shortest script that repeats it. */
-export async function report(seed: number, problem: string): Promise<string> {
+async function report(seed: number, whole: Script, problem: string): Promise<string> {
   const kind = kindOf(problem);
   const fails = async (script: Script): Promise<boolean> =>
     kindOf((await run(script)).problem ?? '') === kind;
-  let best = scriptOf(seed);
+  let best = whole;
   for (const simpler of [{ isSqlite: false }, { isBounded: false }]) {
     if (await fails({ ...best, ...simpler })) best = { ...best, ...simpler };
   }

@@ -1,12 +1,17 @@
 // The server of a schedule: the real handler over memory or SQLite, and an agent of its own.
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
+import type { RewindWrite } from '../../../js/storage/history_verbs.js';
 import { createEvent, type Event, InMemorySessionService, type Session, type StateShape } from '../../../js/index.js'; // prettier-ignore
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
+import { RemoteSessionService } from '../../../js/remote/index.js';
+import type { StoredSessionService } from '../../../js/service/stored_session_service.js';
 import { sessionHandler, type SessionHandler } from '../../../js/server/index.js';
 import { canonical } from '../model/canonical.js';
-import { APP } from './device.js';
+import { APP, SECRET } from './device.js';
 import { type Journal, SERVER } from './journal.js';
+import { INITIAL, Reference } from './reference.js';
+import type { World } from './world.js';
 
 export const OWNERS = ['ada', 'bob'] as const;
 export const SESSIONS = ['s', 't'] as const;
@@ -18,11 +23,20 @@ type Service = InMemorySessionService | DatabaseSessionService;
 
 export class Server {
   readonly service: Service;
+  /** The same histories over memory, if the schedule changes histories. */
+  readonly reference: Reference | undefined;
+  /** Until when an agent runs in a session. */
+  readonly runningUntil = new Map<string, number>();
+  readonly #readers: RemoteSessionService[] = [];
+  readonly #world: World;
   readonly #journal: Journal;
   #handler: SessionHandler;
 
-  constructor(isSqlite: boolean, journal: Journal) {
-    const options = { clock: () => Date.now() };
+  constructor(isSqlite: boolean, hasHistories: boolean, world: World, journal: Journal) {
+    const clock = (): number => Date.now();
+    const options = { clock, autoTitle: hasHistories };
+    this.reference = hasHistories ? new Reference(clock) : undefined;
+    this.#world = world;
     this.service = isSqlite
       ? new DatabaseSessionService('sqlite::memory:', options)
       : new InMemorySessionService(options);
@@ -33,6 +47,9 @@ export class Server {
   async open(): Promise<void> {
     // A database is opened in real time.
     await this.service.getAppState({ appName: APP });
+    if (this.reference === undefined) return;
+    const key = { appName: APP, userId: OWNERS[0], sessionId: SESSIONS[0] };
+    await this.service.createSession({ ...key, state: INITIAL });
   }
 
   #newHandler(): SessionHandler {
@@ -42,8 +59,10 @@ export class Server {
         // Without a user only the state of the app is open.
         const isOpen = action === 'getAppState' || action === 'updateState';
         if (owner !== userId && (userId !== undefined || !isOpen)) return false;
-        return { mayWriteAgentEvents: true, mayWriteUserState: true, mayWriteAppState: true };
+        const rights = { mayWriteUserState: true, mayWriteAppState: true };
+        return { ...rights, mayWriteAgentEvents: this.reference === undefined };
       },
+      isRunning: ({ sessionId }) => (this.runningUntil.get(sessionId) ?? 0) > this.#world.now,
     });
   }
 
@@ -53,9 +72,43 @@ export class Server {
       const headers = { [PROTOCOL_HEADER]: PROTOCOL_VERSION, 'content-type': 'application/json' };
       return new Response('{"detail":"refused by its content"}', { status: 403, headers });
     }
+    if (request.method === 'POST' && request.url.endsWith('/rewind')) {
+      this.reference?.expectRewind(JSON.parse(body) as RewindWrite);
+    }
     const response = await this.#handler(request);
+    await this.#requireNoSecrets(response);
     if (request.method !== 'GET') await this.#observe(/users\/(\w+)/.exec(request.url)?.[1]);
     return response;
+  }
+
+  /** A body is read from a copy, so that a feed goes on. */
+  async #requireNoSecrets(response: Response): Promise<void> {
+    if (this.reference === undefined) return;
+    const isFeed = response.headers.get('content-type')?.startsWith('text/event-stream');
+    const text = isFeed === true ? '' : await response.clone().text();
+    if (text.includes(SECRET)) this.#world.fail(`an answer has a secret: ${text}`);
+  }
+
+  /** What a user reads who has no cache and a network without faults. */
+  reader(userId: string): StoredSessionService {
+    if (this.reference === undefined) return this.service;
+    const reader = new RemoteSessionService({
+      url: 'http://server.test',
+      getAccessToken: () => userId,
+      fetch: (input, init) => this.#handler(new Request(input, init)),
+    });
+    this.#readers.push(reader);
+    return reader;
+  }
+
+  /** Compares all histories with those over memory. @returns what is wrong */
+  async compareHistories(): Promise<string | undefined> {
+    return this.reference?.compare(this.service, OWNERS[0], this.sessions);
+  }
+
+  /** The sessions that there may be. */
+  get sessions(): string[] {
+    return [...SESSIONS, ...(this.reference?.forks.keys() ?? [])];
   }
 
   /** Stops the handler, with its feeds, and starts another one. */
@@ -75,7 +128,9 @@ export class Server {
     if (userId === undefined) return;
     const user = { appName: APP, userId };
     accept(await this.service.getUserState(user), (key) => `user:${key} of ${userId}`);
-    for (const sessionId of SESSIONS) {
+    const problem = await this.reference?.follow(this.service, userId, this.sessions);
+    if (problem !== undefined) this.#world.fail(problem);
+    for (const sessionId of this.sessions) {
       const session = await this.service.getSession({ ...user, sessionId });
       if (session === undefined) continue;
       const name = `${userId}/${sessionId}`;
@@ -103,6 +158,43 @@ export class Server {
     await this.#observe(userId);
   }
 
+  /** An agent appends what it has: a text, a state or a call, with credentials. */
+  async answer(sessionId: string, n: number, keys: readonly string[]): Promise<void> {
+    const userId = OWNERS[0];
+    const key = { appName: APP, userId, sessionId };
+    const session = await this.service.getSession({ ...key, config: { view: 'transcript' } });
+    if (session === undefined) return;
+    const credential = { authType: 'http', accessToken: `${SECRET}${n}`, name: `of ${n}` };
+    const value = `dS.srv.${n}`;
+    const stateDelta: StateShape = Object.fromEntries(keys.map((key) => [key, value]));
+    const event = eventOf(`e${n}`, value, stateDelta, 'agent');
+    event.invocationId = session.events.at(-1)?.invocationId ?? `i${n}`;
+    if (n % 3 === 0) stateDelta.credential = credential;
+    if (n % 3 === 1) {
+      const name = n % 2 === 0 ? 'adk_request_credential' : 'adk_request_confirmation';
+      const args = { authConfig: { exchangedAuthCredential: credential } };
+      event.content!.parts!.push({ functionCall: { id: `c${n}`, name, args } });
+      event.longRunningToolIds = [`c${n}`];
+    }
+    if (n % 3 === 2) {
+      const config = { rawAuthCredential: credential };
+      (event.actions as { requestedAuthConfigs: object }).requestedAuthConfigs = { c: config };
+    }
+    this.reference!.expect([event]);
+    const name = `${userId}/${sessionId}`;
+    const write = {
+      register: `${name} e${n}`,
+      value,
+      session: name,
+      eventId: `e${n}`,
+      isNew: true,
+    };
+    const begun = this.#journal.begin(SERVER, 'srv', [write]);
+    await this.service.appendEvent({ session, event });
+    this.#journal.end(begun);
+    await this.#observe(userId);
+  }
+
   async delete(sessionId: string): Promise<void> {
     const userId = OWNERS[0];
     const deletion = this.#journal.beginDeletion(SERVER, `${userId}/${sessionId}`);
@@ -111,6 +203,7 @@ export class Server {
   }
 
   async close(): Promise<void> {
+    for (const reader of this.#readers) await reader.close();
     this.#handler.close();
     await this.service.close();
   }

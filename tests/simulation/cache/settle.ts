@@ -1,11 +1,11 @@
 // The end of a schedule: the network heals, all tabs sync, and both ends must be equal.
 
 import { isSessionError, type Session } from '../../../js/index.js';
-import { canonical } from '../model/canonical.js';
+import { canonical, difference } from '../model/canonical.js';
 import { settleRefusal } from './calls.js';
 import { APP, Tab } from './device.js';
 import type { Play } from './play.js';
-import { eventOf, OWNERS, SESSIONS, textOf } from './server.js';
+import { eventOf, OWNERS, textOf } from './server.js';
 
 /** The most milliseconds that a call may take. */
 const PATIENCE_MS = 600_000;
@@ -20,7 +20,7 @@ const FORGET_MS = 100;
 const MOST_PROBED = 3;
 
 export async function settle(play: Play): Promise<void> {
-  const { world, journal } = play;
+  const { world, journal, server } = play;
   heal(play);
   const isQuiet = (): boolean => play.pending.length === 0 && play.network.underWay === 0;
   const isQuietInTime = await world.until(isQuiet, PATIENCE_MS);
@@ -33,27 +33,35 @@ export async function settle(play: Play): Promise<void> {
   const lasts = [...new Map(tabs.map((tab) => [nameOf(tab), tab])).values()];
   for (const tab of lasts) {
     // A tab follows what it reads.
-    if (play.isCalm) await call(play, tab, 'a read', () => read(tab.service, tab.owner));
-    do await call(play, tab, 'a sync', () => afterFaults(() => tab.service.sync()));
+    if (play.isCalm)
+      await call(play, tab, 'a read', () => read(tab.service, tab.owner, server.sessions));
+    do await call(play, tab, 'a sync', () => afterFaults(async () => tab.cache?.sync()));
     while (await call(play, tab, 'a drop', () => settleRefusal(play, tab, 'drop', '')));
   }
   await receive(play, lasts);
   for (const tab of lasts) {
-    const [entry] = await call(play, tab, 'a list', () => tab.service.outbox.list());
+    const [entry] = await call(
+      play,
+      tab,
+      'a list',
+      async () => (await tab.cache?.outbox.list()) ?? [],
+    );
     if (entry !== undefined) world.fail(`tab ${tab.number} still has ${JSON.stringify(entry)}`);
     await compare(play, tab);
   }
-  const problem = journal.check() ?? (await lossAtServer(play));
+  const problem =
+    journal.check() ?? (await lossAtServer(play)) ?? (await server.compareHistories());
   if (problem !== undefined) world.fail(problem);
   if (world.problem !== undefined) return;
   await probeHandles(play, tabs);
-  const isSent = (): boolean => tabs.every(({ service }) => service.status.pending.length === 0);
+  const isSent = (): boolean =>
+    tabs.every(({ cache }) => (cache?.status.pending.length ?? 0) === 0);
   if (!(await world.until(isSent, PATIENCE_MS))) world.fail('the probes are never sent');
   await receive(play, lasts);
   for (const tab of tabs) await call(play, tab, 'a close', () => tab.close());
-  for (const { number, device, owner } of lasts) {
+  for (const { number, device, owner, isCached } of lasts) {
     // A reload without a network.
-    if (device.isBounded) continue;
+    if (device.isBounded || !isCached) continue;
     const reader = new Tab(number, device, owner);
     const request: typeof fetch = (input) => {
       world.fail(`a cache without a network asks for ${input as string}`);
@@ -66,7 +74,8 @@ export async function settle(play: Play): Promise<void> {
   }
 }
 
-function heal({ devices, tabs, world }: Play): void {
+function heal({ devices, tabs, world, server }: Play): void {
+  server.runningUntil.clear();
   for (const device of devices) {
     Object.assign(device, { isOffline: false, localMs: 0, quotaFaults: 0 });
     device.fates.length = 0;
@@ -108,7 +117,7 @@ async function call<T>({ world }: Play, tab: Tab, what: string, run: () => Promi
 /** Lets the tabs have what others have sent: by the feed alone, if it was never disturbed. */
 async function receive(play: Play, tabs: readonly Tab[]): Promise<void> {
   for (const tab of play.isCalm ? [] : tabs) {
-    await call(play, tab, 'a sync', () => afterFaults(() => tab.service.sync()));
+    await call(play, tab, 'a sync', () => afterFaults(async () => tab.cache?.sync()));
   }
   // A sync does not wait for a first list, which brings sessions that are not here.
   await play.world.pass(FEED_MS);
@@ -130,12 +139,14 @@ async function afterFaults<T>(run: () => Promise<T>): Promise<T> {
 
 /** Compares the sessions and states of a tab with the server. */
 async function compare(play: Play, tab: Tab): Promise<void> {
-  const expected = await read(play.server.service, tab.owner);
+  const { server } = play;
+  const ids = server.sessions;
+  const expected = await read(server.reader(tab.owner), tab.owner, ids);
   // What was forgotten is fetched.
   const actual = await call(play, tab, 'a read', () =>
-    afterFaults(() => read(tab.service, tab.owner)),
+    afterFaults(() => read(tab.service, tab.owner, ids)),
   );
-  for (const [index, name] of [...SESSIONS, 'user state', 'app state'].entries()) {
+  for (const [index, name] of [...ids, 'user state', 'app state'].entries()) {
     requireEqual(play, tab, name, actual[index], expected[index]);
   }
 }
@@ -144,10 +155,11 @@ async function compare(play: Play, tab: Tab): Promise<void> {
 function read(
   service: Pick<Tab['service'], 'getSession' | 'getUserState' | 'getAppState'>,
   userId: string,
+  sessionIds: readonly string[],
 ): Promise<(object | undefined)[]> {
   const user = { appName: APP, userId };
   return Promise.all([
-    ...SESSIONS.map((sessionId) => service.getSession({ ...user, sessionId })),
+    ...sessionIds.map((sessionId) => service.getSession({ ...user, sessionId })),
     service.getUserState(user),
     service.getAppState(user),
   ]);
@@ -155,7 +167,7 @@ function read(
 
 async function compareLists(play: Play, tab: Tab): Promise<void> {
   const user = { appName: APP, userId: tab.owner };
-  const { sessions: expected } = await play.server.service.listSessions(user);
+  const { sessions: expected } = await play.server.reader(tab.owner).listSessions(user);
   const { sessions } = await call(play, tab, 'a list', () => tab.service.listSessions(user));
   requireEqual(play, tab, 'list', sessions.map(textOf), expected.map(textOf));
 }
@@ -175,7 +187,7 @@ function requireEqual(
 /** @returns what the server's sessions lack */
 async function lossAtServer({ server, journal }: Play): Promise<string | undefined> {
   for (const userId of OWNERS) {
-    for (const sessionId of SESSIONS) {
+    for (const sessionId of server.sessions) {
       const session = await server.service.getSession({ appName: APP, userId, sessionId });
       const ids = session?.events.map(({ id }) => id) ?? [];
       const problem = journal.checkRead(`${userId}/${sessionId}`, ids);
@@ -195,6 +207,8 @@ async function probeHandles(play: Play, tabs: readonly Tab[]): Promise<void> {
   );
   for (const [index, { tab, name, session }] of handles.entries()) {
     const event = eventOf(`probe${index}`, `d${tab.device.number}.${tab.owner}.1${index}`);
+    event.invocationId = `probe${index}`;
+    play.server.reference?.expect([event]);
     const key = { appName: APP, userId: tab.owner, sessionId: session.id };
     const read = await call(play, tab, 'an append', async () => {
       try {
@@ -214,7 +228,10 @@ async function probeHandles(play: Play, tabs: readonly Tab[]): Promise<void> {
         if (isGone || (await tab.service.getSession(key)) === undefined) return undefined;
         throw error;
       }
-      return tab.service.getSession({ ...key, config: { reads: 'cache-only' } });
+      const { cache, service } = tab;
+      return cache
+        ? cache.getSession({ ...key, config: { reads: 'cache-only' } })
+        : service.getSession(key);
     });
     if (read === undefined) continue;
     const expected = handleText(play, name, read, read);
@@ -239,12 +256,4 @@ function handleText({ journal }: Play, name: string, session: Session, read: Ses
     read.events.some(({ actions }) => actions.stateDelta[key] === read.state[key]);
   const keys = Object.keys(read.state).filter(isTold);
   return canonical([events, keys.map((key) => [key, session.state[key]])]);
-}
-
-/** Two texts from where they differ. */
-function difference(actual: string, expected: string): string {
-  let from = 0;
-  while (actual[from] === expected[from]) from += 1;
-  from = Math.max(0, from - 60);
-  return `as\n… ${actual.slice(from)}\nand not\n… ${expected.slice(from)}`;
 }

@@ -4,6 +4,8 @@
 import { Random } from '../run/random.js';
 
 export interface Script {
+  /** Present: its steps change histories, over a server that hides credentials. `'http'`: its tabs have no cache. */
+  readonly histories?: 'http' | 'cache';
   readonly isSqlite: boolean;
   /** Whether a device keeps one copy at most. */
   readonly isBounded: boolean;
@@ -12,12 +14,18 @@ export interface Script {
 
 export type Kind = keyof typeof KINDS;
 
+/** Steps that only schedules of histories have. */
+export type HistoryKind =
+  | ('rewind' | 'undo rewind' | 'switch branch' | 'edit turn' | 'regenerate' | 'fork')
+  /** The user answers a call; the server's agent appends an event, with credentials; a run of it begins. */
+  | ('answer' | 'agent answers' | 'agent runs');
+
 export interface Step extends Details {
   /** Makes the values that the step writes unique. */
   readonly n: number;
   /** Milliseconds until the next step. */
   readonly wait: number;
-  readonly do: Kind;
+  readonly do: Kind | HistoryKind;
   /** Two tabs share a device. */
   readonly tab: number;
   readonly s: string;
@@ -31,7 +39,9 @@ interface Details {
   readonly isComputed?: boolean;
   readonly how?: 'drop' | 'retry' | 'change';
   readonly ms?: number;
-  readonly fate?: (typeof FATES)[number];
+  readonly fate?: (typeof FATES)[number] | 'request cut' | 'answer broken';
+  /** Where a request or an answer is cut: from 0, its beginning, to 1. */
+  readonly place?: number;
   /** An answer in place of the handler's. */
   readonly status?: number;
   /** Whether that has the header of the handler. */
@@ -39,7 +49,7 @@ interface Details {
 }
 
 /** What becomes of a request. */
-export type Fate = Pick<Step, 'fate' | 'ms' | 'status' | 'isHandler'>;
+export type Fate = Pick<Step, 'fate' | 'place' | 'ms' | 'status' | 'isHandler'>;
 
 const FATES = [
   /** It arrives later, so that others overtake it, or its sender has given up. */
@@ -155,7 +165,7 @@ const KINDS = {
 } satisfies Readonly<Record<string, readonly [weight: number, choose: Choose]>>;
 
 /** What may end a feed, or hold it up until another tab leads. */
-export const DISTURBING: readonly Kind[] = [
+export const DISTURBING: readonly Step['do'][] = [
   ...(['request', 'order to forget', 'offline', 'cut feeds', 'restart'] as const),
   ...(['freeze', 'crash', 'wipe', 'clock', 'quota'] as const),
 ];

@@ -31,3 +31,11 @@ export function canonicalEvent(event: object): string {
   }
   return text;
 }
+
+/** Two texts from where they differ. */
+export function difference(actual: string, expected: string): string {
+  let from = 0;
+  while (actual[from] === expected[from]) from += 1;
+  from = Math.max(0, from - 60);
+  return `as\n… ${actual.slice(from)}\nand not\n… ${expected.slice(from)}`;
+}
