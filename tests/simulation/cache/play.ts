@@ -23,6 +23,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   create: [...OUTAGES, 'already_exists'],
   describe: [...OUTAGES, 'not_found'],
   'undo rewind': [...OUTAGES, 'stale_session'],
+  // A turn may have no message of a user.
+  'edit turn': [...OUTAGES, 'invalid_argument'],
+  regenerate: [...OUTAGES, 'invalid_argument'],
   page: [...OUTAGES, 'not_found'],
   'session state': [...OUTAGES, 'not_found'],
   settle: ['not_found', 'stale_session'],
