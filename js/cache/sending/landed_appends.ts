@@ -63,7 +63,8 @@ export async function landAppends(
     !isTold ||
     copy.revision < sentOver.revision ||
     missed.length >= MOST_CHANGED - 1 ||
-    sent.some(({ event }) => isRewind(event!)) ||
+    // A rewind changes the title too, and its own operation may still lie over the copy.
+    [...missed, ...sent.map(({ event }) => event!)].some(isRewind) ||
     copy.isStale
   ) {
     const landed = arrived.map((operation) => ({ ...operation, landed: revision }));
@@ -124,7 +125,7 @@ export async function landAppends(
 }
 
 /** Returns whether an event is a rewind: its delta does not give the state. */
-function isRewind({ text }: OperationEvent): boolean {
+function isRewind({ text }: { readonly text: string }): boolean {
   const event = text.includes('rewindBeforeInvocationId') ? parseEventText(text) : undefined;
   return event !== undefined && rewindTargetOf(event) !== undefined;
 }

@@ -60,6 +60,22 @@ const stateOf = async (service: Pick<CachedSessionService, 'getSession'>) =>
 const place = { before: { invocationId: 'i2' } };
 
 describe('A rewind through a cache', () => {
+  it('does not hide what is appended after it, if the fetch that follows it fails', async () => {
+    const { server, cache } = await openTurns('i1', 'i2');
+    const session = await cache.getSession(KEY);
+    server.intercept = ({ method }) =>
+      method === 'GET' ? Promise.reject(new TypeError('fetch failed')) : Promise.resolve(undefined);
+    await rewind(cache, { ...KEY, ...place });
+    await until(async () => (await server.service.getSession(KEY))?.events.length === 5);
+    await cache.appendEvent({ session: session!, event: said('user', 'i3', { turn: 3 }) });
+    await until(async () => (await server.service.getSession(KEY))?.events.length === 6);
+    server.intercept = undefined;
+    await cache.sync();
+    assert.deepEqual(await stateOf(cache), await stateOf(server.service));
+    assert.deepEqual(await cache.getSession(KEY), await server.client().getSession(KEY));
+    await cache.close();
+  });
+
   it('is shown at once, and computed by the server', async () => {
     const { server, cache } = await openTurns('i1', 'i2');
     server.isOffline = true;
