@@ -31,6 +31,8 @@ export class Device {
     readonly number: number,
     readonly world: World,
     readonly isBounded: boolean,
+    /** Whether its services give titles, as the server does. */
+    readonly hasTitles: boolean,
   ) {
     this.isLossy = isBounded;
     this.wipe();
@@ -114,6 +116,7 @@ export class Tab implements Actor {
       fetch,
       getAccessToken: () => owner,
       retries: number % 2 === 0 ? 0 : 2,
+      autoTitle: device.hasTitles,
     });
     this.service = this.#remote;
     if (!this.isCached) return;
@@ -122,6 +125,7 @@ export class Tab implements Actor {
       local: device.store,
       owner,
       reads,
+      autoTitle: device.hasTitles,
       write: this.isThrough ? 'through' : 'local',
       ...(device.isBounded && { maxSessions: 1 }),
     });

@@ -87,7 +87,8 @@ export class Journal {
   /** Whether the server may refuse for good what was written: an edit or a text of its own, or any write by an answer. */
   explainsRefusal(session: string, eventId: string | undefined, code: string): boolean {
     if (this.refusesAny) return true;
-    if (code === 'not_found') return this.hasDeletion(session);
+    // The place of a rewind may be an event that was dropped.
+    if (code === 'not_found') return this.hasDeletion(session) || this.droppedEvents.size > 0;
     return this.writes.some(
       (write) =>
         write.session === session && write.eventId === eventId && write.mayBeRefused === true,

@@ -61,8 +61,9 @@ export class Play {
   private constructor(script: Script, call: Call) {
     const { world, journal } = this;
     this.#script = script;
-    this.devices = [0, 1].map((number) => new Device(number, world, script.isBounded));
-    const { isSqlite, histories } = script;
+    const { isSqlite, isBounded, histories } = script;
+    const hasTitles = histories !== undefined;
+    this.devices = [0, 1].map((number) => new Device(number, world, isBounded, hasTitles));
     journal.refusesAny = script.steps.some(refusesAny);
     this.server = new Server(isSqlite, histories !== undefined, world, journal);
     this.network = new Network(world, this.server, (tab) => {

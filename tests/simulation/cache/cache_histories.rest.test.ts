@@ -1,8 +1,0 @@
-// Seeds that rotate:
-//
-//   SEEDS=100000 npm test -- tests/simulation/cache/cache_histories.rest.test.ts
-
-import { FIRST_SEED } from '../run/seeds.js';
-import { checkHistories } from './seeds.js';
-
-await checkHistories('cache', Number(process.env.SEEDS ?? 2500), FIRST_SEED);

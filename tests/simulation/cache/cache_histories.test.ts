@@ -1,3 +1,0 @@
-import { checkHistories } from './seeds.js';
-
-await checkHistories('cache', 200);
