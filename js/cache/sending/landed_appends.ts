@@ -9,7 +9,7 @@ import { MOST_CHANGED } from '../../wasm/protocol.js';
 import { makeDraft, putChanged, type RemoteEvent, storeDraft } from '../copies/copied_events.js';
 import { notifyAppended, sweep } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { type Copy, eventsOf, type OperationEvent } from '../records/records.js';
+import { type Copy, eventsOf } from '../records/records.js';
 import { applyValue, type JsonState } from '../view/json_state.js';
 import { deltaOf, sharedWrites, splitByScope } from '../view/shared_overlay.js';
 import { expectArrived, keepTick, landShared, type Operations, showReplaced } from './arrived.js';
