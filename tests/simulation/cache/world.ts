@@ -2,6 +2,7 @@
 // promise is ready, then the next timer is due. So a schedule always runs alike.
 
 import { createHash } from 'node:crypto';
+import { Tabs } from '../../../js/cache/tabs/tabs.js';
 import { Feed } from '../../../js/watch/feed.js';
 import { Watcher } from '../../../js/watch/watcher.js';
 import { Random } from '../run/random.js';
@@ -87,10 +88,10 @@ export class World {
     }
   }
 
-  /** Tabs in one process share a feed. Here a notice reaches another tab a moment later, as by a channel. */
+  /** Tabs in one process share a feed and a hub. Here what they tell reaches another tab a moment later, as by a channel. */
   #separateTabs(): void {
-    const actors = new WeakMap<Watcher, Actor>();
-    const [{ add }, { push }] = [Feed.prototype, Watcher.prototype];
+    const actors = new WeakMap<Watcher | Tabs, Actor>();
+    const [{ add }, { push }, { listen, receive }] = [Feed.prototype, Watcher.prototype, Tabs.prototype]; // prettier-ignore
     // eslint-disable-next-line @typescript-eslint/no-this-alias
     const world = this;
     this.#replace(Feed.prototype, {
@@ -101,11 +102,24 @@ export class World {
     });
     this.#replace(Watcher.prototype, {
       push(this: Watcher, notices: Parameters<typeof push>[0]) {
-        const actor = actors.get(this) ?? world.actor;
-        if (actor === world.actor) push.call(this, notices);
-        else if (!world.actor.isDead) world.at(1, actor, () => push.call(this, notices));
+        world.#tell(actors.get(this), () => push.call(this, notices));
       },
     });
+    this.#replace(Tabs.prototype, {
+      listen(this: Tabs, listeners: Parameters<typeof listen>[0]) {
+        actors.set(this, world.actor);
+        return listen.call(this, listeners);
+      },
+      receive(this: Tabs, message: Parameters<typeof receive>[0]) {
+        world.#tell(actors.get(this), () => receive.call(this, message));
+      },
+    });
+  }
+
+  /** Runs what the present actor tells another one, as that one. A crashed one tells and hears nothing. */
+  #tell(actor: Actor | undefined, run: () => void): void {
+    if (actor === undefined || actor === this.actor) run();
+    else if (!this.actor.isDead) this.at(1, actor, run);
   }
 
   /** Runs code as an actor, and what it awaits, until no promise is ready. */
