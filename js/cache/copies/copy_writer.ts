@@ -115,13 +115,15 @@ async function makeCopy(
   const operations = await transaction.operations(key);
   const creation = operations.find(({ kind }) => kind === 'create');
   const givenUp = await transaction.givenUp(key);
-  // Handles of a copy that was given up hold again.
-  const before = givenUp?.created === session.created ? givenUp.birth : undefined;
+  // Handles of a copy that was given up hold again if all events come: any of them may be one that they lack.
+  const isWholeAgain = givenUp?.created === session.created && !session.hasOlder;
+  const before = isWholeAgain ? givenUp.birth : undefined;
   const birth = creation?.birth ?? before ?? transaction.tick();
   if (givenUp !== undefined) await transaction.forgetGivenUp(key);
   const record: SessionRecord = { ...newRecord(birth, now), ...present, birth };
   const draft = makeDraft(key, record, copyOf(session), operations);
-  await putWindow(transaction, draft, session.events, creation === undefined);
+  const isNew = creation === undefined && before === undefined;
+  await putWindow(transaction, draft, session.events, isNew);
   if (creation !== undefined) draft.isChanged = true;
   draft.copy = { ...draft.copy, hasOlder: session.hasOlder };
   const next = await storeDraft(transaction, draft);
