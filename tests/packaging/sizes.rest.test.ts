@@ -56,22 +56,18 @@ const SIZES: readonly [
   kilobytes: number,
   measured: () => number | Promise<number>,
 ][] = [
-  ['the wasm', 113.4, () => gzipped(wasm())],
-  [
-    'a page bundled with esbuild',
-    168.1,
-    () => esbuildPage('size-esbuild', main('adk-session-wasm')),
-  ],
-  ['a page built with Vite, all chunks', 166.5, vitePage],
+  ['the wasm', 119.9, () => gzipped(wasm())],
+  ['a page bundled with esbuild', 179, () => esbuildPage('size-esbuild', main('adk-session-wasm'))],
+  ['a page built with Vite, all chunks', 177, vitePage],
   [
     'a page with the slim entry and the wasm',
-    165.6,
+    176.6,
     async () => (await esbuildPage('size-slim', main('adk-session-wasm/slim'))) + gzipped(wasm()),
   ],
-  ['the remote client', 7.9, () => sizeBeside('remote', '', REMOTE)],
-  ['live stores', 5.9, () => sizeBeside('live', '', LIVE)],
-  ['the hooks for React', 0.74, () => sizeBeside('react', LIVE, hooksOf('react'))],
-  ['the composables for Vue', 0.78, () => sizeBeside('vue', LIVE, hooksOf('vue'))],
+  ['the remote client', 8.6, () => sizeBeside('remote', '', REMOTE)],
+  ['live stores', 6.8, () => sizeBeside('live', '', LIVE)],
+  ['the hooks for React', 0.8, () => sizeBeside('react', LIVE, hooksOf('react'))],
+  ['the composables for Vue', 0.85, () => sizeBeside('vue', LIVE, hooksOf('vue'))],
   [
     'the adapters for assistant-ui',
     1.55,
@@ -84,12 +80,12 @@ const SIZES: readonly [
   ],
   [
     'the inspector',
-    30.7,
+    33.4,
     () => sizeBeside('inspector', LIVE, `import 'adk-session-wasm/inspector';`),
   ],
   [
     'the cache',
-    28.4,
+    35.7,
     () =>
       sizeBeside('cache', REMOTE, `export { CachedSessionService } from 'adk-session-wasm/cache';`),
   ],
