@@ -105,9 +105,9 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     tellFailure: (error) => tabs.post('failed', failureOf(error)),
   });
   const follow = ({ appName, userId }: CacheKey): void => {
-    if (!follower.follow({ appName, userId })) return;
-    tabs.post('reads', nameOf({ appName, userId }));
-    run(() => leadership.want()).catch(report);
+    if (follower.follow({ appName, userId })) tabs.post('reads', nameOf({ appName, userId }));
+    // The tab that told of these reads may have ended.
+    if (!leadership.isWanted) run(() => leadership.want()).catch(report);
   };
   const backend = new CacheBackend({
     ...shared,

@@ -41,6 +41,11 @@ export class Leadership {
     return this.#isLeader;
   }
 
+  /** Whether this tab leads, or will lead as soon as no other tab does. */
+  get isWanted(): boolean {
+    return this.#isWanted;
+  }
+
   /** Leads from now on, or as soon as no other tab does. Looks at once. */
   want(): Promise<void> {
     if (this.#isLeader) return Promise.resolve();

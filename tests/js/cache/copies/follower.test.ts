@@ -4,6 +4,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import type { CachedSessionService } from '../../../../js/cache/index.js';
+import { nameOf } from '../../../../js/cache/records/cache_key.js';
+import { openLocalStore } from '../../../../js/cache/tabs/open_local_store.js';
+import { Tabs } from '../../../../js/cache/tabs/tabs.js';
 import { liveSession, liveSessions } from '../../../../js/live/index.js';
 import { event, hasCode, idsOf, KEY, openCache, Server, until, USER } from '../fixture.js';
 
@@ -63,6 +66,20 @@ it('the leading tab alone reads the feed, and another one after it is closed', a
   await hasCopyOf(second, 'e1', 'e2');
   assert.equal(server.feedRequests, 2);
   await second.close();
+});
+
+it('a tab follows what it reads if a tab that has read it before has crashed', async () => {
+  const server = new Server();
+  const { cache, local } = openCache(server);
+  const crashed = new Tabs(openLocalStore(local, 'ada').hub);
+  crashed.post('reads', nameOf(USER));
+  await settle();
+  const theirs = await server.service.createSession(KEY);
+  await cache.getSession(KEY);
+  await until(() => server.feedRequests === 1);
+  await server.service.appendEvent({ session: theirs, event: event('e1') });
+  await hasCopyOf(cache, 'e1');
+  await cache.close();
 });
 
 it('a copy has what another device wrote within 3 seconds after the server is back', async (t) => {
