@@ -4,7 +4,7 @@ import { type EventCount, isEnough } from '../../model/values/event_count.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import { nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { type Copy, isWaiting, type SessionRecord } from '../records/records.js';
+import { type Copy, isWaiting, type Operation, type SessionRecord } from '../records/records.js';
 import { forEachOf, Turns } from '../records/turns.js';
 import { firstEventId, type FetchStart, takeOlder, takeSession } from './copy_writer.js';
 import type { Bounds } from './bounds.js';
@@ -106,12 +106,13 @@ export class Fetch {
       async (transaction) => {
         const record = await transaction.session(key);
         const view = await transaction.view(key);
+        // Another one may follow, after a deletion.
+        const first = (await transaction.operations(key)).find(({ kind }) => kind === 'create');
         return {
           record,
           start: startOf(transaction, record),
-          isDeleted:
-            view === undefined && record !== undefined && !(await hasCreation(transaction, key)),
-          isCreating: record?.copy === undefined && (await hasCreation(transaction, key, true)),
+          isDeleted: view === undefined && record !== undefined && first === undefined,
+          isCreating: record?.copy === undefined && first !== undefined && isToSend(first),
           firstId: record?.copy && (await firstEventId(transaction, key, record.copy)),
         };
       },
@@ -218,23 +219,13 @@ function isAsCopied(session: RemoteSession, copy: Copy): boolean {
 }
 
 /**
- * Whether a session was created here.
- *
- * @param isToSend whether only a creation counts that waits to be sent. One with events that was sent without an answer
- *   does not: others may have replaced its events meanwhile.
+ * Whether a creation waits to be sent. One with events that was sent without an answer does not: others may have replaced its
+ * events meanwhile.
  */
-async function hasCreation(
-  transaction: CacheTransaction,
-  key: CompositeSessionKey,
-  isToSend = false,
-): Promise<boolean> {
-  const operations = await transaction.operations(key);
-  return operations.some((operation) => {
-    const { kind, refusal, isThere, attempts, creation } = operation;
-    if (kind !== 'create' || !isToSend) return kind === 'create';
-    const mayBeThere = isThere === true || (attempts > 0 && creation!.events.length > 0);
-    return refusal === undefined && isWaiting(operation) && !mayBeThere;
-  });
+function isToSend(operation: Operation): boolean {
+  const { refusal, isThere, attempts, creation } = operation;
+  const mayBeThere = isThere === true || (attempts > 0 && creation!.events.length > 0);
+  return refusal === undefined && isWaiting(operation) && !mayBeThere;
 }
 
 function startOf(

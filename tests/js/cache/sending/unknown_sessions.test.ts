@@ -88,6 +88,25 @@ describe('A write to an unknown session', () => {
     await cache.close();
   });
 
+  it('creates it, although an earlier one that was deleted here meets the session of another device', async () => {
+    const server = new Server();
+    server.isOffline = true;
+    const { cache } = openCache(server);
+    await cache.createSession(KEY);
+    // The creation is sent before the deletion, because its answer is missing.
+    await assert.rejects(cache.sync(), hasCode('connection_lost'));
+    await cache.deleteSession(KEY);
+    const session = await cache.createSession(KEY);
+    await cache.appendEvent({ session, event: event('e1') });
+    await server.service.createSession({ ...KEY, events: [event('theirs')] });
+    server.isOffline = false;
+    await cache.sync();
+    assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e1']);
+    assert.deepEqual(idsOf(await cache.getSession(KEY)), ['e1']);
+    assert.deepEqual(cache.status.pending, []);
+    await cache.close();
+  });
+
   it('of a fetched list is stored alone', async () => {
     const server = new Server();
     await server.service.createSession({ ...KEY, state: { kept: 1 } });
