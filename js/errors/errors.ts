@@ -115,7 +115,9 @@ const FIELDS = [
 
 /** The optional members of a {@link SessionError}. */
 export type SessionErrorFields = {
-  readonly [Field in (typeof FIELDS)[number]]?: SessionError[Field] | undefined;
+  // Over `keyof`, because the members then keep their documentation.
+  readonly [Field in keyof Pick<SessionError, (typeof FIELDS)[number]>]?:
+    SessionError[Field] | undefined;
 } & {
   /** The underlying error. `toJSON` never prints it, because a driver's error may quote its URL. */
   readonly cause?: unknown;
