@@ -2,6 +2,7 @@
 import { ownerOf, type StateOwner } from '../../storage/scopes.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { rewindTargetOf } from '../../history/marks.js';
+import { firstTitleOf } from '../../model/event/auto_title.js';
 import { parseEventText } from '../../storage/stored_events.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import type { Appended } from '../../storage/backend.js';
@@ -65,6 +66,7 @@ export async function landAppends(
     missed.length >= MOST_CHANGED - 1 ||
     // A rewind changes the title too, and its own operation may still lie over the copy.
     [...missed, ...sent.map(({ event }) => event!)].some(isRewind) ||
+    isTitledByOther(copy, sent, missed) ||
     copy.isStale
   ) {
     const landed = arrived.map((operation) => ({ ...operation, landed: revision }));
@@ -122,6 +124,18 @@ export async function landAppends(
   );
   const overtaken = SHARED_SCOPES.filter((scope) => missedWrites[scope] !== undefined);
   return { isBehind: false, overtaken: overtaken.map((scope) => ownerOf(scope, key)) };
+}
+
+/** Returns whether a missed message may have given the title that the sent message would have given. */
+function isTitledByOther(
+  copy: Copy,
+  sent: Operations,
+  missed: readonly { readonly text: string }[],
+): boolean {
+  if (copy.title !== '' || sent.every(({ title }) => title === undefined)) return false;
+  const own = new Set(sent.map(({ event }) => event!.id));
+  const others = missed.filter(({ text }) => !own.has(parseEventText(text)?.id ?? ''));
+  return firstTitleOf(others) !== undefined;
 }
 
 /** Returns whether an event is a rewind: its delta does not give the state. */

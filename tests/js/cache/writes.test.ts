@@ -252,3 +252,23 @@ it('an event that is written again before its session is created on the remote s
   }
   await cache.close();
 });
+
+it('a first message that arrives after the first message of another device does not keep its title', async () => {
+  const server = new Server(new InMemorySessionService({ autoTitle: true }));
+  const other = await server.service.createSession(KEY);
+  const { cache } = openCache(server, { autoTitle: true });
+  const session = (await cache.getSession(KEY))!;
+  server.intercept = async ({ method }) => {
+    if (method === 'POST') {
+      server.intercept = undefined;
+      await server.service.appendEvent({ session: other, event: event('e1') });
+    }
+    return undefined;
+  };
+  await cache.appendEvent({ session, event: event('e2') });
+  await cache.sync();
+  const read = await cache.getSession({ ...KEY, config: { reads: 'cache-only' } });
+  await cache.close();
+  assert.deepEqual(idsOf(read), ['e1', 'e2']);
+  assert.equal(read?.title, 'e1');
+});
