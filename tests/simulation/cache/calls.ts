@@ -1,5 +1,6 @@
 // The calls of tabs, and what they write.
 
+import { rewindTargetOf } from '../../../js/history/marks.js';
 import type { StateShape } from '../../../js/index.js';
 import { APP, type Handle, type Tab } from './device.js';
 import type { NewWrite, Write } from './journal.js';
@@ -229,10 +230,15 @@ export async function settleRefusal(
     await outbox.change({ appName, userId: userId!, sessionId }, eventOf(id, value));
     journal.end(begun);
   } else {
+    await outbox.drop(key, error!.eventId);
+    if (events.some((event) => event.id === id && rewindTargetOf(event) !== undefined)) {
+      // Its message goes with it.
+      const rest = (await outbox.list(key)).flatMap(({ events }) => events.map(({ id }) => id));
+      ids.push(...events.map(({ id }) => id).filter((id) => !rest.includes(id)));
+    }
     giveUp();
     journal.dropped.add(`${device.number} ${session}`);
     for (const dropped of ids) if (dropped !== undefined) journal.droppedEvents.add(dropped);
-    await outbox.drop(key, error!.eventId);
     // Everything unsent is dropped, also what another tab has written since the list.
     if (error!.eventId === undefined) giveUp(true);
   }

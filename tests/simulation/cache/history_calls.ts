@@ -47,6 +47,7 @@ export async function callHistory(request: HistoryCall): Promise<Check> {
     }
     case 'undo rewind': {
       if (!raw.events.some((event) => rewindTargetOf(event) !== undefined)) return undefined;
+      request.play.journal.undone.add(request.name);
       return marked(request, undefined, () => undoRewind(service, key));
     }
     case 'switch branch': {

@@ -52,6 +52,8 @@ export class Journal {
   readonly dropped = new Set<string>();
   /** The ids of the events that were dropped, those of `updateState` too. */
   readonly droppedEvents = new Set<string>();
+  /** The sessions whose last rewind somebody undoes. Another rewind may come between. */
+  readonly undone = new Set<string>();
   /** The values of each register in the order in which the server has accepted them. */
   readonly #accepted = new Map<string, string[]>();
   #time = 0;
@@ -89,9 +91,19 @@ export class Journal {
     if (this.refusesAny) return true;
     // The place of a rewind may be an event that was dropped.
     if (code === 'not_found') return this.hasDeletion(session) || this.droppedEvents.size > 0;
+    // A call "through" rejects, and does not tell the id of its event.
+    if (code === 'stale_session' && this.undone.has(session)) return true;
     return this.writes.some(
       (write) =>
         write.session === session && write.eventId === eventId && write.mayBeRefused === true,
+    );
+  }
+
+  /** Whether a session may have shown an event that the server refuses. */
+  mayShowRefused(session: string): boolean {
+    return this.writes.some(
+      (write) =>
+        write.session === session && write.mayBeRefused === true && !this.#isAccepted(write),
     );
   }
 

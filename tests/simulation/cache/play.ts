@@ -254,13 +254,13 @@ export class Play {
       (error: unknown) => {
         if (!isPending()) return;
         this.world.note(`${label} rejects: ${String(error)}`);
-        if (this.#isAllowed(tab, opens ? 'open and append' : step.do, error)) return;
+        if (this.#isAllowed(tab, opens ? 'open and append' : step.do, error, name)) return;
         this.world.fail(`${label} rejects: ${inspect(error)}`);
       },
     );
   }
 
-  #isAllowed(tab: Tab, kind: string, error: unknown): boolean {
+  #isAllowed(tab: Tab, kind: string, error: unknown, name: string): boolean {
     if (!isSessionError(error)) return false;
     const { code } = error;
     if (code === 'quota_exceeded') return tab.device.isLossy;
@@ -269,6 +269,8 @@ export class Play {
     // The cursor of a page is of a session that is gone.
     const isGone = this.hasForgotten(tab) || tab.device.isLossy;
     if (kind === 'page' && code === 'invalid_argument') return isGone;
+    // The remote makes a fork, and lacks what it has refused.
+    if (kind === 'fork' && code === 'not_found') return this.journal.mayShowRefused(name);
     if (tab.isThrough && [...OUTAGES, ...REFUSALS].includes(code)) return true;
     return (ALLOWED[kind] ?? OUTAGES).includes(code);
   }

@@ -121,8 +121,22 @@ export class Reference {
     if (meant === undefined && author === 'user' && content === undefined) meant = event;
     if (meant === undefined) return `nobody has written the event ${id}, ${canonical(event)}`;
     const session = (await this.service.getSession(key))!;
-    await this.service.appendEvent({ session, event: structuredClone(meant) });
+    await this.service.appendEvent({ session, event: this.#withoutOvertaken(meant, event) });
     return undefined;
+  }
+
+  /** Leaves out values of shared keys that a later event has replaced: a cache does not send them after that event. */
+  #withoutOvertaken(meant: Event, { actions: { stateDelta: stored } }: Event): Event {
+    const taken = structuredClone(meant);
+    const all = [...this.#events.values()];
+    const later = all.slice(all.findIndex(({ id }) => id === meant.id) + 1);
+    const { stateDelta } = taken.actions;
+    for (const key of Object.keys(stateDelta)) {
+      if (!/^(user|app):/.test(key) || key in stored) continue;
+      const isOvertaken = later.some(({ actions }) => key in actions.stateDelta);
+      if (isOvertaken) Reflect.deleteProperty(stateDelta, key);
+    }
+    return taken;
   }
 }
 

@@ -1,0 +1,3 @@
+import { checkHistories } from './seeds.js';
+
+await checkHistories('cache', 120);
