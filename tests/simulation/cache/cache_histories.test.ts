@@ -1,3 +1,3 @@
 import { checkHistories } from './seeds.js';
 
-await checkHistories('cache', 120);
+await checkHistories('cache', 100);
