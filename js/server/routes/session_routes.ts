@@ -5,11 +5,10 @@ import type {
   Session,
   SessionChanges,
 } from '../../model/session.js';
-import type { NewEvent } from '../../model/event/event.js';
 import { HISTORY_VIEWS } from '../../model/values/history_view.js';
 import { eventsOfClient } from '../rights/client_append.js';
-import { withWholeDelta } from '../rights/whole_values.js';
-import { changeIn, eventsIn, initialStateIn, sharedStateFor } from './call_body.js';
+import { wholeDelta, withWholeDelta } from '../rights/whole_values.js';
+import { changeIn, eventsIn, initialStateIn, sharedStateFor, stateIn } from './call_body.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { COUNT, FLAG, LABELS, oneOf, TEXT, TEXTS, TIME, WHOLE } from './parameters.js';
 import { callOf, keyOf, type Route, type RouteCall, routeWithQuery } from './route.js';
@@ -222,6 +221,15 @@ async function createRequestIn(call: RouteCall) {
   const { sessionId, state, events, stateDelta, lastUpdateTime, ...checked } =
     body as Partial<ImportedSessionRequest>;
   const { title, labels, parent, sharedState, initialState } = checked;
+  // Python's clients send null for what is absent.
+  const hasEvents = events !== undefined && events !== null;
+  const given = {
+    stateDelta: stateIn(call, stateDelta, 'stateDelta'),
+    state: stateIn(call, state, 'state'),
+    events: hasEvents ? eventsOfClient(eventsIn(call), call.rights) : undefined,
+  };
+  const deltas = given.events?.map(({ actions }) => actions?.stateDelta) ?? [];
+  const shared = await sharedStateFor(call, [given.stateDelta, given.state, ...deltas]);
   return {
     appName,
     userId,
@@ -233,17 +241,9 @@ async function createRequestIn(call: RouteCall) {
     sharedState,
     initialState,
     lastUpdateTime: call.form.readTime(lastUpdateTime) as number | undefined,
-    stateDelta: await initialStateIn(call, stateDelta, 'stateDelta'),
-    state: await initialStateIn(call, state, 'state'),
-    // Python's clients send null for what is absent.
-    events: events === undefined || events === null ? undefined : await newEventsIn(call),
+    stateDelta: given.stateDelta && wholeDelta(given.stateDelta, shared),
+    state: given.state && wholeDelta(given.state, shared),
+    events: given.events?.map((event) => withWholeDelta(event, shared)),
     ...callOf(call),
   };
-}
-
-async function newEventsIn(call: RouteCall): Promise<NewEvent[]> {
-  const events = eventsOfClient(eventsIn(call), call.rights);
-  const deltas = events.map(({ actions }) => actions?.stateDelta);
-  const shared = await sharedStateFor(call, deltas);
-  return events.map((event) => withWholeDelta(event, shared));
 }
