@@ -67,7 +67,7 @@ export function openParts(options: TakenOptions) {
 
   const stopListening = tabs.listen({
     forget(client) {
-      // This tab may have found it out, and have begun anew.
+      // This tab may have found it out, and have begun again.
       if (epoch.data.client !== '' && epoch.data.client !== client) return;
       renew();
       epoch.rescan();

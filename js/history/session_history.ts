@@ -3,7 +3,7 @@ import { invalid } from '../errors/invalid.js';
 import { SessionError } from '../errors/errors.js';
 import { describeValue } from '../errors/describe.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
-import { EVENTS_PER_TASK as PAGE, pause } from '../call/pause.js';
+import { EVENTS_PER_TASK as PAGE, nextTask } from '../call/next_task.js';
 import { requireObject, requireText } from '../errors/option_values.js';
 import { requireKey } from '../model/values/ids.js';
 import type { Event } from '../model/event/event.js';
@@ -34,7 +34,7 @@ export async function readSession(
   });
   if (session === undefined) throw sessionNotFound(sessionId);
   if (inPages && session.events.length === PAGE) {
-    await pause();
+    await nextTask();
     session.events.unshift(...(await readOlder(service, session, signal)));
   }
   return session;
@@ -50,7 +50,7 @@ async function readOlder(
   const order = { order: 'desc', view: 'raw', limit: PAGE } as const;
   for await (const event of service.events({ appName, userId, sessionId, signal, ...order })) {
     newestFirst.push(event);
-    if (newestFirst.length % PAGE === 0) await pause();
+    if (newestFirst.length % PAGE === 0) await nextTask();
   }
   const first = newestFirst.findIndex(({ id }) => id === events[0]?.id);
   return newestFirst.slice(first + 1).reverse();

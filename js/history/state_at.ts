@@ -1,6 +1,6 @@
 import { requireText } from '../errors/option_values.js';
 import { type MaybePromise, takeRequest } from '../call/call.js';
-import { EVENTS_PER_TASK, pause } from '../call/pause.js';
+import { EVENTS_PER_TASK, nextTask } from '../call/next_task.js';
 import { requireService } from '../call/given_service.js';
 import type { Event } from '../model/event/event.js';
 import { readInitialState } from '../model/initial_state.js';
@@ -104,10 +104,10 @@ export async function statesAround(
       if (at >= cut) laterKeys.add(key);
     }
   }
-  if (events.length > EVENTS_PER_TASK) await pause();
+  if (events.length > EVENTS_PER_TASK) await nextTask();
   const unwritten = Object.entries(state).filter(([key]) => !written.has(key));
   const deltas = countedDeltas(events.slice(0, cut));
-  if (events.length > EVENTS_PER_TASK) await pause();
+  if (events.length > EVENTS_PER_TASK) await nextTask();
   const counted = new Set(deltas.flatMap(Object.keys));
   const uncounted = [...written].filter((key) => !counted.has(key));
   const initial = uncounted.length > 0 ? await initialState() : {};

@@ -142,7 +142,7 @@ export abstract class ReadingStore<
 
   readonly reload = (): Promise<void> => {
     if (this.isForgotten) {
-      // The program begins anew.
+      // The program begins again.
       this.getSnapshot();
       this.#epoch = undefined;
       this.#hasForgotten = false;

@@ -36,7 +36,7 @@ class SharedStores {
     const now = performance.now();
     if (now >= this.#nextSweep) this.#sweep(now);
     const known = this.#kept.get(name)?.store ?? this.#released.get(name)?.deref();
-    // One that is shown stays empty. Who asks later begins anew.
+    // One that is shown stays empty. A later caller gets a new one.
     const isGone = known !== undefined && known.isForgotten && !known.isActive;
     const store = known === undefined || isGone ? make() : known;
     this.#released.delete(name);

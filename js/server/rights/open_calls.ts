@@ -1,4 +1,4 @@
-import { EVENTS_PER_TASK, pause } from '../../call/pause.js';
+import { EVENTS_PER_TASK, nextTask } from '../../call/next_task.js';
 import { liveEvents } from '../../history/view.js';
 import { rewindTargetOf } from '../../history/marks.js';
 import type { Event } from '../../model/event/event.js';
@@ -31,7 +31,7 @@ export async function findOpenCalls(
   let isRewound = false;
   for await (const event of newestFirst) {
     read.push(event);
-    if (read.length % EVENTS_PER_TASK === 0) await pause();
+    if (read.length % EVENTS_PER_TASK === 0) await nextTask();
     isRewound ||= rewindTargetOf(event) !== undefined;
     for (const { id } of waitingCallsOf(event)) missing.delete(id);
     if (missing.size === 0 && !isRewound) break;
