@@ -15,6 +15,7 @@ import {
   putChanged,
   putOlder,
   putWindow,
+  renumberEvent,
   storeDraft,
 } from './copied_events.js';
 import type { RemoteSession } from './remote_end.js';
@@ -332,7 +333,12 @@ export async function takeState(
   return true;
 }
 
-/** Removes the operations whose effect the copy has. */
+/**
+ * Removes the operations whose effect the copy has.
+ *
+ * Until now a rewind hid the state that the copy has, and this device may have known less of it. A handle that has read
+ * the marker meanwhile lacks no event, so the marker gets a new local number: handles then read the whole state.
+ */
 export async function sweep(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
@@ -344,5 +350,12 @@ export async function sweep(
   const removed = operations.filter(
     ({ landed, birth }) => landed !== undefined && landed <= revision && birth === record.birth,
   );
-  if (removed.length > 0) await transaction.changeOperations(key, { removed });
+  if (removed.length === 0) return;
+  const shown = await transaction.view(key);
+  await transaction.changeOperations(key, { removed });
+  const markers = removed.filter(({ rewind }) => rewind !== undefined);
+  if (markers.length === 0 || (await transaction.view(key))?.state === shown?.state) return;
+  const draft = makeDraft(key, record, record.copy, await transaction.operations(key));
+  for (const { event } of markers) await renumberEvent(transaction, draft, event!.id);
+  if (draft.isChanged) notifyAppended(transaction, draft, await storeDraft(transaction, draft));
 }

@@ -19,7 +19,7 @@ export interface SharedDatabase {
 /** Gives a database without tables. On a server it is the same one each time. */
 export type NewDatabase = () => Promise<SharedDatabase>;
 
-/** SQLite files, for as long as the suite runs that calls it. */
+/** SQLite files, for as long as the process runs. */
 export function sqliteFiles(): NewDatabase {
   const newFile = newFiles();
   return () => {
@@ -38,10 +38,13 @@ export function sqliteServiceFiles(): NewDatabase {
   };
 }
 
-/** Names of files that are not there yet, for as long as the suite runs that calls it. */
+/**
+ * Names of files that are not there yet. They are removed when the process ends: hooks run in the order in which they
+ * were made, and a server that a later hook ends still writes to its file.
+ */
 export function newFiles(): () => string {
   const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-python-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   let files = 0;
   return () => join(folder, `${++files}.db`);
 }
