@@ -1489,11 +1489,15 @@ function passStringToWasm0(arg, malloc, realloc) {
     const mem = getUint8ArrayMemory0();
 
     if (len > 32) {
-        const { read, written } = cachedTextEncoder.encodeInto(arg, mem.subarray(ptr, ptr + len));
-        if (read === len) {
-            WASM_VECTOR_LEN = written;
-            return ptr;
+        let { read, written } = cachedTextEncoder.encodeInto(arg, mem.subarray(ptr, ptr + len));
+        if (read < len) {
+            const room = written + 3 * (len - read);
+            ptr = realloc(ptr, len, room, 1) >>> 0;
+            written += cachedTextEncoder.encodeInto(arg.slice(read), getUint8ArrayMemory0().subarray(ptr + written, ptr + room)).written;
+            ptr = realloc(ptr, room, written, 1) >>> 0;
         }
+        WASM_VECTOR_LEN = written;
+        return ptr;
     }
 
     let offset = 0;

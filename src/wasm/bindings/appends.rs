@@ -121,17 +121,20 @@ impl<'a> Appends<'a> {
     fn events(&mut self, numbers: &[f64]) -> Result<Vec<NewEvent>, JsValue> {
         let (chunks, _) = numbers.as_chunks();
         let mut events = Vec::with_capacity(chunks.len());
-        for numbers in chunks {
-            events.push(self.event(*numbers)?);
+        for (index, numbers) in chunks.iter().enumerate() {
+            let is_last = self.numbers.is_empty() && index + 1 == chunks.len();
+            events.push(self.event(*numbers, is_last)?);
         }
         Ok(events)
     }
 
-    fn event(&mut self, numbers: [f64; EVENT]) -> Result<NewEvent, JsValue> {
+    /// Reads an event. `is_last`: no other one follows.
+    fn event(&mut self, numbers: [f64; EVENT], is_last: bool) -> Result<NewEvent, JsValue> {
         let [id, delta, text, whole, timestamp, expected, is_marker] = numbers;
         let (id, delta) = (self.parts.next(id as usize), self.parts.next(delta as usize));
-        let text = self.text(self.position, text);
-        let whole = (whole > 0.0).then(|| self.text(self.position + 1, whole));
+        let has_whole = whole > 0.0;
+        let text = self.text(self.position, text, is_last && !has_whole);
+        let whole = has_whole.then(|| self.text(self.position + 1, whole, is_last));
         self.position += 2;
         let timestamp = Timestamp::stored(timestamp);
         let mut event = NewEvent::new(id, timestamp, delta, text)?;
@@ -145,8 +148,9 @@ impl<'a> Appends<'a> {
         Ok(event)
     }
 
-    fn text(&mut self, position: u32, units: f64) -> EventText {
+    fn text(&mut self, position: u32, units: f64, is_last: bool) -> EventText {
         match self.texts {
+            Texts::Packed(packed) if is_last => packed.part(self.parts.last_range()).into(),
             Texts::Packed(packed) => packed.part(self.parts.next_range(units as usize)).into(),
             Texts::JavaScript(texts) => texts.get(position).into(),
         }
