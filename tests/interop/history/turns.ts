@@ -6,7 +6,7 @@ import { LlmAgent, LlmSummarizer, Runner, TokenBasedContextCompactor } from '@go
 import { asAdkService } from '../../../js/adk/index.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { branches, rewind, switchBranch, undoRewind } from '../../../js/history/index.js';
-import { ScriptedModel } from '../../../examples/demo/scripted_model.js';
+import { ScriptedModel } from '../../js/adk/pairing/scripted_model.js';
 import { type PythonProcess, startPython } from '../python.js';
 import type { NewDatabase } from '../database/shared_databases.js';
 

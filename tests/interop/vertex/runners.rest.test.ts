@@ -13,7 +13,7 @@ import {
   type Reply,
   textResponse as saying,
 } from '../../../examples/demo/model_script.js';
-import { ScriptedModel } from '../../../examples/demo/scripted_model.js';
+import { ScriptedModel } from '../../js/adk/pairing/scripted_model.js';
 import type { Event } from '../../../js/index.js';
 import { type AgentEngine, startAgentEngine } from './agent_engine.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';

@@ -14,7 +14,7 @@ import {
 
 import { InMemorySessionService } from '../../../js/adk/index.js';
 import { toolCall, type Reply } from '../../../examples/demo/model_script.js';
-import { ScriptedModel } from '../../../examples/demo/scripted_model.js';
+import { ScriptedModel } from './pairing/scripted_model.js';
 import { key } from './scenarios/scenario.js';
 
 const numRecentEvents = 4;

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { BaseSessionService, LlmAgent, Runner } from '@google/adk';
 
 import { InMemorySessionService } from '../../../js/adk/index.js';
-import { ScriptedModel } from '../../../examples/demo/scripted_model.js';
+import { ScriptedModel } from './pairing/scripted_model.js';
 import { SESSION_FIELDS } from '../service/fixture.js';
 
 const key = { appName: 'app', userId: 'u', sessionId: 's' };

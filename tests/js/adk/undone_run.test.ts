@@ -11,7 +11,7 @@ import {
 
 import { toolCall } from '../../../examples/demo/model_script.js';
 import { mapStorage } from '../../../examples/map_storage.js';
-import { ScriptedModel } from '../../../examples/demo/scripted_model.js';
+import { ScriptedModel } from './pairing/scripted_model.js';
 import { asAdkService, type FrameworkSessionService } from '../../../js/adk/index.js';
 import { DatabaseSessionService } from '../../../js/database/index.js';
 import { isSessionError } from '../../../js/errors/errors.js';

@@ -2,38 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import {
-  BaseLlm,
-  type BaseLlmConnection,
   InMemoryArtifactService,
   InMemorySessionService,
   LlmAgent,
-  type LlmRequest,
-  type LlmResponse,
   type ReadonlyContext,
   Runner,
 } from '@google/adk';
 
+import { instructionOf } from '../../../examples/demo/model_script.js';
 import { isSessionError } from '../../../js/errors/errors.js';
 import { instruction } from '../../../js/template/provider.js';
 import { injectSessionState } from '../../../js/template/template.js';
-
-/** A model that responds immediately, and records its instruction. */
-class EchoLlm extends BaseLlm {
-  systemInstruction = '';
-
-  constructor() {
-    super({ model: 'echo' });
-  }
-
-  async *generateContentAsync(request: LlmRequest): AsyncGenerator<LlmResponse, void> {
-    this.systemInstruction = request.config?.systemInstruction as string;
-    yield { content: { role: 'model', parts: [{ text: 'ok' }] } };
-  }
-
-  connect(): Promise<BaseLlmConnection> {
-    return Promise.reject(new Error('not live'));
-  }
-}
+import { ScriptedModel } from '../adk/pairing/scripted_model.js';
 
 const key = { appName: 'app', userId: 'u', sessionId: 's' };
 
@@ -43,7 +23,7 @@ async function systemInstruction(
 ): Promise<string> {
   const sessionService = new InMemorySessionService();
   await sessionService.createSession({ ...key, state: { name: 'Ada', list: [1], 이름: '민수' } });
-  const model = new EchoLlm();
+  const model = new ScriptedModel(['ok']);
   const agent = new LlmAgent({ name: 'guide', model, instruction: of });
   const runner = new Runner({
     appName: 'app',
@@ -55,7 +35,9 @@ async function systemInstruction(
   for await (const event of runner.runAsync({ ...key, newMessage })) {
     if (event.errorMessage !== undefined) throw new Error(event.errorMessage);
   }
-  return model.systemInstruction;
+  const [request] = model.requests;
+  assert.ok(request !== undefined);
+  return instructionOf(request);
 }
 
 describe('With a ReadonlyContext of @google/adk', () => {

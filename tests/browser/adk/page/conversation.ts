@@ -12,7 +12,7 @@ import { instruction } from 'adk-session-wasm';
 import { IndexedDbSessionService, InMemorySessionService } from 'adk-session-wasm/adk';
 import { z } from 'zod';
 import { type Answer, instructionOf } from '../../../../examples/demo/model_script.js';
-import { ScriptedModel } from '../../../../examples/demo/scripted_model.js';
+import { ScriptedModel } from '../../../js/adk/pairing/scripted_model.js';
 import { meet } from '../../rendezvous.js';
 
 export interface Turn {

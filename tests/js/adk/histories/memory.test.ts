@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import { InMemoryMemoryService, LlmAgent, Runner } from '@google/adk';
 
-import { ScriptedModel } from '../../../../examples/demo/scripted_model.js';
+import { ScriptedModel } from '../pairing/scripted_model.js';
 import { asAdkService } from '../../../../js/adk/index.js';
 import { rewind } from '../../../../js/history/index.js';
 import { InMemorySessionService } from '../../../../js/index.js';
