@@ -206,8 +206,10 @@ export class CacheHistory implements BackendHistory {
     newKey: CompositeSessionKey,
     call: StorageCall,
   ): Promise<ReadSession> {
-    const { sender, remote, fetch } = this.#parts;
+    const { pending, sender, remote, fetch } = this.#parts;
     const make = async (): Promise<void> => {
+      // Another tab may have stored changes of which this one has not heard.
+      await pending.refresh(write.key);
       await sender.waitFor([nameOf(write.key)], call.signal);
       await remote.ask((backend, own) => historyOf(backend).fork({ ...write, ...own }));
       await fetch.copy(newKey, 'all');
