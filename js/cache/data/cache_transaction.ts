@@ -316,12 +316,14 @@ export class CacheTransaction {
     const record = isSession(key) ? await this.session(key) : undefined;
     const before = await this.operations(key);
     if (removed.length > 0) await this.#deleteOperations(key, removed, before);
+    const last = before.at(-1)?.number ?? 0;
     for (const operation of put) {
-      const earlier = before.find(({ number }) => number === operation.number);
+      const { number } = operation;
+      const isNew = number > last;
+      const earlier = isNew ? undefined : before.find((other) => other.number === number);
       await this.#putOperation(operation, earlier);
     }
     const numbers = new Set([...put, ...removed].map(({ number }) => number));
-    const last = before.at(-1)?.number ?? 0;
     const isAddition = removed.length === 0 && put.every(({ number }) => number > last);
     const after = isAddition
       ? [...before, ...put]

@@ -45,9 +45,7 @@ export async function landShared(
     const writes = writers.map(({ shared }) => shared[scope]!);
     const record = await transaction.state(owner);
     await transaction.putState(owner, withArrived(record, writes, transaction.tick()));
-    for (const [index, { number }] of writers.entries()) {
-      await stripShared(transaction, owner, writes[index]!, number, numbers);
-    }
+    await stripShared(transaction, owner, writers, numbers);
   }
 }
 

@@ -5,7 +5,6 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import { corruptRecord, parseEventText } from '../../storage/stored_events.js';
 import type {
   Appended,
-  AppendRequest,
   Backend,
   BackendHistory,
   CreatedSession,
@@ -25,9 +24,10 @@ import { type Copy, isWaiting, type Operation } from '../records/records.js';
 import { firstTitle } from '../../wasm/appends.js';
 import { birthOfCopy } from '../view/session_overlay.js';
 import { type Operations, stillWaiting } from './arrived.js';
+import { batchOf, type ExpectedEvents, expectedOf, joinedDelta, type MayGoOn } from './batch.js';
 import { landAppends } from './landed_appends.js';
 import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
-import { landDeletion, landDescription, landRewind, landState } from './landing.js';
+import { landDeletion, landDescription, landRewind, landStates } from './landing.js';
 import type { Leadership } from './leadership.js';
 import {
   adoptRevision,
@@ -38,14 +38,8 @@ import {
 } from './refused.js';
 import type { CacheContext } from '../copies/context.js';
 
-/** The most events, and about the most characters, of one request. */
-const MAX_EVENTS = 100;
-const MAX_CHARACTERS = 500_000;
-
 /** The most requests about one session in a row without progress. */
 const MAX_ROUNDS = 20;
-
-type ExpectedEvents = NonNullable<AppendRequest['expectedEvents']>;
 
 /** Thrown when another tab sends by now. */
 export const LEADERSHIP_LOST = new Error('Another tab sends.');
@@ -67,13 +61,10 @@ interface Batch {
   next: Batch | undefined;
 }
 
-/** Whether another operation may be sent now. */
-type MayGoOn = (operation: Operation) => boolean;
-
 /** Sends the operations of one session or state in their order. */
 export class Delivery {
   readonly #parts: DeliveryParts;
-  /** The most events of a request, where a larger one was refused. */
+  /** The most operations of a request, where a larger one was refused. */
   readonly #limits = new Map<string, number>();
 
   constructor(parts: DeliveryParts) {
@@ -121,7 +112,7 @@ export class Delivery {
     const waiting = all.filter(isWaiting);
     const [first] = waiting;
     if (first === undefined || first.refusal !== undefined || !mayGoOn(first)) return undefined;
-    const chosen = batchOf(waiting, this.#limits.get(nameOf(key)) ?? MAX_EVENTS, mayGoOn);
+    const chosen = batchOf(waiting, this.#limits.get(nameOf(key)), mayGoOn);
     const put = chosen.map((operation) => ({ ...operation, attempts: operation.attempts + 1 }));
     await transaction.changeOperations(key, { put });
     const isOfCopy = record?.copy !== undefined && record.birth === first.birth;
@@ -216,8 +207,10 @@ export class Delivery {
         return this.#describe(key as CompositeSessionKey, first, batch);
       case 'delete':
         return this.#delete(key as CompositeSessionKey, batch);
-      default:
-        return this.#changeState(first, batch);
+      case 'update':
+        return this.#update(key, batch);
+      case 'clear':
+        return this.#clear(first, batch);
     }
   }
 
@@ -342,59 +335,24 @@ export class Delivery {
     await this.#land(batch, landDeletion);
   }
 
-  async #changeState(operation: Operation, batch: Batch): Promise<void> {
-    const { what, delta } = operation;
-    const { appName, userId } = operation.key;
-    if (what === undefined) {
-      const shared = await this.#ask<SharedRevisions>(batch, (backend, call) =>
-        backend.update({ appName, userId, delta: delta ?? '{}', ...call }),
-      );
-      this.#feed.publishStateChanged({ appName, userId }, shared);
-    } else {
-      const key = what === 'appState' ? { appName } : { appName, userId };
-      const request = { what, key } as DeleteRequest;
-      const { isDeleted, floor } = await this.#ask<Deletion>(batch, (backend, call) =>
-        backend.delete({ ...request, ...call }),
-      );
-      if (isDeleted) this.#publishCleared(request, floor);
-    }
-    await this.#land(batch, landState);
+  async #update({ appName, userId }: CacheKey, batch: Batch): Promise<void> {
+    const delta = joinedDelta(batch.operations);
+    const shared = await this.#ask<SharedRevisions>(batch, (backend, call) =>
+      backend.update({ appName, userId, delta, ...call }),
+    );
+    this.#feed.publishStateChanged({ appName, userId }, shared);
+    await this.#land(batch, landStates);
   }
-}
 
-/**
- * Takes the operations of one request: one, or several appends. Those that were sent together without an answer are sent
- * together again, under the same number, so that the remote applies them once.
- */
-function batchOf(waiting: readonly Operation[], most: number, mayGoOn: MayGoOn): Operation[] {
-  const [first] = waiting;
-  if (first?.kind !== 'append') return first === undefined ? [] : [first];
-  const batch: Operation[] = [];
-  let size = 0;
-  for (const operation of waiting) {
-    const { kind, attempts, refusal, event, birth } = operation;
-    const isAlike =
-      kind === 'append' &&
-      attempts === first.attempts &&
-      refusal === undefined &&
-      birth === first.birth;
-    size += event?.text.length ?? 0;
-    const isFull = batch.length > 0 && (batch.length >= most || size > MAX_CHARACTERS);
-    if (!isAlike || isFull || (batch.length > 0 && !mayGoOn(operation))) break;
-    batch.push(operation);
+  async #clear({ what, key: { appName, userId } }: Operation, batch: Batch): Promise<void> {
+    const key = what === 'appState' ? { appName } : { appName, userId };
+    const request = { what, key } as DeleteRequest;
+    const { isDeleted, floor } = await this.#ask<Deletion>(batch, (backend, call) =>
+      backend.delete({ ...request, ...call }),
+    );
+    if (isDeleted) this.#publishCleared(request, floor);
+    await this.#land(batch, landStates);
   }
-  return batch;
-}
-
-/** The revisions that the events must have which a batch replaces. Of an event that it writes twice, the first counts. */
-function expectedOf(operations: readonly Operation[]): ExpectedEvents {
-  const expected = new Map<string, number | null>();
-  for (const { event, expected: revision, isBound } of operations) {
-    if (event === undefined || revision === undefined || expected.has(event.id)) continue;
-    // The refusal then tells the revision, of which only the highest possible is known.
-    expected.set(event.id, isBound === true ? null : revision);
-  }
-  return Object.fromEntries(expected);
 }
 
 /** @throws SessionError `unsupported` if the remote computes no histories */

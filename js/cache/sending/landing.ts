@@ -57,13 +57,14 @@ export async function landDeletion(
 }
 
 /** A state was changed, or something was deleted. */
-export async function landState(
+export async function landStates(
   transaction: CacheTransaction,
-  [operation]: Operations,
+  arrived: Operations,
 ): Promise<void> {
+  const [operation] = arrived;
   const { key } = operation;
-  await transaction.changeOperations(key, { removed: [operation] });
-  await landShared(transaction, [operation]);
+  await transaction.changeOperations(key, { removed: arrived });
+  await landShared(transaction, arrived);
   if (operation.what !== 'user') return;
   const { appName, userId } = key;
   for (const [session, record] of await transaction.sessions({ appName, userId })) {

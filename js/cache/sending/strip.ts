@@ -3,34 +3,34 @@ import type { Event } from '../../model/event/event.js';
 import { SHARED_PREFIXES, type SharedScope } from '../../state/scope.js';
 import { scopeOf, type StateOwner } from '../../storage/scopes.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import {
-  isWaiting,
-  type Operation,
-  type OperationEvent,
-  type SharedWrite,
-} from '../records/records.js';
+import { isWaiting, type Operation, type OperationEvent } from '../records/records.js';
 
 /** Whether a key, without prefix, is one that is removed. */
 type IsStripped = (key: string) => boolean;
 
 /**
- * Removes what an operation that has arrived overtook: the values of its keys in operations with lower numbers, which
+ * Removes what operations that have arrived overtook: the values of their keys in operations with lower numbers, which
  * wait behind a refusal. Sent later, they would replace the newer values.
  *
- * @param arrived the numbers of those that have arrived with it
+ * @param writers those that have arrived and write the state, in their order
+ * @param arrived the numbers of all that have arrived
  */
 export async function stripShared(
   transaction: CacheTransaction,
   owner: StateOwner,
-  { isCleared, values }: SharedWrite,
-  number: number,
+  writers: readonly Operation[],
   arrived: ReadonlySet<number>,
 ): Promise<void> {
   const scope = scopeOf(owner);
-  const keys = new Set(values.map(([key]) => key));
-  const isStripped: IsStripped = (key) => isCleared || keys.has(key);
+  const last = writers.at(-1)!.number;
   for (const earlier of await transaction.sharedWrites(owner)) {
-    if (earlier.number >= number || arrived.has(earlier.number)) continue;
+    if (earlier.number >= last) break;
+    if (arrived.has(earlier.number)) continue;
+    const later = writers.filter(({ number }) => number > earlier.number);
+    const writes = later.map(({ shared }) => shared[scope]!);
+    const keys = new Set(writes.flatMap(({ values }) => values.map(([key]) => key)));
+    const isCleared = writes.some((write) => write.isCleared);
+    const isStripped: IsStripped = (key) => isCleared || keys.has(key);
     const overlaps = earlier.values.some(([key]) => isStripped(key));
     if (!overlaps) continue;
     const all = [...(await transaction.operationsBelow(owner)).values()].flat();
