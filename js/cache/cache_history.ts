@@ -31,6 +31,7 @@ import { isRefusal } from './records/failures.js';
 import type { Operation } from './records/records.js';
 import { historyOf } from './sending/delivery.js';
 import type { Sender } from './sending/sender.js';
+import { olderInvocations } from './storage/older_invocations.js';
 import { lastEvents } from './storage/shown_events.js';
 import { sharedWrites, deltaOf } from './view/shared_overlay.js';
 
@@ -151,7 +152,8 @@ export class CacheHistory implements BackendHistory {
     if (whole === undefined) throw sessionNotFound(key.sessionId);
     const { events, title, created: birth, revision } = whole;
     const state = JSON.parse(whole.state) as StateShape;
-    const fetched = { ...session, events, state, title, birth, revision, hasOlder: false };
+    const known = { ...session, events, state, title, birth, revision };
+    const fetched = { ...known, hasOlder: false, olderInvocations: undefined };
     return [fetched, await work(fetched)];
   }
 
@@ -171,8 +173,12 @@ export class CacheHistory implements BackendHistory {
       const { birth, revision, state, title, initialState, copy } = view;
       const isUnfetched = view.overlay.creation?.isThere === true;
       const hasOlder = copy === undefined ? isUnfetched : copy.hasOlder || copy.isStale;
+      const events = parseTexts(rows.map(({ text }) => text));
+      const isOwn = (id: string): boolean => view.overlay.events.has(id);
+      const part = { rewindStarts: copy?.rewindStarts, isOwn };
       return {
-        events: parseTexts(rows.map(({ text }) => text)),
+        events,
+        olderInvocations: hasOlder ? olderInvocations(events, part) : undefined,
         state: JSON.parse(state) as StateShape,
         title: title === '' ? undefined : title,
         // Older events than those that are here may have changed it.
@@ -221,9 +227,9 @@ export class CacheHistory implements BackendHistory {
   }
 
   branches({ key, ...call }: HistoryRead & StorageCall): Promise<SessionBranches> {
-    const local = ({ events }: LocalSession): SessionBranches => {
+    const local = ({ events, olderInvocations }: LocalSession): SessionBranches => {
       const last = events.findLast((event) => rewindTargetOf(event) !== undefined);
-      return { places: branchesOf(events), lastRewind: last?.invocationId };
+      return { places: branchesOf(events, olderInvocations), lastRewind: last?.invocationId };
     };
     return this.#askOrCompute(key, call, local, (history, own) =>
       history.branches({ key, ...own }),

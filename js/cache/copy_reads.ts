@@ -83,7 +83,7 @@ export class CopyReads {
     });
   }
 
-  page(request: PageRequest): Promise<ReadPage | undefined> {
+  async page(request: PageRequest): Promise<ReadPage | undefined> {
     const { key, direction, eventId, limit, withCount } = request;
     const isFirst = direction === 'after' && eventId === undefined;
     // One more than the newest page has tells whether there are older ones.
@@ -94,12 +94,17 @@ export class CopyReads {
       isEnough: ({ hasOlder }, copiedCount) =>
         copiedCount === 'all' || (need !== 'all' && hasOlder === true),
     };
-    return this.#readSession(key, events, request, async (backend, call, storage) => {
+    let source: CacheStorage | undefined;
+    const read = await this.#readSession(key, events, request, async (backend, call, storage) => {
       const page = await backend.page({ ...request, ...call });
+      source = storage;
       const identity = storage?.identity;
       if (page === undefined || identity === undefined) return page;
       return { ...page, created: this.#parts.births.known(key, request.created, identity) };
     });
+    // The copy has no older events than the page. An empty page has no cursor to continue from.
+    const hasOlder = source?.hasOlder === true && (read?.events ?? []).length > 0;
+    return read && hasOlder ? { ...read, hasOlder } : read;
   }
 
   /** The revisions in the request are those of the copy, so the remote cannot stand in for it. */

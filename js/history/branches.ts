@@ -71,8 +71,12 @@ interface Turn {
   end: { readonly number: number; readonly branch: string } | undefined;
 }
 
-/** Computes the branches of a history. */
-export function branchesOf(events: readonly Event[]): TurnBranches[] {
+/**
+ * Computes the branches of a history.
+ *
+ * @param older see {@link foldHistory}
+ */
+export function branchesOf(events: readonly Event[], older?: readonly string[]): TurnBranches[] {
   const turns: Turn[] = [];
   const addTurn = (parent: Turn | undefined, invocationId: string): Turn => {
     const turn: Turn = { invocationId, parent, next: undefined, end: undefined };
@@ -93,6 +97,7 @@ export function branchesOf(events: readonly Event[]): TurnBranches[] {
       rewinds += 1;
       ended.end = { number: rewinds, branch: invocationId };
     },
+    older,
   );
   // A rewind ends all turns up to the last one. Each turn comes after its parent, so one pass from the end is enough.
   for (const { parent, end } of turns.reverse()) {

@@ -13,16 +13,18 @@ import { isFilled, rewindTargetOf } from './marks.js';
  *
  * @param next returns the value after an event that is no rewind; it must not change the given value
  * @param onRewind called with the value that a rewind ends, and with the rewind
+ * @param older the invocations that begin before the events: a rewind before one leads to the initial value
  */
 export function foldHistory<Value>(
   events: readonly Event[],
   initial: Value,
   next: (value: Value, event: Event) => Value,
   onRewind?: (ended: Value, rewind: Event) => void,
+  older: readonly string[] = [],
 ): Value {
   let value = initial;
   /** For each invocation the value before its first event. */
-  const before = new Map<string, Value>();
+  const before = new Map<string, Value>(older.map((invocation) => [invocation, initial]));
   for (const event of events) {
     const { invocationId } = event;
     if (isFilled(invocationId) && !before.has(invocationId)) before.set(invocationId, value);
@@ -46,12 +48,18 @@ interface DeltaChain {
 /**
  * Returns the deltas that lead to the state after the events, in their order. The deltas of undone events are not among
  * them, nor those of rewinds: what a rewind stores is for programs that do not know its cut.
+ *
+ * @param older see {@link foldHistory}
  */
-export function countedDeltas(events: readonly Event[]): Readonly<StateShape>[] {
-  let last = foldHistory<DeltaChain | undefined>(events, undefined, (earlier, event) => {
+export function countedDeltas(
+  events: readonly Event[],
+  older?: readonly string[],
+): Readonly<StateShape>[] {
+  const next = (earlier: DeltaChain | undefined, event: Event): DeltaChain | undefined => {
     const delta = deltaOf(event);
     return delta === undefined ? earlier : { earlier, delta };
-  });
+  };
+  let last = foldHistory(events, undefined, next, undefined, older);
   const deltas: Readonly<StateShape>[] = [];
   for (; last !== undefined; last = last.earlier) deltas.push(last.delta);
   return deltas.reverse();

@@ -58,6 +58,8 @@ export interface SourceSession {
   readonly events: readonly Event[];
   readonly state: Readonly<StateShape>;
   readonly title?: string | undefined;
+  /** The invocations that rewinds among the events name, and that begin before these, or may. */
+  readonly olderInvocations?: readonly string[] | undefined;
   /** Returns `undefined` if the state before the first event is not known. */
   readonly initialState: () => MaybePromise<Readonly<StateShape> | undefined>;
 }
@@ -93,7 +95,7 @@ export interface StatesAround {
 
 /** Computes the state before the event at `cut`. A key that no event writes still has its initial value. */
 export async function statesAround(
-  { events, state, initialState }: SourceSession,
+  { events, state, olderInvocations, initialState }: SourceSession,
   cut: number,
 ): Promise<StatesAround> {
   const laterKeys = new Set<string>();
@@ -106,7 +108,7 @@ export async function statesAround(
   }
   if (events.length > EVENTS_PER_TASK) await nextTask();
   const unwritten = Object.entries(state).filter(([key]) => !written.has(key));
-  const deltas = countedDeltas(events.slice(0, cut));
+  const deltas = countedDeltas(events.slice(0, cut), olderInvocations);
   if (events.length > EVENTS_PER_TASK) await nextTask();
   const counted = new Set(deltas.flatMap(Object.keys));
   const uncounted = [...written].filter((key) => !counted.has(key));

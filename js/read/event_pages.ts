@@ -216,6 +216,7 @@ export class EventPages {
     );
     return after(read, (changes) => {
       if (changes === undefined) throw sessionNotFound(sessionId);
+      delete (changes as { rewindStarts?: unknown }).rewindStarts;
       return changes as ChangesSince<S>;
     });
   }

@@ -20,6 +20,7 @@ import {
   type ReadRequest,
   type ReadSession,
 } from '../storage/backend.js';
+import { rewindTargets, startsIn } from '../read/rewind_starts.js';
 import { nothingIn, readSessionOf, type RemoteSession, sessionIn } from './responses.js';
 import { type Connection, pathOf } from './connection/connection.js';
 import { bodyOf, createAt, type ServerBackend } from './server_backend.js';
@@ -72,7 +73,8 @@ export class ApiServerBackend implements ServerBackend {
     const { events: all } = session;
     const later = after === undefined ? all : all.filter(({ timestamp }) => timestamp >= after);
     const events = typeof last !== 'number' ? later : later.slice(Math.max(0, later.length - last));
-    return readSessionOf({ ...session, events });
+    const rewindStarts = startsIn(all, rewindTargets(events));
+    return { ...readSessionOf({ ...session, events }), rewindStarts };
   }
 
   async list(list: ListRequest): Promise<ReadList> {

@@ -1,6 +1,5 @@
 import { SessionError } from '../errors/errors.js';
 import { isPlainObject } from '../json/rules.js';
-import type { ChangesSince } from '../model/changes_since.js';
 import { parseLabels } from '../model/description.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import type { StoredEvents } from '../model/event_page.js';
@@ -23,6 +22,7 @@ import {
   type ListedSession,
   type ListRequest,
   type PageRequest,
+  type ReadChanges,
   type ReadList,
   type ReadPage,
   type ReadRequest,
@@ -113,7 +113,7 @@ export class HandlerBackend implements ServerBackend {
     return this.#connection.request(post, call, storedEventsIn);
   }
 
-  changes({ key, since, created, ...call }: ChangesRequest): Promise<ChangesSince | undefined> {
+  changes({ key, since, created, ...call }: ChangesRequest): Promise<ReadChanges | undefined> {
     return this.#get(pathTo(key, '/changes'), { since, created }, call, changesIn);
   }
 

@@ -11,7 +11,13 @@ import { isEvent } from '../storage/stored_events.js';
 import { SHARED_SCOPES } from '../state/scope.js';
 import { isRevision } from '../storage/checked_rows.js';
 import type { StorageKey } from '../storage/rows.js';
-import type { Appended, ReadPage, ReadSession } from '../storage/backend.js';
+import type {
+  Appended,
+  ReadChanges,
+  ReadPage,
+  ReadSession,
+  RewindStart,
+} from '../storage/backend.js';
 import type { ReadResponse } from './connection/connection.js';
 
 /** A session of a response, with times in milliseconds. */
@@ -66,8 +72,17 @@ export const sessionReader =
     const [created, revision] = [CREATED_HEADER, REVISION_HEADER].map((name) => {
       return Number(headers.get(name) ?? NaN);
     });
-    return session && readSessionOf(session, created, revision);
+    if (session === undefined) return undefined;
+    return { ...readSessionOf(session, created, revision), rewindStarts: startsIn(json) };
   };
+
+/** Reads where the rewinds in a response start. */
+function startsIn(json: unknown): RewindStart[] | undefined {
+  const { rewindStarts: starts } = json as { readonly rewindStarts?: unknown };
+  const isStart = ({ invocationId, eventId }: JsonObject): boolean =>
+    typeof invocationId === 'string' && (eventId === undefined || typeof eventId === 'string');
+  return isListOf(starts, isStart) ? (starts as RewindStart[]) : undefined;
+}
 
 /** Returns a session as a backend returns it. */
 export function readSessionOf(
@@ -100,7 +115,7 @@ export function appendedIn(json: unknown): Appended | undefined {
   return isAppended ? (json as unknown as Appended) : undefined;
 }
 
-export function changesIn(json: unknown): ChangesSince | undefined {
+export function changesIn(json: unknown): ReadChanges | undefined {
   if (!isPlainObject(json)) return undefined;
   const { created, revision, lastUpdateTime, isRecreated, title, labels, events, state } = json;
   const isChanges =
@@ -115,7 +130,9 @@ export function changesIn(json: unknown): ChangesSince | undefined {
   // A later version of the server may send more.
   if (events !== undefined) changes.events = plainEvents(events as StoredEvent[]);
   if (state !== undefined) changes.state = state;
-  return setDescription(changes, { title, labels: JSON.stringify(labels) });
+  setDescription(changes, { title, labels: JSON.stringify(labels) });
+  const rewindStarts = startsIn(json);
+  return { ...changes, ...(rewindStarts && { rewindStarts }) };
 }
 
 export function storedEventsIn(json: unknown): StoredEvents | undefined {
@@ -138,7 +155,7 @@ export function pageIn(json: unknown): ReadPage | undefined {
   if (events === undefined) return json as unknown as ReadPage;
   if (!isEventList(events)) return undefined;
   noteSummarisedIn(json, events);
-  return json as unknown as ReadPage;
+  return { ...(json as unknown as ReadPage), rewindStarts: startsIn(json) };
 }
 
 /** Notes which events of a transcript a summary stands for, as the server says. */

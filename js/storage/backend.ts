@@ -73,8 +73,28 @@ export interface ReadRequest extends BackendCall {
   readonly view?: HistoryView | undefined;
 }
 
+/** Where a session begins to be undone by a rewind. */
+export interface RewindStart {
+  /** The invocation that the rewind names. */
+  readonly invocationId: string;
+  /** The session's first event of that invocation. Absent: it has none. */
+  readonly eventId?: string | undefined;
+}
+
+/** What an answer with a part of a session's events says of those that it lacks. */
+interface PartialEvents {
+  /**
+   * The start of each rewind among the events: one that is not among them may be older. Absent if there is no rewind, if the
+   * events are all, or if the backend does not tell; see `rewindStarts`.
+   */
+  readonly rewindStarts?: readonly RewindStart[] | undefined;
+}
+
+/** What has changed in a session. */
+export type ReadChanges = ChangesSince & PartialEvents;
+
 /** A session that was read. */
-export interface ReadSession<Events = Event[]> extends SessionHead {
+export interface ReadSession<Events = Event[]> extends SessionHead, PartialEvents {
   /** The JSON object of the state, with the keys of all scopes. */
   readonly state: string;
   /** The caller may change them. */
@@ -117,7 +137,7 @@ export interface PageRequest extends BackendCall {
 }
 
 /** A page of events, and its session. It has only `created` if no event has the requested id. */
-export interface ReadPage {
+export interface ReadPage extends PartialEvents {
   readonly created: number;
   /** The revision of the session. Absent if the backend does not know it. */
   readonly revision?: number | undefined;
@@ -320,7 +340,7 @@ export interface Backend {
   /** Reads a session with only the events that have changed, in any order. Absent over a server and a cache. */
   readChanged?(request: ChangesRequest): MaybePromise<ChangedSession | undefined>;
   /** Reads what has changed in a session, with its state. Returns `undefined` if there is no session. */
-  changes(request: ChangesRequest): MaybePromise<ChangesSince | undefined>;
+  changes(request: ChangesRequest): MaybePromise<ReadChanges | undefined>;
   /** Lists sessions of a user; without `userId` of all users of the app. */
   list(request: ListRequest): MaybePromise<ReadList>;
   /** Returns a shared state as JSON. The keys have no prefix. */

@@ -9,18 +9,9 @@ import type {
   OperationEvent,
   SessionRecord,
 } from '../records/records.js';
+import type { RewindStart } from '../../storage/backend.js';
+import type { OlderEvents, RemoteEvent } from './remote_end.js';
 import type { OverlayEvent, SessionOverlay } from '../view/session_overlay.js';
-
-/** An event as the remote has it. */
-export interface RemoteEvent {
-  readonly id: string;
-  readonly text: string;
-  readonly timestamp: number;
-  /** The remote's revision of its first append. Absent in a whole session. */
-  readonly seq?: number | undefined;
-  /** The remote's revision of its last write. Absent: at most that of the session. */
-  readonly revision?: number | undefined;
-}
 
 /** A session whose events change. */
 export interface CopyDraft {
@@ -60,10 +51,24 @@ export async function putChanged(
       await replaceEvent(transaction, draft, position, stored, event);
       continue;
     }
-    // An older event than the window has.
-    if (event.seq! <= since) continue;
+    if (event.seq! <= since) {
+      // An older event than the window has. It may have another invocation now, with which a rewind starts.
+      if (hasRewinds(draft.copy)) draft.copy = { ...draft.copy, isStale: true };
+      continue;
+    }
     await appendEvent(transaction, draft, event);
   }
+}
+
+function hasRewinds({ rewindStarts = [] }: Copy): boolean {
+  return rewindStarts.length > 0;
+}
+
+/** Returns a copy with where further rewinds start. What is known of others of these invocations is older. */
+export function withStarts(copy: Copy, starts: readonly RewindStart[] = []): Copy {
+  const { hasOlder, rewindStarts: before = [] } = copy;
+  const all = new Map([...before, ...starts].map((start) => [start.invocationId, start]));
+  return { ...copy, rewindStarts: hasOlder && all.size > 0 ? [...all.values()] : undefined };
 }
 
 /** Whether events of others come with events of this device: the answer tells which were first. */
@@ -201,8 +206,7 @@ export async function putWindow(
 export async function putOlder(
   transaction: CacheTransaction,
   draft: CopyDraft,
-  events: readonly RemoteEvent[],
-  hasOlder: boolean,
+  { events, hasOlder, rewindStarts }: OlderEvents,
 ): Promise<void> {
   const { birth } = draft.record;
   for (const { id, text, timestamp } of [...events].reverse()) {
@@ -212,7 +216,7 @@ export async function putOlder(
     const event = { id, text, timestamp, seq: birth, tick: birth, revision, isExact: false };
     await putEvent(transaction, draft, first - 1, event);
   }
-  draft.copy = { ...draft.copy, hasOlder };
+  draft.copy = withStarts({ ...draft.copy, hasOlder }, rewindStarts);
 }
 
 /**

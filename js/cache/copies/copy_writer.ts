@@ -17,8 +17,9 @@ import {
   putWindow,
   renumberEvent,
   storeDraft,
+  withStarts,
 } from './copied_events.js';
-import type { RemoteSession } from './remote_end.js';
+import type { OlderEvents, RemoteSession } from './remote_end.js';
 
 /** What a fetch asked for. */
 export interface FetchStart extends Beginning {
@@ -126,7 +127,7 @@ async function makeCopy(
   const isNew = creation === undefined && before === undefined;
   await putWindow(transaction, draft, session.events, isNew);
   if (creation !== undefined) draft.isChanged = true;
-  draft.copy = { ...draft.copy, hasOlder: session.hasOlder };
+  draft.copy = withStarts({ ...draft.copy, hasOlder: session.hasOlder }, session.rewindStarts);
   const next = await storeDraft(transaction, draft);
   await sweep(transaction, key);
   const type = creation === undefined ? 'created' : 'appended';
@@ -147,13 +148,16 @@ async function updateCopy(
   if (session.since === undefined) {
     draft.copy = { ...before, revision: session.revision };
     await putWindow(transaction, draft, session.events, false);
-    draft.copy = { ...draft.copy, hasOlder: session.hasOlder };
+    const { hasOlder } = session;
+    draft.copy = { ...draft.copy, hasOlder, rewindStarts: undefined, isStale: false };
   } else {
     await putChanged(transaction, draft, session.events);
   }
-  const { first, next, size, hasOlder } = draft.copy;
+  draft.copy = withStarts(draft.copy, session.rewindStarts);
+  const { first, next, size, hasOlder, rewindStarts, isStale } = draft.copy;
   const description = isDescribed ? { title: before.title, labels: before.labels } : {};
-  draft.copy = { ...head, ...description, first, next, size, hasOlder, isStale: false };
+  const events = { first, next, size, hasOlder, rewindStarts, isStale };
+  draft.copy = { ...head, ...description, ...events };
   if (head.state !== before.state) draft.isChanged = true;
   const after = await storeDraft(transaction, draft);
   await sweep(transaction, key);
@@ -178,15 +182,14 @@ export async function takeOlder(
   key: CompositeSessionKey,
   created: number | null,
   firstId: string,
-  events: RemoteSession['events'],
-  hasOlder: boolean,
+  older: OlderEvents,
 ): Promise<boolean> {
   const record = await transaction.session(key);
   if (record?.copy?.created !== created || record.copy === undefined) return false;
   const first = await firstEventId(transaction, key, record.copy);
   if (first !== firstId) return false;
   const draft = makeDraft(key, record, record.copy, await transaction.operations(key));
-  await putOlder(transaction, draft, events, hasOlder);
+  await putOlder(transaction, draft, older);
   await transaction.putSession(key, { ...record, copy: draft.copy });
   return true;
 }

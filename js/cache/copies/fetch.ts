@@ -163,7 +163,7 @@ export class Fetch {
       const { events, hasOlder } = older;
       const isTaken = await this.#orNoRoom(
         bounds.store(key, start, (transaction) =>
-          takeOlder(transaction, key, created, before, events, hasOlder),
+          takeOlder(transaction, key, created, before, older),
         ),
         false,
       );

@@ -7,12 +7,23 @@ import type { HostAbortSignal } from '../../model/host.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { EventCount } from '../../model/values/event_count.js';
 import type { ServiceCore } from '../../service/service_core.js';
-import type { Backend, ReadSession } from '../../storage/backend.js';
+import { rewindStarts } from '../../read/rewind_starts.js';
+import type { Backend, BackendCall, ReadSession, RewindStart } from '../../storage/backend.js';
 import { isOutage, isRefusal, isSignedOut } from '../records/failures.js';
 import type { Copy } from '../records/records.js';
 import type { StatusBoard } from '../records/status.js';
 import type { JsonState } from '../view/json_state.js';
-import type { RemoteEvent } from './copied_events.js';
+
+/** An event as the remote has it. */
+export interface RemoteEvent {
+  readonly id: string;
+  readonly text: string;
+  readonly timestamp: number;
+  /** The remote's revision of its first append. Absent in a whole session. */
+  readonly seq?: number | undefined;
+  /** The remote's revision of its last write. Absent: at most that of the session. */
+  readonly revision?: number | undefined;
+}
 
 /** A session as the remote has it. */
 export interface RemoteSession {
@@ -34,7 +45,12 @@ export interface RemoteSession {
   readonly hasOlder: boolean;
   /** The revision after which the events have changed. Absent: these are the newest of all. */
   readonly since: number | undefined;
+  /** Where the rewinds among the events start, so far as the remote tells it. */
+  readonly rewindStarts?: readonly RewindStart[] | undefined;
 }
+
+/** Events before those of a copy. */
+export type OlderEvents = Pick<RemoteSession, 'created' | 'events' | 'hasOlder' | 'rewindStarts'>;
 
 /** A request to the remote, with what ends it when the cache is closed. */
 export type RemoteCall<T> = (
@@ -119,7 +135,11 @@ export class RemoteEnd {
   async changes(key: CompositeSessionKey, copy: Copy): Promise<RemoteSession | undefined> {
     const { created, revision: since } = copy;
     const request = { key, since, created: created ?? undefined };
-    const changes = await this.ask((backend, call) => backend.changes({ ...request, ...call }));
+    const changes = await this.ask(async (backend, call) => {
+      const changes = await backend.changes({ ...request, ...call });
+      const events = copy.hasOlder ? changes?.events?.map(({ event }) => event) : undefined;
+      return changes && withStarts(backend, key, changes, events, call);
+    });
     if (changes === undefined) return undefined;
     const { events, state, title = '', labels } = changes;
     if (events === undefined || changes.created !== created) {
@@ -130,13 +150,17 @@ export class RemoteEnd {
       ...{ created, revision: changes.revision, lastUpdateTime: changes.lastUpdateTime },
       ...{ title, labels: labels === undefined ? '' : JSON.stringify(labels), state },
       events: events.map(({ seq, revision, event }) => ({ ...remoteEvent(event), seq, revision })),
-      ...{ hasOlder: copy.hasOlder, since },
+      ...{ hasOlder: copy.hasOlder, since, rewindStarts: changes.rewindStarts },
     };
   }
 
   /** Reads a session with its newest events. */
   async session(key: CompositeSessionKey, last: EventCount): Promise<RemoteSession | undefined> {
-    const read = await this.ask((backend, call) => backend.get({ key, last, ...call }));
+    const read = await this.ask(async (backend, call) => {
+      const read = await backend.get({ key, last, ...call });
+      const isPart = read !== undefined && hasOlderThan(read, last);
+      return isPart ? withStarts(backend, key, read, read.events, call) : read;
+    });
     return read && sessionOf(read, last);
   }
 
@@ -145,22 +169,25 @@ export class RemoteEnd {
     key: CompositeSessionKey,
     eventId: string,
     limit: number,
-  ): Promise<Pick<RemoteSession, 'created' | 'events' | 'hasOlder'> | undefined> {
+  ): Promise<OlderEvents | undefined> {
     const page = { key, direction: 'before', eventId, limit, withCount: false } as const;
     const read = await this.ask(async (backend, call) => {
       try {
-        return await backend.page({ ...page, ...call });
+        const read = await backend.page({ ...page, ...call });
+        return await (read?.hasOlder === true
+          ? withStarts(backend, key, read, read.events, call)
+          : read);
       } catch (error) {
         if (isSessionError(error, 'unsupported')) return undefined;
         throw error;
       }
     });
     if (read?.events === undefined) return undefined;
-    const { created, hasOlder = false } = read;
+    const { created, hasOlder = false, rewindStarts } = read;
     return {
       created: created > 0 ? created : null,
       events: read.events.map(remoteEvent),
-      hasOlder,
+      ...{ hasOlder, rewindStarts },
     };
   }
 }
@@ -172,9 +199,27 @@ function sessionOf(read: ReadSession, last: EventCount): RemoteSession {
     ...remoteRevision(created, revision, lastUpdateTime),
     ...{ lastUpdateTime, title, labels, parent, state: JSON.parse(state) as JsonState },
     events: events.map(remoteEvent),
-    hasOlder: last !== 'all' && events.length >= last,
+    hasOlder: hasOlderThan(read, last),
     since: undefined,
+    rewindStarts: read.rewindStarts,
   };
+}
+
+/** Whether a session has older events than a read, or may have. */
+function hasOlderThan({ events }: ReadSession, last: EventCount): boolean {
+  return last !== 'all' && events.length >= last;
+}
+
+/** Adds where the rewinds among the events start, unless the backend has told it. */
+async function withStarts<Read extends Pick<ReadSession, 'rewindStarts'>>(
+  backend: Backend,
+  key: CompositeSessionKey,
+  read: Read,
+  events: readonly Event[] = [],
+  call: BackendCall,
+): Promise<Read> {
+  const known = read.rewindStarts ?? (await rewindStarts(backend, key, events, call));
+  return { ...read, rewindStarts: known };
 }
 
 export function remoteEvent(event: Event): RemoteEvent {

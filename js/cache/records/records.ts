@@ -1,6 +1,7 @@
 /** The records of the four object stores, and their keys. A record is never changed: another one takes its place. */
 import type { Description } from '../../model/description.js';
 import type { SharedScope } from '../../state/scope.js';
+import type { RewindStart } from '../../storage/backend.js';
 import type { RewindWrite } from '../../storage/history_verbs.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { TitleChange } from '../../wasm/appends.js';
@@ -55,6 +56,8 @@ export interface Copy {
   readonly next: number;
   /** Whether the remote has older events, or may have. */
   readonly hasOlder: boolean;
+  /** Where the rewinds among the events start, so far as the remote has told it. Absent without older events. */
+  readonly rewindStarts?: readonly RewindStart[] | undefined;
   /** The characters of the events. */
   readonly size: number;
   /** Whether the copy is to be fetched as a whole. */

@@ -25,7 +25,7 @@ import type {
   StorageKey,
 } from '../../storage/rows.js';
 import { storageKey } from '../../storage/scopes.js';
-import type { CreateRequest } from '../../storage/backend.js';
+import type { CreateRequest, RewindStart } from '../../storage/backend.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { EventCount } from '../../model/values/event_count.js';
 import { isSession, nameOf } from '../records/cache_key.js';
@@ -65,6 +65,8 @@ export class CacheStorage implements Storage {
   isDeleted = false;
   /** Whether the session that the last read found has older events than its copy, or may have. */
   hasOlder = false;
+  /** Where the rewinds in that copy start. */
+  rewindStarts: readonly RewindStart[] = [];
   /** Returns whether an event of the session that the last read found is unsent, or has just arrived. */
   isOwn: (eventId: string) => boolean = () => false;
   /** The session that the last read found. */
@@ -270,6 +272,7 @@ export class CacheStorage implements Storage {
     this.isDeleted = view === undefined && (await transaction.session(key)) !== undefined;
     const { copy } = view ?? {};
     this.hasOlder = copy?.hasOlder === true;
+    this.rewindStarts = copy?.rewindStarts ?? [];
     this.isOwn = (eventId) => view?.overlay.events.has(eventId) === true;
     this.identity = view && { birth: view.birth, created: copy?.created ?? undefined };
     if (copy === undefined) this.copiedCount = view === undefined ? 0 : 'all';

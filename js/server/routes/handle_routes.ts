@@ -11,7 +11,7 @@ import { appendBody } from './append.js';
 import { FLAG, oneOf, TEXT, WHOLE } from './parameters.js';
 import { keyOf, type Route, type RouteCall, routeWithQuery } from './route.js';
 import * as schemas from './schemas.js';
-import { requireCore, summarisedIn } from './session_response.js';
+import { requireCore, startsOf, summarisedIn } from './session_response.js';
 
 const HANDLE = '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle';
 
@@ -68,7 +68,8 @@ export const HANDLE_ROUTES: readonly Route[] = [
         isShown,
         signal,
       });
-      return { ...page, ...summarisedIn(page.events) };
+      const starts = page.hasOlder === true ? await startsOf(call, page.events) : {};
+      return { ...page, ...summarisedIn(page.events), ...starts };
     },
   }),
   routeWithQuery({
@@ -87,6 +88,10 @@ export const HANDLE_ROUTES: readonly Route[] = [
         ...changes,
         lastUpdateTime: form.writeTime(changes.lastUpdateTime),
         events: events?.map(({ event, ...place }) => ({ ...place, event: form.writeEvent(event) })),
+        ...(await startsOf(
+          call,
+          events?.map(({ event }) => event),
+        )),
       };
     },
   }),

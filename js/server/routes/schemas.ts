@@ -49,7 +49,15 @@ const SESSION = {
   events: listOf(ref('Event')),
   lastUpdateTime: SECONDS,
 };
-const SESSION_MORE = { title: TEXT, labels: LABELS, parent: PARENT, summarised: listOf(TEXT) };
+/** Where the rewinds among a part of the events start: one whose `eventId` is not among these may be older. */
+const REWIND_STARTS = listOf(objectOf({ invocationId: TEXT }, { eventId: TEXT }));
+const SESSION_MORE = {
+  title: TEXT,
+  labels: LABELS,
+  parent: PARENT,
+  summarised: listOf(TEXT),
+  rewindStarts: REWIND_STARTS,
+};
 
 /** The schemas of responses, by the names in the routes. */
 export const RESPONSES = {
@@ -107,7 +115,13 @@ export const RESPONSES = {
   }),
   ChangesSince: objectOf(
     { created: WHOLE, revision: WHOLE, lastUpdateTime: SECONDS, isRecreated: FLAG },
-    { title: TEXT, labels: LABELS, events: listOf(ref('StoredEvent')), state: OBJECT },
+    {
+      title: TEXT,
+      labels: LABELS,
+      events: listOf(ref('StoredEvent')),
+      state: OBJECT,
+      rewindStarts: REWIND_STARTS,
+    },
   ),
   Deleted: objectOf({ deleted: WHOLE }),
   StoredPage: objectOf(
@@ -126,6 +140,7 @@ export const RESPONSES = {
       labels: JSON_TEXT,
       parent: JSON_TEXT,
       summarised: listOf(TEXT),
+      rewindStarts: REWIND_STARTS,
     },
   ),
   Appended: objectOf(

@@ -4,6 +4,8 @@ import { isSummarised } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
 import type { Session } from '../../model/session.js';
 import { SessionError } from '../../errors/errors.js';
+import { rewindStarts } from '../../read/rewind_starts.js';
+import type { RewindStart } from '../../storage/backend.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { RouteCall } from './route.js';
 
@@ -19,6 +21,19 @@ export function respondWithSession(call: RouteCall, session: Session): JsonObjec
 export function summarisedIn(events: readonly Event[] = []): { summarised?: string[] } {
   const summarised = events.filter(isSummarised).map(({ id }) => id);
   return summarised.length > 0 ? { summarised } : {};
+}
+
+/** Returns where the rewinds among a part of the events start. Absent without rewinds, and for a service of a user's own. */
+export async function startsOf(
+  call: RouteCall,
+  events: readonly Event[] = [],
+): Promise<{ rewindStarts?: RewindStart[] }> {
+  const { appName, userId, sessionId, signal } = call;
+  const key = { appName, userId, sessionId };
+  const starts = await call.core?.callBackend(signal, (backend) =>
+    rewindStarts(backend, key, events, { signal }),
+  );
+  return starts === undefined ? {} : { rewindStarts: starts };
 }
 
 /** The revision at which a session was created, and its own. Both are absent for a service of a user's own. */

@@ -13,7 +13,7 @@ import { HttpRefusal } from '../http/http_refusal.js';
 import { COUNT, FLAG, LABELS, oneOf, TEXT, TEXTS, TIME, WHOLE } from './parameters.js';
 import { callOf, keyOf, type Route, type RouteCall, routeWithQuery } from './route.js';
 import * as schemas from './schemas.js';
-import { respondWithSession, revisionsOf } from './session_response.js';
+import { respondWithSession, revisionsOf, startsOf } from './session_response.js';
 
 /** The sessions of a page by default, and the most. */
 const DEFAULT_LIMIT = 100;
@@ -85,7 +85,13 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: 'Returns a session with all of its events, or with the last or later ones.',
     query: { numRecentEvents: COUNT, afterTimestamp: TIME, view: oneOf(HISTORY_VIEWS) },
     response: 'Session',
-    run: async (call) => respondWithSession(call, await requireSession(call, call.query)),
+    run: async (call) => {
+      const { query } = call;
+      const session = await requireSession(call, query);
+      const isPart = query.numRecentEvents !== undefined || query.afterTimestamp !== undefined;
+      const starts = isPart ? await startsOf(call, session.events) : {};
+      return { ...respondWithSession(call, session), ...starts };
+    },
   }),
   {
     method: 'PATCH',

@@ -292,3 +292,41 @@ describe('The views of a session', () => {
     assert.deepEqual(idsIn((await ask(`${EVENTS}?view=model&limit=1`)).body), ['i1']);
   });
 });
+
+describe('A response with a part of the events', () => {
+  const PARTS = {
+    'GET …/S': `${SESSION}?numRecentEvents=2`,
+    'GET …/S/handle/events': `${SESSION}/handle/events?limit=2`,
+    'GET …/S/changes': `${SESSION}/changes?since=1`,
+  } as const;
+  const starts = [{ invocationId: 'i1', eventId: 'i1' }, { invocationId: 'never' }];
+
+  for (const [name, path] of Object.entries(PARTS)) {
+    it(`${name} tells where the rewinds among them start`, async () => {
+      const { ask, service } = await serveTurns();
+      const session = (await service.getSession(KEY))!;
+      for (const target of ['i1', 'never']) {
+        const actions = Object.assign(createEventActions(), { rewindBeforeInvocationId: target });
+        const event = { id: `to-${target}`, invocationId: `r-${target}`, author: 'user', actions };
+        await service.appendEvent({ session, event });
+      }
+      const { body } = await ask(path);
+      assert.deepEqual((body as { rewindStarts: unknown }).rewindStarts, starts);
+    });
+  }
+
+  it('lacks that if there is no rewind among them, or if they are all', async () => {
+    const { ask, service } = await serveTurns();
+    const hasStarts = async (path: string) =>
+      'rewindStarts' in ((await ask(path)).body as Record<string, unknown>);
+    assert.equal(await hasStarts(PARTS['GET …/S']), false);
+    const session = (await service.getSession(KEY))!;
+    const actions = Object.assign(createEventActions(), { rewindBeforeInvocationId: 'i2' });
+    await service.appendEvent({
+      session,
+      event: { id: 'r', invocationId: 'r', author: 'user', actions },
+    });
+    assert.equal(await hasStarts(SESSION), false);
+    assert.equal(await hasStarts(PARTS['GET …/S']), true);
+  });
+});
