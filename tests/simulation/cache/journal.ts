@@ -54,6 +54,8 @@ export class Journal {
   readonly droppedEvents = new Set<string>();
   /** The sessions whose last rewind somebody undoes. Another rewind may come between. */
   readonly undone = new Set<string>();
+  /** The oldest event that each session has had at the server, whatever was deleted since. */
+  readonly oldest = new Map<string, string>();
   /** The values of each register in the order in which the server has accepted them. */
   readonly #accepted = new Map<string, string[]>();
   #time = 0;
@@ -112,13 +114,6 @@ export class Journal {
     const values = this.#accepted.get(register) ?? [];
     this.#accepted.set(register, values);
     if (values.at(-1) !== value) values.push(value);
-  }
-
-  /** The oldest event of a session at the server, whatever was deleted since. */
-  oldestOf(session: string): string | undefined {
-    const prefix = `${session} e`;
-    const register = [...this.#accepted.keys()].find((name) => name.startsWith(prefix));
-    return register?.slice(session.length + 1);
   }
 
   #isAccepted({ register, value }: Write): boolean {

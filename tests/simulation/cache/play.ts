@@ -155,7 +155,7 @@ export class Play {
   }
 
   addHandle(tab: Tab, name: string, session: Session): Handle {
-    const oldest = this.journal.oldestOf(name);
+    const oldest = this.journal.oldest.get(name);
     const isWhole = oldest === undefined || session.events[0]?.id === oldest;
     const handle = { name, session, isWhole };
     tab.handles.push(handle);

@@ -135,6 +135,8 @@ export class Server {
       if (session === undefined) continue;
       const name = `${userId}/${sessionId}`;
       const { events, title, labels = {}, state } = session;
+      const oldest = this.#journal.oldest.get(name) ?? events[0]?.id;
+      if (oldest !== undefined) this.#journal.oldest.set(name, oldest);
       for (const { id, content } of events) {
         this.#journal.accept(`${name} ${id}`, content?.parts?.[0]?.text ?? '');
       }
