@@ -26,7 +26,7 @@ import type { CacheTransaction } from './data/cache_transaction.js';
 import { type CacheKey, isSession } from './records/cache_key.js';
 import { isOutage } from './records/failures.js';
 import { CacheStorage } from './storage/cache_storage.js';
-import { standIn } from './storage/stand_in.js';
+import { standIn } from './data/stand_in.js';
 import type { Sender } from './sending/sender.js';
 
 export interface CacheBackendParts extends ReadParts {

@@ -24,7 +24,7 @@ import { type CacheKey, isSession, nameOf, takeCacheKey } from './records/cache_
 import { isOutage } from './records/failures.js';
 import type { CacheStatus, StatusChanges } from './records/status.js';
 import { forEachOf } from './records/turns.js';
-import { standIn } from './storage/stand_in.js';
+import { standIn } from './data/stand_in.js';
 
 /** The most users and apps that `sync` fetches at once. */
 const MOST_AT_ONCE = 8;
@@ -113,6 +113,11 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     if (listener === undefined) return board.iterate();
     if (typeof listener !== 'function') throw invalid('listener', 'must be a function');
     return board.listen(listener);
+  }
+
+  /** Removes `status.lost` in all tabs. Call it when the user knows of the loss. */
+  acknowledgeLoss(): Promise<void> {
+    return this.#parts.acknowledgeLoss();
   }
 
   /**

@@ -13,10 +13,12 @@ import { Births } from './data/births.js';
 import { LocalData } from './data/local_data.js';
 import { Pending } from './data/pending.js';
 import type { LocalStore } from './local/local_store.js';
+import type { OwnerMarker } from './local/owner_marker.js';
 import type { TakenOptions } from './options.js';
 import { type CacheKey, keyOfName, nameOf } from './records/cache_key.js';
 import { erasedError, errorOf, failureOf } from './records/failures.js';
-import type { StatusBoard } from './records/status.js';
+import type { LossRecord } from './records/records.js';
+import type { CacheLoss, StatusBoard } from './records/status.js';
 import { Delivery } from './sending/delivery.js';
 import { Leadership } from './sending/leadership.js';
 import { Sender } from './sending/sender.js';
@@ -27,6 +29,7 @@ export interface TabParts {
   readonly options: TakenOptions;
   readonly clock: () => number;
   readonly localStore: LocalStore;
+  readonly marker: OwnerMarker | undefined;
   readonly ownFeed: Feed;
   readonly tabs: Tabs;
   readonly board: StatusBoard;
@@ -50,9 +53,12 @@ export type Epoch = ReturnType<typeof openEpoch>;
  * @param earlier the data of the epoch before
  */
 export function openEpoch(tab: TabParts, earlier?: LocalData) {
-  const { options, clock, localStore, ownFeed, tabs, board, diagnostics, background } = tab;
+  const { options, clock, localStore, marker, ownFeed, tabs, board, diagnostics, background } = tab;
   const run = background.run.bind(background);
-  const data = new LocalData(localStore, options.owner, tab.onErased, earlier);
+  const { owner } = options;
+  const data = new LocalData({
+    ...{ store: localStore, owner, onErased: tab.onErased, marker, earlier },
+  });
   const report = (error: unknown): void => {
     // Work that was ended on purpose, by `close` or `forget`.
     if (remote.isClosed || isSessionError(error, 'aborted')) return;
@@ -65,12 +71,18 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     onForget: tab.onForgetOrder,
   });
   const pending = new Pending({ data, board });
-  data.onCommit(({ operations, notices }) => {
+  data.onCommit(({ operations, notices, loss }) => {
     for (const name of operations.keys()) tabs.post('changed', name);
     if (notices.length > 0) ownFeed.publish(notices);
+    const isLost = notices.some(({ type }) => type === 'lost');
+    if (isLost) tabs.post('lost');
+    board.setLost(loss && lossOf(loss));
+    const events = board.status.pending.reduce((sum, each) => sum + each.events, 0);
+    if (operations.size > 0 || isLost) marker?.noteSoon({ client: data.client, events });
   });
   const context = { ...options, data, remote, pending, board, clock, report };
   const births = new Births();
+  data.hold(() => ({ operations: pending.waiting(), sessions: births.all() }));
   const bounds = new Bounds(context);
   const fetch = new Fetch({
     ...context,
@@ -134,6 +146,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
         .catch(report);
     },
     reads: (name) => void follower.follow(keyOfName(name)),
+    lost: () => listeners.missed(),
     missed() {
       lists.forget();
       rescan();
@@ -157,7 +170,13 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     data.end();
     end(reason);
     pending.clear();
+    board.setLost(undefined);
     await Promise.all([settled(reason), leadership.stop()]);
   };
   return { ...shared, backend, sender, follower, listeners, rescan, end, settled, erase };
+}
+
+/** Returns what the status shows of a loss. */
+function lossOf({ when, message, events, isAcknowledged }: LossRecord): CacheLoss | undefined {
+  return isAcknowledged ? undefined : { when, message, events };
 }

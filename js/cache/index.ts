@@ -19,4 +19,10 @@ export type { CachedSessionOptions } from './options.js';
 export type { ReadPolicy } from '../model/values/read_policy.js';
 export type { CacheOutbox, OutboxEntry } from './outbox.js';
 export type { CacheKey } from './records/cache_key.js';
-export type { CacheFailure, CacheStatus, PendingChanges, StatusChanges } from './records/status.js';
+export type {
+  CacheFailure,
+  CacheLoss,
+  CacheStatus,
+  PendingChanges,
+  StatusChanges,
+} from './records/status.js';

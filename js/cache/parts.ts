@@ -21,9 +21,10 @@ export function openParts(options: TakenOptions) {
     store: localStore,
     feed: ownFeed,
     hub,
+    marker,
     isDurable,
     isOwn,
-  } = openLocalStore(options.local, options.owner);
+  } = openLocalStore(options.local, options.owner, () => epoch.listeners.lost());
   const storage = { kind: 'cache', durable: isDurable };
   const diagnostics = Diagnostics.of(options, storage);
   const tabs = new Tabs(hub);
@@ -49,7 +50,7 @@ export function openParts(options: TakenOptions) {
   });
   const forget = (): Promise<void> => erasing.call('', undefined);
   const tab = {
-    ...{ options, localStore, ownFeed, tabs, board, diagnostics, background },
+    ...{ options, localStore, marker, ownFeed, tabs, board, diagnostics, background },
     clock: checkedClock(options.clock ?? Date.now),
     onForgetOrder: () => void run(forget).catch((error: unknown) => epoch.report(error)),
   };
@@ -79,6 +80,7 @@ export function openParts(options: TakenOptions) {
     closed: () => epoch.listeners.closed(),
     changed: (name) => epoch.listeners.changed(name),
     reads: (name) => epoch.listeners.reads(name),
+    lost: () => epoch.listeners.lost(),
     missed() {
       tabs.post('opened');
       epoch.listeners.missed();
@@ -115,6 +117,7 @@ export function openParts(options: TakenOptions) {
         await background.settled();
         if (await epoch.leadership.release()) tabs.post('closed');
         board.close();
+        await marker?.putNote();
         if (isOwn) await localStore.close();
       },
     },
@@ -127,6 +130,11 @@ export function openParts(options: TakenOptions) {
     holdProgramUntil(result);
     return result;
   };
+  const acknowledgeLoss = (): Promise<void> =>
+    call(async ({ data }) => {
+      await data.write((transaction) => transaction.acknowledgeLoss());
+      tabs.post('lost');
+    });
   const outbox = new Outbox({ clock: tab.clock, call });
   // Sends what an earlier visit left.
   void Promise.resolve()
@@ -142,6 +150,7 @@ export function openParts(options: TakenOptions) {
     remoteService: options.remote,
     outbox,
     forget,
+    acknowledgeLoss,
     call,
     beginCall,
   };

@@ -40,7 +40,7 @@ export async function unkeptStorage(
   await store.transaction('readwrite', async (transaction) => {
     for (const entry of entries) await transaction.put(...entry);
   });
-  const local = new LocalData(store, data.owner, () => undefined);
+  const local = new LocalData({ store, owner: data.owner });
   local.mayBegin();
   await local.write((transaction) => takeSession(transaction, key, session, start, clock()));
   return new CacheStorage({ data: local, clock });

@@ -1,6 +1,6 @@
 import { putLast } from '../../members/bounded_map.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import { nameOf } from '../records/cache_key.js';
+import { keyOfName, nameOf } from '../records/cache_key.js';
 
 /** The most sessions, and the most births of each, that are remembered. */
 const MOST_SESSIONS = 1000;
@@ -12,6 +12,14 @@ export interface Identity {
   readonly birth: number;
   /** The remote's revision at its creation; absent if it is not known. */
   readonly created: number | undefined;
+}
+
+/** The birth that the last handles of a session have. */
+export interface SessionBirth {
+  readonly key: CompositeSessionKey;
+  readonly birth: number;
+  /** The remote's revision at its creation. */
+  readonly created: number;
 }
 
 /**
@@ -29,6 +37,15 @@ export class Births {
     const births = this.#births.get(name) ?? new Map<string, number>();
     putLast(births, String(birth), created, MOST_BIRTHS);
     putLast(this.#births, name, births, MOST_SESSIONS);
+  }
+
+  /** Returns the last birth of each session. */
+  all(): SessionBirth[] {
+    return [...this.#births].flatMap(([name, births]) => {
+      const key = keyOfName(name) as CompositeSessionKey;
+      const last = [...births].at(-1);
+      return last === undefined ? [] : [{ key, birth: Number(last[0]), created: last[1] }];
+    });
   }
 
   /** Returns the birth that the caller knows, if it is one of the session that was found; else the present one. */

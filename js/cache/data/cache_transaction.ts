@@ -11,12 +11,14 @@ import { type NumberedWrite, overlayState } from '../view/shared_overlay.js';
 import { birthOfCopy, type SessionView, viewOf } from '../view/session_overlay.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import { CopyEvents } from './copy_events.js';
+import { type Beginning, OwnerChanges } from './owner_changes.js';
 import { foldOf, type OperationMemory } from './operation_memory.js';
 import { SharedWrites } from './shared_writes.js';
 import {
   below,
   entryKey,
   type GivenUpRecord,
+  type LossRecord,
   type Operation,
   operationsBelow,
   operationsKey,
@@ -27,9 +29,6 @@ import {
   VERSION,
 } from '../records/records.js';
 
-/** The most marks of deleted sessions. */
-const MOST_MARKS = 64;
-
 /** An entry of the local storage. */
 type LocalEntry = readonly [store: CacheStoreName, key: LocalKey, value: unknown];
 
@@ -39,16 +38,15 @@ export interface Committed {
   readonly operations: ReadonlyMap<string, readonly Operation[]>;
   /** What is different for readers. The service tells of local writes itself. */
   readonly notices: readonly Notice[];
+  /** The last loss of the owner's data. */
+  readonly loss: LossRecord | undefined;
 }
 
 /** A transaction over the records of one owner. */
-export class CacheTransaction {
+export class CacheTransaction extends OwnerChanges {
   readonly #local: LocalTransaction;
   readonly #ownerName: string;
   readonly #memory: OperationMemory;
-  readonly #before: OwnerRecord | undefined;
-  readonly #first: OwnerRecord;
-  #owner: OwnerRecord;
   readonly #notices: Notice[] = [];
   /** The operations of the sessions and states whose operations have changed. */
   readonly #changed = new Map<string, readonly Operation[]>();
@@ -61,65 +59,29 @@ export class CacheTransaction {
     ownerName: string,
     memory: OperationMemory,
     before: OwnerRecord | undefined,
-    first: number,
+    first: Beginning,
   ) {
+    super(before, first);
     this.#local = local;
     this.#ownerName = ownerName;
-    this.#before = before;
-    this.#first = before ?? {
-      version: VERSION,
-      client: newEventId(),
-      counter: first,
-      sharedStamp: 0,
-      lists: [],
-      deleted: {},
-    };
-    this.#owner = this.#first;
     this.#memory = memory;
-    this.#shared = new SharedWrites(local, ownerName, this.#memory, () => this.#owner.sharedStamp);
+    this.#shared = new SharedWrites(local, ownerName, this.#memory, () => this.owner.sharedStamp);
   }
 
-  /**
-   * @param first where the numbers begin in new data, so that handles of data that were erased do not match
-   */
+  /** @param first what the owner's record begins with, if there is none */
   static async begin(
     local: LocalTransaction,
     ownerName: string,
     memory: OperationMemory,
-    first: number,
+    first: Omit<Beginning, 'client'> & { readonly client?: string | undefined },
   ): Promise<CacheTransaction> {
     const owner = (await local.get('states', [ownerName])) as OwnerRecord | undefined;
     if (owner !== undefined && owner.version > VERSION) {
       const message = `The local data has version ${owner.version}, and this package knows ${VERSION}. Reload the page to update it.`;
       throw new SessionError('storage_newer', message, { storage: 'cache' });
     }
-    return new CacheTransaction(local, ownerName, memory, owner, first);
-  }
-
-  get owner(): OwnerRecord {
-    return this.#owner;
-  }
-
-  /** The client that was recorded when the transaction began; `''` if there was none. */
-  get client(): string {
-    return this.#before?.client ?? '';
-  }
-
-  /** The last number that was drawn. */
-  get counter(): number {
-    return this.#owner.counter;
-  }
-
-  /** Draws a number. */
-  tick(): number {
-    const counter = this.#owner.counter + 1;
-    this.#owner = { ...this.#owner, counter };
-    return counter;
-  }
-
-  /** Makes sure that later numbers are higher. */
-  drawUpTo(number: number): void {
-    if (number > this.#owner.counter) this.#owner = { ...this.#owner, counter: number };
+    const { client = newEventId(), counter } = first;
+    return new CacheTransaction(local, ownerName, memory, owner, { client, counter });
   }
 
   /** Notifies the watchers after the commit. */
@@ -129,28 +91,6 @@ export class CacheTransaction {
 
   get hasNotices(): boolean {
     return this.#notices.length > 0;
-  }
-
-  setLeader(leader: OwnerRecord['leader']): void {
-    this.#owner = { ...this.#owner, leader };
-  }
-
-  /** Records that the deletion of a session was confirmed. */
-  markDeleted(key: CompositeSessionKey): void {
-    const name = nameOf(key);
-    const others = Object.entries(this.#owner.deleted).filter(([other]) => other !== name);
-    const marks = [...others, [name, this.tick()] as const];
-    this.#owner = { ...this.#owner, deleted: Object.fromEntries(marks.slice(-MOST_MARKS)) };
-  }
-
-  /** Records that a list was fetched. */
-  noteList(owner: StateOwner): void {
-    if (this.hasList(owner)) return;
-    this.#owner = { ...this.#owner, lists: [...this.#owner.lists, nameOf(owner)] };
-  }
-
-  hasList(owner: StateOwner): boolean {
-    return this.#owner.lists.includes(nameOf(owner));
   }
 
   /** The users and apps whose sessions or states are here. */
@@ -166,10 +106,6 @@ export class CacheTransaction {
       if (appName !== undefined) add(userId === undefined ? { appName } : { appName, userId });
     }
     return [...owners.values()];
-  }
-
-  deletedAt(key: CompositeSessionKey): number {
-    return this.#owner.deleted[nameOf(key)] ?? 0;
   }
 
   #keyOf(key: CacheKey): LocalKey {
@@ -217,7 +153,10 @@ export class CacheTransaction {
   /** Deletes the copy of a session for want of room. The remote has it. */
   async giveUp(key: CompositeSessionKey, { birth, copy }: SessionRecord): Promise<void> {
     await this.deleteSession(key);
-    const record: GivenUpRecord = { birth, created: copy?.created ?? null };
+    await this.putGivenUp(key, { birth, created: copy?.created ?? null });
+  }
+
+  async putGivenUp(key: CompositeSessionKey, record: GivenUpRecord): Promise<void> {
     await this.#local.put('states', this.#keyOf(key), record);
   }
 
@@ -269,7 +208,7 @@ export class CacheTransaction {
   /** Returns what a read of a session needs beside the events of its copy. */
   async entriesOf(key: CompositeSessionKey): Promise<LocalEntry[]> {
     const { appName, userId } = key;
-    const entries: LocalEntry[] = [['states', [this.#ownerName], this.#owner]];
+    const entries: LocalEntry[] = [['states', [this.#ownerName], this.owner]];
     const add = async (store: CacheStoreName, entry: LocalKey): Promise<void> => {
       const value = await this.#local.get(store, entry);
       if (value !== undefined) entries.push([store, entry, value]);
@@ -426,10 +365,10 @@ export class CacheTransaction {
 
   /** Stores the owner's record, if it has changed. @returns the client that is stored now; `''` if there is none */
   async finish(): Promise<string> {
-    if (this.#shared.isChanged) this.#owner = { ...this.#owner, sharedStamp: this.tick() };
-    if (this.#owner === this.#first) return this.client;
-    await this.#local.put('states', [this.#ownerName], this.#owner);
-    return this.#owner.client;
+    if (this.#shared.isChanged) this.renewSharedStamp();
+    if (!this.isOwnerChanged) return this.client;
+    await this.#local.put('states', [this.#ownerName], this.owner);
+    return this.owner.client;
   }
 
   /** Called after the commit. */
@@ -440,7 +379,8 @@ export class CacheTransaction {
       else this.#memory.remember(name, record, operations);
     }
     this.#shared.remember();
-    return { operations: this.#changed, notices: this.#notices };
+    const { loss } = this.owner;
+    return { operations: this.#changed, notices: this.#notices, loss };
   }
 }
 

@@ -1,22 +1,42 @@
 import type { MaybePromise } from '../../call/call.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import { messageOf } from '../../errors/describe.js';
-import { CACHE_STORES, type LocalStore } from '../local/local_store.js';
+import { CACHE_STORES, type LocalStore, type LocalTransaction } from '../local/local_store.js';
+import type { OwnerMarker } from '../local/owner_marker.js';
 import { type CacheKey, nameOf } from '../records/cache_key.js';
 import { CacheTransaction, type Committed } from './cache_transaction.js';
 import { OperationMemory } from './operation_memory.js';
 import { erasedError } from '../records/failures.js';
 import { below, type Operation, type OwnerRecord } from '../records/records.js';
+import { type HeldData, restore } from './restoration.js';
+
+export interface LocalDataParts {
+  readonly store: LocalStore;
+  readonly owner: string;
+  /** Called when a transaction finds out that the data were erased. */
+  readonly onErased?: () => void;
+  /** Tells whether data that are gone were erased or lost. Absent: the storage loses nothing. */
+  readonly marker?: OwnerMarker | undefined;
+  /** The data before they were erased. */
+  readonly earlier?: LocalData | undefined;
+}
+
+/** What a transaction finds of the owner's data. `missing`: nothing, or what another tab has restored after a loss. */
+type Finding = 'same' | 'others' | 'missing';
 
 /**
  * The owner's part of the local storage, from its first record to its erasure. The client in the owner's record tells
  * whether the data are still the same. If it is another one, or gone, each transaction fails with `aborted` and stores
  * nothing. So no work brings data back that were erased after it began.
+ *
+ * Data that the browser has lost are gone too, but their marker is still set. They keep their client, and each tab stores
+ * again what it has of them. Then its transactions go on.
  */
 export class LocalData {
   readonly owner: string;
   readonly #store: LocalStore;
   readonly #onErased: () => void;
+  readonly #marker: OwnerMarker | undefined;
   readonly #memory = new OperationMemory();
   readonly #listeners = new Set<(committed: Committed) => void>();
   /** The client in the owner's record, since a transaction has found or stored it; `''` before. */
@@ -31,15 +51,25 @@ export class LocalData {
   /** The highest number of any transaction, also of those before the data were erased. */
   #highest: number;
 
-  /**
-   * @param onErased called when a transaction finds out that the data are gone
-   * @param earlier the data before they were erased
-   */
-  constructor(store: LocalStore, owner: string, onErased: () => void, earlier?: LocalData) {
+  /** When the last loss was noticed of which this tab knows; 0: there was none. */
+  #lostAt = 0;
+  /** Whether the marker says that no data were lost before this tab has found any. */
+  #isNew: boolean;
+  #restoring: Promise<boolean> | undefined;
+  #held: () => HeldData = () => ({ operations: [], sessions: [] });
+
+  constructor({ store, owner, onErased, marker, earlier }: LocalDataParts) {
     this.#store = store;
     this.owner = owner;
-    this.#onErased = onErased;
+    this.#onErased = onErased ?? (() => undefined);
+    this.#marker = marker;
+    this.#isNew = marker === undefined;
     this.#highest = earlier === undefined ? 0 : earlier.#highest;
+  }
+
+  /** Sets what this tab stores again if the data are lost. */
+  hold(held: () => HeldData): void {
+    this.#held = held;
   }
 
   /** The client in the owner's record as this tab knows it; `''`: none is known. */
@@ -55,6 +85,7 @@ export class LocalData {
   /** From now on each transaction fails with `aborted`, because the data were erased. */
   end(): void {
     this.#isErased = true;
+    this.#marker?.dropNote();
   }
 
   read<T>(work: (transaction: CacheTransaction) => MaybePromise<T>): Promise<T> {
@@ -73,16 +104,15 @@ export class LocalData {
     let done: CacheTransaction | undefined;
     let before = 0;
     let client = '';
-    let isGone = false;
+    let finding: Finding = 'same';
     let result: T;
     try {
       result = await this.#store.transaction(mode, async (local) => {
         const known = this.#client;
-        const first = Math.max(Date.now(), this.#highest);
-        const transaction = await CacheTransaction.begin(local, this.owner, this.#memory, first);
-        isGone = !this.#isErased && this.#isOther(transaction.client, known);
+        const transaction = await this.#begin(local);
+        finding = this.#isErased ? 'same' : this.#find(transaction, known);
         const isNew = mode === 'readwrite' && transaction.client === '';
-        if (this.#isErased || isGone || (isNew && !this.#mayBegin)) throw erasedError();
+        if (this.#isErased || finding !== 'same' || (isNew && !this.#mayBegin)) throw erasedError();
         before = transaction.counter;
         const result = await work(transaction);
         client = mode === 'readwrite' ? await transaction.finish() : transaction.client;
@@ -90,28 +120,112 @@ export class LocalData {
         return result;
       });
     } catch (error) {
-      if (isGone) this.#onErased();
+      // The compiler does not see that the work sets it.
+      const found = finding as Finding;
+      if (found === 'missing' && (await this.#restore())) return this.#run(mode, work);
+      if (found !== 'same') this.#onErased();
       if (isSessionError(error)) throw error;
       const message = `The local storage of the cache failed: ${messageOf(error)}`;
       throw new SessionError('storage_failed', message, { storage: 'cache', cause: error });
     }
     // What it has stored is erased next, and nobody may show it.
     if (this.#isErased) throw erasedError();
-    if (client !== '') this.#client = client;
-    const committed = done!.commit();
-    this.#highest = Math.max(this.#highest, done!.counter);
     if (mode === 'readwrite') {
       this.#hasOthers ||= before !== this.#counter;
       this.#counter = done!.counter;
     }
-    for (const listener of this.#listeners) listener(committed);
+    this.#take(done!, client);
     return result;
   }
 
-  /** Whether the data are no longer those of the client that was known when a transaction began. */
-  #isOther(found: string, known: string): boolean {
+  #begin(local: LocalTransaction, client?: string): Promise<CacheTransaction> {
+    const counter = Math.max(Date.now(), this.#highest);
+    return CacheTransaction.begin(local, this.owner, this.#memory, { client, counter });
+  }
+
+  /** @param known the client that was known when the transaction began */
+  #find({ client, owner }: CacheTransaction, known: string): Finding {
+    if (client === '') {
+      if (this.#marker !== undefined && (known !== '' || !this.#isNew)) return 'missing';
+      return known === '' ? 'same' : 'others';
+    }
     // Another transaction of this tab may have stored the client meanwhile.
-    return found === '' ? known !== '' : this.#client !== '' && found !== this.#client;
+    if (this.#client === '') return 'same';
+    if (client !== this.#client) return 'others';
+    return (owner.loss?.when ?? 0) === this.#lostAt ? 'same' : 'missing';
+  }
+
+  /** Applies what was committed. */
+  #take(transaction: CacheTransaction, client: string): void {
+    if (client !== '' && this.#client === '') {
+      this.#client = client;
+      // Without a marker nothing is noticed. The next opening sets it.
+      this.#mark(client).catch(() => undefined);
+    }
+    const committed = transaction.commit();
+    if (client !== '') this.#lostAt = committed.loss?.when ?? 0;
+    this.#highest = Math.max(this.#highest, transaction.counter);
+    for (const listener of this.#listeners) listener(committed);
+  }
+
+  /** Sets the marker, unless the data were erased since. */
+  async #mark(client: string): Promise<void> {
+    const marker = this.#marker;
+    await marker?.exclusively(async () => {
+      const record = await this.#store.transaction('readonly', (local) =>
+        local.get('states', [this.owner]),
+      );
+      const isStored = (record as OwnerRecord | undefined)?.client === client;
+      if (isStored && !this.#isErased) await marker.set(client);
+    });
+  }
+
+  /**
+   * Called when the data are gone, and when another tab has restored them.
+   *
+   * @returns whether a transaction finds data, or may begin new ones
+   */
+  #restore(): Promise<boolean> {
+    return (this.#restoring ??= this.#restoreLost().finally(() => (this.#restoring = undefined)));
+  }
+
+  async #restoreLost(): Promise<boolean> {
+    const marker = this.#marker!;
+    const known = this.#client;
+    // The tab has not lost what it holds, and what is missing is known before others store anything.
+    const held = this.#held();
+    return marker.exclusively(async () => {
+      const note = await marker.note();
+      const isOwn = note !== undefined && (known === '' || note.client === known);
+      const found = isOwn ? await marker.findLoss() : undefined;
+      const stored = await this.#store.transaction('readwrite', async (local) => {
+        const transaction = await this.#begin(local, note?.client);
+        const { client } = transaction;
+        if (this.#isErased || (client !== '' && client !== known)) return undefined;
+        if (client === '') {
+          if (found === undefined) return undefined;
+          const { when, message } = found;
+          transaction.setLoss({
+            ...found,
+            events: note!.events,
+            restored: [],
+            isAcknowledged: false,
+          });
+          transaction.notify({ type: 'lost', when, message });
+        } else {
+          transaction.notify({ type: 'resync' });
+        }
+        await restore(transaction, held, Date.now());
+        return { transaction, client: await transaction.finish() };
+      });
+      if (this.#isErased) return false;
+      if (stored !== undefined) {
+        this.#take(stored.transaction, stored.client);
+        return true;
+      }
+      this.#isNew = true;
+      return known === '';
+    });
   }
 
   /** Returns whether another tab or process has written since the last call. Only writes of this tab notice it. */
@@ -151,11 +265,13 @@ export class LocalData {
   /** Erases everything of the owner. @returns the client whose data they were; `''` if there were none */
   erase(): Promise<string> {
     const { from, to } = below([this.owner]);
-    return this.#store.transaction('readwrite', async (local) => {
-      const record = (await local.get('states', [this.owner])) as OwnerRecord | undefined;
-      for (const store of CACHE_STORES) await local.delete(store, from, to);
-      return record?.client ?? '';
-    });
+    const erase = () =>
+      this.#store.transaction('readwrite', async (local) => {
+        const record = (await local.get('states', [this.owner])) as OwnerRecord | undefined;
+        for (const store of CACHE_STORES) await local.delete(store, from, to);
+        return record?.client ?? '';
+      });
+    return this.#marker === undefined ? erase() : this.#marker.whileDeleting(erase);
   }
 
   close(): void | Promise<void> {

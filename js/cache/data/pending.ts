@@ -66,6 +66,11 @@ export class Pending {
     return this.#of(name).operations;
   }
 
+  /** The operations that have not arrived, by session or state. */
+  waiting(): Operation[][] {
+    return [...this.#waiting.values()].map(({ operations }) => operations.filter(isWaiting));
+  }
+
   names(): string[] {
     return [...this.#waiting.keys()];
   }

@@ -37,12 +37,12 @@ export class SharedWrites {
     return (await this.#ofApp(appName)).filter((write) => write.userId === userId);
   }
 
-  /** @param isNew whether the operation is new, and so has the highest number */
+  /** @param isNew whether the state has no write with this number */
   async put({ appName, userId }: StateOwner, write: NumberedWrite, isNew: boolean): Promise<void> {
     const { number } = write;
     this.#change(appName, (writes) =>
       isNew
-        ? [...writes, write]
+        ? inOrder(writes, write)
         : writes.map((other) => (isOf(other, number, userId) ? write : other)),
     );
     await this.#local.put('outbox', this.#keyOf({ appName, userId }, number), write);
@@ -85,6 +85,13 @@ export class SharedWrites {
     this.#writes.set(appName, writes);
     return writes;
   }
+}
+
+/** Adds a write. Only what was lost and is stored again has a lower number than others. */
+function inOrder(writes: Writes, write: NumberedWrite): Writes {
+  const all = [...writes, write];
+  const isLast = writes.every(({ number }) => number < write.number);
+  return isLast ? all : all.sort((one, other) => one.number - other.number);
 }
 
 function isOf(write: NumberedWrite, number: number, userId: string | undefined): boolean {

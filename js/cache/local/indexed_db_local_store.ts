@@ -28,12 +28,15 @@ type Mode = 'readonly' | 'readwrite';
 /** Keeps the copies and the outbox in IndexedDB, in a database for all owners. */
 export class IndexedDbLocalStore implements LocalStore {
   #database: Promise<IDBPDatabase<Stores>> | undefined;
+  readonly #onDeleted: () => void;
   #isClosed = false;
   /** Resolves when the page is no longer frozen. Absent if it is not frozen. */
   #resumed: Promise<void> | undefined;
   #resume: (() => void) | undefined;
 
-  constructor() {
+  /** @param onDeleted called when the browser has closed the database, or somebody deletes it */
+  constructor(onDeleted: () => void) {
+    this.#onDeleted = onDeleted;
     const { document } = globalThis as { readonly document?: EventTarget };
     document?.addEventListener('freeze', this.#onFreeze);
     document?.addEventListener('resume', this.#onResume);
@@ -114,17 +117,22 @@ export class IndexedDbLocalStore implements LocalStore {
         "There is no IndexedDB here; give the cache local: 'memory' or a storage of your own.";
       throw new SessionError('storage_unavailable', message, { storage: 'cache' });
     }
+    const onDeleted = this.#onDeleted;
     const forget = (): void => void (this.#database = undefined);
     const database = await openDB<Stores>(DATABASE, VERSION, {
       upgrade(database) {
         for (const name of CACHE_STORES) database.createObjectStore(name);
       },
-      // Another tab has a newer version of the package. It must not wait for this one.
-      blocking(_, __, event) {
+      // Another tab has a newer version of the package, or deletes the database. It must not wait for this one.
+      blocking(_, newVersion, event) {
         (event.target as IDBDatabase | null)?.close();
         forget();
+        if (newVersion === null) onDeleted();
       },
-      terminated: forget,
+      terminated: () => {
+        forget();
+        onDeleted();
+      },
     });
     turnLogOver();
     return database;

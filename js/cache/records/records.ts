@@ -7,10 +7,18 @@ import type { StateOwner } from '../../storage/scopes.js';
 import type { TitleChange } from '../../wasm/appends.js';
 import type { LocalKey, LocalRange } from '../local/local_store.js';
 import type { CacheKey } from './cache_key.js';
-import type { CacheFailure } from './status.js';
+import type { CacheFailure, CacheLoss } from './status.js';
 
 /** The version of the records. */
 export const VERSION = 1;
+
+/** What is recorded of the last loss of the owner's data. */
+export interface LossRecord extends CacheLoss {
+  /** The numbers of the operations that open tabs have stored again. */
+  readonly restored: readonly number[];
+  /** Whether the program has acknowledged it. */
+  readonly isAcknowledged: boolean;
+}
 
 /** What is recorded of the owner itself, in `states`. */
 export interface OwnerRecord {
@@ -22,6 +30,7 @@ export interface OwnerRecord {
   /** Gets a new value whenever the writes of unsent operations to shared states change. */
   readonly sharedStamp: number;
   readonly leader?: LeaderRecord | undefined;
+  readonly loss?: LossRecord | undefined;
   /** The lists that were fetched, by name of their user or app. */
   readonly lists: readonly string[];
   /** When the deletions of sessions were confirmed, by name. A fetch that began before brings nothing back. */

@@ -1,6 +1,8 @@
 import { makeDisposable } from '../../call/disposable.js';
 import { reportUncaught } from '../../call/uncaught.js';
+import { keepEqual } from '../../json/keep_equal.js';
 import type { SessionErrorCode, SessionErrorFields } from '../../errors/errors.js';
+import type { DataLoss } from '../../model/storage_info.js';
 import type { CacheKey } from './cache_key.js';
 
 /**
@@ -38,6 +40,21 @@ export interface CacheFailure extends Omit<SessionErrorFields, 'cause'> {
 }
 
 /**
+ * The loss of the local data: the browser has deleted them.
+ *
+ * @example
+ * ```ts
+ * import type { CacheLoss } from 'adk-session-wasm/cache';
+ *
+ * const warning = ({ events }: CacheLoss) => (events > 0 ? `${events} unsent messages are lost` : '');
+ * ```
+ */
+export interface CacheLoss extends DataLoss {
+  /** The number of unsent events that are lost. What an open tab still had was stored again, and does not count. */
+  readonly events: number;
+}
+
+/**
  * What a cache is doing, alike in all tabs with its owner. Each change makes a new object.
  *
  * @example
@@ -63,6 +80,8 @@ export interface CacheStatus {
   readonly lastSuccess?: number;
   /** The last failure in the background. Absent after a request that succeeds after one that failed. */
   readonly lastError?: CacheFailure;
+  /** The last loss of the local data, until `acknowledgeLoss` is called. */
+  readonly lost?: CacheLoss;
 }
 
 /**
@@ -86,8 +105,8 @@ export interface StatusChanges extends AsyncIterableIterator<CacheStatus> {
   [Symbol.asyncIterator](): this;
 }
 
-/** The part of the status that tabs tell each other. They read `pending` from the local storage. */
-type SharedStatus = Omit<CacheStatus, 'pending'>;
+/** The part of the status that tabs tell each other. They read the rest from the local storage. */
+type SharedStatus = Omit<CacheStatus, 'pending' | 'lost'>;
 
 /** A time in milliseconds, and the tab. The status with the latest stamp counts in all tabs. */
 type Stamp = readonly [time: number, tab: string];
@@ -99,6 +118,7 @@ export class StatusBoard {
   #shared: SharedStatus = { isOnline: true, isSignedOut: false, isSending: false };
   #stamp: Stamp = [0, ''];
   #pending: readonly PendingChanges[] = [];
+  #lost: CacheLoss | undefined;
   #status: CacheStatus = Object.freeze({ ...this.#shared, pending: [] });
   readonly #tab: string;
   readonly #tell: (message: StatusMessage) => void;
@@ -130,6 +150,12 @@ export class StatusBoard {
     this.#publish();
   }
 
+  setLost(lost: CacheLoss | undefined): void {
+    if (keepEqual(this.#lost, lost) === this.#lost) return;
+    this.#lost = lost;
+    this.#publish();
+  }
+
   /** Tells the other tabs, for one that has just opened. */
   share(): void {
     if (this.#stamp[0] > 0) this.#tell([this.#stamp, this.#shared]);
@@ -146,9 +172,10 @@ export class StatusBoard {
 
   #publish(): void {
     const pending = this.#pending;
+    const lost = this.#lost && { lost: this.#lost };
     // A tab that ended while it was sending has not reset `isSending`.
     const isSending = this.#shared.isSending && pending.length > 0;
-    this.#status = Object.freeze({ ...this.#shared, isSending, pending });
+    this.#status = Object.freeze({ ...this.#shared, isSending, pending, ...lost });
     for (const iterator of this.#iterators) iterator.push(this.#status);
     for (const listener of this.#listeners) {
       try {

@@ -3,6 +3,7 @@ import { feedOfChannel } from '../../watch/shared_feeds.js';
 import { TabHub } from './tabs.js';
 import { IndexedDbLocalStore } from '../local/indexed_db_local_store.js';
 import type { LocalStore } from '../local/local_store.js';
+import { OwnerMarker } from '../local/owner_marker.js';
 import { MemoryLocalStore } from '../local/memory_local_store.js';
 
 /** What connects the tabs of an owner. */
@@ -19,15 +20,22 @@ const CONNECTIONS = new WeakMap<LocalStore, Map<string, Connection>>();
 /** The local storage of a cache, and what connects its tabs. */
 interface OpenedStore extends Connection {
   readonly store: LocalStore;
+  /** Tells whether the owner's data was lost. Absent: the storage loses nothing. */
+  readonly marker?: OwnerMarker;
   readonly isDurable: boolean;
   /** Whether the cache closes the storage. */
   readonly isOwn: boolean;
 }
 
-/** Opens the local storage that the option `local` names. */
+/**
+ * Opens the local storage that the option `local` names.
+ *
+ * @param onDeleted called when the browser may have deleted the database
+ */
 export function openLocalStore(
   given: 'indexeddb' | 'memory' | LocalStore | undefined,
   owner: string,
+  onDeleted: () => void,
 ): OpenedStore {
   if (given === undefined || given === 'indexeddb') {
     // No database of `IndexedDbSessionService` has channels of these names: theirs begin otherwise.
@@ -36,7 +44,9 @@ export function openLocalStore(
       feed: feedOfChannel(`adk-session-wasm cache notices:${name}`),
       hub: new TabHub(`adk-session-wasm cache:${name}`),
     }));
-    return { store: new IndexedDbLocalStore(), ...connection, isDurable: true, isOwn: true };
+    const store = new IndexedDbLocalStore(onDeleted);
+    const marker = new OwnerMarker(owner);
+    return { store, marker, ...connection, isDurable: true, isOwn: true };
   }
   const isOwn = given === 'memory';
   const store = isOwn ? new MemoryLocalStore() : given;

@@ -24,6 +24,8 @@ export interface TabContents {
   readonly changed: readonly [name: string];
   /** A tab reads the sessions of a user. The leading tab follows them. */
   readonly reads: readonly [name: string];
+  /** The local data was lost, or its loss is acknowledged. */
+  readonly lost: readonly [];
 }
 
 export interface TabMessage {
@@ -49,6 +51,7 @@ const IS_CONTENT: Readonly<Record<keyof TabContents, (content: readonly unknown[
   closed: isNothing,
   changed: isText,
   reads: isText,
+  lost: isNothing,
 };
 
 export const TAB_MESSAGES: TabCodec<TabMessage> = {

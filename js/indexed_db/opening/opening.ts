@@ -4,7 +4,9 @@ import type { Feed } from '../../watch/feed.js';
 import { feedOfDatabase } from '../../watch/shared_feeds.js';
 import type { ChangeNote, CreationNote } from '../layout.js';
 import { turnLogOver } from '../log_turnover.js';
-import { Marker } from './marker.js';
+import { exclusively } from '../loss/exclusively.js';
+import { findLoss } from '../loss/find_loss.js';
+import { Marker } from '../loss/marker.js';
 import { callSessionCore, createIndexedDbCore, type OnOpen } from '../../wasm/core.js';
 import { suspendOnPageHide, whileShown } from '../page_hide.js';
 
@@ -37,7 +39,7 @@ export class Opening {
   constructor(name: string) {
     this.#name = name;
     this.#feed = feedOfDatabase(name);
-    this.#marker = new Marker(name);
+    this.#marker = new Marker(`database:${name}`);
   }
 
   /**
@@ -97,11 +99,7 @@ export class Opening {
 
   /** Deletes the database by `remove`, so that its absence does not count as a loss. */
   async forget(remove: () => Promise<void>): Promise<void> {
-    // Before the deletion: otherwise a crash in between would look like a loss.
-    await this.#marker.remove();
-    await remove();
-    // And after it: another tab may have opened the database meanwhile.
-    await this.#marker.remove();
+    await this.#marker.whileDeleting(remove);
     this.#loss = undefined;
     // Also to other tabs: their watchers must not take notices of the next database for old ones.
     this.#feed.publish([{ type: 'resync' }]);
@@ -159,7 +157,8 @@ export class Opening {
     const note = await this.#note();
     const isNew = note !== undefined && note.loss === undefined;
     if (isNew) {
-      const loss = await this.#lossAfter(note);
+      const stored = `the database "${this.#name}"`;
+      const loss = await findLoss(this.#marker, stored, note.message);
       // Only the tab that was first publishes the loss.
       if (await this.#settle(loss)) this.#publish(loss!);
     } else {
@@ -167,16 +166,6 @@ export class Opening {
     }
     void this.#marker.set();
     return note !== undefined;
-  }
-
-  /** Without a message of the browser, the marker decides. */
-  async #lossAfter({ message = '' }: CreationNote): Promise<DataLoss | undefined> {
-    if (message === '' && !(await this.#marker.isSet())) return undefined;
-    const reason = message === '' ? 'it was there before and is not any more' : message;
-    return {
-      when: Date.now(),
-      message: `The browser gave up the database "${this.#name}" with everything in it: ${reason}.`,
-    };
   }
 
   #publish(loss: DataLoss): void {
@@ -232,13 +221,6 @@ function stillFilling(name: string, timeout: number): SessionError {
     `onDataLoss has not filled the database "${name}" within ${timeout} ms. It continues; call again. Inside of onDataLoss, use only the service that it is given: all others wait for its end.`,
     { key: 'onDataLoss' },
   );
-}
-
-/** Runs in one tab at a time, if the browser has Web Locks. */
-function exclusively(name: string, run: () => Promise<void>): Promise<void> {
-  // Web Locks are missing on pages without TLS.
-  const locks = navigator.locks as LockManager | undefined;
-  return locks === undefined ? run() : locks.request(name, run);
 }
 
 const openings = new Map<string, Opening>();

@@ -8,6 +8,7 @@ import { inTabs } from '../in_tabs.js';
 import type { Tab } from '../tab.js';
 import { type ChatSite, serveChat } from './chat_site.js';
 import { damage } from './damage.js';
+import { loss } from './loss.js';
 import type { ChatScenarios } from './page/main.js';
 
 type ChatTab = Tab<ChatScenarios>;
@@ -195,6 +196,7 @@ export function cacheIn(browserName: BrowserName): void {
     it('leaves no record and no name of an owner who forgets', () =>
       inPages(1, async (page) => {
         const names = await page.call('databaseNames');
+        await page.call('untilMarked', 'a private owner', false);
         await page.call('open', site.sessions.url, 'a private owner');
         await page.call('write', 's1', ['a private text']);
         await page.call('untilSent');
@@ -202,12 +204,14 @@ export function cacheIn(browserName: BrowserName): void {
         try {
           await page.call('write', 's1', ['unsent, private']);
           assert.match(JSON.stringify(await page.call('contentOf')), /unsent, private/);
+          await page.call('untilMarked', 'a private owner', true);
           await page.call('forget');
           await page.call('close');
         } finally {
           await site.sessions.start();
         }
         assert.doesNotMatch(JSON.stringify(await page.call('contentOf')), /private/);
+        await page.call('untilMarked', 'a private owner', false);
         assert.deepEqual(new Set(await page.call('databaseNames')), new Set([...names, DATABASE]));
       }));
 
@@ -231,6 +235,7 @@ export function cacheIn(browserName: BrowserName): void {
         await page.call('close');
       }));
 
+    loss({ sessions: () => site.sessions, origin: () => site.origin, inPages, stored });
     damage({ sessions: () => site.sessions, inPage: (run) => inPages(1, run), stored, writeThere });
   });
 }

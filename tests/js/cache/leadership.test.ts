@@ -12,7 +12,11 @@ afterEach(() => mock.timers.reset());
 function tabs() {
   const local = new MemoryLocalStore();
   const open = (): Leadership => {
-    const data = new LocalData(local, 'ada', () => assert.fail('Nothing was erased.'));
+    const data = new LocalData({
+      store: local,
+      owner: 'ada',
+      onErased: () => assert.fail('Nothing was erased.'),
+    });
     data.mayBegin();
     return new Leadership({
       data,

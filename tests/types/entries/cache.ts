@@ -2,6 +2,7 @@ import { createEvent, InMemorySessionService, type Session } from '../../../js/i
 import {
   type CachedSessionOptions,
   CachedSessionService,
+  type CacheLoss,
   type CacheStatus,
   MemoryLocalStore,
   type OutboxEntry,
@@ -27,6 +28,8 @@ describe('The types of the cache', () => {
       is<void>()(await service.outbox.change(key, createEvent({ author: 'user' })));
       is<void>()(await service.sync({ appName: 'shop', userId: 'ada' }));
       is<void>()(await service.forget());
+      is<CacheLoss | undefined>()(service.status.lost);
+      is<void>()(await service.acknowledgeLoss());
       for await (const status of service.watchStatus()) is<CacheStatus>()(status);
       is<() => void>()(service.watchStatus((status) => is<CacheStatus>()(status)));
       // @ts-expect-error an outbox has an entry for each session, not for an event

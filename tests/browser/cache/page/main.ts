@@ -15,6 +15,7 @@ import {
   writeMany,
 } from './chat.js';
 import * as damage from './damage.js';
+import * as loss from './loss.js';
 
 const scenarios = {
   ...{
@@ -33,6 +34,7 @@ const scenarios = {
     writeMany,
   },
   ...damage,
+  ...loss,
 };
 
 export type ChatScenarios = typeof scenarios;

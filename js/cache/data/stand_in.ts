@@ -1,6 +1,6 @@
 import type { CompositeSessionKey } from '../../model/session.js';
-import type { CacheTransaction } from '../data/cache_transaction.js';
-import { newRecord } from '../records/records.js';
+import type { CacheTransaction } from './cache_transaction.js';
+import { newRecord, type Operation } from '../records/records.js';
 
 /**
  * Puts a creation into the outbox for a session that is not known here, so that it can be written to while the remote
@@ -16,19 +16,32 @@ export async function standIn(
   const isKnown = (await transaction.session(key)) !== undefined;
   if (isKnown || transaction.deletedAt(key) > 0) return;
   const givenUp = await transaction.givenUp(key);
-  const { appName, userId, sessionId } = key;
   const number = transaction.tick();
   const birth = givenUp?.birth ?? number;
-  const isThere = givenUp === undefined ? undefined : true;
   await transaction.putSession(key, newRecord(birth, now));
+  const operation = standInOperation(key, { number, birth, isThere: givenUp !== undefined, now });
+  await transaction.changeOperations(key, { put: [operation] });
+}
+
+/** Returns the creation of a session that has no copy. */
+export function standInOperation(
+  { appName, userId, sessionId }: CompositeSessionKey,
+  of: {
+    readonly number: number;
+    readonly birth: number;
+    readonly isThere: boolean;
+    readonly now: number;
+  },
+): Operation {
+  const { number, birth, now } = of;
+  const isThere = of.isThere ? true : undefined;
   const creation = {
     ...{ state: '{}', delta: '{}', sharesState: true, lastUpdateTime: undefined, now, events: [] },
     description: { initialState: '{}' },
     mustExist: isThere,
   };
-  const operation = {
+  return {
     ...({ number, kind: 'create', key: { appName, userId, sessionId }, birth, time: now } as const),
     ...{ attempts: 0, creation, isThere, shared: {} },
   };
-  await transaction.changeOperations(key, { put: [operation] });
 }
