@@ -248,7 +248,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
       run(request: object): AsyncGenerator<Event, void, undefined>;
     };
     // The server needs a session that was created here.
-    const { fetch, report } = await call(async (epoch) => {
+    const { fetch, remote, report } = await call(async (epoch) => {
       const { pending, sender } = epoch;
       await pending.refresh(key);
       const numbers = pending.operations(nameOf(key)).map(({ number }) => number);
@@ -257,6 +257,9 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     });
     try {
       yield* runner.run({ ...options, ...key });
+    } catch (error) {
+      remote.noteRunFailure(error);
+      throw error;
     } finally {
       await fetch.copy(key).catch(report);
     }

@@ -110,6 +110,7 @@ export class Follower {
     if (this.#watches.get(name) !== notices) return;
     this.#watches.delete(name);
     if (!isOpen) this.#refused.set(name, recoveries);
+    await this.#parts.remote.checkLogin(owner);
   }
 
   async #hear(owner: StateOwner, notice: Notice): Promise<void> {

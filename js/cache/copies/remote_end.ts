@@ -9,6 +9,7 @@ import type { EventCount } from '../../model/values/event_count.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import { rewindStarts } from '../../read/rewind_starts.js';
 import type { Backend, BackendCall, ReadSession, RewindStart } from '../../storage/backend.js';
+import { scopeOf, type StateOwner } from '../../storage/scopes.js';
 import { isOutage, isRefusal, isSignedOut } from '../records/failures.js';
 import type { Copy } from '../records/records.js';
 import type { StatusBoard } from '../records/status.js';
@@ -96,7 +97,7 @@ export class RemoteEnd {
 
   /** Asks the remote. Rejects when the local data is erased or the cache is closed, also if the remote never answers. */
   async ask<T>(run: RemoteCall<T>): Promise<T> {
-    const { core, board, onForget } = this.#parts;
+    const { core } = this.#parts;
     const { signal } = this.#erasure;
     let result: T;
     try {
@@ -105,21 +106,41 @@ export class RemoteEnd {
       result = await raceSignal(signal, asked);
     } catch (error) {
       signal.throwIfAborted();
-      if (isForgetOrder(error)) onForget();
-      if (isRefusal(error)) {
-        this.#showAnswer();
-      } else if (isSignedOut(error)) {
-        this.#hasFailed = true;
-        board.set({ isOnline: true, isSignedOut: true });
-      } else {
-        this.#hasFailed = true;
-        if (isOutage(error)) board.set({ isOnline: false });
-      }
+      this.#noteFailure(error);
       throw error;
     }
     signal.throwIfAborted();
     this.#showAnswer();
     return result;
+  }
+
+  /** Takes from the failure of a run what concerns more than the run: an expired login, and the order to forget. */
+  noteRunFailure(error: unknown): void {
+    if (this.#isClosed) return;
+    if (isSignedOut(error) || isForgetOrder(error)) this.#noteFailure(error);
+  }
+
+  #noteFailure(error: unknown): void {
+    const { board, onForget } = this.#parts;
+    if (isForgetOrder(error)) onForget();
+    if (isRefusal(error)) return this.#showAnswer();
+    this.#hasFailed = true;
+    if (isSignedOut(error)) board.set({ isOnline: true, isSignedOut: true });
+    else if (isOutage(error)) board.set({ isOnline: false });
+  }
+
+  /**
+   * Finds out whether the remote wants another login, after it has ended a watch. It may also refuse the watch alone, and
+   * only another request tells that.
+   */
+  async checkLogin(owner: StateOwner): Promise<void> {
+    if (this.#parts.board.status.isSignedOut) return;
+    const request = { scope: scopeOf(owner), ...owner };
+    try {
+      await this.ask((backend, call) => backend.sharedState({ ...request, ...call }));
+    } catch {
+      // The status shows what matters.
+    }
   }
 
   #showAnswer(): void {

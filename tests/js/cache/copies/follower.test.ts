@@ -147,6 +147,55 @@ it('a feed that an expired login has ended is read again after a login', async (
   await cache.close();
 });
 
+it('a login that has expired for the feed alone, while nothing else is asked, is told in all tabs', async () => {
+  const server = new Server();
+  await server.service.createSession(KEY);
+  const { cache: first, local } = openCache(server);
+  const { cache: second } = openCache(server, { local });
+  await first.getSession(KEY);
+  await second.getSession(KEY);
+  await until(() => server.feedRequests === 1);
+  const asked = server.requests.length;
+  const login = expireLogin(server);
+  server.cutFeeds();
+  for (const { status } of [first, second]) assert.equal(status.isSignedOut, false);
+  await until(() => first.status.isSignedOut && second.status.isSignedOut);
+  // One other request tells it from a feed that is refused alone.
+  assert.equal(server.requests.length - asked, login.refusedFeeds + 1);
+  login.renew();
+  await second.sync();
+  await until(() => !first.status.isSignedOut && !second.status.isSignedOut);
+  await Promise.all([first.close(), second.close()]);
+});
+
+for (const status of [401, 403]) {
+  it(`a feed that is refused alone with status ${status} signs nobody out`, async () => {
+    const server = new Server();
+    await server.service.createSession(KEY);
+    let refused = 0;
+    server.intercept = ({ url }) => {
+      if (!new URL(url).pathname.endsWith('/shop/changes')) return Promise.resolve(undefined);
+      refused += 1;
+      return Promise.resolve(Response.json({ detail: 'No.' }, { status }));
+    };
+    const { cache, local } = openCache(server);
+    const { cache: other } = openCache(server, { local });
+    const told: boolean[] = [];
+    for (const each of [cache, other]) {
+      each.watchStatus(({ isSignedOut }) => told.push(isSignedOut));
+    }
+    await cache.getSession(KEY);
+    // Status 401 is answered with another token, once.
+    const attempts = status === 401 ? 2 : 1;
+    await until(() => refused === attempts);
+    const probes = () => server.requests.filter((request) => request.endsWith('/state')).length;
+    await until(() => probes() === 1);
+    for (let turn = 0; turn < 3; turn += 1) await cache.sync();
+    assert.deepEqual([refused, told.includes(true)], [attempts, false]);
+    await Promise.all([cache.close(), other.close()]);
+  });
+}
+
 it('a feed that was refused from the start is read after a login, and not asked for before', async () => {
   const server = new Server();
   const theirs = await server.service.createSession(KEY);

@@ -137,6 +137,26 @@ it('run waits until the remote has a session that was created locally', async ()
   await cache.close();
 });
 
+it('a run that ends because a login has expired is told in all tabs', async () => {
+  const server = new Server();
+  serveAgents(server, 200);
+  const { cache, local } = openCache(server);
+  const { cache: other } = openCache(server, { local });
+  await cache.createSession(KEY);
+  await run(cache);
+  const answer = server.intercept!;
+  server.intercept = (request) =>
+    request.url.endsWith('/run_sse')
+      ? Promise.resolve(Response.json({ detail: 'Log in.' }, { status: 401 }))
+      : answer(request);
+  const told: boolean[] = [];
+  other.watchStatus(({ isSignedOut }) => told.push(isSignedOut));
+  await assert.rejects(run(cache), { code: 'remote', status: 401 });
+  // The next answer says that the login is valid.
+  await until(() => told.includes(true) && !other.status.isSignedOut);
+  await Promise.all([cache.close(), other.close()]);
+});
+
 it('run rejects with the reason why the remote refused its session', async () => {
   const server = new Server();
   const writes = serveAgents(server, 400);
