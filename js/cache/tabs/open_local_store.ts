@@ -35,7 +35,7 @@ interface OpenedStore extends Connection {
 export function openLocalStore(
   given: 'indexeddb' | 'memory' | LocalStore | undefined,
   owner: string,
-  onDeleted: () => void,
+  onDeleted: () => void = () => undefined,
 ): OpenedStore {
   if (given === undefined || given === 'indexeddb') {
     // No database of `IndexedDbSessionService` has channels of these names: theirs begin otherwise.

@@ -20,7 +20,8 @@ function listeners(calls: unknown[][]) {
   return {
     ...{ forget: note('forget'), opened: note('opened'), status: note('status') },
     ...{ wake: note('wake'), failed: note('failed'), closed: note('closed') },
-    ...{ changed: note('changed'), reads: note('reads'), missed: note('missed') },
+    ...{ changed: note('changed'), reads: note('reads'), lost: note('lost') },
+    missed: note('missed'),
   };
 }
 
