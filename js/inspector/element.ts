@@ -2,6 +2,7 @@ import type { SessionService } from '../model/session_service.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { Inspector, type Selection } from './inspector.js';
 import { CSS } from './styles.js';
+import { UntilForgotten } from './until_forgotten.js';
 import { h, render } from './view/preact.js';
 
 const NAME = 'adk-session-inspector';
@@ -165,7 +166,17 @@ export class SessionInspectorElement extends Base implements InspectorProperties
     const view =
       service === undefined || service === null
         ? h('p', { class: 'inspector' }, 'Set the property “service” of this element.')
-        : h(Inspector, { key: number, service, given, onSelection });
+        : h(UntilForgotten, {
+            ...{ key: number, service },
+            // No session is selected afterwards.
+            onForgotten: () =>
+              onSelection({
+                appName: this.#appName ?? '',
+                userId: this.#userId ?? '',
+                session: undefined,
+              }),
+            show: () => h(Inspector, { service, given: this.#given ?? given, onSelection }),
+          });
     render(view, this.shadowRoot);
   }
 

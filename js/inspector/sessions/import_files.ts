@@ -1,5 +1,6 @@
 import type { SessionService } from '../../model/session_service.js';
 import { isSessionError } from '../../errors/errors.js';
+import { keptSince } from '../../live/snapshot/forgotten.js';
 import { importSession, importSessions } from '../../files/index.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { newEventId } from '../../model/event/create_event.js';
@@ -22,15 +23,19 @@ export async function importFiles(
   const imported: CompositeSessionKey[] = [];
   const problems: string[] = [];
   const existing: string[] = [];
+  const requireKept = keptSince(service);
   for (const file of files) {
+    requireKept();
     let text = '';
     try {
       text = await file.text();
+      requireKept();
       if (isStream(file.name, text)) {
         for await (const { line, error, appName, userId, sessionId } of importSessions(
           service,
           text,
         )) {
+          requireKept();
           if (error !== undefined) problems.push(`${file.name}, line ${line}: ${error.message}`);
           else if (appName !== undefined && userId !== undefined && sessionId !== undefined) {
             imported.push({ appName, userId, sessionId });
@@ -59,7 +64,9 @@ export async function importCopies(
   const imported: CompositeSessionKey[] = [];
   const problems: string[] = [];
   const existing: string[] = [];
+  const requireKept = keptSince(service);
   for (const text of texts) {
+    requireKept();
     try {
       const options = { sessionId: newEventId(), sharedState: 'keep' } as const;
       const { appName, userId, id } = await importSession(service, text, options);

@@ -7,6 +7,15 @@ export function epochsOf(service: object): Epochs | undefined {
   return (service as { readonly [CORE]?: { readonly epochs?: Epochs | undefined } })[CORE]?.epochs;
 }
 
+/** Returns a function that throws `aborted` when a cache has erased its local data since now. */
+export function keptSince(service: object): () => void {
+  const epochs = epochsOf(service);
+  const present = epochs?.present();
+  return () => {
+    if (epochs?.present() !== present) throw forgottenError();
+  };
+}
+
 export function forgottenError(): SessionError {
   const message =
     'The local data was erased by forget. Call reload, or make another store, after the next login.';

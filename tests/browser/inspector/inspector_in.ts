@@ -280,6 +280,30 @@ export function inspectorIn(name: BrowserName): void {
         await page.call('see', '0 waiting');
       }));
 
+    it('shows nothing in any tab of what a cache has forgotten, and reads nothing until the user asks', () =>
+      inPages(['/', '/'], async (first, second) => {
+        for (const page of [first, second]) await page.call('openCache', sessions.url, 'indexeddb');
+        await first.call('append', 'private', 'a private text', { secret: 'a private value' });
+        for (const page of [first, second]) await page.call('see', 'a private text');
+        await second.call('click', 'Template');
+        await second.call('type', 'Instruction template', 'a private draft');
+        await second.call('see', 'a private draft');
+        await first.call('forget');
+        for (const page of [first, second]) {
+          await page.call('see', 'The local data was erased.');
+          for (const text of ['private', 'tea-talk']) await page.call('seeNot', text);
+          const [appName, userId, sessionId] = await page.call('properties');
+          assert.deepEqual([appName, userId, sessionId ?? 'none'], ['shop', 'ada', 'none']);
+          assert.equal(await page.call('records'), 0);
+        }
+        await second.call('click', 'Show again');
+        await second.call('choose', 'Sessions', 'tea-talk');
+        await second.call('see', 'a private text');
+        await second.call('click', 'Template');
+        await second.call('seeNot', 'a private draft');
+        await first.call('see', 'The local data was erased.');
+      }));
+
     it('works with the keyboard alone', () =>
       inPage(async (page) => {
         await page.call('openShop', false);

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { InMemorySessionService, SessionError } from '../../../js/index.js';
+import { CachedSessionService } from '../../../js/cache/index.js';
 import { exportSession } from '../../../js/files/index.js';
 import { importCopies, importFiles } from '../../../js/inspector/sessions/import_files.js';
 
@@ -32,6 +33,32 @@ it('Copies that fail can be imported again, and the others are imported once', a
   assert.deepEqual([second.imported.length, second.problems, second.existing], [1, [], []]);
   const { sessions } = await service.listSessions({ appName: 'shop' });
   assert.deepEqual(sessions.map(({ title }) => title).sort(), ['s1', 's1', 's2', 's2', 's3', 's3']);
+});
+
+it('An import ends when a cache has forgotten its owner, and stores no more', async () => {
+  const source = new InMemorySessionService();
+  const cache = new CachedSessionService({ remote: source, local: 'memory', owner: 'ada' });
+  const texts: string[] = [];
+  for (const sessionId of ['s1', 's2']) {
+    const key = { appName: 'shop', userId: 'ada', sessionId };
+    await source.createSession(key);
+    texts.push(JSON.stringify(await exportSession(source, key)));
+    await source.deleteSession(key);
+  }
+  const files = texts.map((text, at) => ({
+    name: `s${at}`,
+    text: async () => {
+      if (at === 1) assert.fail('The second file is read.');
+      await cache.forget();
+      return text;
+    },
+  }));
+  await assert.rejects(importFiles(cache, files), { code: 'aborted' });
+  assert.deepEqual((await cache.listSessions({ appName: 'shop' })).sessions, []);
+  const isKept = importCopies(cache, texts);
+  await cache.forget();
+  await assert.rejects(isKept, { code: 'aborted' });
+  await cache.close();
 });
 
 it('Copies get ids on a page without TLS, whose crypto has no randomUUID', async (t) => {

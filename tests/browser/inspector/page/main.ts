@@ -158,12 +158,34 @@ const scenarios = {
     await service.getOrCreateSession(KEY);
     await until('the events', () => /Events 1|events held of 0/.test(shownText()));
   },
-  async openCache(url: string) {
+  async openCache(url: string, local: 'memory' | 'indexeddb' = 'memory') {
     const remote = new RemoteSessionService({ url, headers: { 'x-user': 'ada' }, retries: 0 });
-    const cache = new CachedSessionService({ remote, local: 'memory', owner: 'ada' });
+    const cache = new CachedSessionService({ remote, local, owner: 'ada' });
     await cache.getOrCreateSession(KEY);
     service = cache;
     show(cache, KEY);
+  },
+  async forget() {
+    await (service as CachedSessionService).forget();
+  },
+  /** The number of records of the cache's database. */
+  async records() {
+    const opening = indexedDB.open('adk-session-wasm cache');
+    const database = await new Promise<IDBDatabase>((resolve, reject) => {
+      opening.onsuccess = () => resolve(opening.result);
+      opening.onerror = () => reject(opening.error ?? new Error('it cannot be opened'));
+    });
+    const names = [...database.objectStoreNames];
+    const transaction = database.transaction(names);
+    const counts = names.map((name) => {
+      const counting = transaction.objectStore(name).count();
+      return new Promise<number>(
+        (resolve) => (counting.onsuccess = () => resolve(counting.result)),
+      );
+    });
+    const all = await Promise.all(counts);
+    database.close();
+    return all.reduce((sum, count) => sum + count, 0);
   },
   async append(id: string, text: string, stateDelta: Record<string, unknown> = {}) {
     const session = await service.getSession({ ...KEY, config: { numRecentEvents: 0 } });
