@@ -35,7 +35,7 @@ const tree = join(folder, 'tree');
 const log = join(folder, `seed-${options.seed}.jsonl`);
 /** The limit of one test file, and of all tests of Rust: a fault may make them wait for ever. */
 const LIMIT = 'timeout -k 9 600';
-const CARGO = 'cargo test --all-features';
+const CARGO = 'cargo test --workspace --all-features';
 const TSC = 'node tests/toolchain/npm_packages.mjs typescript=7.0.2 tsc --noEmit -p tests';
 const IS_OF_REST = /\.rest\.test\.ts$/;
 const mark = `MUTANTS_RUN=${process.pid}`;

@@ -766,11 +766,11 @@ export function has_room(bytes) {
  * Computes a view. `marks` has [`MARK`] numbers for each event, `events` has [`EVENT`]; the other lists
  * have the numbers of each function call, response and pause, in order.
  *
- * Returns five numbers: of items, of summarised events, of changed parts, of events that invocations wait
- * at, and the first event that waits plus 1 or 0. Then of each item three numbers: the event, 0 and 0; or the compaction of a summary, 1 if
+ * Returns four numbers: of items, of summarised events, of changed parts, and the first event that waits
+ * plus 1 or 0. Then of each item three numbers: the event, 0 and 0; or the compaction of a summary, 1 if
  * no agent's event is hidden by it, else the index of the last one plus 2, and the event that it follows
  * plus 1 or 0. Then the summarised events. Then of each changed part 0 for a call or 1 for a response,
- * its index, and the suffix of its id. Then the events that invocations wait at.
+ * its index, and the suffix of its id.
  * @param {Float64Array | number[]} marks
  * @param {Uint32Array | number[]} events
  * @param {Uint32Array | number[]} calls
@@ -897,7 +897,7 @@ function __wbg_get_imports() {
             const ret = Array(arg0, arg1, arg2, arg3, arg4, arg5);
             return ret;
         },
-        __wbg_Number_a7607feeb27bd882: function(arg0, arg1) {
+        __wbg_Number_e8aca4571ac39db3: function(arg0, arg1) {
             const ret = Number(getStringFromWasm0(arg0, arg1));
             return ret;
         },
@@ -967,7 +967,7 @@ function __wbg_get_imports() {
                     const a = state0.a;
                     state0.a = 0;
                     try {
-                        return wasm_bindgen__convert__closures_____invoke__hcc560f111d2411f2(a, state0.b, );
+                        return wasm_bindgen__convert__closures_____invoke__hf60f5c0f0d76f393(a, state0.b, );
                     } finally {
                         state0.a = a;
                     }
@@ -1300,12 +1300,12 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 17, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h4b0392777a0fc41b);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 15, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hf70e4cd8ad29d4de);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 43, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 44, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792);
             return ret;
         },
@@ -1334,12 +1334,12 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__hcc560f111d2411f2(arg0, arg1) {
-    wasm.wasm_bindgen__convert__closures_____invoke__hcc560f111d2411f2(arg0, arg1);
+function wasm_bindgen__convert__closures_____invoke__hf60f5c0f0d76f393(arg0, arg1) {
+    wasm.wasm_bindgen__convert__closures_____invoke__hf60f5c0f0d76f393(arg0, arg1);
 }
 
-function wasm_bindgen__convert__closures_____invoke__h4b0392777a0fc41b(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h4b0392777a0fc41b(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__hf70e4cd8ad29d4de(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__hf70e4cd8ad29d4de(arg0, arg1, arg2);
 }
 
 function wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792(arg0, arg1, arg2) {

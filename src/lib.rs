@@ -1,6 +1,7 @@
 //! Sessions, scoped state and instruction templates for agents built with the Agent Development
 //! Kit (ADK). The rules are written once, for Rust programs and, compiled to WebAssembly, for
-//! JavaScript.
+//! JavaScript. The library knows no JavaScript: the crate `adk-session-wasm` has the storage in
+//! IndexedDB, and the bindings of the npm package.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -17,19 +18,19 @@
 //! | [`invocation`] | runs of agents on a session, for programs without an ADK |
 //! | [`error`] | the errors and their codes |
 //!
-//! `core` holds the rules. `memory` and `wasm` use them, `service` uses `memory`, and `invocation`
-//! uses `service`.
+//! `core` holds the rules. `memory` uses them, `service` uses `memory`, and `invocation` uses
+//! `service`. `host` has what differs between systems.
 
 #[cfg(any(test, feature = "testing"))]
 #[path = "../tests/conformance/rust/mod.rs"]
 pub mod conformance;
 mod core;
+mod host;
+#[doc(hidden)]
+pub mod internals;
 pub mod invocation;
 pub mod memory;
-mod platform;
 pub mod service;
-#[cfg(target_arch = "wasm32")]
-pub mod wasm;
 
 pub use crate::core::{error, event, history, read, session, state, storage, template, write};
 pub use error::Error;

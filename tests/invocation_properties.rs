@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use adk_session_wasm::invocation::{Stamp, WriteOrder};
-use adk_session_wasm::{
+use adk_session::invocation::{Stamp, WriteOrder};
+use adk_session::{
     Context, CreateRequest, DeleteRequest, Error, Event, GetRequest, InMemorySessionService,
     Invocation, ListRequest, REMOVED, Session, SessionKey, SessionService, State,
 };

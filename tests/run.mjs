@@ -22,7 +22,9 @@ import { killRunning, runStep } from './toolchain/steps.mjs';
 
 /** @typedef {import('./toolchain/steps.mjs').Step} Step */
 
-const clippy = '--all-targets --all-features -- -D warnings';
+const wasm32 = '--target wasm32-unknown-unknown';
+const rustdoc = 'env RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --all-features';
+const clippy = '--workspace --all-targets --all-features -- -D warnings';
 
 const MOST_MINUTES_OF_A_FILE = 20;
 
@@ -32,15 +34,21 @@ const build = check('build', 'npm run build:js');
 /** Cargo locks its folder, so its steps run one after the other. @type {Record<'gate' | 'rest', Step[]>} */
 const cargoSteps = {
   gate: [
-    check('rustfmt', 'cargo fmt --check'),
+    check('rustfmt', 'cargo fmt --all --check'),
     check('clippy', `cargo clippy ${clippy}`),
-    cargoTests('rust', 'cargo test --all-features --no-fail-fast'),
-    check('clippy-wasm', `cargo clippy --target wasm32-unknown-unknown ${clippy}`, 'wasm'),
+    cargoTests('rust', 'cargo test --workspace --all-features --no-fail-fast'),
+    check('clippy-wasm', `cargo clippy ${wasm32} ${clippy}`, 'wasm'),
     wasmTests('chromium'),
   ],
   rest: [
-    check('clippy-minimal', 'cargo clippy --no-default-features -- -D warnings'),
-    check('rustdoc', 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features'),
+    check('clippy-minimal', 'cargo clippy --workspace --no-default-features -- -D warnings'),
+    check(
+      'clippy-minimal-wasm',
+      `cargo clippy --workspace --no-default-features ${wasm32} -- -D warnings`,
+      'wasm',
+    ),
+    check('rustdoc', rustdoc),
+    check('rustdoc-wasm', `${rustdoc} ${wasm32}`, 'wasm'),
     check('pkg-rebuild', 'node js/build/pkg_hash.mjs --rebuild', 'wasm'),
     wasmTests('firefox'),
     wasmTests('webkit'),
@@ -112,7 +120,8 @@ function wasmTests(browser) {
     env.CARGO_PROFILE_DEV_OPT_LEVEL ??= '1';
     const program = ['wasm-pack', 'test', '--headless', ...wasmPack, path, '--mode', 'no-install'];
     // By name, because Cargo would otherwise run the documentation's examples, which need the host.
-    return [...program, '--', '--all-features', '--test', 'wasm'];
+    const tests = ['--test', 'wasm', '--test', 'indexed_db'];
+    return [...program, '--', '--workspace', '--all-features', ...tests];
   };
   return { name: `wasm-${browser}`, kind: 'cargo', command, tools: 'wasm' };
 }

@@ -9,14 +9,14 @@
 
 use std::collections::BTreeMap;
 
-use adk_session_wasm::event::EventText;
-use adk_session_wasm::event::NewEvent;
-use adk_session_wasm::memory::MemoryStorage;
-use adk_session_wasm::read::Window;
-use adk_session_wasm::service::text_service::TextService;
-use adk_session_wasm::session::{SessionKey, Timestamp};
-use adk_session_wasm::state::{Delta, REMOVED, Scope, ScopedState, merge_to_json};
-use adk_session_wasm::write::{Append, HandlePosition, NewSession, StalePolicy};
+use adk_session::event::EventText;
+use adk_session::event::NewEvent;
+use adk_session::memory::MemoryStorage;
+use adk_session::read::Window;
+use adk_session::service::text_service::TextService;
+use adk_session::session::{SessionKey, Timestamp};
+use adk_session::state::{Delta, REMOVED, Scope, ScopedState, merge_to_json};
+use adk_session::write::{Append, HandlePosition, NewSession, StalePolicy};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 

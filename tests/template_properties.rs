@@ -7,7 +7,7 @@ use std::iter;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use adk_session_wasm::template::{
+use adk_session::template::{
     Artifact, ArtifactError, Placeholder, PlaceholderKind, Template, TemplateContext, TemplateError,
 };
 use proptest::prelude::*;

@@ -7,15 +7,15 @@
     reason = "clippy takes helpers of tests for the program"
 )]
 
-use adk_session_wasm::event::EventText;
-use adk_session_wasm::event::NewEvent;
-use adk_session_wasm::memory::MemoryStorage;
-use adk_session_wasm::read::{ListOrder, ListPage, ListPlace, PageEnd, Window};
-use adk_session_wasm::service::text_service::TextService;
-use adk_session_wasm::session::{SessionHead, SessionKey, Timestamp};
-use adk_session_wasm::state::Delta;
-use adk_session_wasm::storage::{Deletion, Storage};
-use adk_session_wasm::write::{Append, HandlePosition, NewSession, StalePolicy};
+use adk_session::event::EventText;
+use adk_session::event::NewEvent;
+use adk_session::memory::MemoryStorage;
+use adk_session::read::{ListOrder, ListPage, ListPlace, PageEnd, Window};
+use adk_session::service::text_service::TextService;
+use adk_session::session::{SessionHead, SessionKey, Timestamp};
+use adk_session::state::Delta;
+use adk_session::storage::{Deletion, Storage};
+use adk_session::write::{Append, HandlePosition, NewSession, StalePolicy};
 use proptest::prelude::*;
 
 /// Few, so that they are equal often, and the ends of what is allowed.

@@ -64,7 +64,15 @@ env.RUSTFLAGS = [
 // Not by wasm-pack: its `cargo build` also makes the library for Rust, for
 // which rustc supports no `lto`. With `lto`, the wasm is 5 % smaller.
 const target = 'wasm32-unknown-unknown';
-const only = ['--lib', '--crate-type', 'cdylib', '--target', target];
+const only = [
+  '--package',
+  'adk-session-wasm',
+  '--lib',
+  '--crate-type',
+  'cdylib',
+  '--target',
+  target,
+];
 run(['cargo', 'rustc', '--release', ...only], env);
 const folder = join(env.CARGO_TARGET_DIR ?? 'target', target, 'release');
 // Else bundlers that see `new URL('…_bg.wasm', import.meta.url)` emit a second copy of the wasm.

@@ -1,8 +1,7 @@
-//! The rules. They are pure and synchronous: no I/O, no wasm type, and no text of an event.
+//! The rules. They are pure and synchronous: no I/O, and no parsed event.
 //!
-//! One exception: [`event::EventText`] may hold a JavaScript string. So texts of IndexedDB and of
-//! JavaScript storages stay outside of the wasm. Copying them would take most of the time of a large
-//! read.
+//! [`event::EventText`] may be a text that other code holds. So texts of IndexedDB and of JavaScript
+//! storages stay outside of the wasm. Copying them would take most of the time of a large read.
 
 pub mod error;
 pub mod event;

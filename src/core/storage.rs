@@ -18,14 +18,14 @@
 //! use std::collections::{BTreeMap, BTreeSet};
 //! use std::sync::{Mutex, MutexGuard, PoisonError};
 //!
-//! use adk_session_wasm::service::StoredSessionService;
-//! use adk_session_wasm::session::{Description, Revision, SessionHead, SessionKey};
-//! use adk_session_wasm::state::{ByOwner, ScopedState};
-//! use adk_session_wasm::storage::{
+//! use adk_session::service::StoredSessionService;
+//! use adk_session::session::{Description, Revision, SessionHead, SessionKey};
+//! use adk_session::state::{ByOwner, ScopedState};
+//! use adk_session::storage::{
 //!     Call, Decide, Decision, Deletion, EventRow, Found, ListPlace, ListRequest, Listing, PageEdges,
 //!     Rows, SharedChange, SharedRow, SessionRow, Storage, StorageFuture, Target, Window,
 //! };
-//! use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionService};
+//! use adk_session::{CreateRequest, Error, Event, GetRequest, SessionService};
 //!
 //! #[derive(Default)]
 //! struct Stored {
@@ -238,7 +238,7 @@
 //! // With the feature `testing`:
 //! # #[cfg(feature = "testing")]
 //! # {
-//! use adk_session_wasm::conformance;
+//! use adk_session::conformance;
 //! let report = conformance::run(async || TreeStorage::default()).await;
 //! assert!(report.failures.is_empty(), "{report}");
 //! # }
@@ -259,7 +259,7 @@ pub use crate::core::write::{
 
 use crate::core::error::Error;
 use crate::core::session::{Revision, SessionKey};
-pub use crate::platform::{BoxFuture, SendOutsideWasm, SyncOutsideWasm};
+pub use crate::host::{BoxFuture, SendOutsideWasm, SyncOutsideWasm};
 
 /// A deletion. If there is nothing to delete, it succeeds.
 ///
@@ -391,23 +391,18 @@ pub trait Storage: SendOutsideWasm + SyncOutsideWasm {
 }
 
 /// Carries out a write, and repeats it while its decision needs more rows.
-pub(crate) async fn carry_out(
+///
+/// # Errors
+/// Those of [`Storage::write`].
+pub async fn carry_out(
     storage: &dyn Storage,
     write: &mut dyn Decide,
     call: &dyn Call,
 ) -> Result<(), Error> {
-    storage.write(write, call).await?;
-    repeat(storage, write, call).await
-}
-
-/// Repeats a write that was carried out, while its decision needs more rows.
-pub(crate) async fn repeat(
-    storage: &dyn Storage,
-    write: &mut dyn Decide,
-    call: &dyn Call,
-) -> Result<(), Error> {
-    while write.replan() {
+    loop {
         storage.write(write, call).await?;
+        if !write.replan() {
+            return Ok(());
+        }
     }
-    Ok(())
 }

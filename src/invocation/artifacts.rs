@@ -1,16 +1,13 @@
 //! Artifacts: the files of a session, kept by a type that the user implements.
 
-use std::error::Error;
 use std::future::Future;
 
 use serde_json::Value;
 
+use crate::core::error::ErrorSource;
 use crate::core::session::SessionKey;
 use crate::core::template::Artifact;
-use crate::platform::{BoxFuture, SendOutsideWasm};
-
-/// The error of an artifact service: any error, or a text (`"disk full".into()`).
-pub type ArtifactFailure = Box<dyn Error + Send + Sync>;
+use crate::host::{BoxFuture, SendOutsideWasm};
 
 /// A store of a session's files. Implement it for `{artifact.NAME}` in instructions and for the
 /// contexts' methods.
@@ -20,8 +17,9 @@ pub type ArtifactFailure = Box<dyn Error + Send + Sync>;
 /// futures are `Send`, except in wasm.
 ///
 /// ```
-/// use adk_session_wasm::invocation::{ArtifactFailure, ArtifactService};
-/// use adk_session_wasm::{
+/// use adk_session::error::ErrorSource;
+/// use adk_session::invocation::ArtifactService;
+/// use adk_session::{
 ///     CreateRequest, InMemorySessionService, Invocation, SessionKey, SessionService,
 ///     inject_session_state,
 /// };
@@ -35,13 +33,13 @@ pub type ArtifactFailure = Box<dyn Error + Send + Sync>;
 ///         _session: &SessionKey,
 ///         filename: &str,
 ///         _version: Option<i64>,
-///     ) -> Result<Option<Value>, ArtifactFailure> {
+///     ) -> Result<Option<Value>, ErrorSource> {
 ///         Ok((filename == "terms.txt").then(|| json!({"text": "Be kind."})))
 ///     }
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// # async fn main() -> Result<(), adk_session::Error> {
 /// # let service = InMemorySessionService::new();
 /// # let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
 /// # let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
@@ -63,7 +61,7 @@ pub trait ArtifactService: Send + Sync {
         session: &SessionKey,
         filename: &str,
         version: Option<i64>,
-    ) -> impl Future<Output = Result<Option<Value>, ArtifactFailure>> + SendOutsideWasm;
+    ) -> impl Future<Output = Result<Option<Value>, ErrorSource>> + SendOutsideWasm;
 
     /// Saves a file and returns its version, from 0. The default implementation fails, for services
     /// that only read.
@@ -75,7 +73,7 @@ pub trait ArtifactService: Send + Sync {
         session: &SessionKey,
         filename: &str,
         part: Value,
-    ) -> impl Future<Output = Result<i64, ArtifactFailure>> + SendOutsideWasm {
+    ) -> impl Future<Output = Result<i64, ErrorSource>> + SendOutsideWasm {
         async move {
             let _ = (session, filename, part);
             Err("this artifact service cannot save: it does not implement ArtifactService::save"
@@ -90,7 +88,7 @@ pub trait ArtifactService: Send + Sync {
     fn list(
         &self,
         session: &SessionKey,
-    ) -> impl Future<Output = Result<Vec<String>, ArtifactFailure>> + SendOutsideWasm {
+    ) -> impl Future<Output = Result<Vec<String>, ErrorSource>> + SendOutsideWasm {
         async move {
             let _ = session;
             Err("this artifact service cannot list: it does not implement ArtifactService::list"
@@ -99,7 +97,7 @@ pub trait ArtifactService: Send + Sync {
     }
 }
 
-type ArtifactFuture<'a, T> = BoxFuture<'a, Result<T, ArtifactFailure>>;
+type ArtifactFuture<'a, T> = BoxFuture<'a, Result<T, ErrorSource>>;
 
 /// [`ArtifactService`] as an object-safe trait, so that contexts need no type parameter for it.
 pub(super) trait AnyArtifacts: Send + Sync {

@@ -21,8 +21,8 @@ use crate::core::template::{Artifact, ArtifactError, TemplateContext};
 /// Sync` and owns its data, so that a tool may move it to another thread.
 ///
 /// ```
-/// # use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
-/// use adk_session_wasm::{Invocation, ReadonlyContext, ReadonlyState};
+/// # use adk_session::{CreateRequest, InMemorySessionService, SessionService};
+/// use adk_session::{Invocation, ReadonlyContext, ReadonlyState};
 ///
 /// fn greeting(context: &ReadonlyContext) -> String {
 ///     match context.get("user:name") {
@@ -31,7 +31,7 @@ use crate::core::template::{Artifact, ArtifactError, TemplateContext};
 ///     }
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// # async fn main() -> Result<(), adk_session::Error> {
 /// # let service = InMemorySessionService::new();
 /// # let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
 /// # let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
@@ -169,10 +169,10 @@ impl TemplateContext for ReadonlyContext {
 /// documentation.
 ///
 /// ```
-/// # use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
-/// use adk_session_wasm::{Event, Invocation, State};
+/// # use adk_session::{CreateRequest, InMemorySessionService, SessionService};
+/// use adk_session::{Event, Invocation, State};
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// # async fn main() -> Result<(), adk_session::Error> {
 /// # let service = InMemorySessionService::new();
 /// # let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
 /// # let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;

@@ -9,13 +9,13 @@
 //! ([`WriteOrder`]), the queue of appends (`turns`), and the session's files ([`ArtifactService`]).
 //!
 //! ```
-//! use adk_session_wasm::{
+//! use adk_session::{
 //!     CreateRequest, Event, GetRequest, InMemorySessionService, Invocation, SessionService, State,
 //!     inject_session_state,
 //! };
 //!
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), adk_session_wasm::Error> {
+//! # async fn main() -> Result<(), adk_session::Error> {
 //! let service = InMemorySessionService::new();
 //! let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
 //! let create = CreateRequest { app_name, user_id, ..Default::default() };
@@ -53,7 +53,7 @@ mod shared;
 mod turns;
 mod write_order;
 
-pub use artifacts::{ArtifactFailure, ArtifactService};
+pub use artifacts::ArtifactService;
 pub use context::{Context, Context as CallbackContext, Context as ToolContext, ReadonlyContext};
 pub use run::Invocation;
 pub use write_order::{Stamp, WriteOrder};

@@ -13,7 +13,7 @@ use super::turns::Turns;
 use crate::core::error::{Error, Field};
 use crate::core::event::{Event, EventActions};
 use crate::core::session::SessionKey;
-use crate::platform;
+use crate::host;
 use crate::service::{Session, SessionService};
 
 /// One run on one session, from a user's message to the final answer. It gives contexts to the
@@ -36,7 +36,7 @@ impl Invocation {
     /// Starts an invocation of that session. Its id is `e-` and a UUID.
     pub fn new(session: &Session) -> Self {
         let shared = Shared {
-            id: format!("e-{}", platform::new_id()).into(),
+            id: format!("e-{}", host::new_id()).into(),
             session: Arc::new(session.key().clone()),
             user_content: None,
             artifacts: None,
@@ -109,10 +109,10 @@ impl Invocation {
     /// fails as [`SessionService::append_event_to`] does.
     ///
     /// ```
-    /// # use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
-    /// use adk_session_wasm::{Event, Invocation, State};
+    /// # use adk_session::{CreateRequest, InMemorySessionService, SessionService};
+    /// use adk_session::{Event, Invocation, State};
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// # async fn main() -> Result<(), adk_session::Error> {
     /// # let service = InMemorySessionService::new();
     /// # let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
     /// # let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
@@ -182,7 +182,7 @@ impl Invocation {
                 *field = value();
             }
         };
-        fill(&mut event.id, &platform::new_id);
+        fill(&mut event.id, &host::new_id);
         fill(&mut event.invocation_id, &|| self.id().to_owned());
         fill(&mut event.author, &|| context.map_or("user", |it| it.agent_name()).to_owned());
         if event.branch.as_deref().is_none_or(str::is_empty) {

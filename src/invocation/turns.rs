@@ -72,7 +72,6 @@ impl Drop for Ticket<'_> {
 }
 
 #[cfg(test)]
-#[cfg(not(target_arch = "wasm32"))]
 mod tests {
     use super::*;
     use std::cell::RefCell;

@@ -29,7 +29,7 @@ pub struct Stamp(u64);
 /// and no storage, so it can be used alone:
 ///
 /// ```
-/// use adk_session_wasm::invocation::WriteOrder;
+/// use adk_session::invocation::WriteOrder;
 /// let mut order = WriteOrder::default();
 /// let draft = order.record("answer"); // one agent writes
 /// let final_version = order.record("answer"); // another agent writes

@@ -8,8 +8,8 @@ use crate::core::read::{PageEdges, Window};
 use crate::core::room::SPARE;
 use crate::core::session::{Revision, Timestamp};
 use crate::core::write::EventRow;
+use crate::host::has_room;
 use crate::memory::blocks::Blocks;
-use crate::platform::has_room;
 
 /// How many events a chunk holds. One growing vector would leave holes of its old sizes in wasm
 /// memory, which never shrinks.

@@ -18,11 +18,11 @@ use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::{Call, Deletion, Storage, StorageFuture};
 use crate::core::write::{Decide, Decision, MarkerPlaces, SessionRow, SharedRow, Target};
+use crate::host;
 use crate::memory::entries::Entries;
 use crate::memory::event_log::EventLog;
 use crate::memory::order::{Order, Orders};
 use crate::memory::owners::Owners;
-use crate::platform;
 
 /// The most bytes of a row that is handed out: its fields, and an id of up to 512 bytes.
 const ROW: usize = 640;
@@ -108,7 +108,7 @@ impl MemoryStorage {
     /// Locks the contents. Fails if the function of a write, which computes its delta, calls a verb.
     pub(crate) fn contents(&self) -> Result<MutexGuard<'_, Contents>, Error> {
         let calls = || Error::invalid(Field::StateDelta, "must not call the service");
-        platform::lock(&self.contents).ok_or_else(calls)
+        host::lock(&self.contents).ok_or_else(calls)
     }
 }
 

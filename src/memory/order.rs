@@ -122,7 +122,7 @@ impl Order {
 }
 
 // proptest has no random numbers on wasm32.
-#[cfg(all(test, not(target_arch = "wasm32")))]
+#[cfg(test)]
 mod properties {
     use std::sync::Arc;
 

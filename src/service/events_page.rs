@@ -8,11 +8,11 @@ use crate::service::text_service::EventCursor;
 /// A request for a page of a session's events. The pages of all ages cost the same.
 ///
 /// ```
-/// use adk_session_wasm::{
+/// use adk_session::{
 ///     CreateRequest, Event, InMemorySessionService, ListEventsRequest, PageEnd, SessionService,
 /// };
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// # async fn main() -> Result<(), adk_session::Error> {
 /// let service = InMemorySessionService::new();
 /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
 /// let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;

@@ -48,10 +48,10 @@ impl<S: Storage> StoredSessionService<S> {
     /// cannot be read.
     ///
     /// ```
-    /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
+    /// use adk_session::{CreateRequest, Event, InMemorySessionService, SessionService};
     /// use serde_json::json;
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
     /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
     /// let session =

@@ -48,9 +48,9 @@ pub struct ListRequest {
 /// A request for a page of a user's sessions, oldest update first.
 ///
 /// ```
-/// use adk_session_wasm::{CreateRequest, InMemorySessionService, ListPageRequest, SessionService};
+/// use adk_session::{CreateRequest, InMemorySessionService, ListPageRequest, SessionService};
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// # async fn main() -> Result<(), adk_session::Error> {
 /// let service = InMemorySessionService::new();
 /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
 /// for _ in 0..3 {

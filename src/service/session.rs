@@ -21,9 +21,9 @@ use crate::service::text_service::ReadSession;
 /// As a [`TemplateContext`] it supplies its state to instructions.
 ///
 /// ```
-/// use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService, inject_session_state};
+/// use adk_session::{CreateRequest, InMemorySessionService, SessionService, inject_session_state};
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// # async fn main() -> Result<(), adk_session::Error> {
 /// let service = InMemorySessionService::new();
 /// let create = CreateRequest {
 ///     app_name: "shop".into(),
@@ -114,9 +114,9 @@ impl Session {
 /// A session's events, in append order. They are read as a slice.
 ///
 /// ```
-/// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
+/// use adk_session::{CreateRequest, Event, InMemorySessionService, SessionService};
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// # async fn main() -> Result<(), adk_session::Error> {
 /// let service = InMemorySessionService::new();
 /// let (app_name, user_id) = ("shop".into(), "ada".into());
 /// let create = CreateRequest { app_name, user_id, ..Default::default() };

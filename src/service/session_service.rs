@@ -5,7 +5,7 @@ use std::future::Future;
 use crate::core::error::Error;
 use crate::core::event::Event;
 use crate::core::session::SessionKey;
-use crate::platform::{SendOutsideWasm, SyncOutsideWasm};
+use crate::host::{SendOutsideWasm, SyncOutsideWasm};
 use crate::service::{
     CreateRequest, DeleteRequest, EventsPage, GetRequest, ListEventsRequest, ListRequest, Session,
 };
@@ -16,7 +16,7 @@ use crate::service::{
 /// as `async fn`.
 ///
 /// ```
-/// use adk_session_wasm::{
+/// use adk_session::{
 ///     CreateRequest, Event, EventActions, GetRequest, InMemorySessionService, SessionService,
 /// };
 ///
@@ -39,7 +39,7 @@ use crate::service::{
 /// let session = service.get(get).await?;
 /// assert_eq!(session.state().get("topic"), Some("tea".into()));
 /// assert_eq!(session.events().len(), 1);
-/// # Ok::<(), adk_session_wasm::Error>(())
+/// # Ok::<(), adk_session::Error>(())
 /// # }).unwrap();
 /// ```
 pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
@@ -72,9 +72,9 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     /// record cannot be read.
     ///
     /// ```
-    /// use adk_session_wasm::{CreateRequest, InMemorySessionService, ListRequest, SessionService};
+    /// use adk_session::{CreateRequest, InMemorySessionService, ListRequest, SessionService};
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
     /// for user_id in ["ada", "ada", "grace"] {
     ///     let (app_name, user_id) = ("shop".to_owned(), user_id.to_owned());
@@ -160,9 +160,9 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     /// The same as [`SessionService::append_event`], except `ambiguous`.
     ///
     /// ```
-    /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
+    /// use adk_session::{CreateRequest, Event, InMemorySessionService, SessionService};
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
     /// let mut sessions = Vec::new();
     /// for user_id in ["ada", "grace"] {

@@ -10,7 +10,7 @@ use crate::core::session::SessionKey;
 use crate::core::state::Delta;
 use crate::core::storage::Storage;
 use crate::core::write::{Append, Computed, HandlePosition, SharedRevisions, StalePolicy, Update};
-use crate::platform::SendOutsideWasm;
+use crate::host::SendOutsideWasm;
 use crate::service::StoredSessionService;
 use crate::service::session::read_state;
 use crate::service::to_text::{new_delta, new_event};
@@ -41,9 +41,9 @@ impl<S: Storage> StoredSessionService<S> {
     /// missing, and with `unserializable` if a value nests more than 200 levels.
     ///
     /// ```
-    /// use adk_session_wasm::InMemorySessionService;
+    /// use adk_session::InMemorySessionService;
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
     /// let delta = [("user:name".to_owned(), "Ada".into()), ("app:theme".to_owned(), "dark".into())];
     /// service.update_state("shop", Some("ada"), delta.into()).await?;
@@ -76,9 +76,9 @@ impl<S: Storage> StoredSessionService<S> {
     /// Fails as `update_state` does, and with the error of `compute`.
     ///
     /// ```
-    /// use adk_session_wasm::InMemorySessionService;
+    /// use adk_session::InMemorySessionService;
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
     /// for _ in 0..3 {
     ///     let add = |state: &serde_json::Map<String, serde_json::Value>| {

@@ -6,8 +6,8 @@ use crate::core::read::{ListOrder, ListPage, ListPlace, Window};
 use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_id, check_owner};
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Append, Describe, HandlePosition, NewSession, StalePolicy};
+use crate::host;
 use crate::memory::MemoryStorage;
-use crate::platform;
 use crate::service::session::read_events;
 use crate::service::text_service::{ReadEvents, TextService};
 use crate::service::to_text::{new_delta, new_event};
@@ -51,10 +51,10 @@ impl<S: Storage> StoredSessionService<S> {
     /// id.
     ///
     /// ```
-    /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService};
-    /// use adk_session_wasm::session::{Description, TitleChange};
+    /// use adk_session::{CreateRequest, Event, InMemorySessionService};
+    /// use adk_session::session::{Description, TitleChange};
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
     /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
     /// let create = CreateRequest { app_name, user_id, ..Default::default() };
@@ -86,9 +86,9 @@ impl<S: Storage> StoredSessionService<S> {
     /// The same as [`SessionService::create`], except `already_exists`.
     ///
     /// ```
-    /// use adk_session_wasm::{CreateRequest, InMemorySessionService};
+    /// use adk_session::{CreateRequest, InMemorySessionService};
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
     /// for topic in ["tea", "cake"] {
     ///     let create = CreateRequest {
@@ -117,9 +117,9 @@ impl<S: Storage> StoredSessionService<S> {
     /// [`SessionService::append_event_to`] does.
     ///
     /// ```
-    /// use adk_session_wasm::{CreateRequest, Event, InMemorySessionService, SessionService};
+    /// use adk_session::{CreateRequest, Event, InMemorySessionService, SessionService};
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
     /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
     /// let session =
@@ -161,10 +161,10 @@ impl<S: Storage> StoredSessionService<S> {
     /// Fails with `not_found` if the session does not exist.
     ///
     /// ```
-    /// use adk_session_wasm::{CreateRequest, InMemorySessionService, SessionService};
-    /// use adk_session_wasm::session::{Description, TitleChange};
+    /// use adk_session::{CreateRequest, InMemorySessionService, SessionService};
+    /// use adk_session::session::{Description, TitleChange};
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), adk_session_wasm::Error> {
+    /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
     /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
     /// let session =
@@ -293,7 +293,7 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
 /// Takes the request apart. A missing or blank id becomes a fresh one.
 fn new_session(request: CreateRequest) -> Result<(SessionKey, NewSession), Error> {
     let CreateRequest { app_name, user_id, session_id, state } = request;
-    let id = session_id.filter(|id| !id.trim().is_empty()).unwrap_or_else(platform::new_id);
+    let id = session_id.filter(|id| !id.trim().is_empty()).unwrap_or_else(host::new_id);
     let key = SessionKey::new(app_name, user_id, id)?;
     let state = new_delta("state", &state)?;
     Ok((key, NewSession::new(state, Timestamp::now())))

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::core::error::{Error, Field};
 use crate::core::event::{Event, EventText, NewEvent};
 use crate::core::state::{Delta, Scope};
-use crate::platform;
+use crate::host;
 use crate::service::deep;
 
 /// Reads a state or its changes. `temp:` keys are dropped.
@@ -22,7 +22,7 @@ pub(super) fn new_delta(path: &str, values: &HashMap<String, Value>) -> Result<D
 /// Takes an event as it is stored: with an id, and without `temp:` keys.
 pub(super) fn new_event(mut event: Event) -> Result<NewEvent, Error> {
     if event.id.is_empty() {
-        event.id = platform::new_id();
+        event.id = host::new_id();
     }
     let event = event.without_temp();
     check_event(&event)?;

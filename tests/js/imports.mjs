@@ -20,15 +20,17 @@ export function importsOfTypeScript() {
   });
 }
 
-/** @returns {Graph} the files of src/, without each mod.rs: it and the files in its folder are one module */
+/** @returns {Graph} the files of src/, both crates, without each mod.rs: it and the files in its folder are one module */
 export function importsOfRust() {
   const files = sourcesIn('src', /\.rs$/).filter((file) => !/\/(mod|lib)\.rs$/.test(file));
   return graphOf(files, (file, text) => {
     const [code = ''] = text.replace(/\/\/.*/g, '').split('#[cfg(test)]\nmod ');
     const own = file.replace(/\.rs$/, '').split('/');
     const paths = code.matchAll(/\b(crate|super)((?:::\w+)*)(?:::\{([^}]*)\})?/g);
+    // Of the two crates, the library cannot import the other.
+    const crate = file.startsWith('src/wasm/') ? ['src', 'wasm'] : ['src'];
     return [...paths].flatMap(([, start, middle = '', last = '']) => {
-      const base = start === 'crate' ? ['src'] : own.slice(0, -1);
+      const base = start === 'crate' ? crate : own.slice(0, -1);
       const names = middle.split('::').slice(1);
       return last
         .split(',')

@@ -2,10 +2,11 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
-use adk_session_wasm::invocation::*;
-use adk_session_wasm::session::SessionKey;
-use adk_session_wasm::state::State;
-use adk_session_wasm::template::{ArtifactError, TemplateError, inject_session_state};
+use adk_session::error::ErrorSource;
+use adk_session::invocation::*;
+use adk_session::session::SessionKey;
+use adk_session::state::State;
+use adk_session::template::{ArtifactError, TemplateError, inject_session_state};
 
 use super::invocation::{event, fixture};
 
@@ -21,7 +22,7 @@ impl ArtifactService for Files {
         _session: &SessionKey,
         filename: &str,
         _version: Option<i64>,
-    ) -> Result<Option<Value>, ArtifactFailure> {
+    ) -> Result<Option<Value>, ErrorSource> {
         if filename == "broken" {
             return Err("token=1".into());
         }
@@ -34,7 +35,7 @@ impl ArtifactService for Files {
         _session: &SessionKey,
         filename: &str,
         part: Value,
-    ) -> Result<i64, ArtifactFailure> {
+    ) -> Result<i64, ErrorSource> {
         let mut kept = self.kept.lock().unwrap();
         kept.push((filename.to_owned(), part));
         Ok(kept.len() as i64 - 1)

@@ -1,9 +1,9 @@
 //! The conformance suite over the storage in memory, and over one that has to start every write
 //! over.
 
-use adk_session_wasm::conformance::{self, Report};
-use adk_session_wasm::memory::MemoryStorage;
-use adk_session_wasm::storage::{Call, Decide, Decision, Found, Plan, Storage, StorageFuture};
+use adk_session::conformance::{self, Report};
+use adk_session::memory::MemoryStorage;
+use adk_session::storage::{Call, Decide, Decision, Found, Plan, Storage, StorageFuture};
 
 use crate::third_party::{ThirdParty, Write};
 

@@ -1,6 +1,6 @@
 //! Final responses, in cases that `tests/js/model/event.test.ts` shares.
 
-use adk_session_wasm::Event;
+use adk_session::Event;
 use serde::Deserialize;
 
 #[derive(Deserialize)]

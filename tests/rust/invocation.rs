@@ -3,15 +3,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use adk_session_wasm::error::{Error, StorageProblem};
-use adk_session_wasm::event::Event;
-use adk_session_wasm::invocation::*;
-use adk_session_wasm::service::{
+use adk_session::error::{Error, StorageProblem};
+use adk_session::event::Event;
+use adk_session::invocation::*;
+use adk_session::service::{
     CreateRequest, DeleteRequest, GetRequest, InMemorySessionService, ListRequest, Session,
     SessionService,
 };
-use adk_session_wasm::session::SessionKey;
-use adk_session_wasm::state::{REMOVED, ReadonlyState, State};
+use adk_session::session::SessionKey;
+use adk_session::state::{REMOVED, ReadonlyState, State};
 
 /// A service that stores after a given number of yields, in turn, and fails on demand.
 #[derive(Default)]

@@ -7,8 +7,6 @@
     reason = "clippy takes helpers of tests for the program"
 )]
 
-extern crate adk_session_wasm as adk_session;
-
 mod adk_rust_documents;
 mod artifacts;
 #[cfg(feature = "testing")]

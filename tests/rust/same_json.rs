@@ -1,6 +1,6 @@
 //! JSON texts are the same if JavaScript reads them as equal values, by vectors that TypeScript tests as well.
 
-use adk_session_wasm::storage::is_same_json;
+use adk_session::storage::is_same_json;
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -2,11 +2,11 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use adk_session_wasm::service::*;
-use adk_session_wasm::session::{Description, SessionKey, TitleChange};
-use adk_session_wasm::state::REMOVED;
-use adk_session_wasm::storage::Deletion;
-use adk_session_wasm::{Error, Event, State, TemplateContext};
+use adk_session::service::*;
+use adk_session::session::{Description, SessionKey, TitleChange};
+use adk_session::state::REMOVED;
+use adk_session::storage::Deletion;
+use adk_session::{Error, Event, State, TemplateContext};
 
 async fn new_session(service: &InMemorySessionService, user_id: &str, id: &str) -> Session {
     let (app_name, user_id) = ("app".to_owned(), user_id.to_owned());
@@ -185,13 +185,13 @@ fn public_types_can_cross_threads() {
     check::<Error>();
     check::<Session>();
     check::<Event>();
-    check::<adk_session_wasm::Context>();
-    check::<adk_session_wasm::ReadonlyContext>();
-    check::<adk_session_wasm::Invocation>();
-    check::<adk_session_wasm::template::ArtifactError>();
-    const fn is_state<T: adk_session_wasm::State + ?Sized>() {}
-    is_state::<dyn adk_session_wasm::State>();
-    is_state::<adk_session_wasm::Context>();
+    check::<adk_session::Context>();
+    check::<adk_session::ReadonlyContext>();
+    check::<adk_session::Invocation>();
+    check::<adk_session::template::ArtifactError>();
+    const fn is_state<T: adk_session::State + ?Sized>() {}
+    is_state::<dyn adk_session::State>();
+    is_state::<adk_session::Context>();
 }
 
 #[tokio::test]

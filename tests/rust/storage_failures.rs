@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use adk_session_wasm::error::StorageProblem;
-use adk_session_wasm::memory::MemoryStorage;
-use adk_session_wasm::service::StoredSessionService;
-use adk_session_wasm::session::{Description, SessionHead};
-use adk_session_wasm::storage::{Call, Decide, Decision, Found, Storage, StorageFuture};
-use adk_session_wasm::{CreateRequest, Error, Event, GetRequest, SessionKey, SessionService};
+use adk_session::error::StorageProblem;
+use adk_session::memory::MemoryStorage;
+use adk_session::service::StoredSessionService;
+use adk_session::session::{Description, SessionHead};
+use adk_session::storage::{Call, Decide, Decision, Found, Storage, StorageFuture};
+use adk_session::{CreateRequest, Error, Event, GetRequest, SessionKey, SessionService};
 
 use crate::third_party::{ThirdParty, Write};
 

@@ -8,7 +8,7 @@ use std::error::Error as _;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use adk_session_wasm::template::{
+use adk_session::template::{
     Artifact, ArtifactError, Template, TemplateContext, TemplateError, inject_session_state,
 };
 

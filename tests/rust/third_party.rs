@@ -1,8 +1,8 @@
 //! A storage of another crate: memory behind verbs that wait, with writes as a test needs them.
 
-use adk_session_wasm::SessionKey;
-use adk_session_wasm::memory::MemoryStorage;
-use adk_session_wasm::storage::{
+use adk_session::SessionKey;
+use adk_session::memory::MemoryStorage;
+use adk_session::storage::{
     Call, Decide, Deletion, ListRequest, Listing, Rows, Storage, StorageFuture, Target, Window,
 };
 

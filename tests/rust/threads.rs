@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use adk_session_wasm::memory::MemoryStorage;
-use adk_session_wasm::service::StoredSessionService;
-use adk_session_wasm::{
+use adk_session::memory::MemoryStorage;
+use adk_session::service::StoredSessionService;
+use adk_session::{
     CreateRequest, Error, Event, GetRequest, InMemorySessionService, SessionService,
 };
 
@@ -45,4 +45,11 @@ async fn memory_takes_appends_from_many_threads() {
 async fn a_storage_that_waits_takes_appends_from_many_threads() {
     let service = StoredSessionService::over(ThirdParty(MemoryStorage::new()));
     append_from_many_tasks(service).await.unwrap();
+}
+
+#[test]
+fn errors_cross_threads() {
+    const fn check<E: std::error::Error + Send + Sync + 'static>() {}
+    check::<Error>();
+    check::<adk_session::template::TemplateError>();
 }

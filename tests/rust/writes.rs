@@ -1,15 +1,15 @@
 //! The rules of writes, over memory.
 
-use adk_session_wasm::error::StaleReason;
-use adk_session_wasm::event::{NewEvent, Replaceable};
-use adk_session_wasm::memory::MemoryStorage;
-use adk_session_wasm::session::{Revision, SessionHead, SessionKey};
-use adk_session_wasm::state::Delta;
-use adk_session_wasm::storage::{Decide, Deletion, Storage, Window};
-use adk_session_wasm::write::{
+use adk_session::error::StaleReason;
+use adk_session::event::{NewEvent, Replaceable};
+use adk_session::memory::MemoryStorage;
+use adk_session::session::{Revision, SessionHead, SessionKey};
+use adk_session::state::Delta;
+use adk_session::storage::{Decide, Deletion, Storage, Window};
+use adk_session::write::{
     Append, Appended, Create, HandlePosition, NewSession, StalePolicy, Update,
 };
-use adk_session_wasm::{Error, Timestamp};
+use adk_session::{Error, Timestamp};
 
 fn key() -> SessionKey {
     SessionKey::new("shop", "ada", "s1").unwrap()

@@ -10,13 +10,13 @@
 mod model;
 mod steps;
 
-use adk_session_wasm::Error;
-use adk_session_wasm::memory::MemoryStorage;
-use adk_session_wasm::read::{ListOrder, ListPage, Window};
-use adk_session_wasm::service::text_service::{ReadSession, TextService};
-use adk_session_wasm::session::{Revision, SessionHead};
-use adk_session_wasm::storage::{Deletion, Storage};
-use adk_session_wasm::write::{Append, HandlePosition, NewSession, StalePolicy, Update};
+use adk_session::Error;
+use adk_session::memory::MemoryStorage;
+use adk_session::read::{ListOrder, ListPage, Window};
+use adk_session::service::text_service::{ReadSession, TextService};
+use adk_session::session::{Revision, SessionHead};
+use adk_session::storage::{Deletion, Storage};
+use adk_session::write::{Append, HandlePosition, NewSession, StalePolicy, Update};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use adk_session_wasm::session::{Revision, SessionHead, Timestamp};
+use adk_session::session::{Revision, SessionHead, Timestamp};
 use proptest::prelude::*;
 use serde_json::Value;
 

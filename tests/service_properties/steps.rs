@@ -1,9 +1,9 @@
 //! The calls of a sequence, and the values that they pass.
 
-use adk_session_wasm::event::{EventText, NewEvent};
-use adk_session_wasm::session::{SessionKey, Timestamp};
-use adk_session_wasm::state::{Delta, REMOVED};
-use adk_session_wasm::write::StalePolicy;
+use adk_session::event::{EventText, NewEvent};
+use adk_session::session::{SessionKey, Timestamp};
+use adk_session::state::{Delta, REMOVED};
+use adk_session::write::StalePolicy;
 use proptest::prelude::*;
 use serde_json::Value;
 

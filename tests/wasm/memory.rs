@@ -1,7 +1,7 @@
 //! The conformance suite over the storage in memory.
 
-use adk_session_wasm::conformance;
-use adk_session_wasm::memory::MemoryStorage;
+use adk_session::conformance;
+use adk_session::memory::MemoryStorage;
 use wasm_bindgen_test::wasm_bindgen_test;
 
 #[wasm_bindgen_test]

@@ -5,6 +5,7 @@ mod session_error;
 mod storage_problem;
 mod template_error;
 
+pub use crate::host::ErrorSource;
 pub use field::Field;
 pub use session_error::{Error, StaleReason};
 pub use storage_problem::StorageProblem;

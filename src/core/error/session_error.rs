@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::core::error::{Field, StorageProblem, TemplateError};
+use crate::host::ErrorSource;
 
 /// An error: bad input, a missing session, a conflict, a failed storage.
 ///
@@ -10,7 +11,7 @@ use crate::core::error::{Field, StorageProblem, TemplateError};
 /// what to do.
 ///
 /// ```
-/// use adk_session_wasm::SessionKey;
+/// use adk_session::SessionKey;
 /// let error = SessionKey::new("shop", "", "s-1").unwrap_err();
 /// assert_eq!(error.code(), "invalid_argument");
 /// assert_eq!(error.to_string(), "user_id must not be empty");
@@ -99,9 +100,9 @@ pub enum Error {
     },
     /// An instruction could not be rendered.
     Template(TemplateError),
-    /// JavaScript threw this value, which is passed on unchanged.
-    #[cfg(target_arch = "wasm32")]
-    Thrown(wasm_bindgen::JsValue),
+    /// The error of other code, passed on unchanged: of a [`Call`](crate::storage::Call), or of a function
+    /// that a storage calls.
+    Other(ErrorSource),
 }
 
 /// Why an append is refused with [`Error::StaleSession`].
@@ -153,8 +154,7 @@ impl Error {
             Self::Unsupported(_) => "unsupported",
             Self::Storage { problem, .. } => problem.code(),
             Self::Template(error) => error.code(),
-            #[cfg(target_arch = "wasm32")]
-            Self::Thrown(_) => "internal",
+            Self::Other(_) => "internal",
         }
     }
 }
@@ -204,8 +204,7 @@ impl fmt::Display for Error {
             Self::Unsupported(operation) => write!(f, "this storage cannot {operation}"),
             Self::Storage { problem, reason } => write!(f, "{}: {reason}", problem.advice()),
             Self::Template(error) => error.fmt(f),
-            #[cfg(target_arch = "wasm32")]
-            Self::Thrown(_) => f.write_str("JavaScript threw an exception"),
+            Self::Other(error) => error.fmt(f),
         }
     }
 }
@@ -214,6 +213,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Template(error) => error.source(),
+            Self::Other(error) => error.source(),
             _ => None,
         }
     }

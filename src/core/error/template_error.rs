@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
 use crate::core::names::Names;
+use crate::host::ErrorSource;
 
 /// The most distinct names in a message; [`TemplateError::Missing`] itself holds all.
 const LISTED: usize = 100;
@@ -27,14 +28,14 @@ pub enum ArtifactError {
     /// There is no artifact service.
     NoService,
     /// The service failed, with this cause. A missing artifact is no failure.
-    Failed(Box<dyn Error + Send + Sync>),
+    Failed(ErrorSource),
 }
 
 impl ArtifactError {
     /// Returns the stable code, equal in Rust and JavaScript.
     ///
     /// ```
-    /// use adk_session_wasm::template::ArtifactError;
+    /// use adk_session::template::ArtifactError;
     /// assert_eq!(ArtifactError::NoService.code(), "artifact_service_missing");
     /// assert_eq!(ArtifactError::Failed("disk full".into()).code(), "storage_failed");
     /// ```
@@ -71,7 +72,7 @@ impl Error for ArtifactError {
 /// The reason why a template could not be rendered.
 ///
 /// ```
-/// use adk_session_wasm::template::{TemplateError, inject_session_state};
+/// use adk_session::template::{TemplateError, inject_session_state};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let state = serde_json::Map::from_iter([("user:name".to_owned(), "Ada".into())]);
@@ -104,7 +105,7 @@ impl TemplateError {
     /// A failed load has the code `storage_failed`, like any failed storage. Its cause has the reason.
     ///
     /// ```
-    /// # use adk_session_wasm::template::TemplateError;
+    /// # use adk_session::template::TemplateError;
     /// assert_eq!(TemplateError::Missing(Vec::new()).code(), "missing_variable");
     /// ```
     #[must_use]

@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 
 use crate::core::session::Timestamp;
 use crate::core::state::Scope;
-use crate::platform;
+use crate::host;
 
 /// One step of a conversation. Its JSON is the ADK's camelCase form. [`Event::other`] keeps all
 /// fields that are not named here.
 ///
 /// ```
-/// use adk_session_wasm::{Event, EventActions};
+/// use adk_session::{Event, EventActions};
 /// let mut event = Event::new("invocation-1");
 /// event.author = "user".into();
 /// event.actions =
@@ -55,7 +55,7 @@ pub struct Event {
 /// The effects of an event besides its content.
 ///
 /// ```
-/// use adk_session_wasm::{EventActions, REMOVED};
+/// use adk_session::{EventActions, REMOVED};
 /// let state_delta = [("topic".to_owned(), "tea".into()), ("draft".to_owned(), REMOVED.into())];
 /// let actions = EventActions { state_delta: state_delta.into(), ..Default::default() };
 /// let json = serde_json::to_value(&actions)?;
@@ -89,12 +89,12 @@ impl Event {
     /// Makes an event of that invocation with a fresh id (a UUID v4) and the current time.
     ///
     /// ```
-    /// use adk_session_wasm::Event;
+    /// use adk_session::Event;
     /// assert_ne!(Event::new("invocation-1").id, Event::new("invocation-1").id);
     /// ```
     pub fn new(invocation_id: impl Into<String>) -> Self {
         Self {
-            id: platform::new_id(),
+            id: host::new_id(),
             invocation_id: invocation_id.into(),
             author: String::new(),
             timestamp: Timestamp::now(),
@@ -111,7 +111,7 @@ impl Event {
     /// if it waits for a long-running tool or for credentials.
     ///
     /// ```
-    /// use adk_session_wasm::Event;
+    /// use adk_session::Event;
     /// use serde_json::json;
     /// let mut event = Event::new("invocation-1");
     /// event.content = Some(json!({"parts": [{"functionCall": {"name": "search"}}]}));
@@ -140,7 +140,7 @@ impl Event {
     /// `None` if this is no final response, is partial, or has no text.
     ///
     /// ```
-    /// use adk_session_wasm::Event;
+    /// use adk_session::Event;
     /// use serde_json::json;
     /// let mut event = Event::new("invocation-1");
     /// let parts = json!([{"text": "Hel"}, {"text": "hm", "thought": true}, {"text": "lo"}]);

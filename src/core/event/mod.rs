@@ -7,4 +7,4 @@ mod text;
 pub use adk_event::{Event, EventActions};
 pub use new_event::{NewEvent, Replaceable};
 pub(crate) use text::Turn;
-pub use text::{EventText, TextSlice};
+pub use text::{EventText, ForeignText, TextSlice};

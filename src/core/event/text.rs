@@ -1,53 +1,60 @@
-//! The JSON text of an event, in Rust or in JavaScript. The rules read it only where events are equal,
-//! and where a run was undone.
+//! The JSON text of an event. The rules read it only where events are equal, and where a run was undone.
 
-#[cfg(target_arch = "wasm32")]
+use std::any::Any;
+use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
-#[cfg(target_arch = "wasm32")]
-use js_sys::JsString;
-#[cfg(target_arch = "wasm32")]
-use wasm_bindgen::{JsCast, JsValue};
-
 use crate::core::json::{is_same_json, read_text, split_object};
-#[cfg(target_arch = "wasm32")]
-use crate::core::room::TEXT_UNIT;
-#[cfg(target_arch = "wasm32")]
-use crate::platform::has_room;
+use crate::host::{SendOutsideWasm, SyncOutsideWasm, has_room};
 
 /// An event's text. A clone shares it.
 #[derive(Debug, Clone)]
 pub enum EventText {
     /// A text in the program's memory.
-    Rust(TextSlice),
-    /// A JavaScript string. It enters the wasm only if it must be compared.
-    #[cfg(target_arch = "wasm32")]
-    JavaScript(JsValue),
+    Own(TextSlice),
+    /// A text that other code holds, such as a JavaScript string.
+    Foreign(Arc<dyn ForeignText>),
+}
+
+/// A text outside of the program's memory, for storages whose texts lie elsewhere. It is copied only if
+/// it must be compared.
+pub trait ForeignText: Any + SendOutsideWasm + SyncOutsideWasm {
+    /// Returns how many bytes of memory a copy takes at most.
+    fn size(&self) -> usize;
+
+    /// Whether the other text is of the same type, and has the same characters.
+    fn is_equal(&self, other: &dyn ForeignText) -> bool;
+
+    /// Copies the text.
+    fn read(&self) -> String;
+}
+
+impl fmt::Debug for dyn ForeignText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ForeignText")
+    }
 }
 
 impl EventText {
-    /// Whether both texts are equal as JSON values, by [`is_same_json`]. Texts in JavaScript that differ
-    /// and that memory has no room to compare are not.
+    /// Whether both texts are equal as JSON values, by [`is_same_json`]. Foreign texts that differ and
+    /// that memory has no room to compare are not.
     pub fn is_same(&self, other: &Self) -> bool {
-        #[cfg(target_arch = "wasm32")]
-        if let (Self::JavaScript(one), Self::JavaScript(other)) = (self, other) {
-            let bytes =
-                |text: &JsValue| TEXT_UNIT * text.unchecked_ref::<JsString>().length() as usize;
-            if one == other || !has_room(bytes(one) + bytes(other)) {
-                return one == other;
+        if let (Self::Foreign(one), Self::Foreign(other)) = (self, other) {
+            let is_equal = one.is_equal(&**other);
+            if is_equal || !has_room(one.size() + other.size()) {
+                return is_equal;
             }
         }
         self.with(|one| other.with(|other| is_same_json(one, other)))
     }
 
     /// Returns which run the event belongs to, and whether it undoes runs. A text that is not an event
-    /// belongs to none, and so does one in JavaScript that memory has no room for.
+    /// belongs to none, and so does a foreign one that memory has no room for.
     #[inline(never)]
     pub(crate) fn turn(&self) -> Turn {
-        #[cfg(target_arch = "wasm32")]
-        if let Self::JavaScript(text) = self
-            && !has_room(TEXT_UNIT * text.unchecked_ref::<JsString>().length() as usize)
+        if let Self::Foreign(text) = self
+            && !has_room(text.size())
         {
             return Turn::default();
         }
@@ -57,45 +64,27 @@ impl EventText {
     /// Passes the text to `reader`.
     pub fn with<R>(&self, reader: impl FnOnce(&str) -> R) -> R {
         match self {
-            Self::Rust(text) => text.with(reader),
-            #[cfg(target_arch = "wasm32")]
-            Self::JavaScript(text) => reader(&text.as_string().unwrap_or_default()),
+            Self::Own(text) => text.with(reader),
+            Self::Foreign(text) => reader(&text.read()),
         }
     }
 }
 
 impl From<String> for EventText {
     fn from(text: String) -> Self {
-        Self::Rust(text.into())
+        Self::Own(text.into())
     }
 }
 
 impl From<TextSlice> for EventText {
     fn from(text: TextSlice) -> Self {
-        Self::Rust(text)
+        Self::Own(text)
     }
 }
 
 impl From<EventText> for String {
     fn from(text: EventText) -> Self {
         text.with(str::to_owned)
-    }
-}
-
-#[cfg(target_arch = "wasm32")]
-impl From<JsValue> for EventText {
-    fn from(text: JsValue) -> Self {
-        Self::JavaScript(text)
-    }
-}
-
-#[cfg(target_arch = "wasm32")]
-impl From<EventText> for JsValue {
-    fn from(text: EventText) -> Self {
-        match text {
-            EventText::Rust(text) => text.with(Self::from_str),
-            EventText::JavaScript(text) => text,
-        }
     }
 }
 
@@ -146,7 +135,6 @@ impl TextSlice {
     }
 
     /// Returns a part of this text, by bytes. It shares the block.
-    #[cfg(target_arch = "wasm32")]
     pub(crate) fn part(&self, bytes: Range<usize>) -> Self {
         let [start, end] = [bytes.start, bytes.end].map(|byte| self.start + byte);
         Self { block: Arc::clone(&self.block), start, end }

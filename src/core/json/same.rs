@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::core::json::string::decoded;
 use crate::core::json::value::Scanner;
 use crate::core::names::Names;
-use crate::platform::{has_room, number};
+use crate::host::{has_room, number};
 
 /// The most bytes that a comparison needs for each value beside the trees: a pair, a member of an
 /// object and its key, in lists that double.

@@ -182,7 +182,7 @@ impl<'t> Scanner<'t> {
 }
 
 // proptest has no random numbers on wasm32.
-#[cfg(all(test, not(target_arch = "wasm32")))]
+#[cfg(test)]
 mod properties {
     use proptest::prelude::*;
     use serde_json::value::RawValue;

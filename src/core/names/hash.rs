@@ -5,12 +5,11 @@ use std::sync::LazyLock;
 
 use foldhash::quality::FixedState;
 
-use crate::platform;
+use crate::host;
 
 // Seeded by hand: the built-in randomness of hash maps is the same in each wasm instance. All threads
 // share the seed, because they share maps.
-static STATE: LazyLock<FixedState> =
-    LazyLock::new(|| FixedState::with_seed(platform::random_seed()));
+static STATE: LazyLock<FixedState> = LazyLock::new(|| FixedState::with_seed(host::random_seed()));
 
 /// Hashes word by word. The code that foldhash has for long texts is 1 % of the wasm, and no faster
 /// for names.

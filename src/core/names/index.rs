@@ -88,7 +88,7 @@ impl Index {
 }
 
 // proptest has no random numbers on wasm32.
-#[cfg(all(test, not(target_arch = "wasm32")))]
+#[cfg(test)]
 mod properties {
     use std::collections::HashMap;
 

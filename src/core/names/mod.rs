@@ -10,7 +10,7 @@ pub(crate) use index::Index;
 /// A map from names to values of type `T`. Code that does not depend on `T` is in [`Index`] and
 /// [`Slots`], so that the wasm holds it once and not once for each type.
 #[derive(Debug, Default)]
-pub(crate) struct Names<T> {
+pub struct Names<T> {
     slots: Slots,
     /// The values by slot; a free slot holds the default.
     values: Vec<T>,
@@ -69,13 +69,14 @@ fn is_named(names: &[Option<Arc<str>>], slot: usize, name: &str) -> bool {
 }
 
 impl<T: Default> Names<T> {
-    pub(crate) fn get(&self, name: &str) -> Option<&T> {
+    /// Returns the value of a name.
+    pub fn get(&self, name: &str) -> Option<&T> {
         self.values.get(self.slots.find(name)?)
     }
 
     /// Returns the value of that name, and the shared name. `makes` adds the default if the name is
     /// new; the result is `None` if memory has no room.
-    pub(crate) fn entry(&mut self, name: &str, makes: bool) -> Option<(&Arc<str>, &mut T)> {
+    pub fn entry(&mut self, name: &str, makes: bool) -> Option<(&Arc<str>, &mut T)> {
         let slot = if makes {
             self.values.try_reserve(1).ok()?;
             self.slots.find_or_add(name)?
@@ -88,17 +89,18 @@ impl<T: Default> Names<T> {
         Some((self.slots.name(slot)?, self.values.get_mut(slot)?))
     }
 
-    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut T> {
+    /// Returns the value of a name, to change it.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut T> {
         self.values.get_mut(self.slots.find(name)?)
     }
 
     /// Returns the value of that name; the default if it is new.
-    pub(crate) fn get_or_default(&mut self, name: &str) -> Option<&mut T> {
+    pub fn get_or_default(&mut self, name: &str) -> Option<&mut T> {
         self.entry(name, true).map(|(_, value)| value)
     }
 
     /// Adds a name, unless it is there already. Returns whether it is new.
-    pub(crate) fn add(&mut self, name: &str, value: T) -> bool {
+    pub fn add(&mut self, name: &str, value: T) -> bool {
         let is_new = self.get(name).is_none();
         if is_new && let Some(added) = self.get_or_default(name) {
             *added = value;
@@ -106,20 +108,24 @@ impl<T: Default> Names<T> {
         is_new
     }
 
-    pub(crate) fn remove(&mut self, name: &str) -> Option<T> {
+    /// Removes a name, and returns its value.
+    pub fn remove(&mut self, name: &str) -> Option<T> {
         let slot = self.slots.remove(name)?;
         self.values.get_mut(slot).map(std::mem::take)
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// Returns the number of names.
+    pub fn len(&self) -> usize {
         self.slots.index.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there are no names.
+    pub fn is_empty(&self) -> bool {
         self.slots.index.is_empty()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &T)> {
+    /// Returns the names and their values.
+    pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &T)> {
         let slots = self.slots.names.iter().zip(&self.values);
         slots.filter_map(|(name, value)| Some((name.as_ref()?, value)))
     }

@@ -18,9 +18,12 @@ pub struct ListOrder {
 /// user id. The place stays valid when its session moves or is deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPlace {
-    pub(crate) time: Timestamp,
-    pub(crate) session_id: Arc<str>,
-    pub(crate) user_id: Arc<str>,
+    /// The time of its last update, or of its creation.
+    pub time: Timestamp,
+    /// The session's id.
+    pub session_id: Arc<str>,
+    /// The user's id.
+    pub user_id: Arc<str>,
 }
 
 impl ListPlace {
@@ -75,7 +78,7 @@ mod tests {
 }
 
 // proptest has no random numbers on wasm32.
-#[cfg(all(test, not(target_arch = "wasm32")))]
+#[cfg(test)]
 mod properties {
     use proptest::prelude::*;
 

@@ -24,7 +24,7 @@ impl SessionKey {
     /// Fails with `invalid_argument` naming the id that is empty or longer than [`MAX_ID_BYTES`].
     ///
     /// ```
-    /// use adk_session_wasm::SessionKey;
+    /// use adk_session::SessionKey;
     /// assert!(SessionKey::new("app", "user", "a/b:%\0").is_ok());
     /// assert_eq!(SessionKey::new("app", "", "s").unwrap_err().code(), "invalid_argument");
     /// ```

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::core::error::{Error, Field};
-use crate::platform;
+use crate::host;
 
 /// The last millisecond of the year 9999; google-adk for Python reads no later times.
 const LAST: f64 = 253_402_300_799_999.0;
@@ -17,13 +17,13 @@ const LAST: f64 = 253_402_300_799_999.0;
 /// Its JSON is the number of milliseconds, as JavaScript writes it.
 ///
 /// ```
-/// use adk_session_wasm::{Event, Timestamp};
+/// use adk_session::{Event, Timestamp};
 /// let mut event = Event::new("invocation-1");
 /// assert!(event.timestamp <= Timestamp::now());
 /// event.timestamp = Timestamp::from_millis(1_795_155_122_530.0)?;
 /// assert_eq!(event.timestamp.to_string(), "1795155122530");
 /// assert_eq!(Timestamp::from_millis(-1.0).unwrap_err().code(), "invalid_argument");
-/// # Ok::<(), adk_session_wasm::Error>(())
+/// # Ok::<(), adk_session::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Timestamp(f64);
@@ -56,7 +56,7 @@ impl Timestamp {
 
     /// Returns the current time, or the start of 1970 if the host's clock shows no valid time.
     pub fn now() -> Self {
-        Self::valid(platform::now()).unwrap_or_default()
+        Self::valid(host::now()).unwrap_or_default()
     }
 
     /// Returns the milliseconds since 1970.

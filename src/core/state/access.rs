@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// a tool may take a `&mut dyn State`.
 ///
 /// ```
-/// use adk_session_wasm::State;
+/// use adk_session::State;
 /// fn rename(state: &mut dyn State) {
 ///     state.set("user:name".into(), "Ada".into());
 /// }
@@ -31,14 +31,14 @@ pub trait State: Send + Sync {
 /// State that can only be read, such as that of a [`ReadonlyContext`](crate::ReadonlyContext).
 ///
 /// ```
-/// use adk_session_wasm::ReadonlyState;
+/// use adk_session::ReadonlyState;
 /// fn greeting(state: &dyn ReadonlyState) -> String {
 ///     let name = state.get("user:name");
 ///     name.as_ref().and_then(|name| name.as_str()).unwrap_or("you").to_owned()
 /// }
-/// # use adk_session_wasm::{CreateRequest, InMemorySessionService, Invocation, SessionService};
+/// # use adk_session::{CreateRequest, InMemorySessionService, Invocation, SessionService};
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), adk_session_wasm::Error> {
+/// # async fn main() -> Result<(), adk_session::Error> {
 /// # let service = InMemorySessionService::new();
 /// # let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
 /// # let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;

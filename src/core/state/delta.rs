@@ -48,12 +48,12 @@ impl Delta {
     /// Fails with `unserializable` if the text is not a JSON object.
     ///
     /// ```
-    /// use adk_session_wasm::state::{Change, Delta};
+    /// use adk_session::state::{Change, Delta};
     /// let delta = Delta::parse(r#"{"n":1,"user:x":"__ADK_SENTINEL_REMOVED__","temp:t":0}"#)?;
     /// assert_eq!(delta.session, [("n".into(), Change::Set("1".into()))]);
     /// assert_eq!(delta.shared.user, [("x".into(), Change::Remove)]);
     /// assert!(delta.shared.app.is_empty());
-    /// # Ok::<(), adk_session_wasm::Error>(())
+    /// # Ok::<(), adk_session::Error>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut delta = Self::default();

@@ -28,7 +28,7 @@ impl Scope {
     /// Splits a key into its scope and its name within it.
     ///
     /// ```
-    /// use adk_session_wasm::state::Scope;
+    /// use adk_session::state::Scope;
     /// assert_eq!(Scope::split("user:name"), (Scope::User, "name"));
     /// assert_eq!(Scope::split("cart:items"), (Scope::Session, "cart:items"));
     /// ```

@@ -8,7 +8,7 @@ use crate::core::names::Index;
 use crate::core::room::require_room;
 use crate::core::state::delta::{Change, StateChanges};
 use crate::core::state::scope::Scope;
-use crate::platform::has_room;
+use crate::host::has_room;
 
 /// The largest JSON of one scope, in bytes.
 const MAX_SIZE: usize = 128 << 20;

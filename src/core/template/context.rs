@@ -23,7 +23,7 @@ pub enum Artifact {
 ///
 /// ```
 /// use std::borrow::Cow;
-/// use adk_session_wasm::template::{
+/// use adk_session::template::{
 ///     Artifact, ArtifactError, TemplateContext, TemplateError, inject_session_state,
 /// };
 ///

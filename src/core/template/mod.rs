@@ -20,7 +20,7 @@
 //! (`near`).
 //!
 //! ```
-//! use adk_session_wasm::template::{TemplateError, inject_session_state};
+//! use adk_session::template::{TemplateError, inject_session_state};
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), TemplateError> {
 //! let state = serde_json::json!({"user:name": "Ada", "cart": [1, 2]});
@@ -43,7 +43,6 @@ mod scan;
 
 pub use crate::core::error::{ArtifactError, MissingVariable, TemplateError};
 pub use context::{Artifact, TemplateContext};
-#[cfg(target_arch = "wasm32")]
 pub(crate) use missing::{artifact_error, missing_error};
 pub use placeholder::{Placeholder, PlaceholderKind};
 pub use render::inject_session_state;

@@ -2,7 +2,7 @@
 
 use super::placeholder::PlaceholderKind;
 use crate::core::state::Scope;
-use crate::platform;
+use crate::host;
 
 const ARTIFACT: &str = "artifact.";
 
@@ -43,7 +43,7 @@ fn is_space(c: char) -> bool {
 fn is_state_name(name: &str) -> bool {
     let (_, identifier) = Scope::split(name);
     if !identifier.is_ascii() {
-        return platform::is_identifier(identifier);
+        return host::is_identifier(identifier);
     }
     identifier.starts_with(|first: char| !first.is_ascii_digit())
         && identifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')

@@ -14,7 +14,7 @@ pub enum PlaceholderKind {
 /// One `{name}` of a [`Template`](super::Template).
 ///
 /// ```
-/// use adk_session_wasm::template::{PlaceholderKind, Template};
+/// use adk_session::template::{PlaceholderKind, Template};
 /// let template = Template::new("Hi { user:name? }");
 /// let Some(found) = template.placeholders().next() else { unreachable!() };
 /// assert_eq!((found.name, found.kind), ("user:name", PlaceholderKind::State));
@@ -42,7 +42,7 @@ impl Placeholder<'_> {
     /// it.
     ///
     /// ```
-    /// use adk_session_wasm::template::Template;
+    /// use adk_session::template::Template;
     /// let template = Template::new(r"{a} \{a} \\{a}");
     /// let escaped: Vec<_> = template.placeholders().map(|found| found.is_escaped()).collect();
     /// assert_eq!(escaped, [false, true, false]);
@@ -55,7 +55,7 @@ impl Placeholder<'_> {
     /// Returns its byte range in the text, with braces and without backslashes.
     ///
     /// ```
-    /// use adk_session_wasm::template::Template;
+    /// use adk_session::template::Template;
     /// let template = Template::new(r"1 \{a}");
     /// let ranges: Vec<_> = template.placeholders().map(|found| found.range()).collect();
     /// assert_eq!(ranges, [3..6]);

@@ -15,7 +15,7 @@ impl Template {
     /// Artifacts are loaded first, one after the other, each once.
     ///
     /// ```
-    /// use adk_session_wasm::template::{Template, TemplateError};
+    /// use adk_session::template::{Template, TemplateError};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), TemplateError> {
     /// let template = Template::new("Speak {user:language?}.");
@@ -89,7 +89,7 @@ impl Template {
 /// [`Template::render`] in one call.
 ///
 /// ```
-/// use adk_session_wasm::template::{TemplateError, inject_session_state};
+/// use adk_session::template::{TemplateError, inject_session_state};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), TemplateError> {
 /// let state = serde_json::Map::from_iter([("이름".to_owned(), "민수".into())]);

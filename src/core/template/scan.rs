@@ -12,7 +12,7 @@ use super::placeholder::{Placeholder, PlaceholderKind};
 /// A parsed instruction. It can be rendered any number of times.
 ///
 /// ```
-/// use adk_session_wasm::template::Template;
+/// use adk_session::template::Template;
 /// let template = Template::new(r#"Answer {user:name} as {"topic": {topic}}, not as {{topic}}."#);
 /// let names: Vec<_> = template.placeholders().map(|found| found.name).collect();
 /// assert_eq!(names, ["user:name", "topic"]);
@@ -37,7 +37,7 @@ impl Template {
     /// Finds the placeholders of `text`, in time linear in its length for any braces.
     ///
     /// ```
-    /// use adk_session_wasm::template::Template;
+    /// use adk_session::template::Template;
     /// let hostile = Template::new("{a".repeat(200_000));
     /// assert_eq!(hostile.placeholders().count(), 0);
     /// ```
@@ -56,7 +56,7 @@ impl Template {
     /// values are never expanded.
     ///
     /// ```
-    /// # use adk_session_wasm::template::Template;
+    /// # use adk_session::template::Template;
     /// assert_eq!(Template::escape(r"{name} {a-b} C:\{dir}"), r"\{name} {a-b} C:\\\{dir}");
     /// ```
     #[must_use]
@@ -76,7 +76,7 @@ impl Template {
     /// Returns the original text.
     ///
     /// ```
-    /// # use adk_session_wasm::template::Template;
+    /// # use adk_session::template::Template;
     /// assert_eq!(Template::new("Hi {name}").text(), "Hi {name}");
     /// ```
     #[must_use]
@@ -87,7 +87,7 @@ impl Template {
     /// Returns the placeholders in the order of the text, with the escaped ones.
     ///
     /// ```
-    /// # use adk_session_wasm::template::Template;
+    /// # use adk_session::template::Template;
     /// let template = Template::new(r"{a} {b?} \{c}");
     /// let read = template.placeholders().filter(|found| !found.is_escaped());
     /// assert_eq!(read.map(|found| found.name).collect::<Vec<_>>(), ["a", "b"]);
@@ -108,7 +108,7 @@ impl Template {
     /// units as JavaScript counts.
     ///
     /// ```
-    /// # use adk_session_wasm::template::Template;
+    /// # use adk_session::template::Template;
     /// let template = Template::new("😀 { 이름? }");
     /// let ranges: Vec<_> = template.utf16_names().map(|(_, range, name)| (range, name)).collect();
     /// assert_eq!(ranges, [(3..10, 5..7)]);

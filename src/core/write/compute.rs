@@ -7,7 +7,7 @@ use crate::core::event::EventText;
 use crate::core::state::{ByOwner, Delta};
 use crate::core::write::plan::{Plan, ScopeSet, Target};
 use crate::core::write::rows::{Found, stored_state};
-use crate::platform::SendOutsideWasm;
+use crate::host::SendOutsideWasm;
 
 /// The changes that a caller computed.
 #[derive(Debug, Clone)]

@@ -1,10 +1,5 @@
 //! The places of a session's markers. With them a storage finds the markers without reading the
 //! whole session.
-//!
-//! An event that tells whether an invocation waits counts as a marker too: a compaction does not hide the
-//! events of an invocation that waits.
-
-use std::sync::Arc;
 
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
@@ -62,11 +57,7 @@ impl MarkerPlaces {
         if firsts.is_empty() {
             return;
         }
-        let may_be_named = name_filter(invocations);
         for row in stored.iter().chain(changes.iter().map(|change| &change.row)) {
-            if !may_be_named(row) {
-                continue;
-            }
             let Some(invocation) = row.text.turn().invocation else { continue };
             let Some(number) = invocations.get(&invocation).copied().flatten() else { continue };
             if let Some(first) = firsts.get_mut(number as usize) {
@@ -81,7 +72,7 @@ impl MarkerPlaces {
     }
 
     /// Adds the places of a later write. Without any marker, no place can be missing.
-    pub(crate) fn add(&mut self, later: &Self) {
+    pub fn add(&mut self, later: &Self) {
         let is_empty = self.seqs.is_empty() && later.seqs.is_empty();
         self.is_incomplete |= later.is_incomplete && !is_empty;
         for seq in &later.seqs {
@@ -89,25 +80,11 @@ impl MarkerPlaces {
         }
     }
 
-    pub(crate) fn insert(&mut self, seq: Revision) {
+    /// Adds the place of a marker.
+    pub fn insert(&mut self, seq: Revision) {
         let index = insertion_index(&self.seqs, seq);
         if self.seqs.get(index) != Some(&seq) {
             self.seqs.insert(index, seq);
         }
-    }
-}
-
-/// Returns a function that is `false` for an event whose text cannot name one of these invocations. To
-/// search the text takes less time than to read its members.
-fn name_filter(invocations: &Names<Option<u32>>) -> impl Fn(&EventRow) -> bool {
-    let mut names = invocations.iter().map(|(name, _)| Arc::clone(name));
-    let is_plain = |name: &Arc<str>| {
-        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
-    };
-    let only_name = names.next().filter(|name| names.next().is_none() && is_plain(name));
-    move |row| match &only_name {
-        // Only an escape with a code can stand for one of these characters.
-        Some(name) => row.text.with(|text| text.contains(&**name) || text.contains("\\u")),
-        None => true,
     }
 }

@@ -32,7 +32,7 @@ pub(crate) use rows::merge_scopes;
 pub use rows::{EventChange, EventRow, Found, SessionRow, SharedRow};
 pub use update::Update;
 
-use crate::platform::SendOutsideWasm;
+use crate::host::SendOutsideWasm;
 
 /// A write, as a storage sees it.
 pub trait Decide: SendOutsideWasm {

@@ -1,14 +1,16 @@
 //! Reads appends and creations, which `js/wasm/appends.ts` packs.
 
+use adk_session::error::{Error, Field, StorageProblem};
+use adk_session::event::{EventText, NewEvent, Replaceable, TextSlice};
+use adk_session::internals::{part_of, stored_time};
+use adk_session::session::{Description, SessionKey, TitleChange};
+use adk_session::state::Delta;
+use adk_session::write::{Append, Create, HandlePosition, NewSession, StalePolicy};
 use js_sys::Array;
-use wasm_bindgen::JsValue;
 
-use crate::core::error::{Error, Field, StorageProblem};
-use crate::core::event::{EventText, NewEvent, Replaceable, TextSlice};
-use crate::core::session::{Description, SessionKey, Timestamp, TitleChange};
-use crate::core::state::Delta;
-use crate::core::write::{Append, Create, HandlePosition, NewSession, StalePolicy};
-use crate::wasm::bindings::parts::Parts;
+use crate::bindings::parts::Parts;
+use crate::text::event_text;
+use crate::thrown::Thrown;
 
 /// How many numbers an append has before those of its events.
 const HEAD: usize = 11;
@@ -62,7 +64,7 @@ impl<'a> Appends<'a> {
     }
 
     /// Reads the only append.
-    pub(super) fn one(mut self) -> Result<Append, JsValue> {
+    pub(super) fn one(mut self) -> Result<Append, Thrown> {
         self.next().ok_or_else(none)?
     }
 
@@ -73,13 +75,13 @@ impl<'a> Appends<'a> {
         delta: &str,
         shares_state: bool,
         description: Description,
-    ) -> Result<Create, JsValue> {
+    ) -> Result<Create, Thrown> {
         let (head, events) = self.next_numbers().ok_or_else(none)?;
         let [.., last_update_time, now, _, _, _] = *head;
         let (key, ..) = self.names(head)?;
         let last_update_time =
-            Some(last_update_time).filter(|time| !time.is_nan()).map(Timestamp::stored);
-        let now = Timestamp::stored(now);
+            Some(last_update_time).filter(|time| !time.is_nan()).map(stored_time);
+        let now = stored_time(now);
         let (state, delta) = (Delta::parse(state)?, Delta::parse(delta)?);
         let events = self.events(events)?;
         let new =
@@ -87,7 +89,7 @@ impl<'a> Appends<'a> {
         Ok(Create::new(key, new)?)
     }
 
-    fn append(&mut self, head: &[f64; HEAD], events: &[f64]) -> Result<Append, JsValue> {
+    fn append(&mut self, head: &[f64; HEAD], events: &[f64]) -> Result<Append, Thrown> {
         let [.., created, revision, policy, expected, _] = *head;
         let (key, [last, from, to]) = self.names(head)?;
         let position = position_of(created, revision, last.to_owned());
@@ -111,14 +113,14 @@ impl<'a> Appends<'a> {
     }
 
     /// Reads the session's key, the id of the handle's last event, and the two titles.
-    fn names(&mut self, head: &[f64; HEAD]) -> Result<(SessionKey, [&'a str; 3]), JsValue> {
+    fn names(&mut self, head: &[f64; HEAD]) -> Result<(SessionKey, [&'a str; 3]), Thrown> {
         let [app, user, session, last, from, to, ..] = *head;
         let [app, user, session, rest @ ..] =
             [app, user, session, last, from, to].map(|units| self.parts.next(units as usize));
         Ok((SessionKey::new(app, user, session)?, rest))
     }
 
-    fn events(&mut self, numbers: &[f64]) -> Result<Vec<NewEvent>, JsValue> {
+    fn events(&mut self, numbers: &[f64]) -> Result<Vec<NewEvent>, Thrown> {
         let (chunks, _) = numbers.as_chunks();
         let mut events = Vec::with_capacity(chunks.len());
         for (index, numbers) in chunks.iter().enumerate() {
@@ -129,14 +131,14 @@ impl<'a> Appends<'a> {
     }
 
     /// Reads an event. `is_last`: no other one follows.
-    fn event(&mut self, numbers: [f64; EVENT], is_last: bool) -> Result<NewEvent, JsValue> {
+    fn event(&mut self, numbers: [f64; EVENT], is_last: bool) -> Result<NewEvent, Thrown> {
         let [id, delta, text, whole, timestamp, expected, is_marker] = numbers;
         let (id, delta) = (self.parts.next(id as usize), self.parts.next(delta as usize));
         let has_whole = whole > 0.0;
         let text = self.text(self.position, text, is_last && !has_whole);
         let whole = has_whole.then(|| self.text(self.position + 1, whole, is_last));
         self.position += 2;
-        let timestamp = Timestamp::stored(timestamp);
+        let timestamp = stored_time(timestamp);
         let mut event = NewEvent::new(id, timestamp, delta, text)?;
         event.whole = whole;
         event.is_marker = is_marker > 0.0;
@@ -150,15 +152,15 @@ impl<'a> Appends<'a> {
 
     fn text(&mut self, position: u32, units: f64, is_last: bool) -> EventText {
         match self.texts {
-            Texts::Packed(packed) if is_last => packed.part(self.parts.last_range()).into(),
-            Texts::Packed(packed) => packed.part(self.parts.next_range(units as usize)).into(),
-            Texts::JavaScript(texts) => texts.get(position).into(),
+            Texts::Packed(packed) if is_last => part_of(packed, self.parts.last_range()).into(),
+            Texts::Packed(packed) => part_of(packed, self.parts.next_range(units as usize)).into(),
+            Texts::JavaScript(texts) => event_text(texts.get(position)),
         }
     }
 }
 
 impl Iterator for Appends<'_> {
-    type Item = Result<Append, JsValue>;
+    type Item = Result<Append, Thrown>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let (head, events) = self.next_numbers()?;
@@ -175,7 +177,10 @@ fn policy_of(number: f64) -> Result<StalePolicy, Error> {
         0 => Ok(StalePolicy::Merge),
         1 => Ok(StalePolicy::Append),
         2 => Ok(StalePolicy::Reject),
-        _ => Err(Error::invalid(Field::Stale, "must be \"merge\", \"append\" or \"reject\"")),
+        _ => Err(Error::InvalidArgument {
+            field: Field::Stale,
+            rule: "must be \"merge\", \"append\" or \"reject\"".into(),
+        }),
     }
 }
 

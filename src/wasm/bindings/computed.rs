@@ -1,14 +1,15 @@
 //! Deltas that JavaScript computes within a write.
 
+use adk_session::error::Error;
+use adk_session::event::TextSlice;
+use adk_session::internals::part_of;
+use adk_session::state::Delta;
+use adk_session::write::{Append, ComputeDelta, Computed, Update};
 use js_sys::{Function, JsString};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::error::Error;
-use crate::core::event::TextSlice;
-use crate::core::room::{STATE_UNIT, copy_text};
-use crate::core::state::Delta;
-use crate::core::write::{Append, ComputeDelta, Computed, Update};
-use crate::wasm::bindings::js_write::JsWrite;
+use crate::bindings::js_write::JsWrite;
+use crate::text::{STATE_UNIT, copy_text};
 
 /// Returns the update of a user's and an app's state by a delta, or by the one that `compute` returns.
 pub(super) fn update(
@@ -43,7 +44,7 @@ fn compute_delta(compute: Function) -> Box<dyn ComputeDelta> {
         let computed = TextSlice::from(computed.unwrap_or_default());
         computed.with(|texts| {
             let (delta, text) = texts.split_once('\0').unwrap_or((texts, ""));
-            let text = computed.part(texts.len() - text.len()..texts.len());
+            let text = part_of(&computed, texts.len() - text.len()..texts.len());
             Ok(Computed { delta: Delta::parse(delta)?, text: text.into() })
         })
     })

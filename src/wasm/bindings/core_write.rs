@@ -8,21 +8,23 @@
 //! than the decision. Its numbers come back at once. Texts of events stay JavaScript strings; only
 //! references to them are passed.
 
+use adk_session::error::Error;
+use adk_session::internals::{merge_scopes, stored_time};
+use adk_session::session::{Description, SessionHead};
+use adk_session::state::{ByOwner, ScopedState};
+use adk_session::write::{
+    Changes, Decision, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow,
+};
 use js_sys::{Array, Function};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::error::Error;
-use crate::core::session::{Description, SessionHead, Timestamp};
-use crate::core::state::{ByOwner, ScopedState};
-use crate::core::write::{
-    Changes, Decision, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow,
-    merge_scopes,
-};
-use crate::wasm::bindings::appends::{Appends, Texts};
-use crate::wasm::bindings::computed::{computing_append, update};
-use crate::wasm::bindings::js_write::{Creation, JsWrite};
-use crate::wasm::bindings::parts::Parts;
+use crate::bindings::appends::{Appends, Texts};
+use crate::bindings::computed::{computing_append, update};
+use crate::bindings::js_write::{Creation, JsWrite};
+use crate::bindings::parts::Parts;
+use crate::text::event_text;
+use crate::thrown::Thrown;
 
 /// A write that JavaScript carries out.
 #[wasm_bindgen]
@@ -44,7 +46,7 @@ impl CoreWrite {
         delta: &str,
         shares_state: bool,
         if_absent: bool,
-    ) -> Result<Self, JsValue> {
+    ) -> Result<Self, Thrown> {
         let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
         let create = appends.creation(state, delta, shares_state, Description::default())?;
         Ok(Self::of(Box::new(Creation { create, if_absent })))
@@ -56,7 +58,7 @@ impl CoreWrite {
         numbers: &[f64],
         texts: &Array,
         compute: Option<Function>,
-    ) -> Result<Self, JsValue> {
+    ) -> Result<Self, Thrown> {
         let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
         Ok(Self::of(computing_append(appends.one()?, compute)))
     }
@@ -67,7 +69,7 @@ impl CoreWrite {
         user_id: Option<String>,
         delta: &str,
         compute: Option<Function>,
-    ) -> Result<Self, JsValue> {
+    ) -> Result<Self, Thrown> {
         Ok(Self::of(update(app_name, user_id, delta, compute)?))
     }
 
@@ -105,7 +107,7 @@ impl CoreWrite {
         session: usize,
         user: usize,
         rows: Option<Array>,
-    ) -> Result<Option<Vec<f64>>, JsValue> {
+    ) -> Result<Option<Vec<f64>>, Thrown> {
         let mut parts = Parts::of(states);
         let [state, user, app] = [
             (parts.next(session), revision, "state of the session"),
@@ -119,7 +121,7 @@ impl CoreWrite {
         let head = SessionHead {
             created: created as u64,
             revision: revision as u64,
-            last_update_time: Timestamp::stored(time),
+            last_update_time: stored_time(time),
             ..SessionHead::default()
         };
         let events =
@@ -151,7 +153,7 @@ impl CoreWrite {
     }
 
     /// Frees the write, and returns its result as `SessionCore` does.
-    pub fn finish(self) -> Result<JsValue, JsValue> {
+    pub fn finish(self) -> Result<JsValue, Thrown> {
         self.write.finish()
     }
 }
@@ -197,7 +199,7 @@ pub fn merge_states(
     app: Option<String>,
     state: &str,
     record: &str,
-) -> Result<String, JsValue> {
+) -> Result<String, Thrown> {
     let state = read_row(state, 0.0, record)?.state;
     let user = user.map(|text| read_row(&text, 0.0, "user state")).transpose()?;
     let app = app.map(|text| read_row(&text, 0.0, "app state")).transpose()?;
@@ -223,8 +225,8 @@ fn event_rows(rows: &Array) -> Vec<EventRow> {
             id: row.get(0).as_string().unwrap_or_default().into(),
             seq: number(1) as u64,
             revision: number(2) as u64,
-            timestamp: Timestamp::stored(number(3)),
-            text: row.get(4).into(),
+            timestamp: stored_time(number(3)),
+            text: event_text(row.get(4)),
         });
     }
     events

@@ -1,10 +1,11 @@
 //! The call of JavaScript that a verb serves.
 
+use adk_session::error::Error;
+use adk_session::storage::Call;
 use js_sys::Function;
 use wasm_bindgen::JsValue;
 
-use crate::core::error::Error;
-use crate::core::storage::Call;
+use crate::thrown::Thrown;
 
 /// A function of the call, which takes whether a retry begins. With `true` it counts the retry. With
 /// `false` it throws `aborted` if the call's signal has fired. A call without a signal, whose
@@ -17,7 +18,7 @@ impl JsCall {
             Some(function) => function
                 .call1(&JsValue::UNDEFINED, &is_retry.into())
                 .map(drop)
-                .map_err(Error::Thrown),
+                .map_err(|thrown| Thrown(thrown).into()),
             None => Ok(()),
         }
     }

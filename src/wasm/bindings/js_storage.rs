@@ -3,23 +3,23 @@
 
 use std::future::ready;
 
+use adk_session::internals::{ListedSession, list_memory, require_room, state_size, state_to_json};
+use adk_session::memory::MemoryStorage;
+use adk_session::read::{ListRequest, Listing, Rows, Window};
+use adk_session::session::SessionHead;
+use adk_session::storage::{Call, Storage, StorageFuture};
+use adk_session::write::{Decide, Target};
 use js_sys::{Array, Function};
 use wasm_bindgen::JsValue;
 
-use crate::core::read::{ListPlace, ListRequest, Listing, Rows, Window};
-use crate::core::room::require_room;
-use crate::core::session::SessionHead;
-use crate::core::storage::{Call, Storage, StorageFuture};
-use crate::core::write::{Decide, Target};
-use crate::memory::MemoryStorage;
-use crate::wasm::bindings::values::{Fragments, fragments, push_description, push2};
-use crate::wasm::indexed_db::{IndexedDbStorage, Member};
+use crate::bindings::values::{Fragments, fragments, push_description, push2};
+use crate::indexed_db::{IndexedDbStorage, Member};
 
 /// The listed sessions, the shared states and the total; see `listing_to_javascript`.
 pub(super) type JsListing = (JsValue, Array, usize);
 
 /// The outcome of each write of a group.
-pub(super) type Outcomes = Vec<Result<(), crate::Error>>;
+pub(super) type Outcomes = Vec<Result<(), adk_session::Error>>;
 
 pub(super) trait JsStorage: Storage {
     /// Whether its futures are ready when they are first polled.
@@ -92,21 +92,21 @@ impl JsStorage for MemoryStorage {
     ) -> StorageFuture<'a, JsListing> {
         Box::pin(async move {
             let sessions = Array::new();
-            let listing = self.contents()?.list(request, &mut |place, session| {
-                let ListPlace { session_id, user_id, .. } = place;
-                let row = Array::of2(&(&**session_id).into(), &(&**user_id).into());
-                let SessionHead { created, revision, last_update_time, create_time } = session.head;
+            let listing = list_memory(self, request, &mut |session| {
+                let ListedSession { session_id, user_id, head, state, description } = session;
+                let row = Array::of2(&session_id.into(), &user_id.into());
+                let SessionHead { created, revision, last_update_time, create_time } = head;
                 push2(&row, created as f64, revision as f64);
                 row.push(&last_update_time.as_millis().into());
-                row.push(&session.state.try_to_json()?.into());
+                row.push(&state_to_json(state)?.into());
                 row.push(&create_time.as_millis().into());
-                push_description(&row, &session.description);
+                push_description(&row, description);
                 sessions.push(&row);
                 Ok(())
             })?;
             let Listing { users, app, total, .. } = listing;
             let states = app.iter().chain(users.iter().map(|(_, user)| user));
-            require_room(states.map(|row| row.state.size()).max().unwrap_or_default())?;
+            require_room(states.map(|row| state_size(&row.state)).max().unwrap_or_default())?;
             let app = app.map_or(JsValue::UNDEFINED, |app| app.state.to_json().into());
             let shared = Array::of1(&app);
             for (user_id, user) in users {

@@ -1,16 +1,16 @@
 //! Writes with the results that JavaScript gets.
 
-use js_sys::Array;
-use wasm_bindgen::JsValue;
-
-use crate::core::error::Error;
-use crate::core::read::FindEvents;
-use crate::core::session::Revision;
-use crate::core::write::{
+use adk_session::error::Error;
+use adk_session::read::FindEvents;
+use adk_session::session::Revision;
+use adk_session::write::{
     Append, Appended, Create, CreatedSession, Decide, Decision, Describe, Found, Plan,
     SharedRevisions, Update,
 };
-use crate::wasm::bindings::values::{JsResult, array_of, changed_to_javascript, opened, push2};
+use js_sys::Array;
+use wasm_bindgen::JsValue;
+
+use crate::bindings::values::{JsResult, array_of, changed_to_javascript, opened, push2};
 
 /// A write that JavaScript asked for.
 pub(super) trait JsWrite: Decide {

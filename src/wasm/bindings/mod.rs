@@ -7,7 +7,6 @@
 mod appends;
 mod computed;
 mod core_write;
-mod errors;
 mod history;
 mod js_call;
 mod js_storage;

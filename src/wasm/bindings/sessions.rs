@@ -1,36 +1,35 @@
 //! The sessions of the storage that was chosen at run time.
 
-use std::convert;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+use adk_session::error::{Error, StorageProblem};
+use adk_session::event::TextSlice;
+use adk_session::internals::{SPARE, check_owner, has_room, stored_time, valid_time};
+use adk_session::memory::MemoryStorage;
+use adk_session::read::{
+    FindEvents, ListOrder, ListPage, ListPlace, ListRequest, PageEnd, Rows, Window,
+};
+use adk_session::session::{Description, Revision, SessionKey};
+use adk_session::storage::{Deletion, carry_out};
+use adk_session::write::{Decide, Describe, Target};
 use js_sys::{Array, Function};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::future_to_promise;
 
-use crate::core::error::{Error, StorageProblem};
-use crate::core::event::TextSlice;
-use crate::core::read::{
-    FindEvents, ListOrder, ListPage, ListPlace, ListRequest, PageEnd, Rows, Window,
-};
-use crate::core::room;
-use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_owner};
-use crate::core::storage::{Deletion, carry_out, repeat};
-use crate::core::write::{Describe, Target};
-use crate::memory::MemoryStorage;
-use crate::platform;
-use crate::wasm::bindings::appends::{Appends, Texts};
-use crate::wasm::bindings::computed::{computing_append, update};
-use crate::wasm::bindings::js_call::JsCall;
-use crate::wasm::bindings::js_storage::JsStorage;
-use crate::wasm::bindings::js_write::{Creation, JsWrite};
-use crate::wasm::bindings::values::{
+use crate::bindings::appends::{Appends, Texts};
+use crate::bindings::computed::{computing_append, update};
+use crate::bindings::js_call::JsCall;
+use crate::bindings::js_storage::JsStorage;
+use crate::bindings::js_write::{Creation, JsWrite};
+use crate::bindings::values::{
     Fragments, JsResult, listing_to_javascript, page_to_javascript, session_to_javascript,
     state_to_javascript,
 };
-use crate::wasm::guarded::{Guarded, Task};
-use crate::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
+use crate::guarded::{Guarded, Task};
+use crate::indexed_db::{IndexedDbOptions, IndexedDbStorage};
+use crate::thrown::Thrown;
 
 /// A storage of sessions. A method returns its result at once if the storage does, else a promise.
 #[wasm_bindgen]
@@ -54,7 +53,7 @@ impl SessionCore {
     }
 
     /// Opens the storage if it can be opened, so that errors show.
-    pub fn open(&self) -> Result<JsValue, JsValue> {
+    pub fn open(&self) -> Result<JsValue, Thrown> {
         let storage = Rc::clone(&self.storage);
         self.answer(Box::pin(async move {
             storage.open().await?;
@@ -64,7 +63,7 @@ impl SessionCore {
 
     /// Returns the note of a new IndexedDB, or `undefined`. `change` gets it within the transaction, and
     /// returns the new one, `null` to delete it, or `undefined`.
-    pub fn creation_note(&self, change: Option<Function>) -> Result<JsValue, JsValue> {
+    pub fn creation_note(&self, change: Option<Function>) -> Result<JsValue, Thrown> {
         let storage = Rc::clone(&self.storage);
         self.answer(Box::pin(async move { Ok(storage.creation_note(change.as_ref()).await?) }))
     }
@@ -95,7 +94,7 @@ impl SessionCore {
         initial_state: Option<String>,
         if_absent: bool,
         caller: Option<Function>,
-    ) -> Result<JsValue, JsValue> {
+    ) -> Result<JsValue, Thrown> {
         let description = Description { title, labels, parent, initial_state, title_change: None };
         let create = unpack(packed, numbers, texts.as_ref(), |appends| {
             appends.creation(state, delta, shares_state, description)
@@ -113,7 +112,7 @@ impl SessionCore {
         title: Option<String>,
         labels: Option<String>,
         caller: Option<Function>,
-    ) -> Result<JsValue, JsValue> {
+    ) -> Result<JsValue, Thrown> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let change = Description { title, labels, ..Description::default() };
         self.write(Box::new(Describe::new(key, change)), caller)
@@ -132,10 +131,10 @@ impl SessionCore {
         after_timestamp: Option<f64>,
         since: Option<f64>,
         caller: Option<Function>,
-    ) -> Result<JsValue, JsValue> {
+    ) -> Result<JsValue, Thrown> {
         check_owner(&app_name, Some(&user_id))?;
         // No event is earlier than 1970, and none later than the year 9999.
-        let after = after_timestamp.map(|time| Timestamp::valid(time.max(0.0)));
+        let after = after_timestamp.map(|time| valid_time(time.max(0.0)));
         let limit = num_recent_events.map(|count| count as usize);
         let since = since.map(|since| since as Revision);
         let window = match after {
@@ -164,7 +163,7 @@ impl SessionCore {
         with_count: bool,
         only_markers: bool,
         caller: Option<Function>,
-    ) -> Result<JsValue, JsValue> {
+    ) -> Result<JsValue, Thrown> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let end = match (forward, event_id) {
             (false, None) => PageEnd::Last,
@@ -184,7 +183,7 @@ impl SessionCore {
         session_id: String,
         event_ids: &Array,
         caller: Option<Function>,
-    ) -> Result<JsValue, JsValue> {
+    ) -> Result<JsValue, Thrown> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let event_ids = event_ids.iter().filter_map(|id| id.as_string()).map(Into::into).collect();
         self.write(Box::new(FindEvents::new(key, event_ids)), caller)
@@ -204,13 +203,13 @@ impl SessionCore {
         with_total: bool,
         after: Option<Array>,
         caller: Option<Function>,
-    ) -> Result<JsValue, JsValue> {
+    ) -> Result<JsValue, Thrown> {
         check_owner(&app_name, None)?;
         let limit = limit.map(|limit| limit as usize);
         let page = ListPage { offset: offset as usize, limit };
         let after = after.map(|after| {
             let [session_id, user_id] = [1, 2].map(|index| after.get(index).as_string());
-            let time = Timestamp::stored(after.get(0).as_f64().unwrap_or_default());
+            let time = stored_time(after.get(0).as_f64().unwrap_or_default());
             ListPlace::new(time, &session_id.unwrap_or_default(), &user_id.unwrap_or_default())
         });
         let order = ListOrder { by_creation, descending };
@@ -230,7 +229,7 @@ impl SessionCore {
         texts: Option<Array>,
         caller: Option<Function>,
         compute: Option<Function>,
-    ) -> Result<JsValue, JsValue> {
+    ) -> Result<JsValue, Thrown> {
         let append = unpack(packed, numbers, texts.as_ref(), |appends| appends.one())?;
         self.write(computing_append(append, compute), caller)
     }
@@ -244,7 +243,7 @@ impl SessionCore {
         numbers: &[f64],
         texts: &Array,
         callers: &Array,
-    ) -> Result<JsValue, JsValue> {
+    ) -> Result<JsValue, Thrown> {
         let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
         let mut members = Vec::new();
         for (append, caller) in appends.zip(callers.iter()) {
@@ -260,15 +259,13 @@ impl SessionCore {
             let outcomes = Array::new();
             for (written, (mut append, call)) in written.into_iter().zip(members) {
                 let appended = match written {
-                    Ok(()) => repeat(&*storage, &mut append, &call).await,
-                    refused => refused,
+                    Ok(()) if append.replan() => carry_out(&*storage, &mut append, &call).await,
+                    done => done,
                 };
-                let outcome = match appended
-                    .map_err(JsValue::from)
-                    .and_then(|()| Box::new(append).finish())
-                {
+                let appended = appended.map_err(Thrown::from);
+                let outcome = match appended.and_then(|()| Box::new(append).finish()) {
                     Ok(appended) => Array::of1(&appended),
-                    Err(error) => Array::of2(&JsValue::UNDEFINED, &error),
+                    Err(Thrown(error)) => Array::of2(&JsValue::UNDEFINED, &error),
                 };
                 outcomes.push(&outcome);
             }
@@ -285,7 +282,7 @@ impl SessionCore {
         delta: String,
         caller: Option<Function>,
         compute: Option<Function>,
-    ) -> Result<JsValue, JsValue> {
+    ) -> Result<JsValue, Thrown> {
         self.write(update(app_name, user_id, &delta, compute)?, caller)
     }
 
@@ -295,7 +292,7 @@ impl SessionCore {
         app_name: String,
         user_id: Option<String>,
         caller: Option<Function>,
-    ) -> Result<JsValue, JsValue> {
+    ) -> Result<JsValue, Thrown> {
         check_owner(&app_name, user_id.as_deref())?;
         let finish: fn(Rows<Fragments>) -> JsResult = match user_id {
             Some(_) => |rows| state_to_javascript(rows.shared.user),
@@ -321,7 +318,7 @@ impl SessionCore {
         revision: Option<f64>,
         labels: Option<String>,
         caller: Option<Function>,
-    ) -> Result<JsValue, JsValue> {
+    ) -> Result<JsValue, Thrown> {
         check_owner(&app_name, user_id.as_deref())?;
         let deletion = match (user_id, session_id) {
             (None, _) => Deletion::AppState { app_name },
@@ -373,7 +370,7 @@ impl SessionCore {
     }
 
     /// Returns the result of a verb, or a promise of it if the storage does not answer at once.
-    fn answer(&self, mut verb: Task<'static, JsValue, JsValue>) -> JsResult {
+    fn answer(&self, mut verb: Task<'static, JsValue, Thrown>) -> JsResult {
         if !self.storage.answers_at_once() {
             return Ok(promise(verb));
         }
@@ -388,8 +385,9 @@ impl SessionCore {
 }
 
 /// Runs the task as a promise.
-fn promise(task: Task<'static, JsValue, JsValue>) -> JsValue {
-    future_to_promise(Guarded::new(task, convert::identity)).into()
+fn promise(task: Task<'static, JsValue, Thrown>) -> JsValue {
+    let task = Guarded::new(task, Thrown);
+    future_to_promise(async { task.await.map_err(JsValue::from) }).into()
 }
 
 /// Reads a write from packed texts. Without `texts`, the texts of its events are packed too.
@@ -397,8 +395,8 @@ fn unpack<W>(
     packed: String,
     numbers: &[f64],
     texts: Option<&Array>,
-    read: impl FnOnce(Appends<'_>) -> Result<W, JsValue>,
-) -> Result<W, JsValue> {
+    read: impl FnOnce(Appends<'_>) -> Result<W, Thrown>,
+) -> Result<W, Thrown> {
     let packed = TextSlice::from(packed);
     packed.with(|text| {
         let texts = texts.map_or(Texts::Packed(&packed), Texts::JavaScript);
@@ -407,15 +405,15 @@ fn unpack<W>(
 }
 
 /// Whether so many bytes can be allocated, with some to spare.
-#[wasm_bindgen]
-pub fn has_room(bytes: f64) -> bool {
-    platform::has_room(bytes as usize + room::SPARE)
+#[wasm_bindgen(js_name = has_room)]
+pub fn has_spare_room(bytes: f64) -> bool {
+    has_room(bytes as usize + SPARE)
 }
 
 /// Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `timeout`
 /// milliseconds for other connections.
 #[wasm_bindgen]
-pub fn delete_database(name: String, timeout: f64) -> Result<JsValue, JsValue> {
+pub fn delete_database(name: String, timeout: f64) -> Result<JsValue, Thrown> {
     Ok(promise(Box::pin(async move {
         IndexedDbStorage::delete_database(&name, timeout).await?;
         Ok(JsValue::UNDEFINED)

@@ -3,14 +3,12 @@
 
 use std::fmt;
 
+use adk_session::internals::{artifact_error, missing_error};
+use adk_session::template::{ArtifactError, Placeholder, PlaceholderKind, Template, TemplateError};
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
-use crate::core::template::{
-    ArtifactError, Placeholder, PlaceholderKind, Template, TemplateError, artifact_error,
-    missing_error,
-};
-use crate::wasm::object::Record;
+use crate::object::Record;
 
 /// Returns `[start, end, nameStart, nameEnd, kind, backslashes]` for each placeholder, in UTF-16
 /// code units. In `kind`, bit 0 means optional and bit 1 means artifact.

@@ -1,17 +1,20 @@
 //! Converts results to JavaScript, and checks numbers of requests.
 
+use adk_session::event::EventText;
+use adk_session::internals::{merge_scopes, state_to_json};
+use adk_session::read::{PageEdges, Rows};
+use adk_session::session::{Description, SessionHead};
+use adk_session::storage::is_same_json;
+use adk_session::write::{EventRow, SharedRow};
 use js_sys::Array;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::*;
 
-use crate::core::event::EventText;
-use crate::core::read::{PageEdges, Rows};
-use crate::core::session::{Description, SessionHead};
-use crate::core::storage::is_same_json;
-use crate::core::write::{EventRow, SharedRow, merge_scopes};
+use crate::text::{foreign_string, string_of};
+use crate::thrown::Thrown;
 
 /// A result for JavaScript, or a promise of it.
-pub(super) type JsResult = Result<JsValue, JsValue>;
+pub(super) type JsResult = Result<JsValue, Thrown>;
 
 /// Whether two JSON texts are equal as JSON values.
 #[wasm_bindgen]
@@ -32,10 +35,10 @@ pub(super) fn fragments(texts: Vec<EventText>) -> Fragments {
     let mut piece = String::new();
     for text in texts {
         match text {
-            EventText::JavaScript(text) => {
-                fragments.push(&text);
+            EventText::Foreign(text) => {
+                fragments.push(&foreign_string(&*text));
             }
-            EventText::Rust(text) => {
+            EventText::Own(text) => {
                 if !piece.is_empty() && piece.len() + text.len() > PIECE {
                     fragments.push(&JsValue::from_str(&piece));
                     piece.clear();
@@ -78,7 +81,7 @@ pub(super) fn changed_to_javascript(rows: Vec<EventRow>) -> Array {
     for row in rows {
         let fields = Array::new();
         push2(&fields, row.seq as f64, row.revision as f64);
-        fields.push(&row.text.into());
+        fields.push(&string_of(&row.text));
         changed.push(&fields);
     }
     changed
@@ -131,7 +134,7 @@ pub(super) fn opened(head: SessionHead, state: &str, fragments: &Array) -> Array
 
 /// Returns the JSON object of a user's or an app's state.
 pub(super) fn state_to_javascript(row: Option<SharedRow>) -> JsResult {
-    Ok(JsValue::from_str(&row.unwrap_or_default().state.try_to_json()?))
+    Ok(JsValue::from_str(&state_to_json(&row.unwrap_or_default().state)?))
 }
 
 /// Returns `[sessions, totalItems, shared]`.

@@ -3,11 +3,11 @@
 use js_sys::Function;
 use wasm_bindgen::JsValue;
 
-use crate::wasm::indexed_db::connection::access::Access;
-use crate::wasm::indexed_db::connection::transaction::Mode;
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::schema::{CREATION, META};
-use crate::wasm::object::Record;
+use crate::indexed_db::connection::access::Access;
+use crate::indexed_db::connection::transaction::Mode;
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::schema::{CREATION, META};
+use crate::object::Record;
 
 /// Reads the note; `undefined` if there is none. With `change`, changes it in the same transaction:
 /// `change` gets it, and returns the new one, `null` to delete it, or `undefined`.

@@ -1,21 +1,21 @@
 //! Lists sessions by an index in the list's order.
 
+use adk_session::internals::Names;
+use adk_session::read::{ListOrder, ListPage, ListRequest, Listing};
+use adk_session::storage::Call;
 use js_sys::{Array, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbCursor, IdbCursorDirection, IdbIndex};
 
-use crate::core::names::Names;
-use crate::core::read::{ListOrder, ListPage, ListRequest, Listing};
-use crate::core::storage::Call;
-use crate::wasm::indexed_db::connection::access::Access;
-use crate::wasm::indexed_db::connection::transaction::{Mode, Source, Transaction};
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::record::is_counter;
-use crate::wasm::indexed_db::records::schema::{
+use crate::indexed_db::connection::access::Access;
+use crate::indexed_db::connection::transaction::{Mode, Source, Transaction};
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::keys;
+use crate::indexed_db::records::record::is_counter;
+use crate::indexed_db::records::schema::{
     BY_APP, BY_APP_CREATION, BY_USER, BY_USER_CREATION, SESSIONS, STATES,
 };
-use crate::wasm::object::Record;
+use crate::object::Record;
 
 /// Reads the app's row, the owner's row, the page of sessions, and each user's id and row. The
 /// owner is the user, or the app if no user is named. Returns a list for [`texts`] or [`listing`].
@@ -69,6 +69,7 @@ pub(super) fn listing(read: JsValue) -> Result<Listing, Failure> {
 /// Converts the list that [`list`] returned for a reader in JavaScript. Returns the sessions as a
 /// list of records; the app's state, followed by ids and states of users; and the total. No state
 /// enters the wasm, which might have no room for all of them.
+#[cfg(feature = "bindings")]
 pub(super) fn texts(read: JsValue) -> Result<(JsValue, Array, usize), Failure> {
     let ListedRecords { sessions, app, users, total } = ListedRecords::of(read);
     let app = app.as_ref().map(state_text).transpose()?;
@@ -84,6 +85,7 @@ pub(super) fn texts(read: JsValue) -> Result<(JsValue, Array, usize), Failure> {
 }
 
 /// Returns the JSON of the record's state; `undefined` if it has none.
+#[cfg(feature = "bindings")]
 fn state_text(record: &Record) -> Result<JsValue, Failure> {
     if !record.has_state() {
         return Ok(JsValue::UNDEFINED);

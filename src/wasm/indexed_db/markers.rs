@@ -1,14 +1,14 @@
 //! Reads the markers of a session, and the first events of the invocations that they rewind.
 
+use adk_session::session::Revision;
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::session::Revision;
-use crate::wasm::indexed_db::connection::transaction::Transaction;
-use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::page::{EventFilter, cut};
-use crate::wasm::indexed_db::records::schema::EVENTS;
-use crate::wasm::object::Record;
+use crate::indexed_db::connection::transaction::Transaction;
+use crate::indexed_db::records::keys;
+use crate::indexed_db::records::page::{EventFilter, cut};
+use crate::indexed_db::records::schema::EVENTS;
+use crate::object::Record;
 
 /// Requests the records with the session's markers, and the record with the event at `seq`. Returns
 /// the `seq`s of these events; `None` if a place may be missing.

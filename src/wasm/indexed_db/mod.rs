@@ -19,6 +19,7 @@
 //! have no option for the durability.
 
 mod connection;
+#[cfg(feature = "bindings")]
 mod creation_note;
 mod listing;
 mod markers;
@@ -28,21 +29,22 @@ mod writing;
 
 use std::rc::Rc;
 
+use adk_session::Error;
+use adk_session::read::{ListRequest, Listing, Rows, Window};
+use adk_session::session::Revision;
+use adk_session::storage::{Call, Deletion, Storage, StorageFuture};
+use adk_session::write::{Decide, Target};
 use js_sys::{Array, Function};
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsCast;
 
-use crate::core::read::{ListRequest, Listing, Rows, Window};
-use crate::core::session::Revision;
-use crate::core::storage::{Call, Deletion, Storage, StorageFuture};
-use crate::core::write::{Decide, Target};
-use crate::wasm::guarded::Task;
-use crate::wasm::indexed_db::connection::access::Access;
-use crate::wasm::indexed_db::connection::database::Database;
-pub use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::page::Page;
-pub(crate) use crate::wasm::indexed_db::writing::group_rows::Member;
-use crate::wasm::indexed_db::writing::sealing::Sealer;
-use crate::wasm::indexed_db::writing::{deleting, group};
+use crate::guarded::Task;
+use crate::indexed_db::connection::access::Access;
+use crate::indexed_db::connection::database::Database;
+pub use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::page::Page;
+pub(crate) use crate::indexed_db::writing::group_rows::Member;
+use crate::indexed_db::writing::sealing::Sealer;
+use crate::indexed_db::writing::{deleting, group};
 
 /// How a database is opened and written.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,7 +86,7 @@ impl IndexedDbStorage {
     /// # Errors
     /// `storage_unavailable`, `storage_newer`, `storage_blocked`, `quota_exceeded`,
     /// `connection_lost`.
-    pub async fn open(&self) -> Result<(), JsValue> {
+    pub async fn open(&self) -> Result<(), Error> {
         Ok(self.connect().await?)
     }
 
@@ -113,24 +115,6 @@ impl IndexedDbStorage {
         reading::rows(reading::read(&self.access, target, window, call).await?, window.since)
     }
 
-    /// Lists as the verb `list` does, for a reader in JavaScript; see [`listing::texts`].
-    pub(crate) async fn list_texts(
-        &self,
-        request: &ListRequest,
-        call: &dyn Call,
-    ) -> Result<(JsValue, Array, usize), Failure> {
-        listing::texts(listing::list(&self.access, request, call).await?)
-    }
-
-    /// Reads the note of a new database, and changes it; see [`creation_note::update`].
-    pub(crate) async fn creation_note(
-        &self,
-        change: Option<&Function>,
-    ) -> Result<JsValue, Failure> {
-        let update = Box::pin(creation_note::update(&self.access, change));
-        self.access.run_in_turn(update).await
-    }
-
     /// Carries out writes in one transaction; each of them may fail by itself. If the transaction
     /// fails, nothing is stored.
     pub(crate) async fn write_group(
@@ -154,8 +138,30 @@ impl IndexedDbStorage {
     ///
     /// # Errors
     /// `storage_blocked`, `storage_unavailable`.
-    pub async fn delete_database(name: &str, timeout: f64) -> Result<(), JsValue> {
+    pub async fn delete_database(name: &str, timeout: f64) -> Result<(), Error> {
         Ok(connection::database::delete(name, timeout).await?)
+    }
+}
+
+/// For callers in JavaScript.
+#[cfg(feature = "bindings")]
+impl IndexedDbStorage {
+    /// Lists as the verb `list` does, for a reader in JavaScript; see [`listing::texts`].
+    pub(crate) async fn list_texts(
+        &self,
+        request: &ListRequest,
+        call: &dyn Call,
+    ) -> Result<(wasm_bindgen::JsValue, Array, usize), Failure> {
+        listing::texts(listing::list(&self.access, request, call).await?)
+    }
+
+    /// Reads the note of a new database, and changes it; see [`creation_note::update`].
+    pub(crate) async fn creation_note(
+        &self,
+        change: Option<&Function>,
+    ) -> Result<wasm_bindgen::JsValue, Failure> {
+        let update = Box::pin(creation_note::update(&self.access, change));
+        self.access.run_in_turn(update).await
     }
 }
 

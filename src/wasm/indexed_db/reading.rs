@@ -4,26 +4,24 @@ use std::collections::BinaryHeap;
 use std::mem;
 use std::sync::Arc;
 
+use adk_session::read::{PageEdges, Rows, Window};
+use adk_session::session::{Revision, Timestamp};
+use adk_session::state::ByOwner;
+use adk_session::storage::Call;
+use adk_session::write::{EventRow, Target};
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::read::{PageEdges, Rows, Window};
-use crate::core::session::{Revision, Timestamp};
-use crate::core::state::ByOwner;
-use crate::core::storage::Call;
-use crate::core::write::{EventRow, Target};
-use crate::wasm::indexed_db::connection::access::Access;
-use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
-use crate::wasm::indexed_db::markers;
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::page::{
-    EventFilter, Page, count_admitted, cut, edge_of, seq_of,
-};
-use crate::wasm::indexed_db::records::schema::{
+use crate::indexed_db::connection::access::Access;
+use crate::indexed_db::connection::transaction::{Mode, Transaction};
+use crate::indexed_db::markers;
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::keys;
+use crate::indexed_db::records::page::{EventFilter, Page, count_admitted, cut, edge_of, seq_of};
+use crate::indexed_db::records::schema::{
     BY_ID, BY_REPLACEMENT, BY_TIME, EVENTS, SESSIONS, STATES,
 };
-use crate::wasm::object::Record;
+use crate::object::Record;
 
 /// Reads the records of the app's state, the user's state, the session and its events. Event
 /// records are cut to the window. Returns a list for [`rows`].

@@ -9,7 +9,7 @@ use crate::core::event::{EventText, NewEvent};
 use crate::core::session::{Description, Revision, SessionKey, Timestamp};
 use crate::core::state::{REMOVED, Scope};
 use crate::core::write::{Appended, HandlePosition};
-use crate::platform;
+use crate::host;
 use crate::service::text_service::ReadSession;
 
 /// A new event: as the case gives it, and as it is stored.
@@ -22,7 +22,7 @@ impl Outgoing {
     /// Fills in the members that the case leaves out.
     pub(super) fn new(written: &Value) -> Self {
         let mut given = json!({
-            "id": platform::new_id(),
+            "id": host::new_id(),
             "invocationId": "i",
             "author": "agent",
             "timestamp": 1000,

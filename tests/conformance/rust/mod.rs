@@ -10,8 +10,8 @@
 //! `docs/writing_a_storage.md`.
 //!
 //! ```
-//! use adk_session_wasm::memory::MemoryStorage;
-//! use adk_session_wasm::conformance;
+//! use adk_session::memory::MemoryStorage;
+//! use adk_session::conformance;
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 //! // Once a case: a storage that is empty.

@@ -8,7 +8,7 @@ use crate::core::read::Window;
 use crate::core::session::{Description, SessionKey, Timestamp};
 use crate::core::state::Delta;
 use crate::core::write::NewSession;
-use crate::platform;
+use crate::host;
 
 /// The members of a step's `with`.
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ impl Request<'_> {
 
     pub(super) fn new_key(self) -> Result<SessionKey, Stop> {
         let session_id = self.text("sessionId", Some("session"));
-        let session_id = session_id.unwrap_or_else(platform::new_id);
+        let session_id = session_id.unwrap_or_else(host::new_id);
         Ok(SessionKey::new(self.app_name()?, self.user_id()?, session_id)?)
     }
 

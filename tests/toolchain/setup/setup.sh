@@ -70,7 +70,7 @@ install_crate() {
 # The command and the crate share a private format, so their versions must be equal. wasm-opt comes with npm's `binaryen`.
 set_up_wasm_bindgen() {
   local pinned
-  pinned=$(sed -n 's/^wasm-bindgen *= *.*"=\([0-9][0-9.]*\)".*/\1/p' "$root/Cargo.toml" | head -n 1)
+  pinned=$(sed -n 's/^wasm-bindgen *= *.*"=\([0-9][0-9.]*\)".*/\1/p' "$root/src/wasm/Cargo.toml" | head -n 1)
   cargo_tool wasm-bindgen-cli "$pinned" wasm-bindgen wasm-bindgen-test-runner
 }
 

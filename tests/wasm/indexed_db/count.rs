@@ -1,14 +1,14 @@
 //! The number of sessions is stored with the state of a user or an app. Deleting one keeps the
 //! other.
 
-use adk_session_wasm::read::{ListOrder, ListPage};
-use adk_session_wasm::service::text_service::TextService;
-use adk_session_wasm::state::Delta;
-use adk_session_wasm::storage::{Deletion, Storage};
-use adk_session_wasm::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
-use adk_session_wasm::write::{NewSession, Update};
-use adk_session_wasm::{SessionKey, Timestamp};
-use wasm_bindgen::JsValue;
+use adk_session::read::{ListOrder, ListPage};
+use adk_session::service::text_service::TextService;
+use adk_session::state::Delta;
+use adk_session::storage::{Deletion, Storage};
+use adk_session::write::{NewSession, Update};
+use adk_session::{SessionKey, Timestamp};
+use adk_session_wasm::Thrown;
+use adk_session_wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
 use wasm_bindgen_test::wasm_bindgen_test;
 
 type Service = TextService<IndexedDbStorage>;
@@ -18,21 +18,22 @@ fn service(name: &str) -> Service {
 }
 
 async fn empty(name: &str) -> Service {
-    assert_eq!(IndexedDbStorage::delete_database(name, 5000.0).await, Ok(()));
+    let deleted = IndexedDbStorage::delete_database(name, 5000.0).await;
+    assert!(deleted.is_ok(), "{deleted:?}");
     service(name)
 }
 
-fn key(session_id: &str) -> Result<SessionKey, JsValue> {
+fn key(session_id: &str) -> Result<SessionKey, Thrown> {
     Ok(SessionKey::new("app", "user", session_id)?)
 }
 
-async fn create(service: &Service, session_id: &str) -> Result<(), JsValue> {
+async fn create(service: &Service, session_id: &str) -> Result<(), Thrown> {
     let state = Delta::parse(r#"{"user:name":"Ada","app:theme":"dark"}"#)?;
     service.create_session(key(session_id)?, NewSession::new(state, Timestamp::now())).await?;
     Ok(())
 }
 
-async fn set_states(service: &Service, delta: &str) -> Result<(), JsValue> {
+async fn set_states(service: &Service, delta: &str) -> Result<(), Thrown> {
     let mut update = Update::new("app".into(), Some("user".into()), Delta::parse(delta)?)?;
     service.write(&mut update).await?;
     update.finish()?;
@@ -40,7 +41,7 @@ async fn set_states(service: &Service, delta: &str) -> Result<(), JsValue> {
 }
 
 /// The rows of the user and of the app: the number of sessions, and the state.
-async fn rows(service: &Service) -> Result<Vec<(usize, String)>, JsValue> {
+async fn rows(service: &Service) -> Result<Vec<(usize, String)>, Thrown> {
     let mut rows = Vec::new();
     for user_id in [Some("user".to_owned()), None] {
         let page = ListPage { offset: 0, limit: Some(1) };
@@ -57,7 +58,7 @@ fn both(total: usize, user: &str, app: &str) -> Vec<(usize, String)> {
 }
 
 #[wasm_bindgen_test]
-async fn sessions_stay_counted_when_the_states_are_deleted() -> Result<(), JsValue> {
+async fn sessions_stay_counted_when_the_states_are_deleted() -> Result<(), Thrown> {
     let service = empty("count: states deleted").await;
     create(&service, "one").await?;
     create(&service, "two").await?;
@@ -74,7 +75,7 @@ async fn sessions_stay_counted_when_the_states_are_deleted() -> Result<(), JsVal
 }
 
 #[wasm_bindgen_test]
-async fn states_remain_when_the_last_session_is_deleted() -> Result<(), JsValue> {
+async fn states_remain_when_the_last_session_is_deleted() -> Result<(), Thrown> {
     let service = empty("count: sessions deleted").await;
     create(&service, "one").await?;
     service.storage().delete(&Deletion::Session(key("one")?), &()).await?;
@@ -86,7 +87,7 @@ async fn states_remain_when_the_last_session_is_deleted() -> Result<(), JsValue>
 }
 
 #[wasm_bindgen_test]
-async fn sessions_that_another_tab_creates_stay_counted() -> Result<(), JsValue> {
+async fn sessions_that_another_tab_creates_stay_counted() -> Result<(), Thrown> {
     let name = "count: another tab";
     let (service, other_tab) = (empty(name).await, self::service(name));
     create(&service, "one").await?;

@@ -1,11 +1,12 @@
 //! Databases of other versions, in tabs that do not all know the same one.
 
-use adk_session_wasm::read::Window;
-use adk_session_wasm::service::text_service::TextService;
-use adk_session_wasm::state::Delta;
-use adk_session_wasm::wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
-use adk_session_wasm::write::NewSession;
-use adk_session_wasm::{SessionKey, Timestamp};
+use adk_session::read::Window;
+use adk_session::service::text_service::TextService;
+use adk_session::state::Delta;
+use adk_session::write::NewSession;
+use adk_session::{SessionKey, Timestamp};
+use adk_session_wasm::Thrown;
+use adk_session_wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
 use js_sys::{Array, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -23,21 +24,22 @@ fn service(name: &str) -> Service {
 }
 
 async fn delete(name: &str) {
-    assert_eq!(IndexedDbStorage::delete_database(name, 5000.0).await, Ok(()));
+    let deleted = IndexedDbStorage::delete_database(name, 5000.0).await;
+    assert!(deleted.is_ok(), "{deleted:?}");
 }
 
-fn key() -> Result<SessionKey, JsValue> {
+fn key() -> Result<SessionKey, Thrown> {
     Ok(SessionKey::new("app", "user", "session")?)
 }
 
-async fn assert_refused(service: &Service, code: &str) -> Result<(), JsValue> {
+async fn assert_refused(service: &Service, code: &str) -> Result<(), Thrown> {
     let read = service.get_session(key()?, Window::ALL).await;
     assert_eq!(read.map_err(|error| error.code()).err(), Some(code));
     Ok(())
 }
 
 #[wasm_bindgen_test]
-async fn a_connection_closes_for_an_upgrade_and_is_then_too_old() -> Result<(), JsValue> {
+async fn a_connection_closes_for_an_upgrade_and_is_then_too_old() -> Result<(), Thrown> {
     let name = "schema: gives way";
     delete(name).await;
     let service = service(name);
@@ -55,7 +57,7 @@ async fn a_connection_closes_for_an_upgrade_and_is_then_too_old() -> Result<(), 
 
 #[wasm_bindgen_test]
 async fn an_opening_waits_for_other_tabs_until_its_time_limit_and_then_refuses_their_older_database()
--> Result<(), JsValue> {
+-> Result<(), Thrown> {
     let name = "schema: blocked";
     delete(name).await;
     // It does not listen to `versionchange`.
@@ -76,7 +78,7 @@ async fn an_opening_waits_for_other_tabs_until_its_time_limit_and_then_refuses_t
 }
 
 /// Opens a database as another tab would, with an upgrade that changes nothing.
-async fn open_bare(name: &str, version: u32) -> Result<IdbDatabase, JsValue> {
+async fn open_bare(name: &str, version: u32) -> Result<IdbDatabase, Thrown> {
     let factory: IdbFactory =
         Reflect::get(&js_sys::global(), &"indexedDB".into())?.unchecked_into();
     let request: IdbOpenDbRequest = factory.open_with_u32(name, version)?;

@@ -4,14 +4,14 @@
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
+use adk_session::storage::Call;
 use futures_channel::oneshot;
 use wasm_bindgen::JsValue;
 
-use crate::core::storage::Call;
-use crate::wasm::guarded::{Guarded, Task};
-use crate::wasm::indexed_db::connection::database::Database;
-use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
-use crate::wasm::indexed_db::records::failure::Failure;
+use crate::guarded::{Guarded, Task};
+use crate::indexed_db::connection::database::Database;
+use crate::indexed_db::connection::transaction::{Mode, Transaction};
+use crate::indexed_db::records::failure::Failure;
 
 /// Always gives a JavaScript value, so that the wasm holds the code around it once, and not for each
 /// call.

@@ -5,20 +5,20 @@ use std::cell::{Cell, RefCell};
 use std::convert;
 use std::rc::{Rc, Weak};
 
+use adk_session::error::StorageProblem;
 use futures_channel::oneshot;
 use js_sys::{Function, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{Event, IdbDatabase, IdbFactory};
 
-use crate::core::error::StorageProblem;
-use crate::wasm::guarded::{Guarded, guard};
-use crate::wasm::indexed_db::connection::listener::{Listener, listen};
-use crate::wasm::indexed_db::connection::opening::{MakeRequest, Opening};
-use crate::wasm::indexed_db::connection::timer::Timer;
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::schema;
-use crate::wasm::object::Record;
+use crate::guarded::{Guarded, guard};
+use crate::indexed_db::connection::listener::{Listener, listen};
+use crate::indexed_db::connection::opening::{MakeRequest, Opening};
+use crate::indexed_db::connection::timer::Timer;
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::schema;
+use crate::object::Record;
 
 /// A database and its connection, if open.
 pub(crate) struct Database {

@@ -2,7 +2,7 @@
 
 use wasm_bindgen::prelude::*;
 
-use crate::wasm::object::Record;
+use crate::object::Record;
 
 /// All callbacks have one type, so that the wasm holds only one copy of the code that
 /// calls them.

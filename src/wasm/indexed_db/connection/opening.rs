@@ -2,15 +2,15 @@
 
 use std::cell::Cell;
 
+use adk_session::error::StorageProblem;
 use js_sys::Reflect;
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction};
 
-use crate::core::error::StorageProblem;
-use crate::wasm::guarded::guard;
-use crate::wasm::indexed_db::connection::listener::{Listener, listen};
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::object::Record;
+use crate::guarded::guard;
+use crate::indexed_db::connection::listener::{Listener, listen};
+use crate::indexed_db::records::failure::Failure;
+use crate::object::Record;
 
 /// Makes a request for the database of that name: to open or to delete it.
 pub(crate) type MakeRequest = fn(&IdbFactory, &str) -> Result<IdbOpenDbRequest, JsValue>;

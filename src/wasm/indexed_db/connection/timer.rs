@@ -6,8 +6,8 @@ use std::rc::{Rc, Weak};
 use js_sys::Function;
 use wasm_bindgen::prelude::*;
 
-use crate::wasm::guarded::guard;
-use crate::wasm::indexed_db::connection::listener::Listener;
+use crate::guarded::guard;
+use crate::indexed_db::connection::listener::Listener;
 
 #[wasm_bindgen]
 extern "C" {

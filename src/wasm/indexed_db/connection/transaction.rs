@@ -15,12 +15,12 @@ use js_sys::{Array, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{IdbDatabase, IdbIndex, IdbObjectStore, IdbRequest, IdbTransaction};
 
-use crate::wasm::guarded::guard;
-use crate::wasm::indexed_db::connection::listener::{Listener, listen};
-use crate::wasm::indexed_db::connection::timer::Timer;
-use crate::wasm::indexed_db::records::failure::{Failure, LARGEST_RECORD};
-use crate::wasm::indexed_db::records::keys;
-use crate::wasm::object::Record;
+use crate::guarded::guard;
+use crate::indexed_db::connection::listener::{Listener, listen};
+use crate::indexed_db::connection::timer::Timer;
+use crate::indexed_db::records::failure::{Failure, LARGEST_RECORD};
+use crate::indexed_db::records::keys;
+use crate::object::Record;
 
 /// Whether a transaction reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

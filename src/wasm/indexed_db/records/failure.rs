@@ -1,10 +1,11 @@
 //! The reason why a transaction or an opening failed, by kinds that are handled differently.
 
+use adk_session::error::{Error, StorageProblem};
+use adk_session::write::Target;
 use wasm_bindgen::JsValue;
 
-use crate::core::error::{Error, StorageProblem};
-use crate::core::write::Target;
-use crate::wasm::object::Record;
+use crate::object::Record;
+use crate::thrown::Thrown;
 
 /// The most UTF-16 code units of text in one record. Chromium holds 133,169,152 bytes in a record,
 /// and a code unit may take two of them. The rest is left for ids and names.
@@ -165,21 +166,15 @@ impl From<Failure> for Error {
                 Self::Storage { problem: StorageProblem::ConnectionLost, reason }
             }
             Kind::Constraint => Self::Storage { problem: StorageProblem::Failed, reason },
-            Kind::Thrown(thrown) => Self::Thrown(thrown),
+            Kind::Thrown(thrown) => Thrown(thrown).into(),
         }
     }
 }
 
-impl From<Failure> for JsValue {
-    fn from(failure: Failure) -> Self {
-        Error::from(failure).into()
-    }
-}
-
-/// The error of a [`Call`](crate::core::storage::Call).
+/// The error of a [`Call`](adk_session::storage::Call).
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::thrown(error.into())
+        Self::thrown(Thrown::from(error).into())
     }
 }
 

@@ -3,12 +3,11 @@
 //! Names are never joined into one string: a key is an array with one element per name. The one
 //! exception is an event's id in the index, `number/id`: its first `/` ends the number.
 
+use adk_session::read::ListPlace;
+use adk_session::session::{Revision, SessionKey};
 use js_sys::Array;
 use wasm_bindgen::JsValue;
 use web_sys::IdbKeyRange;
-
-use crate::core::read::ListPlace;
-use crate::core::session::{Revision, SessionKey};
 
 pub(crate) fn list(names: &[&str]) -> JsValue {
     let list = Array::new();

@@ -6,15 +6,17 @@
 
 use std::sync::Arc;
 
+use adk_session::internals::valid_time;
+use adk_session::session::Revision;
+use adk_session::write::EventRow;
 use js_sys::{Array, Float64Array, JsString};
 use wasm_bindgen::prelude::*;
 
-use crate::core::session::{Revision, Timestamp};
-use crate::core::write::EventRow;
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::record::is_counter;
-use crate::wasm::object::Record;
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::keys;
+use crate::indexed_db::records::record::is_counter;
+use crate::object::Record;
+use crate::text::{self, event_text};
 
 /// The most events in a sealed page. 10,000 events in such pages load five times as fast as in
 /// single records. Larger pages gain little, and make replacements and short windows slower.
@@ -98,7 +100,7 @@ impl Page {
                 Some(marks) => [0, 1, 2, 3].map(|mark| marks.get_index(row as u32 * MARKS + mark)),
                 None => [last, record.number("revision")?, record.number("time")?, length],
             };
-            let timestamp = Timestamp::valid(timestamp)?;
+            let timestamp = valid_time(timestamp)?;
             let is_whole = is_counter(seq) && is_counter(revision);
             let is_in_order = before < seq && seq <= revision && f64::from(start) <= end;
             let is_end = end == length || text.char_code_at(end as u32) == f64::from(b',');
@@ -111,7 +113,7 @@ impl Page {
                 seq: seq as Revision,
                 revision: revision as Revision,
                 timestamp,
-                text: JsValue::from(text.substring(start, end as u32)).into(),
+                text: event_text(text.substring(start, end as u32).into()),
             });
             start = (end as u32).saturating_add(1);
         }
@@ -194,9 +196,8 @@ pub(crate) fn count_admitted(record: &Record, filter: EventFilter) -> usize {
     if filter == EventFilter::ALL {
         return size_of(marks.as_ref());
     }
-    let admits = |seq, time| {
-        filter.admits(seq, time) || !is_counter(seq) || Timestamp::valid(time).is_none()
-    };
+    let admits =
+        |seq, time| filter.admits(seq, time) || !is_counter(seq) || valid_time(time).is_none();
     let Some(marks) = marks else {
         let [seq, time] = ["seq", "time"].map(|name| record.number(name).unwrap_or(f64::NAN));
         return usize::from(admits(seq, time));
@@ -263,7 +264,7 @@ fn ids_of(record: &Record) -> Option<Array> {
 }
 
 fn string_of(row: &EventRow) -> JsString {
-    JsValue::from(row.text.clone()).unchecked_into()
+    text::string_of(&row.text).unchecked_into()
 }
 
 /// Returns the length of an event's text, with a comma.

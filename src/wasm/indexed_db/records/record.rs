@@ -1,19 +1,18 @@
 //! Records as they are stored: plain objects, readable in a browser's developer tools.
 
+use adk_session::internals::{stored_time, valid_time};
+use adk_session::session::{Description, Revision, SessionHead, SessionKey, TitleChange};
+use adk_session::state::ScopedState;
+use adk_session::storage::Deletion;
+use adk_session::storage::{SessionRow, SharedRow};
+use adk_session::write::MarkerPlaces;
 use js_sys::{Array, Float64Array, JsString};
 use wasm_bindgen::prelude::*;
 
-use crate::core::room::{STATE_UNIT, TEXT_UNIT, copy_text};
-use crate::core::session::{
-    Description, Revision, SessionHead, SessionKey, Timestamp, TitleChange,
-};
-use crate::core::state::ScopedState;
-use crate::core::storage::Deletion;
-use crate::core::storage::{SessionRow, SharedRow};
-use crate::core::write::MarkerPlaces;
-use crate::wasm::indexed_db::records::failure::{Failure, session_name};
-use crate::wasm::indexed_db::records::keys;
-use crate::wasm::object::Record;
+use crate::indexed_db::records::failure::{Failure, session_name};
+use crate::indexed_db::records::keys;
+use crate::object::Record;
+use crate::text::{STATE_UNIT, TEXT_UNIT, copy_text};
 
 /// The members of a session with its title, and with the JSON of its labels, parent and initial state.
 const TITLE: &str = "title";
@@ -108,13 +107,13 @@ impl Record {
     /// Returns a session's head. Fails with `corrupt_record` if it is damaged.
     pub(crate) fn head(&self) -> Result<SessionHead, Failure> {
         let counters = [self.counter("created"), self.counter("revision"), self.session_number()];
-        let time = self.number("lastUpdateTime").and_then(Timestamp::valid);
+        let time = self.number("lastUpdateTime").and_then(valid_time);
         match (counters, time) {
             ([Some(created), Some(revision), Some(_)], Some(last_update_time))
                 if created <= revision =>
             {
                 let (created, revision) = (created as Revision, revision as Revision);
-                let create_time = Timestamp::stored(self.count("createTime"));
+                let create_time = stored_time(self.count("createTime"));
                 Ok(SessionHead { created, revision, last_update_time, create_time })
             }
             _ => Err(self.damaged("it is damaged")),
@@ -133,7 +132,7 @@ impl Record {
     fn long_text(&self, member: &str, unit: usize) -> Result<Option<String>, Failure> {
         let text = self.get(member);
         let text = text.dyn_ref().map(|text| copy_text(text, unit)).transpose();
-        text.map_err(|error| Failure::thrown(error.into()))
+        text.map_err(Failure::from)
     }
 
     pub(crate) fn set_state(&self, state: &ScopedState) {

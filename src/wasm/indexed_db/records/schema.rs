@@ -15,7 +15,7 @@
 //! session with the same key never meets the events of an earlier one.
 //!
 //! A session's record has in `markers` the places of its markers; see
-//! [`MarkerPlaces`](crate::core::write::MarkerPlaces). Sessions have few of them, so no index is needed.
+//! [`MarkerPlaces`](adk_session::write::MarkerPlaces). Sessions have few of them, so no index is needed.
 //!
 //! Sessions are counted as they are created and deleted. Counting 5,000 of them takes ten times as
 //! long as reading a page of a list. The count is in the record of the state: a list needs both,
@@ -32,13 +32,13 @@
 //!    not know as they are. Event records are the exception: sealing builds them from the known
 //!    members, so a new member there needs a new version.
 
+use adk_session::error::StorageProblem;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbDatabase, IdbObjectStore, IdbTransaction};
 
-use crate::core::error::StorageProblem;
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::keys::list;
-use crate::wasm::object::Record;
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::keys::list;
+use crate::object::Record;
 
 pub(crate) const SESSIONS: &str = "sessions";
 pub(crate) const STATES: &str = "states";

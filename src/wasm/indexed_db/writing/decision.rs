@@ -1,12 +1,13 @@
 //! Decides the writes of a group, one after the other.
 
-use crate::core::state::ByOwner;
-use crate::core::write::{Changes, Decision, Found, Plan, Target};
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::writing::group_rows::{Group, Member};
-use crate::wasm::indexed_db::writing::sequence::Sequence;
-use crate::wasm::indexed_db::writing::session_buffer::SessionBuffer;
-use crate::wasm::object::Record;
+use adk_session::state::ByOwner;
+use adk_session::write::{Changes, Decision, Found, Plan, Target};
+
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::writing::group_rows::{Group, Member};
+use crate::indexed_db::writing::sequence::Sequence;
+use crate::indexed_db::writing::session_buffer::SessionBuffer;
+use crate::object::Record;
 
 /// The indexes of the buffers that a write names: its session, and the shared states that it needs.
 #[derive(Clone, Copy)]

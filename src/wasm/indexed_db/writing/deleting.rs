@@ -1,18 +1,18 @@
 //! Deletes sessions and states. One range deletes all events of a session, without reading or
 //! counting them.
 
+use adk_session::session::Revision;
+use adk_session::storage::{Call, Deletion};
 use js_sys::{Array, ArrayIntoIter};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::session::Revision;
-use crate::core::storage::{Call, Deletion};
-use crate::wasm::indexed_db::connection::access::Access;
-use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
-use crate::wasm::indexed_db::writing::sequence::Sequence;
-use crate::wasm::object::Record;
+use crate::indexed_db::connection::access::Access;
+use crate::indexed_db::connection::transaction::{Mode, Transaction};
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::keys;
+use crate::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
+use crate::indexed_db::writing::sequence::Sequence;
+use crate::object::Record;
 
 /// Deletes, and succeeds if there is nothing to delete. Returns the floor of revisions, or `undefined` if the
 /// session is not as it was listed.

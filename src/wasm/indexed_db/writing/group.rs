@@ -6,15 +6,15 @@
 
 use std::cell::Cell;
 
+use adk_session::session::SessionKey;
+use adk_session::write::{Plan, Repetition};
 use wasm_bindgen::JsValue;
 
-use crate::core::session::SessionKey;
-use crate::core::write::{Plan, Repetition};
-use crate::wasm::indexed_db::connection::access::Access;
-use crate::wasm::indexed_db::connection::transaction::Mode;
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
-use crate::wasm::indexed_db::writing::group_rows::{Checks, Group, Member};
+use crate::indexed_db::connection::access::Access;
+use crate::indexed_db::connection::transaction::Mode;
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
+use crate::indexed_db::writing::group_rows::{Checks, Group, Member};
 
 /// Writes and commits a group. Sets `full` to the sessions that now have enough open records for a
 /// page. A write that is alone is tried again if that may help.

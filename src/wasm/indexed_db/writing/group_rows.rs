@@ -3,24 +3,24 @@
 
 use std::collections::BinaryHeap;
 
+use adk_session::internals;
+use adk_session::session::{Revision, SessionKey};
+use adk_session::state::ByOwner;
+use adk_session::storage::Call;
+use adk_session::write::{Decide, Target};
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::session::{Revision, SessionKey};
-use crate::core::state::ByOwner;
-use crate::core::storage::Call;
-use crate::core::write::{Decide, Target};
-use crate::platform;
-use crate::wasm::indexed_db::connection::transaction::Transaction;
-use crate::wasm::indexed_db::reading::ask_changed;
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::page::Page;
-use crate::wasm::indexed_db::records::schema::{BY_ID, EVENTS};
-use crate::wasm::indexed_db::writing::owner_buffer::OwnerBuffer;
-use crate::wasm::indexed_db::writing::sequence::Sequence;
-use crate::wasm::indexed_db::writing::session_buffer::SessionBuffer;
-use crate::wasm::object::Record;
+use crate::indexed_db::connection::transaction::Transaction;
+use crate::indexed_db::reading::ask_changed;
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::keys;
+use crate::indexed_db::records::page::Page;
+use crate::indexed_db::records::schema::{BY_ID, EVENTS};
+use crate::indexed_db::writing::owner_buffer::OwnerBuffer;
+use crate::indexed_db::writing::sequence::Sequence;
+use crate::indexed_db::writing::session_buffer::SessionBuffer;
+use crate::object::Record;
 
 /// One write of a group.
 pub(crate) struct Member<'a> {
@@ -35,7 +35,7 @@ pub(crate) struct Member<'a> {
 impl<'a> Member<'a> {
     pub(crate) fn new(write: &'a mut dyn Decide, call: &'a dyn Call) -> Self {
         let creates = write.plan().creates;
-        let token = if creates { f64::from(platform::random_seed() as u32) } else { 0.0 };
+        let token = if creates { f64::from(internals::random_seed() as u32) } else { 0.0 };
         Self { write, call, token, done: Ok(()) }
     }
 }

@@ -1,15 +1,15 @@
 //! An app or a user within a group of writes: its stored record, and its state and count of
 //! sessions after the group's writes so far.
 
+use adk_session::storage::{SharedChange, SharedRow};
 use js_sys::ArrayIntoIter;
 use wasm_bindgen::JsValue;
 
-use crate::core::storage::{SharedChange, SharedRow};
-use crate::wasm::indexed_db::connection::transaction::Transaction;
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::schema::STATES;
-use crate::wasm::object::Record;
+use crate::indexed_db::connection::transaction::Transaction;
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::keys;
+use crate::indexed_db::records::schema::STATES;
+use crate::object::Record;
 
 /// An app's or user's record and state within a group.
 pub(crate) struct OwnerBuffer {

@@ -6,18 +6,18 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use adk_session::session::SessionKey;
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::spawn_local;
 
-use crate::core::session::SessionKey;
-use crate::wasm::indexed_db::connection::access::Access;
-use crate::wasm::indexed_db::connection::transaction::{Mode, Transaction};
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::page::{PAGE, PAGE_TEXT, Page};
-use crate::wasm::indexed_db::records::schema::{EVENTS, SESSIONS};
-use crate::wasm::object::Record;
+use crate::indexed_db::connection::access::Access;
+use crate::indexed_db::connection::transaction::{Mode, Transaction};
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::keys;
+use crate::indexed_db::records::page::{PAGE, PAGE_TEXT, Page};
+use crate::indexed_db::records::schema::{EVENTS, SESSIONS};
+use crate::object::Record;
 
 /// The most records to read in one transaction.
 const LARGEST: u32 = 4 * PAGE as u32;

@@ -1,14 +1,14 @@
 //! Counters of the whole database.
 
+use adk_session::internals;
+use adk_session::session::Revision;
 use js_sys::{Array, ArrayIntoIter};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::session::Revision;
-use crate::platform;
-use crate::wasm::indexed_db::connection::transaction::Transaction;
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::schema::{META, SESSIONS};
-use crate::wasm::object::Record;
+use crate::indexed_db::connection::transaction::Transaction;
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::schema::{META, SESSIONS};
+use crate::object::Record;
 
 const KEY: &str = "sequence";
 
@@ -61,7 +61,7 @@ impl Sequence {
     /// Returns a number that no session has or had. It is at least the clock's milliseconds. So
     /// even if an old record was restored by hand, earlier sessions have lower numbers.
     pub(crate) fn next(&mut self) -> f64 {
-        let number = self.record.count("next").max(platform::now().trunc());
+        let number = self.record.count("next").max(internals::now().trunc());
         self.record.set_number("next", number + 1.0);
         self.is_changed = true;
         number

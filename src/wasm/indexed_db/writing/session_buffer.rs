@@ -4,19 +4,19 @@
 use std::mem;
 use std::sync::Arc;
 
+use adk_session::internals::Names;
+use adk_session::session::{NEVER, Revision, SessionHead, SessionKey};
+use adk_session::state::ScopedState;
+use adk_session::write::{EventRow, SessionChange, Target};
 use js_sys::ArrayIntoIter;
 use wasm_bindgen::JsValue;
 
-use crate::core::names::Names;
-use crate::core::session::{NEVER, Revision, SessionHead, SessionKey};
-use crate::core::state::ScopedState;
-use crate::core::write::{EventRow, SessionChange, Target};
-use crate::wasm::indexed_db::connection::transaction::Transaction;
-use crate::wasm::indexed_db::records::failure::Failure;
-use crate::wasm::indexed_db::records::keys;
-use crate::wasm::indexed_db::records::page::{PAGE, Page, new_pages_of, pages_of};
-use crate::wasm::indexed_db::records::schema::{EVENTS, SESSIONS};
-use crate::wasm::object::Record;
+use crate::indexed_db::connection::transaction::Transaction;
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::keys;
+use crate::indexed_db::records::page::{PAGE, Page, new_pages_of, pages_of};
+use crate::indexed_db::records::schema::{EVENTS, SESSIONS};
+use crate::object::Record;
 
 /// A session's record, data and events within a group.
 pub(crate) struct SessionBuffer {

@@ -22,7 +22,7 @@ use crate::core::session::{Description, Revision, SessionHead, SessionKey, Times
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Append, ComputeDelta, Computed, HandlePosition, StalePolicy, Update};
-use crate::platform;
+use crate::host;
 use crate::service::StoredSessionService;
 use crate::service::text_service::{EventCursor, ReadSession};
 
@@ -269,7 +269,7 @@ impl<S: Storage> Runner<S> {
         if with.text("sessionId", None).is_some() {
             let event = Outgoing::new(&json!({
                 "author": "user",
-                "invocationId": format!("p-{}", platform::new_id()),
+                "invocationId": format!("p-{}", host::new_id()),
                 "timestamp": now,
                 "actions": {"stateDelta": delta},
             }));

@@ -2,18 +2,59 @@
 //!
 //! They are not made here as `Error` objects: their class must be the one that users import.
 
+use std::fmt;
+
+use adk_session::Error;
 use js_sys::Array;
 use wasm_bindgen::JsValue;
 
-use crate::core::error::Error;
-use crate::wasm::object::Record;
+use crate::object::Record;
+
+/// What JavaScript threw, or gets thrown. As the error of a function that JavaScript calls, it takes the
+/// library's errors too; in [`Error::Other`] it is passed on unchanged.
+pub struct Thrown(pub JsValue);
+
+impl fmt::Debug for Thrown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Thrown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JavaScript threw an exception")
+    }
+}
+
+impl std::error::Error for Thrown {}
+
+impl From<JsValue> for Thrown {
+    fn from(thrown: JsValue) -> Self {
+        Self(thrown)
+    }
+}
+
+impl From<Thrown> for JsValue {
+    fn from(Thrown(thrown): Thrown) -> Self {
+        thrown
+    }
+}
+
+impl From<Thrown> for Error {
+    fn from(thrown: Thrown) -> Self {
+        Self::Other(Box::new(thrown))
+    }
+}
 
 /// Converts to `{code, message}`, with the further fields that some errors have in
 /// `js/errors/errors.ts`.
-impl From<Error> for JsValue {
+impl From<Error> for Thrown {
     fn from(error: Error) -> Self {
         let error = match error {
-            Error::Thrown(thrown) => return thrown,
+            Error::Other(other) => match other.downcast::<Self>() {
+                Ok(thrown) => return *thrown,
+                Err(other) => Error::Other(other),
+            },
             error => error,
         };
         let thrown = Record::empty();
@@ -44,6 +85,6 @@ impl From<Error> for JsValue {
             Error::CorruptRecord { record, .. } => thrown.set_text("record", &record),
             _ => {}
         }
-        thrown.into()
+        Self(thrown.into())
     }
 }

@@ -1,0 +1,100 @@
+//! What the crate `adk-session-wasm` needs of the inside. It is for nobody else, and may change in any
+//! version.
+
+use std::ops::Range;
+
+use crate::core::error::{ArtifactError, Error, TemplateError};
+use crate::core::event::TextSlice;
+pub use crate::core::names::Names;
+use crate::core::read::{ListRequest, Listing};
+pub use crate::core::room::{SPARE, require_room};
+use crate::core::session::{self, Description, SessionHead, Timestamp};
+use crate::core::state::{ByOwner, ScopedState};
+use crate::core::template::{self, Placeholder};
+use crate::core::write::{self, SharedRow};
+pub use crate::host::{has_room, now, random_seed};
+use crate::memory::MemoryStorage;
+
+/// Returns a part of the text, by bytes. It shares the memory.
+pub fn part_of(text: &TextSlice, bytes: Range<usize>) -> TextSlice {
+    text.part(bytes)
+}
+
+/// Returns the time of a stored row, which was checked already.
+pub fn stored_time(milliseconds: f64) -> Timestamp {
+    Timestamp::stored(milliseconds)
+}
+
+/// Returns the point in time; `None` if the number is not valid.
+pub fn valid_time(milliseconds: f64) -> Option<Timestamp> {
+    Timestamp::valid(milliseconds)
+}
+
+/// Fails if a name is empty.
+pub fn check_owner(app_name: &str, user_id: Option<&str>) -> Result<(), Error> {
+    session::check_owner(app_name, user_id)
+}
+
+/// Merges a session's state with those of its user and its app into one JSON object, with prefixes.
+pub fn merge_scopes(
+    state: &ScopedState,
+    shared: ByOwner<Option<&SharedRow>>,
+) -> Result<String, Error> {
+    write::merge_scopes(state, shared)
+}
+
+/// Returns how many bytes the JSON object of a state takes at most.
+pub fn state_size(state: &ScopedState) -> usize {
+    state.size()
+}
+
+/// Returns the JSON object of a state, if memory has room.
+pub fn state_to_json(state: &ScopedState) -> Result<String, Error> {
+    state.try_to_json()
+}
+
+/// A session of a list, in memory.
+#[derive(Debug)]
+pub struct ListedSession<'a> {
+    /// Its id.
+    pub session_id: &'a str,
+    /// The user's id.
+    pub user_id: &'a str,
+    /// Its revisions and times.
+    pub head: SessionHead,
+    /// Its own state.
+    pub state: &'a ScopedState,
+    /// Its title and the like.
+    pub description: &'a Description,
+}
+
+/// Passes the sessions of a page to `visit` one by one, so that their texts need not be copied. The
+/// returned list has no sessions.
+pub fn list_memory(
+    storage: &MemoryStorage,
+    request: &ListRequest,
+    visit: &mut dyn FnMut(ListedSession<'_>) -> Result<(), Error>,
+) -> Result<Listing, Error> {
+    storage.contents()?.list(request, &mut |place, session| {
+        visit(ListedSession {
+            session_id: &place.session_id,
+            user_id: &place.user_id,
+            head: session.head,
+            state: &session.state,
+            description: &session.description,
+        })
+    })
+}
+
+/// Returns the error for placeholders without a value.
+pub fn missing_error(
+    missing: &[Placeholder<'_>],
+    known_keys: impl Iterator<Item = String>,
+) -> TemplateError {
+    template::missing_error(missing, known_keys)
+}
+
+/// Returns the error for an artifact that could not be loaded.
+pub fn artifact_error(found: &Placeholder<'_>, error: ArtifactError) -> TemplateError {
+    template::artifact_error(found, error)
+}

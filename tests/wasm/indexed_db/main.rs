@@ -1,0 +1,8 @@
+//! IndexedDB, on a page of a browser.
+#![cfg(target_arch = "wasm32")]
+
+mod conformance;
+mod count;
+mod schema;
+
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);

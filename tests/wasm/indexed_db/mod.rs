@@ -1,5 +1,0 @@
-//! Tests that need a browser.
-
-mod conformance;
-mod count;
-mod schema;
