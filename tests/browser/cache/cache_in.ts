@@ -154,6 +154,37 @@ export function cacheIn(browserName: BrowserName): void {
           await first.call('untilSent');
           assert.deepEqual(await stored('lia', 's1'), ['zero', 'one', 'two', 'three']);
         }));
+
+      it('a tab that was frozen, and has missed the message of forget, forgets when it wakes', () =>
+        inPages(2, async (first, second) => {
+          // A browser may also deliver the message when the page wakes.
+          await first.evaluate(
+            "void Object.defineProperty(BroadcastChannel.prototype, 'onmessage', { value: null, writable: true })",
+          );
+          await first.call('open', site.sessions.url, 'liv');
+          await first.call('write', 's1', ['zero']);
+          await first.call('untilSent');
+          await second.call('open', site.sessions.url, 'liv');
+          assert.deepEqual(await second.call('read', 's1'), ['zero']);
+          await site.sessions.stop();
+          try {
+            await first.call('write', 's1', ['private']);
+            await first.call('untilMarked', 'liv', true);
+            assert.equal(await first.call('pending'), 1);
+            await browser.debug('Page.setWebLifecycleState', { state: 'frozen' });
+            await second.call('forget');
+            await first.focus();
+            await browser.debug('Page.setWebLifecycleState', { state: 'active' });
+            await first.call('untilEmpty');
+            assert.equal(await first.call('isLost'), false);
+            assert.doesNotMatch(JSON.stringify(await first.call('contentOf')), /private/);
+          } finally {
+            await site.sessions.start();
+          }
+          await second.call('untilMarked', 'liv', false);
+          await first.call('sync');
+          assert.deepEqual(await stored('liv', 's1'), ['zero']);
+        }));
     }
 
     it('shows nothing to another owner, also without the server', () =>
