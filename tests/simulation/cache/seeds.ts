@@ -16,6 +16,9 @@ import type { World } from './world.js';
 
 const { SEED, SCRIPT } = process.env;
 
+/** The most failing seeds that are listed. Only the first one is made shorter. */
+const MOST_FAILURES = 10;
+
 /**
  * Runs before the first test begins: within a test of Node's runner, promises take twice the time.
  *
@@ -66,18 +69,20 @@ async function checkSeeds(
     it('the script loses and doubles nothing', () => assert.equal(problem, undefined));
     return;
   }
-  let failure: string | undefined;
+  const failures: string[] = [];
+  let shortest: string | undefined;
   const check = async (seed: number): Promise<void> => {
+    if (failures.length === MOST_FAILURES) return;
     const { problem } = await run(scriptOf(seed));
-    if (problem !== undefined) failure = await report(seed, scriptOf(seed), problem);
+    if (problem === undefined) return;
+    failures.push(`seed ${seed}: ${problem}`);
+    shortest ??= await report(seed, scriptOf(seed), problem);
   };
-  for (const seed of others) if (failure === undefined) await check(seed);
-  for (let seed = first; seed < first + seeds && failure === undefined; seed += 1) {
-    await check(seed);
-  }
+  for (const seed of others) await check(seed);
+  for (let seed = first; seed < first + seeds; seed += 1) await check(seed);
   process.exitCode = 0;
   it(`${title} with ${seeds} seeds from ${first}`, () => {
-    assert.equal(failure, undefined, failure);
+    assert.equal(failures.length, 0, [...failures, shortest].join('\n'));
   });
 }
 
@@ -111,7 +116,8 @@ async function report(seed: number, whole: Script, problem: string): Promise<str
   return [`seed ${seed}: ${shown ?? problem}`, ...trace, script].join('\n');
 }
 
-/** A problem without the values in it. */
+/** The first line of a problem without the values in it. The others show values. */
 function kindOf(problem: string): string {
-  return problem.replaceAll(/\S*[\d"[{]\S*/g, '').slice(0, 40);
+  const [sentence = ''] = problem.split('\n', 1);
+  return sentence.replaceAll(/\S*[\d"[{]\S*/g, '');
 }
