@@ -118,7 +118,8 @@ export function cacheIn(browserName: BrowserName): void {
         try {
           await first.call('write', 's1', ['two']);
           await second.call('untilOffline');
-          assert.equal(await second.call('pending'), 1);
+          // It reads what waits from the local storage.
+          await second.call('untilPending', 1);
           await first.call('forget');
           await second.call('untilEmpty');
         } finally {
