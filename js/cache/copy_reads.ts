@@ -13,21 +13,26 @@ import {
   type BackendCall,
   type ChangesRequest,
   type EventsRequest,
+  type InfoRequest,
   type ListRequest,
   type PageRequest,
+  type ReadInfo,
   type ReadList,
   type ReadPage,
   type ReadRequest,
   type ReadSession,
   type StateRequest,
 } from '../storage/backend.js';
+import { addSums, type EventSums, readInfo } from '../read/session_info.js';
+import { fetchSums } from './copies/fetch_sums.js';
 import type { Lists } from './copies/lists.js';
 import type { CacheKey } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
-import { CacheStorage } from './storage/cache_storage.js';
+import { CacheStorage, NO_SUMS } from './storage/cache_storage.js';
 import { olderInvocations } from './storage/older_invocations.js';
 import {
   type EventNeed,
+  missingEvents,
   readSession,
   type SessionRead,
   type SessionReadParts,
@@ -44,7 +49,12 @@ export interface ReadParts extends SessionReadParts {
 /** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
 type Read<T> = (backend: ReadVerbs, call: BackendCall) => MaybePromise<T>;
 
-type ReadVerbs = Pick<Backend, 'get' | 'getEvents' | 'page' | 'list' | 'sharedState'>;
+type ReadVerbs = Pick<Backend, 'get' | 'getEvents' | 'page' | 'info' | 'list' | 'sharedState'>;
+
+/** What a session holds, so far as it is here, and what its older events sum up to. */
+interface InfoOfCopy extends ReadInfo {
+  readonly olderSums: EventSums | undefined;
+}
 
 /** How a list or a state is fetched. */
 interface Reception {
@@ -83,12 +93,70 @@ export class CopyReads {
     });
   }
 
+  /** Reads a page. If the number of events is not known here, the remote is asked for it. */
   async page(request: PageRequest): Promise<ReadPage | undefined> {
-    const { key, direction, eventId, limit, withCount } = request;
+    const page = await this.#page(request);
+    const { key, withCount } = request;
+    if (!withCount || page?.events === undefined || page.eventCount !== undefined) return page;
+    let told: Awaited<ReturnType<typeof fetchSums>>;
+    try {
+      told = await this.#fetchSums(key, request, true);
+    } catch (error) {
+      if (request.signal?.aborted === true || this.#parts.remote.isClosed) throw error;
+    }
+    if (told === undefined) return page;
+    if (told === 'unknown') return this.#page(request, 'all');
+    const counted = await this.#page({ ...request, reads: 'cache-only' });
+    return counted?.eventCount === undefined ? { ...page, eventCount: told.eventCount } : counted;
+  }
+
+  /** Reads what a session holds. If the sums of older events are not known here, the remote is asked for them. */
+  async info(request: InfoRequest): Promise<ReadInfo | undefined> {
+    const { key } = request;
+    const here = await this.#info(request);
+    if (here === undefined || here.olderSums !== undefined) return here && withOlder(here);
+    let told: Awaited<ReturnType<typeof fetchSums>>;
+    try {
+      told = await this.#fetchSums(key, request, false);
+    } catch (error) {
+      if (isRefusal(error) || request.signal?.aborted === true) throw error;
+      throw missingEvents(key, error);
+    }
+    if (told === 'unknown') {
+      const whole = await this.#info(request, 'all');
+      return whole && withOlder(whole);
+    }
+    const counted = await this.#info({ ...request, reads: 'cache-only' });
+    if (counted?.olderSums !== undefined) return withOlder(counted);
+    if (told?.sums === undefined) throw missingEvents(key);
+    const { eventCount, bytes, usage } = told.sums;
+    return { ...here, info: { ...here.info, eventCount, bytes, usage } };
+  }
+
+  #info(request: InfoRequest, need: EventCount = 1): Promise<InfoOfCopy | undefined> {
+    const events: EventNeed<InfoOfCopy> = {
+      need,
+      isStrict: need === 'all',
+      isEnough: (_, copiedCount) => need !== 'all' || copiedCount === 'all',
+    };
+    return this.#readSession(request.key, events, request, async (backend, call, storage) => {
+      const read = await readInfo(backend, { ...request, ...call });
+      const known = storage === undefined ? NO_SUMS : storage.olderSums;
+      return read && { ...read, olderSums: known?.sums };
+    });
+  }
+
+  async #fetchSums(key: CompositeSessionKey, call: BackendCall, isNumber: boolean) {
+    if (this.policyOf(call) === 'cache-only') return undefined;
+    return untilAborted(call.signal, fetchSums(this.#parts, key, isNumber));
+  }
+
+  async #page(request: PageRequest, all?: 'all'): Promise<ReadPage | undefined> {
+    const { key, direction, eventId, limit } = request;
     const isFirst = direction === 'after' && eventId === undefined;
     // One more than the newest page has tells whether there are older ones.
     const newest = eventId === undefined ? limit + 1 : 0;
-    const need = isFirst || withCount ? 'all' : newest;
+    const need = all ?? (isFirst ? 'all' : newest);
     const events: EventNeed<ReadPage> = {
       need,
       isEnough: ({ hasOlder }, copiedCount) =>
@@ -282,6 +350,11 @@ export class CopyReads {
       deadline.clear();
     }
   }
+}
+
+/** Returns what a session holds with its older events. */
+function withOlder({ olderSums, info, ...read }: InfoOfCopy): ReadInfo {
+  return { ...read, info: { ...info, ...addSums(info, olderSums!) } };
 }
 
 /** Returns the ids that none of the events has. */

@@ -8,6 +8,7 @@ import type {
   DeleteRequest,
   DescribeRequest,
   EventsRequest,
+  InfoRequest,
   ListRequest,
   PageRequest,
   ReadRequest,
@@ -55,6 +56,10 @@ export class EpochBackend implements Backend {
 
   page(request: PageRequest) {
     return this.#of(request).page(request);
+  }
+
+  info(request: InfoRequest) {
+    return this.#of(request).info(request);
   }
 
   getEvents(request: EventsRequest) {

@@ -118,7 +118,8 @@ function growth(need: EventCount, count: EventCount): EventCount {
   return Math.max(need, 2 * count);
 }
 
-function missingEvents({ sessionId }: CompositeSessionKey, cause?: unknown): SessionError {
+/** The error of a read that needs events which are not here. */
+export function missingEvents({ sessionId }: CompositeSessionKey, cause?: unknown): SessionError {
   const id = JSON.stringify(sessionId);
   const message = `The copy of session ${id} lacks older events, and the remote cannot be asked for them now. Try again when there is a connection.`;
   return new SessionError('connection_lost', message, {

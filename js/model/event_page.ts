@@ -58,7 +58,8 @@ export interface EventsPage {
   after?: string | undefined;
   /**
    * The number of all events of the session, or of the view. Absent on a page at a cursor without `withCount: true`, with
-   * `withCount: false`, and if the storage cannot count: Vertex AI, or a storage whose `readPage` does not.
+   * `withCount: false`, and if the storage cannot count: Vertex AI, a storage whose `readPage` does not, or a cache without a
+   * connection whose copy lacks older events and does not know their number.
    */
   eventCount?: number | undefined;
 }

@@ -19,11 +19,11 @@ import type { Abortable, CompositeSessionKey, Session } from '../model/session.j
 import { HISTORY_VIEWS } from '../model/values/history_view.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { StateShape } from '../state/state_shape.js';
-import { callOf, type PageRequest, type ReadPage } from '../storage/backend.js';
+import { callOf, type PageRequest, type ReadInfo, type ReadPage } from '../storage/backend.js';
 import { cursorText, foreignCursor, readPlace } from './cursor.js';
 import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
 import type { ReaderParts } from './session_reader.js';
-import { initialStateOf, sumSession } from './session_info.js';
+import { initialStateOf, readInfo, type Shown } from './session_info.js';
 import { readPage } from './view/read_page.js';
 
 /** The highest limit of a page. A page of a view may have some more. */
@@ -119,17 +119,23 @@ export class EventPages {
   }
 
   /** Computes the result of `sessionInfo`. */
-  info<S extends object>(request: SessionInfoRequest & StorageCall): Promise<SessionInfo<S>> {
+  async info<S extends object>(request: SessionInfoRequest & StorageCall): Promise<SessionInfo<S>> {
+    return (await this.readInfo(request)).info as SessionInfo<S>;
+  }
+
+  /** Reads what a session holds, with its revisions. */
+  async readInfo(request: SessionInfoRequest & StorageCall, shown?: Shown): Promise<ReadInfo> {
     const { appName, userId, sessionId, signal } = request;
     requireUser(request);
     const skipCorrupt = optionalBoolean('skipCorrupt', request.skipCorrupt) ?? false;
+    requireId('sessionId', sessionId);
+    requireNotAborted(signal);
     const key = { appName, userId, sessionId };
-    return sumSession<S>(async (eventId, created) => {
-      requireNotAborted(signal);
-      const page = { direction: 'before', eventId, limit: MAX_PAGE, withCount: false } as const;
-      const rest = { created, isToEnd: true, skipCorrupt, ...callOf(request) };
-      return this.readPage({ key, ...page, ...rest });
-    });
+    const read = await this.#parts.call(signal, (backend) =>
+      readInfo(backend, { key, skipCorrupt, ...callOf(request) }, shown),
+    );
+    if (read === undefined) throw sessionNotFound(sessionId);
+    return read;
   }
 
   /** Reads the session's own state at its creation; `undefined` if it is not known. */

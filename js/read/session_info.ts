@@ -1,38 +1,80 @@
-import type { MaybePromise } from '../call/call.js';
+import { requireNotAborted } from '../call/call.js';
 import { isPlainObject } from '../json/rules.js';
 import { utf8Length } from '../json/text.js';
 import { setDescription } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
 import type { SessionInfo, TokenUsage } from '../model/session_info.js';
-import type { ReadPage } from '../storage/backend.js';
+import {
+  type Backend,
+  callOf,
+  type InfoRequest,
+  type ReadInfo,
+  type ReadPage,
+} from '../storage/backend.js';
 import { parseJson } from '../json/parse.js';
 
-/** Reads the last events, or those before the event with `eventId`, with their session. */
-type ReadPageBefore = (
-  eventId: string | undefined,
-  created: number | undefined,
-) => MaybePromise<ReadPage>;
+/** What events sum up to. */
+export type EventSums = Pick<SessionInfo, 'eventCount' | 'bytes' | 'usage'>;
 
 /** The model of events that name none. */
 const UNKNOWN_MODEL = 'unknown';
+
+/** The events of a page, the most that every backend admits. */
+const PAGE = 1000;
+
+/** Returns what its reader sees of an event. */
+export type Shown = (event: Event) => Event;
+
+/** Reads what a session holds. Returns `undefined` if there is no session. */
+export async function readInfo(
+  backend: Pick<Backend, 'info' | 'page'>,
+  request: InfoRequest,
+  shown: Shown = (event) => event,
+): Promise<ReadInfo | undefined> {
+  return backend.info === undefined ? countPages(backend, request, shown) : backend.info(request);
+}
 
 /**
  * Counts a session's events, bytes and tokens. It reads the events page by page, from the last one back, so it does not
  * count events that are appended meanwhile. If the session is deleted and created again, it starts over.
  */
-export async function sumSession<S extends object>(
-  readPage: ReadPageBefore,
-): Promise<SessionInfo<S>> {
+async function countPages(
+  backend: Pick<Backend, 'page'>,
+  { key, skipCorrupt, ...call }: InfoRequest,
+  shown: Shown,
+): Promise<ReadInfo | undefined> {
+  const { signal } = call;
+  const before = async (eventId?: string, created?: number): Promise<ReadPage | undefined> => {
+    requireNotAborted(signal);
+    const page = { direction: 'before', eventId, limit: PAGE, withCount: false } as const;
+    return backend.page({ key, ...page, created, isToEnd: true, skipCorrupt, ...callOf(call) });
+  };
   for (;;) {
     const sums = new Sums();
-    const newest = await readPage(undefined, undefined);
-    for (let page = newest; page.events !== undefined && page.created === newest.created;) {
-      for (const event of page.events) sums.add(event);
+    const newest = await before();
+    for (let page = newest; page?.events !== undefined && page.created === newest?.created;) {
+      for (const event of page.events) sums.add(shown(event));
       const { hasOlder, firstId } = page;
-      if (hasOlder !== true || firstId === undefined) return sums.infoOf<S>(newest);
-      page = await readPage(firstId, newest.created);
+      if (hasOlder !== true || firstId === undefined) return infoOf(newest, sums.result);
+      page = await before(firstId, newest?.created);
     }
+    if (newest === undefined) return undefined;
   }
+}
+
+/** Returns what events sum up to. */
+export function sumsOf(events: readonly Event[]): EventSums {
+  const sums = new Sums();
+  for (const event of events) sums.add(event);
+  return sums.result;
+}
+
+/** Returns the sums of two groups of events; with `sign` −1, those of the first one without the second one. */
+export function addSums(one: EventSums, other: EventSums, sign: 1 | -1 = 1): EventSums {
+  const sums = new Sums();
+  sums.addSums(one, 1);
+  sums.addSums(other, sign);
+  return sums.result;
 }
 
 class Sums {
@@ -47,30 +89,49 @@ class Sums {
     if (!isPlainObject(usage)) return;
     const model = (event.modelVersion as unknown) ?? UNKNOWN_MODEL;
     const name = typeof model === 'string' && model !== '' ? model : UNKNOWN_MODEL;
-    let sums = this.#usage.get(name);
-    if (sums === undefined) this.#usage.set(name, (sums = new Map<string, number>()));
-    for (const [member, count] of Object.entries(usage)) {
-      const isCount = typeof count === 'number' && member.endsWith('TokenCount');
-      if (isCount) sums.set(member, (sums.get(member) ?? 0) + count);
+    const counts = Object.entries(usage).filter((entry): entry is [string, number] => {
+      const [member, count] = entry;
+      return typeof count === 'number' && member.endsWith('TokenCount');
+    });
+    this.#addUsage(name, counts, 1);
+  }
+
+  addSums({ eventCount, bytes, usage }: EventSums, sign: 1 | -1): void {
+    this.#eventCount += sign * eventCount;
+    this.#bytes += sign * bytes;
+    for (const [model, counts] of Object.entries(usage)) {
+      this.#addUsage(model, Object.entries(counts as Record<string, number>), sign);
     }
   }
 
-  infoOf<S extends object>(page: ReadPage): SessionInfo<S> {
-    const { createTime = 0, lastUpdateTime = 0, initialState } = page;
+  #addUsage(model: string, counts: readonly (readonly [string, number])[], sign: 1 | -1): void {
+    let sums = this.#usage.get(model);
+    if (sums === undefined) this.#usage.set(model, (sums = new Map<string, number>()));
+    for (const [member, count] of counts) {
+      sums.set(member, (sums.get(member) ?? 0) + sign * count);
+    }
+  }
+
+  get result(): EventSums {
     const byModel = sorted(this.#usage).map(([model, sums]) => [
       model,
       Object.fromEntries(sorted(sums)),
     ]);
-    const info: SessionInfo<S> = {
-      ...(createTime > 0 && { createTime }),
-      lastUpdateTime,
-      eventCount: this.#eventCount,
-      bytes: this.#bytes,
-      usage: Object.fromEntries(byModel) as Record<string, TokenUsage>,
-      ...initialStateOf<S>(initialState),
-    };
-    return setDescription(info, page);
+    const usage = Object.fromEntries(byModel) as Record<string, TokenUsage>;
+    return { eventCount: this.#eventCount, bytes: this.#bytes, usage };
   }
+}
+
+/** Returns what a session holds. @param page a page of it, which says what the session is */
+function infoOf(page: ReadPage, sums: EventSums): ReadInfo {
+  const { created, revision, createTime = 0, lastUpdateTime = 0, initialState } = page;
+  const info: SessionInfo = {
+    ...(createTime > 0 && { createTime }),
+    lastUpdateTime,
+    ...sums,
+    ...initialStateOf(initialState),
+  };
+  return { created, revision, info: setDescription(info, page) };
 }
 
 function sorted<V>(entries: ReadonlyMap<string, V>): [string, V][] {

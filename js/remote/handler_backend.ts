@@ -19,10 +19,12 @@ import {
   type Deletion,
   type DescribeRequest,
   type EventsRequest,
+  type InfoRequest,
   type ListedSession,
   type ListRequest,
   type PageRequest,
   type ReadChanges,
+  type ReadInfo,
   type ReadList,
   type ReadPage,
   type ReadRequest,
@@ -34,6 +36,7 @@ import {
 import {
   appendedIn,
   changesIn,
+  infoIn,
   nothingIn,
   pageIn,
   sessionIn,
@@ -103,6 +106,10 @@ export class HandlerBackend implements ServerBackend {
     const { key, direction, eventId, limit, withCount, view, isShown } = request;
     const query = { direction, eventId, limit, withCount, view, isShown };
     return this.#get(pathTo(key, HANDLE_EVENTS), query, request, pageIn);
+  }
+
+  info({ key, ...call }: InfoRequest): Promise<ReadInfo | undefined> {
+    return this.#get(pathTo(key, '/info'), {}, call, infoIn);
   }
 
   getEvents({ key, eventIds, ...call }: EventsRequest): Promise<StoredEvents | undefined> {

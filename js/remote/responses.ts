@@ -6,6 +6,7 @@ import { isPlainObject, type JsonObject } from '../json/rules.js';
 import type { ChangesSince } from '../model/changes_since.js';
 import { setDescription } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
+import type { SessionInfo } from '../model/session_info.js';
 import type { StoredEvent, StoredEvents } from '../model/event_page.js';
 import { isEvent } from '../storage/stored_events.js';
 import { SHARED_SCOPES } from '../state/scope.js';
@@ -14,6 +15,7 @@ import type { StorageKey } from '../storage/rows.js';
 import type {
   Appended,
   ReadChanges,
+  ReadInfo,
   ReadPage,
   ReadSession,
   RewindStart,
@@ -69,12 +71,32 @@ export const sessionReader =
   (key: Required<StorageKey>): ReadResponse<ReadSession> =>
   (json, headers) => {
     const session = sessionIn(json, key);
-    const [created, revision] = [CREATED_HEADER, REVISION_HEADER].map((name) => {
-      return Number(headers.get(name) ?? NaN);
-    });
+    const [created, revision] = revisionsIn(headers);
     if (session === undefined) return undefined;
     return { ...readSessionOf(session, created, revision), rewindStarts: startsIn(json) };
   };
+
+/** Returns the revisions of a session; NaN without them. */
+function revisionsIn(headers: Parameters<ReadResponse<unknown>>[1]): [number, number] {
+  const [created = NaN, revision = NaN] = [CREATED_HEADER, REVISION_HEADER].map((name) =>
+    Number(headers.get(name) ?? NaN),
+  );
+  return [created, revision];
+}
+
+export const infoIn: ReadResponse<ReadInfo> = (json, headers) => {
+  if (!isPlainObject(json)) return undefined;
+  const { createTime, lastUpdateTime, eventCount, bytes, usage, initialState } = json;
+  const isInfo =
+    (createTime === undefined || isTime(createTime)) &&
+    isTime(lastUpdateTime) &&
+    [eventCount, bytes].every(isRevision) &&
+    isPlainObject(usage) &&
+    Object.values(usage).every(isPlainObject) &&
+    (initialState === undefined || isPlainObject(initialState));
+  const [created, revision] = revisionsIn(headers);
+  return isInfo ? { created, revision, info: json as unknown as SessionInfo } : undefined;
+};
 
 /** Reads where the rewinds in a response start. */
 function startsIn(json: unknown): RewindStart[] | undefined {

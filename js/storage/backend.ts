@@ -10,6 +10,7 @@ import type { Event } from '../model/event/event.js';
 import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StoredEvents } from '../model/event_page.js';
+import type { SessionInfo } from '../model/session_info.js';
 import type { EventCount } from '../model/values/event_count.js';
 import type { HistoryView } from '../model/values/history_view.js';
 import type { HistoryVerbs } from './history_verbs.js';
@@ -158,6 +159,20 @@ export interface ReadPage extends PartialEvents {
   readonly labels?: string | undefined;
   /** JSON text. */
   readonly parent?: string | undefined;
+}
+
+/** A session of which it is read what it holds. */
+export interface InfoRequest extends BackendCall {
+  readonly key: CompositeSessionKey;
+  readonly skipCorrupt?: boolean | undefined;
+}
+
+/** What a session holds. */
+export interface ReadInfo {
+  readonly created: number;
+  /** Absent if the backend does not know it. */
+  readonly revision?: number | undefined;
+  readonly info: SessionInfo;
 }
 
 /** A session whose markers are read. */
@@ -333,6 +348,11 @@ export interface Backend {
   get(request: ReadRequest): MaybePromise<ReadSession | undefined>;
   /** Returns `undefined` if there is no session. */
   page(request: PageRequest): MaybePromise<ReadPage | undefined>;
+  /**
+   * Counts what a session holds; `undefined` if there is no session. Over a backend without this verb it is counted from
+   * pages.
+   */
+  info?(request: InfoRequest): MaybePromise<ReadInfo | undefined>;
   /** Returns `undefined` if there is no session, or if the storage cannot find markers alone. */
   markers?(request: MarkersRequest): MaybePromise<ReadMarkers | undefined>;
   /** Reads events by their ids, in any order. Returns `undefined` if there is no session. */

@@ -10,6 +10,7 @@ import type {
   SessionRecord,
 } from '../records/records.js';
 import type { RewindStart } from '../../storage/backend.js';
+import { withoutOlder, withReplacedOlder } from './older_sums.js';
 import type { OlderEvents, RemoteEvent } from './remote_end.js';
 import type { OverlayEvent, SessionOverlay } from '../view/session_overlay.js';
 
@@ -51,17 +52,16 @@ export async function putChanged(
       await replaceEvent(transaction, draft, position, stored, event);
       continue;
     }
-    if (event.seq! <= since) {
-      // An older event than the window has. It may have another invocation now, with which a rewind starts.
-      if (hasRewinds(draft.copy)) draft.copy = { ...draft.copy, isStale: true };
-      continue;
-    }
-    await appendEvent(transaction, draft, event);
+    if (event.seq! > since) await appendEvent(transaction, draft, event);
+    // An SQL database also tells of events that are as they were.
+    else if (event.revision! > since) noteReplacedOlder(draft);
   }
 }
 
-function hasRewinds({ rewindStarts = [] }: Copy): boolean {
-  return rewindStarts.length > 0;
+/** An older event than the copy has was replaced. It may have another invocation now, with which a rewind starts. */
+function noteReplacedOlder(draft: CopyDraft): void {
+  const { rewindStarts = [], isStale } = draft.copy;
+  draft.copy = { ...withReplacedOlder(draft.copy), isStale: isStale || rewindStarts.length > 0 };
 }
 
 /** Returns a copy with where further rewinds start. What is known of others of these invocations is older. */
@@ -209,14 +209,17 @@ export async function putOlder(
   { events, hasOlder, rewindStarts }: OlderEvents,
 ): Promise<void> {
   const { birth } = draft.record;
-  for (const { id, text, timestamp } of [...events].reverse()) {
+  const put: RemoteEvent[] = [];
+  for (const older of [...events].reverse()) {
+    const { id, text, timestamp } = older;
     if ((await transaction.events(draft.key).positionOf(id)) !== undefined) continue;
+    put.push(older);
     const { first, size, revision } = draft.copy;
     draft.copy = { ...draft.copy, first: first - 1, size: size + text.length };
     const event = { id, text, timestamp, seq: birth, tick: birth, revision, isExact: false };
     await putEvent(transaction, draft, first - 1, event);
   }
-  draft.copy = withStarts({ ...draft.copy, hasOlder }, rewindStarts);
+  draft.copy = withoutOlder(withStarts({ ...draft.copy, hasOlder }, rewindStarts), put);
 }
 
 /**

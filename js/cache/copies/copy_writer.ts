@@ -149,14 +149,15 @@ async function updateCopy(
     draft.copy = { ...before, revision: session.revision };
     await putWindow(transaction, draft, session.events, false);
     const { hasOlder } = session;
-    draft.copy = { ...draft.copy, hasOlder, rewindStarts: undefined, isStale: false };
+    const unknown = { rewindStarts: undefined, olderSums: undefined };
+    draft.copy = { ...draft.copy, ...unknown, hasOlder, isStale: false };
   } else {
     await putChanged(transaction, draft, session.events);
   }
   draft.copy = withStarts(draft.copy, session.rewindStarts);
-  const { first, next, size, hasOlder, rewindStarts, isStale } = draft.copy;
+  const { first, next, size, hasOlder, rewindStarts, olderSums, isStale } = draft.copy;
   const description = isDescribed ? { title: before.title, labels: before.labels } : {};
-  const events = { first, next, size, hasOlder, rewindStarts, isStale };
+  const events = { first, next, size, hasOlder, rewindStarts, olderSums, isStale };
   draft.copy = { ...head, ...description, ...events };
   if (head.state !== before.state) draft.isChanged = true;
   const after = await storeDraft(transaction, draft);

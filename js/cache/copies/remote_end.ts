@@ -8,10 +8,11 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import type { EventCount } from '../../model/values/event_count.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import { rewindStarts } from '../../read/rewind_starts.js';
+import { readInfo } from '../../read/session_info.js';
 import type { Backend, BackendCall, ReadSession, RewindStart } from '../../storage/backend.js';
 import { scopeOf, type StateOwner } from '../../storage/scopes.js';
 import { isOutage, isRefusal, isSignedOut } from '../records/failures.js';
-import type { Copy } from '../records/records.js';
+import type { Copy, OlderSums } from '../records/records.js';
 import type { StatusBoard } from '../records/status.js';
 import type { JsonState } from '../view/json_state.js';
 
@@ -48,6 +49,12 @@ export interface RemoteSession {
   readonly since: number | undefined;
   /** Where the rewinds among the events start, so far as the remote tells it. */
   readonly rewindStarts?: readonly RewindStart[] | undefined;
+}
+
+/** What the remote has said of all events of a session. */
+export interface ToldSums extends OlderSums {
+  readonly created: number;
+  readonly revision: number;
 }
 
 /** Events before those of a copy. */
@@ -183,6 +190,32 @@ export class RemoteEnd {
       return isPart ? withStarts(backend, key, read, read.events, call) : read;
     });
     return read && sessionOf(read, last);
+  }
+
+  /**
+   * Asks what all events of a session sum up to, or only for their number.
+   *
+   * @returns `undefined` if there is no session; `'unknown'` if the remote cannot tell, or not at which revision
+   */
+  async sums(
+    key: CompositeSessionKey,
+    isNumber: boolean,
+  ): Promise<ToldSums | 'unknown' | undefined> {
+    const last = { direction: 'before', eventId: undefined, limit: 1, withCount: true } as const;
+    const read = await this.ask(async (backend, call) => {
+      try {
+        if (isNumber) return await backend.page({ key, ...last, ...call });
+        const read = await readInfo(backend, { key, ...call });
+        return read && { ...read, eventCount: read.info.eventCount, sums: read.info };
+      } catch (error) {
+        if (isSessionError(error, 'unsupported')) return 'unknown';
+        throw error;
+      }
+    });
+    if (read === undefined || read === 'unknown') return read;
+    const { created, revision, eventCount } = read;
+    if (!(created > 0) || revision === undefined || eventCount === undefined) return 'unknown';
+    return { created, revision, eventCount, sums: 'sums' in read ? read.sums : undefined };
   }
 
   /** Reads the events before one; `undefined` if the remote has no pages, or not that event. */

@@ -1,5 +1,6 @@
 /** The records of the four object stores, and their keys. A record is never changed: another one takes its place. */
 import type { Description } from '../../model/description.js';
+import type { EventSums } from '../../read/session_info.js';
 import type { SharedScope } from '../../state/scope.js';
 import type { RewindStart } from '../../storage/backend.js';
 import type { RewindWrite } from '../../storage/history_verbs.js';
@@ -43,6 +44,13 @@ export interface LeaderRecord {
   readonly until: number;
 }
 
+/** What the events sum up to that are older than those of a copy. */
+export interface OlderSums {
+  readonly eventCount: number;
+  /** Absent if only the number was asked for, or if one of the events was replaced since. */
+  readonly sums?: EventSums | undefined;
+}
+
 /** What the remote has said of a session. Its numbers and times are the remote's. */
 export interface Copy {
   /** `null`: the remote has no revisions. */
@@ -67,6 +75,8 @@ export interface Copy {
   readonly hasOlder: boolean;
   /** Where the rewinds among the events start, so far as the remote has told it. Absent without older events. */
   readonly rewindStarts?: readonly RewindStart[] | undefined;
+  /** Absent if the remote was not asked for it, and without older events. */
+  readonly olderSums?: OlderSums | undefined;
   /** The characters of the events. */
   readonly size: number;
   /** Whether the copy is to be fetched as a whole. */

@@ -32,12 +32,24 @@ import { isSession, nameOf } from '../records/cache_key.js';
 import type { Identity } from '../data/births.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
-import { newRecord, type Operation, type OperationEvent } from '../records/records.js';
+import {
+  newRecord,
+  type OlderSums,
+  type Operation,
+  type OperationEvent,
+} from '../records/records.js';
+import { sumsOf } from '../../read/session_info.js';
 import { type JsonState } from '../view/json_state.js';
 import { deltaOf, sharedWrites, writesOfCreation } from '../view/shared_overlay.js';
 import type { SessionView } from '../view/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
-import { changedEvents, eventsWithIds, lastEvents, pageOfEvents } from './shown_events.js';
+import {
+  changedEvents,
+  countEvents,
+  eventsWithIds,
+  lastEvents,
+  pageOfEvents,
+} from './shown_events.js';
 
 export interface CacheStorageParts {
   readonly data: LocalData;
@@ -65,6 +77,8 @@ export class CacheStorage implements Storage {
   isDeleted = false;
   /** Whether the session that the last read found has older events than its copy, or may have. */
   hasOlder = false;
+  /** What its older events sum up to, so far as it is known. */
+  olderSums: OlderSums | undefined;
   /** Where the rewinds in that copy start. */
   rewindStarts: readonly RewindStart[] = [];
   /** Returns whether an event of the session that the last read found is unsent, or has just arrived. */
@@ -273,6 +287,7 @@ export class CacheStorage implements Storage {
     const { copy } = view ?? {};
     this.hasOlder = copy?.hasOlder === true;
     this.rewindStarts = copy?.rewindStarts ?? [];
+    this.olderSums = this.hasOlder ? copy?.olderSums : NO_SUMS;
     this.isOwn = (eventId) => view?.overlay.events.has(eventId) === true;
     this.identity = view && { birth: view.birth, created: copy?.created ?? undefined };
     if (copy === undefined) this.copiedCount = view === undefined ? 0 : 'all';
@@ -288,11 +303,10 @@ export class CacheStorage implements Storage {
       if (view === undefined) return {};
       const isForward = direction === 'after';
       const events = await pageOfEvents(transaction, key, view, isForward, eventId, limit);
-      const withCount = request.withCount ?? true;
-      const count = withCount
-        ? { eventCount: (await lastEvents(transaction, key, view, {})).length }
-        : {};
-      return { session: rowOf(key, view), events, ...count };
+      const older = request.withCount === false ? undefined : this.olderSums?.eventCount;
+      const eventCount =
+        older === undefined ? undefined : older + (await countEvents(transaction, key, view));
+      return { session: rowOf(key, view), events, eventCount };
     });
   }
 
@@ -334,6 +348,9 @@ function noRouteError(): SessionError {
   const message = 'The remote has no route to append events; run the agent there.';
   return new SessionError('unsupported', message, { storage: 'cache' });
 }
+
+/** What the older events of a copy sum up to that has all. */
+export const NO_SUMS: OlderSums = { eventCount: 0, sums: sumsOf([]) };
 
 /** The members that few operations have. */
 const NEW = { attempts: 0, birth: 0, time: 0, shared: {} } as const;

@@ -95,6 +95,16 @@ export async function pageOfEvents(
   return [...(await eventsOfCopy(transaction, key, view, first, to, rest)), ...ends];
 }
 
+/** Returns how many events are here. */
+export async function countEvents(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  view: SessionView,
+): Promise<number> {
+  const { first = 0, next = 0 } = view.copy ?? {};
+  return next - first + (await addedEvents(transaction, key, view)).length;
+}
+
 function lastOf(rows: EventRow[], count: number | undefined): EventRow[] {
   return count === undefined ? rows : rows.slice(Math.max(0, rows.length - count));
 }

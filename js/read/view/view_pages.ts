@@ -13,8 +13,8 @@ export interface ViewPage {
   /** The ids of the first and the last anchor, which the cursors of the page name. Absent if there is none. */
   readonly firstId: string | undefined;
   readonly lastId: string | undefined;
-  /** How many events the view has. */
-  readonly eventCount: number;
+  /** How many events the view has; `undefined` if the read lacks older events. */
+  readonly eventCount: number | undefined;
 }
 
 /**
@@ -106,7 +106,7 @@ export class ViewPages {
       hasOlder: start > 0 || (this.#hasOlder && start < end),
       firstId: start < end ? idAt(start) : undefined,
       lastId: start < end ? idAt(end - 1) : lastIdIfEmpty,
-      eventCount: this.#shown.length,
+      eventCount: this.#hasOlder ? undefined : this.#shown.length,
     };
   }
 

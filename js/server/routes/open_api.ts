@@ -68,7 +68,7 @@ function operationOf({ action, method, path, summary, query = {}, body, response
 function headersOf(response: ResponseName): object {
   const schemas = {
     [PROTOCOL_HEADER]: TEXT,
-    ...((response === 'Session' || response === 'RewoundSession') && {
+    ...(['Session', 'RewoundSession', 'SessionInfo'].includes(response) && {
       [CREATED_HEADER]: WHOLE,
       [REVISION_HEADER]: WHOLE,
     }),

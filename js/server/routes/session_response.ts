@@ -11,10 +11,17 @@ import type { RouteCall } from './route.js';
 
 /** Returns the session for the response, and adds its revisions to the headers. */
 export function respondWithSession(call: RouteCall, session: Session): JsonObject {
-  const { created, revision } = revisionsOf(call, session);
-  if (created !== undefined) call.headers[CREATED_HEADER] = String(created);
-  if (revision !== undefined) call.headers[REVISION_HEADER] = String(revision);
+  addRevisions(call, revisionsOf(call, session));
   return { ...call.form.writeSession(session), ...summarisedIn(session.events) };
+}
+
+/** Adds the revisions of a session to the headers. */
+export function addRevisions(
+  { headers }: RouteCall,
+  { created, revision }: SessionRevisions,
+): void {
+  if (created !== undefined) headers[CREATED_HEADER] = String(created);
+  if (revision !== undefined) headers[REVISION_HEADER] = String(revision);
 }
 
 /** Returns which events of a transcript a summary stands for. Absent if there are none. */
@@ -38,8 +45,8 @@ export async function startsOf(
 
 /** The revision at which a session was created, and its own. Both are absent for a service of a user's own. */
 interface SessionRevisions {
-  readonly created?: number;
-  readonly revision?: number;
+  readonly created?: number | undefined;
+  readonly revision?: number | undefined;
 }
 
 export function revisionsOf({ service, core }: RouteCall, { state }: Session): SessionRevisions {

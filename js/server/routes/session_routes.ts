@@ -5,15 +5,17 @@ import type {
   Session,
   SessionChanges,
 } from '../../model/session.js';
+import type { SessionInfo } from '../../model/session_info.js';
 import { HISTORY_VIEWS } from '../../model/values/history_view.js';
 import { eventsOfClient } from '../rights/client_append.js';
+import { publicView } from '../rights/public_view.js';
 import { wholeDelta, withWholeDelta } from '../rights/whole_values.js';
 import { changeIn, eventsIn, initialStateIn, sharedStateFor, stateIn } from './call_body.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { COUNT, FLAG, LABELS, oneOf, TEXT, TEXTS, TIME, WHOLE } from './parameters.js';
 import { callOf, keyOf, type Route, type RouteCall, routeWithQuery } from './route.js';
 import * as schemas from './schemas.js';
-import { respondWithSession, revisionsOf, startsOf } from './session_response.js';
+import { addRevisions, respondWithSession, revisionsOf, startsOf } from './session_response.js';
 
 /** The sessions of a page by default, and the most. */
 const DEFAULT_LIMIT = 100;
@@ -128,7 +130,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       'Returns the times of a session, and the number, the size and the tokens of its events.',
     response: 'SessionInfo',
     run: async (call) => {
-      const { createTime, lastUpdateTime, ...info } = await call.service.sessionInfo(keyOf(call));
+      const { createTime, lastUpdateTime, ...info } = await infoFor(call);
       const { writeTime } = call.form;
       const times = { lastUpdateTime: writeTime(lastUpdateTime) };
       if (createTime === undefined) return { ...times, ...info };
@@ -219,6 +221,17 @@ export async function requireSession(call: RouteCall, config: GetSessionConfig):
   });
   if (session === undefined) throw new HttpRefusal(404, 'Session not found', {}, 'not_found');
   return session;
+}
+
+/** Reads what a session holds, as a client sees it, and adds its revisions to the headers. A service of a user's own does not tell them. */
+async function infoFor(call: RouteCall): Promise<SessionInfo> {
+  const { core, service, rights } = call;
+  if (core === undefined) return service.sessionInfo(keyOf(call));
+  const { created, revision, info } = await core.pages.readInfo(keyOf(call), (event) =>
+    publicView(event, rights.maySeeCredentials),
+  );
+  addRevisions(call, { created, revision });
+  return info;
 }
 
 /** Takes the request to create a session from the body of a call. */

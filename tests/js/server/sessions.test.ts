@@ -76,8 +76,14 @@ describe('Sessions over HTTP', () => {
     });
     const { status, body } = await ask(`${SESSION}/info`);
     assert.equal(status, 200);
-    const { createTime = NaN, lastUpdateTime, ...info } = await service.sessionInfo(KEY);
-    assert.deepEqual(body, {
+    const { createTime = NaN, lastUpdateTime, bytes, ...info } = await service.sessionInfo(KEY);
+    const { bytes: shownBytes, ...shown } = body as { bytes: number };
+    // Without what a client does not see of its event.
+    assert.equal(
+      bytes - shownBytes,
+      '"customMetadata":{"__adk_internal_restored_event":true},'.length,
+    );
+    assert.deepEqual(shown, {
       createTime: createTime / 1000,
       lastUpdateTime: lastUpdateTime / 1000,
       ...info,
