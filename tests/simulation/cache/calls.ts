@@ -230,6 +230,8 @@ export async function settleRefusal(
     await outbox.change({ appName, userId: userId!, sessionId }, eventOf(id, value));
     journal.end(begun);
   } else {
+    // Another tab may read before the call ends.
+    giveUp();
     await outbox.drop(key, error!.eventId);
     if (events.some((event) => event.id === id && rewindTargetOf(event) !== undefined)) {
       // Its message goes with it.
