@@ -53,6 +53,8 @@ export class CacheTransaction extends OwnerChanges {
   /** The sessions that were read or changed, with the records that they have now. */
   readonly #records = new Map<string, SessionRecord | undefined>();
   readonly #shared: SharedWrites;
+  /** Whether the operations of a state have changed. */
+  #isStateChanged = false;
 
   private constructor(
     local: LocalTransaction,
@@ -195,13 +197,12 @@ export class CacheTransaction extends OwnerChanges {
     const name = nameOf(key);
     const changed = this.#changed.get(name);
     if (changed !== undefined) return changed;
-    if (!isSession(key)) return this.storedOperations(key);
-    const record = await this.session(key);
-    if (record === undefined) return [];
-    const remembered = this.#memory.operations(name, record);
+    const stamp = isSession(key) ? (await this.session(key))?.stamp : this.owner.sharedStamp;
+    if (stamp === undefined) return [];
+    const remembered = this.#memory.operations(name, stamp);
     if (remembered !== undefined) return remembered;
     const operations = await this.storedOperations(key);
-    this.#memory.remember(name, record, operations);
+    this.#memory.remember(name, stamp, operations);
     return operations;
   }
 
@@ -270,8 +271,10 @@ export class CacheTransaction extends OwnerChanges {
           (one, other) => one.number - other.number,
         );
     this.#changed.set(nameOf(key), after);
-    if (record === undefined || !isSession(key)) return;
-    await this.#putSession(key, { ...record, stamp: this.tick() });
+    if (!isSession(key)) this.#isStateChanged = true;
+    else if (record !== undefined) {
+      await this.#putSession(key, { ...record, stamp: this.tick() });
+    }
   }
 
   async #putOperation(operation: Operation, earlier?: Operation): Promise<void> {
@@ -365,7 +368,7 @@ export class CacheTransaction extends OwnerChanges {
 
   /** Stores the owner's record, if it has changed. @returns the client that is stored now; `''` if there is none */
   async finish(): Promise<string> {
-    if (this.#shared.isChanged) this.renewSharedStamp();
+    if (this.#shared.isChanged || this.#isStateChanged) this.renewSharedStamp();
     if (!this.isOwnerChanged) return this.client;
     await this.#local.put('states', [this.#ownerName], this.owner);
     return this.owner.client;
@@ -374,9 +377,11 @@ export class CacheTransaction extends OwnerChanges {
   /** Called after the commit. */
   commit(): Committed {
     for (const [name, operations] of this.#changed) {
-      const record = this.#records.get(name);
-      if (record === undefined) this.#memory.forget(name);
-      else this.#memory.remember(name, record, operations);
+      const stamp = this.#records.has(name)
+        ? this.#records.get(name)?.stamp
+        : this.owner.sharedStamp;
+      if (stamp === undefined) this.#memory.forget(name);
+      else this.#memory.remember(name, stamp, operations);
     }
     this.#shared.remember();
     const { loss } = this.owner;

@@ -2,7 +2,7 @@ import { birthOfCopy, SessionOverlay } from '../view/session_overlay.js';
 import type { Operation, SessionRecord } from '../records/records.js';
 import type { NumberedWrite } from '../view/shared_overlay.js';
 
-/** The most sessions whose operations are remembered. */
+/** The most sessions and states whose operations are remembered. */
 const MOST = 5000;
 
 interface Remembered {
@@ -32,12 +32,12 @@ export class OperationMemory {
   /** By app: the writes of unsent operations to the states of the app and of its users. */
   readonly #shared = new Map<string, SharedMemory>();
 
-  operations(name: string, { stamp }: SessionRecord): readonly Operation[] | undefined {
+  operations(name: string, stamp: number): readonly Operation[] | undefined {
     const remembered = this.#operations.get(name);
     return remembered?.stamp === stamp ? remembered.operations : undefined;
   }
 
-  remember(name: string, { stamp }: SessionRecord, operations: readonly Operation[]): void {
+  remember(name: string, stamp: number, operations: readonly Operation[]): void {
     if (this.#operations.size >= MOST) this.#clear();
     this.#operations.set(name, { stamp, operations });
   }
@@ -51,7 +51,10 @@ export class OperationMemory {
     this.#shared.set(appName, { stamp, writes });
   }
 
-  /** Returns the fold of operations that are stored. To the fold of the first of them, the others are added. */
+  /**
+   * Returns the fold of operations that are stored. To the fold of the first of them, the others are added. The last one
+   * may have taken the place of some of the first: it replaces all that they changed.
+   */
   overlay(
     name: string,
     record: SessionRecord | undefined,
@@ -59,12 +62,14 @@ export class OperationMemory {
   ): SessionOverlay {
     const base = birthOfCopy(record);
     const folded = this.#folds.get(name);
+    const joined = new Set(operations.at(-1)?.joined);
+    const before = folded?.operations.filter(({ number }) => !joined.has(number)) ?? [];
     const isBeginning =
       folded !== undefined &&
       folded.base === base &&
-      folded.operations.every((operation, index) => operation === operations[index]);
+      before.every((operation, index) => operation === operations[index]);
     const overlay = isBeginning ? folded.overlay : new SessionOverlay(base);
-    const first = isBeginning ? folded.operations.length : 0;
+    const first = isBeginning ? before.length : 0;
     for (const operation of operations.slice(first)) overlay.add(operation);
     if (this.#folds.size >= MOST) this.#folds.clear();
     this.#folds.set(name, { base, operations, overlay });

@@ -28,7 +28,7 @@ export interface OwnerRecord {
   readonly client: string;
   /** The last number that was drawn. Births, revisions and the numbers of operations come from it. */
   readonly counter: number;
-  /** Gets a new value whenever the writes of unsent operations to shared states change. */
+  /** Changes with the operations of states, and with what other operations write to states. */
   readonly sharedStamp: number;
   readonly leader?: LeaderRecord | undefined;
   readonly loss?: LossRecord | undefined;
@@ -214,6 +214,8 @@ export interface Operation {
   readonly what?: 'user' | 'userState' | 'appState' | undefined;
   /** JSON object of an `update`, with prefixes. */
   readonly delta?: string | undefined;
+  /** The numbers of the writes that it has joined. Calls that wait for one of them wait for this operation. */
+  readonly joined?: readonly number[] | undefined;
   /** What it changes in shared states. */
   readonly shared: Readonly<Partial<Record<SharedScope, SharedWrite>>>;
 }

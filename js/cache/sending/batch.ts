@@ -1,8 +1,6 @@
 /** What one request sends. */
-import { defineMember } from '../../members/member.js';
 import type { AppendRequest } from '../../storage/backend.js';
 import type { Operation } from '../records/records.js';
-import type { JsonState } from '../view/json_state.js';
 
 /** The most operations, and about the most characters, of one request. */
 const MAX_OPERATIONS = 100;
@@ -51,15 +49,4 @@ export function expectedOf(operations: readonly Operation[]): ExpectedEvents {
     expected.set(event.id, isBound === true ? null : revision);
   }
   return Object.fromEntries(expected);
-}
-
-/** Returns the JSON text of the changes of several updates. The last value of a key counts. */
-export function joinedDelta(operations: readonly Operation[]): string {
-  const joined: JsonState = {};
-  for (const { delta = '{}' } of operations) {
-    for (const [key, value] of Object.entries(JSON.parse(delta) as JsonState)) {
-      defineMember(joined, key, value);
-    }
-  }
-  return JSON.stringify(joined);
 }

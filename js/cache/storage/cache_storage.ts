@@ -43,6 +43,7 @@ import { type JsonState } from '../view/json_state.js';
 import { deltaOf, sharedWrites, writesOfCreation } from '../view/shared_overlay.js';
 import type { SessionView } from '../view/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
+import { putJoined } from './joined_writes.js';
 import {
   changedEvents,
   countEvents,
@@ -134,7 +135,8 @@ export class CacheStorage implements Storage {
       const last = Math.max(...operations.map(({ number }) => number));
       transaction.drawUpTo(last);
       if (isSession(key)) await this.#requireRecord(transaction, key, operations[0]!);
-      await transaction.changeOperations(operations[0]!.key, { put: operations });
+      if (operations[0]!.kind === 'update') await putJoined(transaction, operations[0]!);
+      else await transaction.changeOperations(operations[0]!.key, { put: operations });
       this.numbers = operations.map(({ number }) => number);
     });
   }
@@ -218,7 +220,7 @@ export class CacheStorage implements Storage {
         title,
         labels,
       } as const;
-      await transaction.changeOperations(key, { put: [operation] });
+      await putJoined(transaction, operation);
       this.numbers = [number];
       return true;
     });

@@ -110,6 +110,17 @@ export function sharedWrites(deltas: readonly JsonState[]): Operation['shared'] 
   };
 }
 
+/** Returns the JSON text of the changes of several updates. The last value of a key counts. */
+export function joinedDelta(operations: readonly Operation[]): string {
+  const joined: JsonState = {};
+  for (const { delta = '{}' } of operations) {
+    for (const [key, value] of Object.entries(JSON.parse(delta) as JsonState)) {
+      defineMember(joined, key, value);
+    }
+  }
+  return JSON.stringify(joined);
+}
+
 /** Returns what a creation does to shared states. */
 export function writesOfCreation({
   state,
