@@ -124,9 +124,7 @@ export class LocalData {
       const found = finding as Finding;
       if (found === 'missing' && (await this.#restore())) return this.#run(mode, work);
       if (found !== 'same') this.#onErased();
-      if (isSessionError(error)) throw error;
-      const message = `The local storage of the cache failed: ${messageOf(error)}`;
-      throw new SessionError('storage_failed', message, { storage: 'cache', cause: error });
+      throw storageError(error);
     }
     // What it has stored is erased next, and nobody may show it.
     if (this.#isErased) throw erasedError();
@@ -186,7 +184,10 @@ export class LocalData {
    * @returns whether a transaction finds data, or may begin new ones
    */
   #restore(): Promise<boolean> {
-    return (this.#restoring ??= this.#restoreLost().finally(() => (this.#restoring = undefined)));
+    this.#restoring ??= this.#restoreLost()
+      .catch((error: unknown) => Promise.reject(storageError(error)))
+      .finally(() => (this.#restoring = undefined));
+    return this.#restoring;
   }
 
   async #restoreLost(): Promise<boolean> {
@@ -277,4 +278,10 @@ export class LocalData {
   close(): void | Promise<void> {
     return this.#store.close();
   }
+}
+
+function storageError(error: unknown): SessionError {
+  if (isSessionError(error)) return error;
+  const message = `The local storage of the cache failed: ${messageOf(error)}`;
+  return new SessionError('storage_failed', message, { storage: 'cache', cause: error });
 }

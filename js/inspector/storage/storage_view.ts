@@ -1,7 +1,6 @@
 import type { MaybePromise } from '../../call/call.js';
 import type { SessionService } from '../../model/session_service.js';
 import type { CachedSessionService } from '../../cache/index.js';
-import type { StorageInfo } from '../../model/storage_info.js';
 import { requestPersistence, storageUsage, type StorageUsage } from '../../storage/persistence.js';
 import { useAction, useReading } from '../view/hooks.js';
 import { Button, ErrorNote, Facts } from '../view/parts.js';
@@ -23,7 +22,7 @@ export function StorageView({ service: given }: { service: MaybePromise<SessionS
   const [service, usage, isPersisted] = reading.value ?? [];
   return h('div', null, [
     h(ErrorNote, { error: reading.error ?? persisting.error }),
-    service !== undefined && h(Facts, { facts: factsOf(service.storage, usage, isPersisted) }),
+    service !== undefined && h(Facts, { facts: factsOf(service, usage, isPersisted) }),
     h('div', { class: 'row' }, [
       h(Button, { label: 'Refresh', isDisabled, onClick: refresh }),
       isPersisted === false &&
@@ -34,10 +33,16 @@ export function StorageView({ service: given }: { service: MaybePromise<SessionS
 }
 
 function factsOf(
-  { kind, durable, reason, lost }: StorageInfo,
+  service: SessionService,
   usage: StorageUsage | undefined,
   isPersisted: boolean | undefined,
 ): Record<string, string | undefined> {
+  const {
+    kind,
+    durable,
+    reason,
+    lost = isCache(service) ? service.status.lost : undefined,
+  } = service.storage;
   return {
     Storage: kind,
     'Outlives the page': durable ? 'yes' : 'no',
