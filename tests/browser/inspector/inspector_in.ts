@@ -304,6 +304,15 @@ export function inspectorIn(name: BrowserName): void {
         await first.call('see', 'The local data was erased.');
       }));
 
+    it('shows that the browser has lost the local data of a cache', () =>
+      inPage(async (page) => {
+        await page.call('openCache', sessions.url, 'indexeddb');
+        await page.call('see', 'tea-talk');
+        await page.call('loseDatabase');
+        await page.call('click', 'Storage');
+        await page.call('see', 'gave up the local data of the cache');
+      }));
+
     it('works with the keyboard alone', () =>
       inPage(async (page) => {
         await page.call('openShop', false);

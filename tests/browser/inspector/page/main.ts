@@ -168,6 +168,12 @@ const scenarios = {
   async forget() {
     await (service as CachedSessionService).forget();
   },
+  /** Deletes the cache's database, once the owner is known outside of it. */
+  async loseDatabase() {
+    while (!(await caches.has('adk-session-wasm:cache:ada'))) await pause(20);
+    const deletion = indexedDB.deleteDatabase('adk-session-wasm cache');
+    await new Promise((resolve) => (deletion.onsuccess = resolve));
+  },
   /** The number of records of the cache's database. */
   async records() {
     const opening = indexedDB.open('adk-session-wasm cache');

@@ -11,7 +11,7 @@ import { nameOf } from '../../../../js/cache/records/cache_key.js';
 import { newRecord, type Operation } from '../../../../js/cache/records/records.js';
 import type { Notice } from '../../../../js/index.js';
 import { hasCode, KEY, until } from '../fixture.js';
-import { entriesOf } from '../held_store.js';
+import { entriesOf, Gate, HeldStore } from '../held_store.js';
 import { fakeCaches } from './fake_caches.js';
 
 let restoreCaches: () => void;
@@ -178,6 +178,25 @@ it('a second tab stores what only it holds, and nothing twice', async () => {
   assert.equal((await second.loss())?.restored.length, 2);
 });
 
+it('what a second tab holds comes to the session that was fetched again', async () => {
+  const local = new MemoryLocalStore();
+  const [first, second] = [new Tab(local), new Tab(local)];
+  await second.append('e1');
+  await second.untilMarked();
+  await first.loss();
+  await lose(local);
+  const birth = await first.data.write(async (transaction) => {
+    const record = newRecord(transaction.tick(), 0);
+    await transaction.putSession(KEY, record);
+    return record.birth;
+  });
+  const operations = await second.data.read((transaction) => transaction.operations(KEY));
+  assert.deepEqual(
+    operations.map(({ kind, birth }) => ({ kind, birth })),
+    [{ kind: 'append', birth }],
+  );
+});
+
 it('a tab that wakes late does not store again what another one has restored and sent', async () => {
   const local = new MemoryLocalStore();
   const [first, second] = [new Tab(local), new Tab(local)];
@@ -239,18 +258,35 @@ it('data that were erased are no loss, also in another tab that holds some', asy
   for (const store of CACHE_STORES) assert.deepEqual(await entriesOf(local, store), []);
 });
 
-it('a marker that is set late does not outlive the erasure', async () => {
-  const local = new MemoryLocalStore();
-  const first = new Tab(local);
+it('a marker is not set for data that were erased meanwhile', async () => {
+  const local = new HeldStore();
+  const first = new Tab(local.memory);
   await first.append('e1');
-  // It has found the data, and sets the marker in a moment.
+  await first.untilMarked();
   const second = new Tab(local);
+  const gate = new Gate();
+  let transactions = 0;
+  // The second transaction of the tab finds out whether the data are still there.
+  local.before = () => ((transactions += 1) === 2 ? gate.pass() : undefined);
   await second.loss();
+  await until(() => gate.isReached);
+  await first.data.erase();
+  gate.open();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(await second.marker.note(), undefined);
+});
+
+it('a change of the note that comes late does not set the marker again', async () => {
+  const local = new MemoryLocalStore();
+  const [first, second] = [new Tab(local), new Tab(local)];
+  await first.append('e1');
+  await second.loss();
+  await first.untilMarked();
+  await second.untilMarked();
   await first.data.erase();
   second.marker.noteSoon({ client: second.data.client, events: 1 });
   await second.marker.putNote();
-  await second.marker.exclusively(() => Promise.resolve());
-  assert.equal(await new OwnerMarker('ada').note(), undefined);
+  assert.equal(await second.marker.note(), undefined);
 });
 
 it('without a marker, data that are gone were erased', async () => {
