@@ -28,6 +28,8 @@ export interface ViewedEvents {
   readonly cutCalls: ReadonlySet<number>;
   /** The indices of the stored events of which responses are left out. */
   readonly cutResponses: ReadonlySet<number>;
+  /** The indices of the stored events that invocations wait at. */
+  readonly waiting: readonly number[];
 }
 
 /** The events of transcripts that a summary stands for. A set, so that the events get no member of ours. */
@@ -63,13 +65,16 @@ export function viewOf(events: Event[], view: ComputedView): ViewedEvents {
   const summarised = new Set<string>();
   const isForModels = view === 'model';
   if (!events.some((event) => isMarker(event) || (isForModels && hasCallParts(event)))) {
-    return { events, items: [], summarised, cutCalls: new Set(), cutResponses: new Set() };
+    return {
+      ...{ events, items: [], summarised, waiting: [] },
+      ...{ cutCalls: new Set(), cutResponses: new Set() },
+    };
   }
   const marks = marksOf(events, FOR_ALL);
   const viewed = historyItems(marks, isForModels ? 'framework' : view);
   for (const at of viewed.summarised) summarised.add(events[at]!.id);
   noteSummarised(events, summarised);
-  const { items, changes, firstWaiting } = viewed;
+  const { items, changes, waiting, firstWaiting } = viewed;
   const changed = partChanger(marks, changes);
   const waitingSince = firstWaiting === undefined ? undefined : events[firstWaiting]!.timestamp;
   const shownEvents = itemsOf(viewed, events, frameworkSummary, (event, index) => {
@@ -77,7 +82,7 @@ export function viewOf(events: Event[], view: ComputedView): ViewedEvents {
     // The framework hides all events up to this time.
     return isLate ? ({ ...event, endTime: waitingSince - 1 } as Event) : changed(event, index);
   });
-  return { events: shownEvents, items, summarised, ...cutEventsOf(marks, changes) };
+  return { events: shownEvents, items, summarised, ...cutEventsOf(marks, changes), waiting };
 }
 
 /** Returns the events without what rewinds have undone, and without the rewinds. Compactions remain. */

@@ -271,6 +271,9 @@ export interface MarkerRows {
   /**
    * Ordered by `seq`, each once. Other events among them do no harm.
    * - Markers: the events with `actions.rewindBeforeInvocationId`, with `actions.compaction`, or with `isCompacted`.
+   * - The events that tell whether an invocation waits: with a call that may wait, with a response by the user or with
+   *   the error code `INVOCATION_ABORTED`, and with `actions.agentState.nodes` or `actions.endOfAgent`. A call may wait
+   *   if `longRunningToolIds` names it, or if its name begins with `adk_request_`.
    * - For each `actions.rewindBeforeInvocationId`, the first event with that `invocationId`.
    * - The event of the request's `eventId`.
    */

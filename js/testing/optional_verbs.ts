@@ -157,16 +157,25 @@ export async function readsMarkers(storage: Storage): Promise<void> {
     ['m4', 'r4', { actions: { rewindBeforeInvocationId: 'r1' } }],
     ['m5', 'r5', { actions: { rewindBeforeInvocationId: 'missing' } }],
     ['e6', 'i4'],
-  ];
+    ['w1', 'i5', { author: 'agent', content: partOf('functionCall', 'adk_request_input') }],
+    ['w2', 'i5', { author: 'user', content: partOf('functionResponse', 'adk_request_input') }],
+    ['w3', 'i5', { author: 'agent', content: partOf('functionCall', 'pay'), ...LONG_RUNNING }],
+    ['w4', 'i5', { author: 'user', content: partOf('functionResponse', 'pay') }],
+    ['w5', 'i5', { author: 'agent', errorCode: 'INVOCATION_ABORTED', content: partOf('functionResponse', 'pay') }],
+    ['w6', 'i6', { actions: { agentState: { nodes: { n: { status: 'waiting' } } } } }],
+    ['w7', 'i6', { actions: { endOfAgent: true } }],
+    ['e7', 'i7', { author: 'agent', content: partOf('functionCall', 'look') }],
+  ]; // prettier-ignore
   const events = members.map(([id, invocationId, marker], index): EventRow => {
     const event = { id, invocationId, timestamp: TIME, ...marker };
     return { ...eventRow(id, index + 1), text: JSON.stringify(event) };
   });
   await create(storage, { ...filled(events.length), events });
+  const marked = members.map(([id]) => id).filter((id) => /^[mw]/.test(id));
   const cases: [eventId: string | undefined, ids: string[]][] = [
-    [undefined, ['e2', 'm1', 'm2', 'm3', 'm4', 'm5']],
-    ['e4', ['e2', 'e4', 'm1', 'm2', 'm3', 'm4', 'm5']],
-    ['e0', ['e2', 'm1', 'm2', 'm3', 'm4', 'm5']],
+    [undefined, ['e2', ...marked]],
+    ['e4', ['e2', 'e4', ...marked]],
+    ['e0', ['e2', ...marked]],
   ];
   for (const [eventId, ids] of cases) {
     const at = eventId === undefined ? {} : { eventId };
@@ -181,6 +190,12 @@ export async function readsMarkers(storage: Storage): Promise<void> {
     const found = rows.events.map(({ id }) => id).filter((id) => ids.includes(id));
     expectEqual(`the markers, and ${eventId ?? 'no event'}`, ids, found);
   }
+}
+
+const LONG_RUNNING = { longRunningToolIds: ['c1'] };
+
+function partOf(kind: 'functionCall' | 'functionResponse', name: string): object {
+  return { role: 'user', parts: [{ [kind]: { id: 'c1', name } }] };
 }
 
 const COMPACTION = {

@@ -222,6 +222,8 @@ export interface HistoryItems {
   readonly changes: readonly PartChange[];
   /** An event that waits, if the framework's own summary is not older. */
   readonly firstWaiting: number | undefined;
+  /** The events that invocations wait at: with open calls, or of nodes that wait. */
+  readonly waiting: readonly number[];
 }
 
 /** A stored event, or the summary of a compaction. */
@@ -250,10 +252,14 @@ export function historyItems(
   const numbers = callCore(() =>
     history_view(marks, events, calls, responses, pauses, READERS[reader]),
   );
-  const [itemCount = 0, summarisedCount = 0, changeCount = 0, waiting = 0] = numbers;
-  const list = numbers.subarray(4);
-  const items = Array.from({ length: itemCount }, (_, at): HistoryItem => {
-    const [event = 0, agent = 0, follows = 0] = list.subarray(3 * at, 3 * at + 3);
+  let at = 0;
+  // No slices: for a long history each takes more time than an item.
+  const next = (): number => numbers[at++] ?? 0;
+  const listOf = <Item>(length: number, item: () => Item): Item[] => Array.from({ length }, item);
+  const [itemCount, summarisedCount, changeCount] = [next(), next(), next()];
+  const [waitingCount, firstWaiting] = [next(), next()];
+  const items = listOf(itemCount, (): HistoryItem => {
+    const [event, agent, follows] = [next(), next(), next()];
     return {
       event,
       isSummary: agent > 0,
@@ -261,14 +267,14 @@ export function historyItems(
       follows: follows > 0 ? follows - 1 : undefined,
     };
   });
-  const summarised = list.subarray(3 * itemCount, 3 * itemCount + summarisedCount);
-  const changed = list.subarray(3 * itemCount + summarisedCount);
-  const changes = Array.from({ length: changeCount }, (_, at): PartChange => {
-    const [kind, index = 0, suffix = 0] = changed.subarray(3 * at, 3 * at + 3);
-    return { isResponse: kind === 1, index, suffix };
+  const summarised = listOf(summarisedCount, next);
+  const changes = listOf(changeCount, (): PartChange => {
+    return { isResponse: next() === 1, index: next(), suffix: next() };
   });
-  const firstWaiting = waiting > 0 ? waiting - 1 : undefined;
-  return { items, summarised: [...summarised], changes, firstWaiting };
+  return {
+    ...{ items, summarised, changes, waiting: listOf(waitingCount, next) },
+    firstWaiting: firstWaiting > 0 ? firstWaiting - 1 : undefined,
+  };
 }
 
 /** Makes a session service in wasm over a memory of its own. */

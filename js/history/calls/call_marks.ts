@@ -3,6 +3,7 @@ import { isPlainObject } from '../../json/rules.js';
 import type { FunctionCall, Part } from '../../model/event/content.js';
 import type { Event } from '../../model/event/event.js';
 import { partsOf } from '../../model/event/parts.js';
+import { isAbort, isLongRunning, isQuestion, waitsAtNode } from '../../model/event/waiting.js';
 import type { PackedMarks } from '../../wasm/core.js';
 import { CALL_FLAGS, EVENT_FLAGS, NO_ID } from '../../wasm/protocol.js';
 
@@ -18,13 +19,6 @@ export interface CallMarks extends Pick<PackedMarks, 'events' | 'calls' | 'respo
   readonly callParts: readonly CallPart[];
   readonly responseParts: readonly CallPart[];
 }
-
-/** The framework's own calls, by which an agent asks the user. */
-const QUESTION = 'adk_request_';
-/** google-adk's code of an event that answers the calls of a run that was stopped. */
-const ABORTED = 'INVOCATION_ABORTED';
-/** google-adk's status of a node that waits for an answer. */
-const WAITING: readonly unknown[] = [4, 'waiting', 'WAITING'];
 
 /** Returns whether an event has a function call or a response. */
 export function hasCallParts(event: Event): boolean {
@@ -56,7 +50,8 @@ export function callMarksOf(
       const { functionCall, functionResponse } = part;
       if (isPlainObject(functionCall)) {
         const { id } = functionCall as FunctionCall;
-        calls.push(at, optional(id), optional(subjectOf(functionCall)), callFlags(event, part));
+        const flags = callFlags(event, functionCall, part.thoughtSignature);
+        calls.push(at, optional(id), optional(subjectOf(functionCall)), flags);
         callParts.push({ event: at, part });
         otherParts -= 1;
       } else if (isPlainObject(functionResponse) && isId(functionResponse.id)) {
@@ -85,34 +80,25 @@ function isId(id: unknown): id is string {
   return typeof id === 'string' && id !== '';
 }
 
-function callFlags(
-  { longRunningToolIds }: Event,
-  { functionCall, thoughtSignature }: Part,
-): number {
-  const { id, name } = functionCall ?? {};
-  const isLongRunning =
-    isId(id) && Array.isArray(longRunningToolIds) && longRunningToolIds.includes(id);
+function callFlags(event: Event, functionCall: FunctionCall, signature: unknown): number {
   return (
-    (isQuestion(name) ? CALL_FLAGS.question : 0) |
-    (isLongRunning ? CALL_FLAGS.longRunning : 0) |
-    (isId(thoughtSignature) ? CALL_FLAGS.signed : 0)
+    (isQuestion(functionCall) ? CALL_FLAGS.question : 0) |
+    (isLongRunning(event, functionCall) ? CALL_FLAGS.longRunning : 0) |
+    (isId(signature) ? CALL_FLAGS.signed : 0)
   );
 }
 
-function isQuestion(name: unknown): boolean {
-  return typeof name === 'string' && name.startsWith(QUESTION);
-}
-
 /** Returns the id of the call that a question of the framework is about. Both languages' names occur. */
-function subjectOf({ name, args }: FunctionCall): unknown {
-  if (!isQuestion(name) || !isPlainObject(args)) return undefined;
+function subjectOf(functionCall: FunctionCall): unknown {
+  const { args } = functionCall;
+  if (!isQuestion(functionCall) || !isPlainObject(args)) return undefined;
   const original = args.originalFunctionCall ?? args.original_function_call;
   if (isPlainObject(original)) return original.id;
   return args.functionCallId ?? args.function_call_id;
 }
 
 function eventFlags(event: Event, hasOtherParts: boolean): number {
-  const { author, content, errorCode, actions } = event;
+  const { author, content, actions } = event;
   const parts = partsOf(event);
   const isText = parts.some(({ text }) => isId(text)) && !parts.some((part) => part.functionCall);
   const isTextReply = author !== 'user' && content?.role === 'model' && isText;
@@ -120,7 +106,7 @@ function eventFlags(event: Event, hasOtherParts: boolean): number {
   const isAsking = asked.some((asked) => isPlainObject(asked) && Object.keys(asked).length > 0);
   return (
     (author === 'user' ? EVENT_FLAGS.byUser : 0) |
-    (errorCode === ABORTED ? EVENT_FLAGS.abort : 0) |
+    (isAbort(event) ? EVENT_FLAGS.abort : 0) |
     (pathOf(event) === undefined ? 0 : EVENT_FLAGS.ofNode) |
     (isTextReply ? EVENT_FLAGS.textReply : 0) |
     (isAsking ? EVENT_FLAGS.asking : 0) |
@@ -131,13 +117,4 @@ function eventFlags(event: Event, hasOtherParts: boolean): number {
 function pathOf({ nodeInfo }: Event): string | undefined {
   const path: unknown = isPlainObject(nodeInfo) ? nodeInfo.path : undefined;
   return isId(path) ? path : undefined;
-}
-
-/** Returns whether a node of an event's workflow waits; `undefined` if the event does not say. */
-function waitsAtNode({ actions }: Event): boolean | undefined {
-  const { agentState, endOfAgent } = (actions ?? {}) as object as Readonly<Record<string, unknown>>;
-  if (endOfAgent === true) return false;
-  const nodes = isPlainObject(agentState) ? agentState.nodes : undefined;
-  if (!isPlainObject(nodes)) return undefined;
-  return Object.values(nodes).some((node) => isPlainObject(node) && WAITING.includes(node.status));
 }

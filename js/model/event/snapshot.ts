@@ -10,6 +10,7 @@ import { invalid } from '../../errors/invalid.js';
 import { requireObject } from '../../errors/option_values.js';
 import { createEventActions } from './create_event.js';
 import type { Event, EventActions } from './event.js';
+import { tellsWhatWaits } from './waiting.js';
 import { requireId } from '../values/ids.js';
 import { requireTime } from '../values/time.js';
 import { unreadable } from '../../json/unreadable.js';
@@ -40,7 +41,10 @@ export interface EventSnapshot {
    * with this text is the same event.
    */
   readonly whole?: string;
-  /** Whether it may be a marker: it has a member of rewinds or compactions. See `js/history/marks.ts`. */
+  /**
+   * Whether it may be a marker: it has a member of rewinds or compactions, or tells what waits. See
+   * `js/history/marks.ts`.
+   */
   readonly isMarker: boolean;
   /** JSON text of `delta`. */
   readonly deltaText: string;
@@ -116,7 +120,7 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
     ? (JSON.parse(deltaText) as Record<string, unknown>)
     : deltaSnapshot.delta;
   defineMember(actions, 'stateDelta', isRemoving ? JSON.parse(storedText) : delta);
-  const isMarker = hasMarkerMember(copy, actions);
+  const isMarker = mayBeMarker(copy, actions);
   return { id, timestamp, text, isMarker, deltaText, delta, callerDelta, temp, actions };
 }
 
@@ -134,8 +138,10 @@ function withNulls(deltaText: string): string {
   return JSON.stringify(delta);
 }
 
-function hasMarkerMember(event: object, actions: object): boolean {
-  return 'rewindBeforeInvocationId' in actions || 'compaction' in actions || 'isCompacted' in event;
+function mayBeMarker(event: Event, actions: object): boolean {
+  const hasMember =
+    'rewindBeforeInvocationId' in actions || 'compaction' in actions || 'isCompacted' in event;
+  return hasMember || tellsWhatWaits(event);
 }
 
 /**

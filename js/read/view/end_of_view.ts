@@ -1,9 +1,10 @@
 /** The end of a view, computed from a session's markers and its last events. */
 import { pairedStart } from '../../history/calls/call_pairs.js';
 import { compactedEndOf, compactionOf, isMarker } from '../../history/marks.js';
-import { viewOf, type ViewedEvents } from '../../history/view.js';
+import { liveEvents, viewOf, type ViewedEvents } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
 import { partsOf } from '../../model/event/parts.js';
+import { tellsWhatWaits } from '../../model/event/waiting.js';
 import type { ComputedView, HistoryView } from '../../model/values/history_view.js';
 import type { HistoryItem } from '../../wasm/core.js';
 
@@ -22,6 +23,8 @@ export interface EndOfView extends Pick<ViewedEvents, 'events' | 'summarised'> {
  * - A summary has the author of the last agent's event that it hides, and stands before the events of its range that
  *   wait. The loaded events must go back to the start of its range.
  * - A response belongs to an earlier call.
+ * - A question waits until an agent has read its answer, and the last event of an agent is not loaded.
+ * - A summary of the framework ends before the first event of an invocation that waits. That may be any event.
  *
  * @param markers as in `MarkerRows`, read at the same revision
  * @param last the last stored events
@@ -44,18 +47,33 @@ export function endOfView(
   const end = partFrom(stored, viewed, start, view);
   // A transcript has no summaries, and its calls stay where they are.
   if (view === 'transcript') return end;
-  const from = items[start];
-  const isUnsure = [...viewed.cutResponses].some((index) => index >= (from?.event ?? 0));
+  const shown = items.slice(start);
+  // A summary has the index of its compaction, which is later than what it stands among.
+  const first = shown.reduce((first, { event }) => Math.min(first, event), shown[0]?.event ?? 0);
+  const isUnsure = [...viewed.cutResponses].some((index) => index >= first);
   if (isUnsure) return undefined;
-  if (from === undefined && count > 0) return undefined;
+  const { waiting } = viewed;
+  const waitsEarlier = waiting.some((index) => index < earlier.length);
+  if (waitsEarlier && !hasAgentEvent(stored, earlier.length)) return undefined;
+  const isCompacted = stored.some((event) => compactedEndOf(event) !== undefined);
+  if (waiting.length > 0 && isCompacted) return undefined;
+  if (shown.length === 0 && count > 0) return undefined;
   const oldest = last.reduce((time, { timestamp }) => Math.min(time, timestamp), Infinity);
-  for (const { event, isSummary, agentEvent = -1 } of items.slice(start)) {
+  for (const [at, { event, isSummary, agentEvent = -1, follows = -1 }] of items.entries()) {
+    // Without what waits a summary would stand behind the event that it follows.
+    const mayBeShown = at >= start || (shown.length > 0 && follows >= first);
     const { startTimestamp = 0, endTimestamp = 0 } = compactionOf(stored[event]!) ?? {};
     // An empty range hides no event.
-    if (!isSummary || startTimestamp > endTimestamp) continue;
+    if (!isSummary || !mayBeShown || startTimestamp > endTimestamp) continue;
     if (agentEvent < earlier.length || oldest >= startTimestamp) return undefined;
   }
   return end;
+}
+
+/** Returns whether one of the events from a position on is an agent's, and no rewind has undone it. */
+function hasAgentEvent(stored: readonly Event[], from: number): boolean {
+  const live = new Set(liveEvents(stored));
+  return stored.slice(from).some((event) => event.author !== 'user' && live.has(event));
 }
 
 /** Returns the last events of a whole view, at least `count`. */
@@ -108,8 +126,33 @@ function partFrom(
     const isLeftOut = viewed.cutCalls.has(index) && !isInView.has(index) && !isMarker(event);
     if (isLeftOut && index >= first) indices.add(index);
   });
+  for (const index of sourcesOfWaiting(stored, viewed)) indices.add(index);
   const sources = [...indices].sort((one, other) => one - other).map((index) => stored[index]!);
   return { ...end, sources };
+}
+
+/**
+ * Returns the indices of the live events that tell what waits: those from the first one at which an invocation waits. With
+ * them the earliest event of each invocation that waits, before which a summary of the framework ends, and the last event
+ * of an agent, which has read the answers before it.
+ */
+function sourcesOfWaiting(stored: readonly Event[], { waiting }: ViewedEvents): number[] {
+  const [first] = waiting;
+  if (first === undefined) return [];
+  const live = new Set(liveEvents(stored));
+  const earliest = new Map(waiting.map((index) => [stored[index]!.invocationId, index]));
+  const sources: number[] = [];
+  stored.forEach((event, index) => {
+    if (!live.has(event)) return;
+    const known = earliest.get(event.invocationId);
+    if (known !== undefined && event.timestamp < stored[known]!.timestamp) {
+      earliest.set(event.invocationId, index);
+    }
+    if (index >= first && tellsWhatWaits(event)) sources.push(index);
+  });
+  sources.push(...earliest.values());
+  const lastOfAgent = stored.findLastIndex((event) => event.author !== 'user' && live.has(event));
+  return lastOfAgent < 0 ? sources : [...sources, lastOfAgent];
 }
 
 /** Returns the items of a view; without any, each event is shown as it is stored. */

@@ -5,6 +5,7 @@ import { compactedEndOf, compactionOf, isMarker } from '../../history/marks.js';
 import { noteSummarised, viewOf } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
 import type { EventCount } from '../../model/values/event_count.js';
+import { hasWaitingCall, waitsAtNode } from '../../model/event/waiting.js';
 import type { ComputedView } from '../../model/values/history_view.js';
 import { copyJson } from '../../json/copy.js';
 import { putLast } from '../../members/bounded_map.js';
@@ -288,19 +289,27 @@ function laterEvents(cached: CachedView, session: ChangedSession): Event[] | und
   if (revision === cached.revision) return [];
   if (changed.length >= MOST_CHANGED) return undefined;
   const known = new Set(cached.storedIds);
+  const isForModels = cached.view === 'model';
   const later: Event[] = [];
   for (const { seq, revision, event } of changedEvents(session)) {
     if (event === undefined) return undefined;
     if (known.has(event.id) && revision <= cached.revision) continue;
     const isNew = !known.has(event.id) && seq > cached.revision;
     if (!isNew || isMarker(event) || event.timestamp <= cached.hiddenUntil) return undefined;
+    // The compaction no longer hides the events of its invocation.
+    if (isForModels && cached.hiddenUntil >= 0 && mayWait(event)) return undefined;
     later.push(event);
   }
   // A response to a hidden call brings the call back. In a transcript the call is then no longer summarised.
   const visible = cached.events.filter(({ id }) => !cached.summarised.has(id));
-  const needsCalls = cached.hiddenUntil >= 0 || cached.view === 'model';
+  const needsCalls = cached.hiddenUntil >= 0 || isForModels;
   const lacksCall = hasResponseWithoutCall([...visible, ...later], visible.length);
   return needsCalls && lacksCall ? undefined : later;
+}
+
+/** Returns whether the invocation of an event may wait from then on. */
+function mayWait(event: Event): boolean {
+  return hasWaitingCall(event) || waitsAtNode(event) === true;
 }
 
 /** Returns the end of the latest range that a compaction covers; −1 without one. */

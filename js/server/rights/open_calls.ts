@@ -2,17 +2,9 @@ import { EVENTS_PER_TASK, nextTask } from '../../call/next_task.js';
 import { liveEvents } from '../../history/view.js';
 import { rewindTargetOf } from '../../history/marks.js';
 import type { Event } from '../../model/event/event.js';
+import { partsOf } from '../../model/event/parts.js';
+import { closesCalls, isLongRunning, isQuestion } from '../../model/event/waiting.js';
 import { answersIn } from './client_event.js';
-
-/** The functions by which an agent asks the user. Their calls wait for an answer, also if the event does not say so. */
-const QUESTIONS = new Set([
-  'adk_request_confirmation',
-  'adk_request_credential',
-  'adk_request_input',
-]);
-
-/** google-adk's code of an event that answers the calls of a run that was stopped. */
-const ABORTED = 'INVOCATION_ABORTED';
 
 /**
  * Finds the calls that wait for the user's answer, as google-adk does: the long-running calls of agents and their
@@ -39,21 +31,17 @@ export async function findOpenCalls(
   const open = new Map<unknown, string>();
   for (const event of liveEvents(read.reverse())) {
     for (const { id, name } of waitingCallsOf(event)) if (asked.has(id)) open.set(id, name);
-    const isAnswer = event.author === 'user' || event.errorCode === ABORTED;
-    if (isAnswer) for (const { id } of answersIn(event)) open.delete(id);
+    if (closesCalls(event)) for (const { id } of answersIn(event)) open.delete(id);
   }
   return open;
 }
 
-function waitingCallsOf({
-  author,
-  content,
-  longRunningToolIds,
-}: Event): { id: string; name: string }[] {
-  if (author === 'user') return [];
-  return (content?.parts ?? []).flatMap(({ functionCall }) => {
-    const { id, name } = functionCall ?? {};
+function waitingCallsOf(event: Event): { id: string; name: string }[] {
+  if (event.author === 'user') return [];
+  return partsOf(event).flatMap(({ functionCall = {} }) => {
+    const { id, name } = functionCall;
     if (id === undefined || name === undefined) return [];
-    return QUESTIONS.has(name) || longRunningToolIds?.includes(id) === true ? [{ id, name }] : [];
+    const isWaiting = isQuestion(functionCall) || isLongRunning(event, functionCall);
+    return isWaiting ? [{ id, name }] : [];
   });
 }

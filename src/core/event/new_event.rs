@@ -27,7 +27,7 @@ pub struct NewEvent {
     /// Which stored event with its id it may replace. A stored event that is the same is no conflict.
     pub replaces: Replaceable,
     /// Whether it may be a marker: a rewind or a compaction, which change what belongs to a view of the
-    /// history. Set it for a storage that keeps [`MarkerPlaces`](crate::write::MarkerPlaces).
+    /// history, or an event that tells whether an invocation waits. Set it for a storage that keeps [`MarkerPlaces`](crate::write::MarkerPlaces).
     pub is_marker: bool,
 }
 

@@ -99,6 +99,9 @@ pub struct View {
     /// For [`Reader::Framework`]: an event that waits, if it is not later than the summary of that
     /// framework. The framework must take the summary to end before that event.
     pub first_waiting: Option<usize>,
+    /// For [`Reader::Framework`]: the events that invocations wait at, in order. They have open calls or
+    /// calls that open questions are about, or say that a node waits.
+    pub waiting: Vec<usize>,
 }
 
 /// A member of a view. Numbers are indices of marks.
@@ -186,6 +189,7 @@ impl View {
         }
         if reader == Reader::Framework {
             (view.items, view.changes) = pair(view.items, marks, calls, &waiting);
+            view.waiting = waiting.sources;
         }
         view
     }

@@ -10,6 +10,8 @@ pub(super) struct Waiting {
     events: Vec<bool>,
     /// The open calls, and the calls that open questions are about.
     calls: Vec<usize>,
+    /// The events of these calls, and those whose workflow waits at a node; ascending, each once.
+    pub sources: Vec<usize>,
 }
 
 impl Waiting {
@@ -20,16 +22,18 @@ impl Waiting {
     pub fn new(marks: &[Mark], live: &[bool], calls: &Calls<'_>) -> Self {
         let open = open_calls(live, calls);
         let pauses = waiting_pauses(live, calls);
-        let mut waiting = Self { events: Vec::new(), calls: open };
+        let mut waiting = Self { calls: open, ..Self::default() };
         if waiting.calls.is_empty() && pauses.is_empty() {
             return waiting;
         }
         let event_of = |call: &usize| calls.calls.get(*call).map(|call| call.event as usize);
         let mut sources: Vec<usize> = waiting.calls.iter().filter_map(event_of).collect();
         sources.extend(pauses);
+        sources.sort_unstable();
+        sources.dedup();
         let mut invocations = Numbers::default();
         waiting.events = vec![false; marks.len()];
-        for event in sources {
+        for &event in &sources {
             if let Some(is_waiting) = waiting.events.get_mut(event) {
                 *is_waiting = true;
             }
@@ -37,6 +41,7 @@ impl Waiting {
                 invocations.insert(invocation);
             }
         }
+        waiting.sources = sources;
         add_earlier_runs(marks, live, calls, &mut invocations);
         for (mark, is_waiting) in marks.iter().zip(&mut waiting.events) {
             *is_waiting |= mark.invocation.is_some_and(|number| invocations.has(number));

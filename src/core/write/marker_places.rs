@@ -1,5 +1,10 @@
 //! The places of a session's markers. With them a storage finds the markers without reading the
 //! whole session.
+//!
+//! An event that tells whether an invocation waits counts as a marker too: a compaction does not hide the
+//! events of an invocation that waits.
+
+use std::sync::Arc;
 
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
@@ -57,7 +62,11 @@ impl MarkerPlaces {
         if firsts.is_empty() {
             return;
         }
+        let may_be_named = name_filter(invocations);
         for row in stored.iter().chain(changes.iter().map(|change| &change.row)) {
+            if !may_be_named(row) {
+                continue;
+            }
             let Some(invocation) = row.text.turn().invocation else { continue };
             let Some(number) = invocations.get(&invocation).copied().flatten() else { continue };
             if let Some(first) = firsts.get_mut(number as usize) {
@@ -86,5 +95,20 @@ impl MarkerPlaces {
         if self.seqs.get(index) != Some(&seq) {
             self.seqs.insert(index, seq);
         }
+    }
+}
+
+/// Returns a function that is `false` for an event whose text cannot name one of these invocations. To
+/// search the text takes less time than to read its members.
+fn name_filter(invocations: &Names<Option<u32>>) -> impl Fn(&EventRow) -> bool {
+    let mut names = invocations.iter().map(|(name, _)| Arc::clone(name));
+    let is_plain = |name: &Arc<str>| {
+        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    };
+    let only_name = names.next().filter(|name| names.next().is_none() && is_plain(name));
+    move |row| match &only_name {
+        // Only an escape with a code can stand for one of these characters.
+        Some(name) => row.text.with(|text| text.contains(&**name) || text.contains("\\u")),
+        None => true,
     }
 }

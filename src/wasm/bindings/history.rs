@@ -22,11 +22,11 @@ const NO_ID: u32 = u32::MAX;
 /// Computes a view. `marks` has [`MARK`] numbers for each event, `events` has [`EVENT`]; the other lists
 /// have the numbers of each function call, response and pause, in order.
 ///
-/// Returns four numbers: of items, of summarised events, of changed parts, and the first event that waits
-/// plus 1 or 0. Then of each item three numbers: the event, 0 and 0; or the compaction of a summary, 1 if
+/// Returns five numbers: of items, of summarised events, of changed parts, of events that invocations wait
+/// at, and the first event that waits plus 1 or 0. Then of each item three numbers: the event, 0 and 0; or the compaction of a summary, 1 if
 /// no agent's event is hidden by it, else the index of the last one plus 2, and the event that it follows
 /// plus 1 or 0. Then the summarised events. Then of each changed part 0 for a call or 1 for a response,
-/// its index, and the suffix of its id.
+/// its index, and the suffix of its id. Then the events that invocations wait at.
 #[wasm_bindgen]
 pub fn history_view(
     marks: &[f64],
@@ -52,9 +52,10 @@ pub fn history_view(
         1 => Reader::Framework,
         _ => Reader::Agent,
     };
-    let View { items, summarised, changes, first_waiting } = View::new(&marks, &calls, reader);
+    let view = View::new(&marks, &calls, reader);
+    let View { items, summarised, changes, first_waiting, waiting } = view;
     let first_waiting = first_waiting.map_or(0, |event| event + 1);
-    let counts = [items.len(), summarised.len(), changes.len(), first_waiting];
+    let counts = [items.len(), summarised.len(), changes.len(), waiting.len(), first_waiting];
     let mut numbers = counts.map(|count| count as u32).to_vec();
     for item in items {
         let item = match item {
@@ -75,6 +76,9 @@ pub fn history_view(
             CallPart::Response(index) => (1, index),
         };
         numbers.extend([kind, index as u32, suffix]);
+    }
+    for event in waiting {
+        numbers.push(event as u32);
     }
     numbers
 }

@@ -20,6 +20,7 @@ import { endOfView, startOf } from '../../../js/read/view/end_of_view.js';
 import { cutPage } from '../../../js/storage/cut_page.js';
 import { sqliteFiles } from '../../interop/database/shared_databases.js';
 import { randomNumbers } from '../read/list_model.js';
+import { randomWait } from '../read/random_wait.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 
@@ -196,7 +197,7 @@ describe('The end of a view', () => {
                         ...members,
                         content: { role: 'model', parts: [part] },
                       })
-                    : event(id, invocation, members);
+                    : event(id, invocation, { ...members, ...(kind === 6 && randomWait(below)) });
         if (kind === 3) await service.updateSession(key, { title: `title ${step}` });
         await service.appendEvent({ session, event: written });
         const burst = Array.from({ length: below(10) === 0 ? below(40) : 0 }, (_, at) =>

@@ -131,3 +131,40 @@ describe('A page of a view', () => {
     assert.equal(wholeReads.length, 1);
   });
 });
+
+describe('The end of a view for models', () => {
+  const pay = { functionCall: { id: 'c1', name: 'pay', args: {} } };
+  const paid = { functionResponse: { id: 'c1', name: 'pay', response: {} } };
+  const said = (id: string, invocationId: string, timestamp: number, rest: object = {}): Event => {
+    const content = { role: 'model', parts: [{ text: id }] };
+    return event(id, invocationId, { author: 'agent', timestamp, content, ...rest });
+  };
+  const call = { content: { role: 'model', parts: [pay] }, longRunningToolIds: ['c1'] };
+  const answer = { author: 'user', content: { role: 'user', parts: [paid] } };
+  const compactedContent = { role: 'model', parts: [{ text: 'tea' }] };
+  const range = { startTimestamp: 1500, endTimestamp: 1502, compactedContent };
+  const compaction = said('sum', 'j1', 1600, { actions: { compaction: range } });
+  const turns = Array.from({ length: 400 }, (_, turn) => said(`t${turn}`, `i${turn}`, 100 + turn));
+  const later = ['l0', 'l1', 'l2'].map((id, at) => said(id, 'run', 1500 + at));
+
+  it('has what a compaction covers of an invocation that waits since long ago, until the answer', async () => {
+    const { service, marked, wholeReads } = open();
+    const session = await service.createSession(key);
+    const shown = async (): Promise<string[]> => {
+      const config = { view: 'model', numRecentEvents: 4 } as const;
+      return (await service.getSession({ ...key, config }))!.events.map(({ id }) => id);
+    };
+    const events = [said('call', 'run', 99, call), ...turns, ...later, compaction];
+    await service.appendEvents({ session, events });
+    assert.deepEqual(await marked(), ['call', 'sum']);
+    const waiting = ['adk-view:sum', ...later.map(({ id }) => id)];
+    for (const reads of ['first', 'later']) assert.deepEqual(await shown(), waiting, reads);
+    await service.appendEvent({ session, event: said('paid', 'k1', 1700, answer) });
+    // The window begins with the call of the response.
+    const answered = ['call', ...turns.map(({ id }) => id), 'adk-view:sum', 'paid'];
+    assert.deepEqual(await shown(), answered);
+    await service.appendEvent({ session, event: rewind('r1', 'k1') });
+    assert.deepEqual(await shown(), waiting);
+    assert.deepEqual(wholeReads, []);
+  });
+});

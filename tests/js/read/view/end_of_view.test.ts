@@ -7,8 +7,10 @@ import { isMarker, rewindTargetOf } from '../../../../js/history/marks.js';
 import { isSummarised, viewOf } from '../../../../js/history/view.js';
 import { createEventActions, type Event, openSessionService } from '../../../../js/index.js';
 import { endOfView, hasPages, pageOfView, startOf } from '../../../../js/read/view/end_of_view.js';
+import { tellsWhatWaits } from '../../../../js/model/event/waiting.js';
 import { hasCallParts } from '../../../../js/history/calls/call_marks.js';
 import { ViewPages } from '../../../../js/read/view/view_pages.js';
+import { randomWait } from '../random_wait.js';
 import { randomNumbers } from '../list_model.js';
 
 const VIEWS = ['transcript', 'model'] as const;
@@ -37,6 +39,7 @@ function randomHistory(seed: number, length: number): Event[] {
       const parts = below(4) === 0 ? [part] : [{ text: event.id }];
       event.content = { role: 'model', parts };
     }
+    if (below(10) === 0) Object.assign(event, randomWait(below));
     const kind = below(markers * 4);
     const [startTimestamp, endTimestamp] = [time - below(60), time - below(25)];
     const compactedContent = { role: 'model', parts: [{ text: `summary ${at}` }] };
@@ -58,7 +61,7 @@ function markersOf(events: readonly Event[]): Event[] {
   const isFirst = (event: Event) =>
     targets.has(event.invocationId) &&
     events.find(({ invocationId }) => invocationId === event.invocationId) === event;
-  return events.filter((event) => isMarker(event) || isFirst(event));
+  return events.filter((event) => isMarker(event) || isFirst(event) || tellsWhatWaits(event));
 }
 
 const READ = { created: 1, revision: 1, lastUpdateTime: 1, state: '{}' };
