@@ -766,11 +766,11 @@ export function has_room(bytes) {
  * Computes a view. `marks` has [`MARK`] numbers for each event, `events` has [`EVENT`]; the other lists
  * have the numbers of each function call, response and pause, in order.
  *
- * Returns four numbers: of items, of summarised events, of changed parts, and the first event that waits
- * plus 1 or 0. Then of each item three numbers: the event, 0 and 0; or the compaction of a summary, 1 if
+ * Returns five numbers: of items, of summarised events, of changed parts, of events that invocations wait
+ * at, and the first event that waits plus 1 or 0. Then of each item three numbers: the event, 0 and 0; or the compaction of a summary, 1 if
  * no agent's event is hidden by it, else the index of the last one plus 2, and the event that it follows
  * plus 1 or 0. Then the summarised events. Then of each changed part 0 for a call or 1 for a response,
- * its index, and the suffix of its id.
+ * its index, and the suffix of its id. Then the events that invocations wait at.
  * @param {Float64Array | number[]} marks
  * @param {Uint32Array | number[]} events
  * @param {Uint32Array | number[]} calls
