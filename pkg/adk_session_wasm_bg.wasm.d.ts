@@ -37,8 +37,8 @@ export const sessioncore_shared_state: (a: number, b: number, c: number, d: numb
 export const sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
 export const wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792: (a: number, b: number, c: any) => [number, number];
 export const wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d: (a: number, b: number, c: any, d: any) => void;
-export const wasm_bindgen__convert__closures_____invoke__hf70e4cd8ad29d4de: (a: number, b: number, c: any) => void;
-export const wasm_bindgen__convert__closures_____invoke__hf60f5c0f0d76f393: (a: number, b: number) => void;
+export const wasm_bindgen__convert__closures_____invoke__h7c15f862ea9930d3: (a: number, b: number, c: any) => void;
+export const wasm_bindgen__convert__closures_____invoke__h57d7ede35e1c9f44: (a: number, b: number) => void;
 export const __wbindgen_malloc: (a: number, b: number) => number;
 export const __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
 export const __wbindgen_free: (a: number, b: number, c: number) => void;
