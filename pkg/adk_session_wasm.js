@@ -967,7 +967,7 @@ function __wbg_get_imports() {
                     const a = state0.a;
                     state0.a = 0;
                     try {
-                        return wasm_bindgen__convert__closures_____invoke__hf60f5c0f0d76f393(a, state0.b, );
+                        return wasm_bindgen__convert__closures_____invoke__h57d7ede35e1c9f44(a, state0.b, );
                     } finally {
                         state0.a = a;
                     }
@@ -1300,12 +1300,12 @@ function __wbg_get_imports() {
             return ret;
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 15, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hf70e4cd8ad29d4de);
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 16, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h7c15f862ea9930d3);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 44, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 43, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792);
             return ret;
         },
@@ -1334,12 +1334,12 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__hf60f5c0f0d76f393(arg0, arg1) {
-    wasm.wasm_bindgen__convert__closures_____invoke__hf60f5c0f0d76f393(arg0, arg1);
+function wasm_bindgen__convert__closures_____invoke__h57d7ede35e1c9f44(arg0, arg1) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h57d7ede35e1c9f44(arg0, arg1);
 }
 
-function wasm_bindgen__convert__closures_____invoke__hf70e4cd8ad29d4de(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__hf70e4cd8ad29d4de(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h7c15f862ea9930d3(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h7c15f862ea9930d3(arg0, arg1, arg2);
 }
 
 function wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792(arg0, arg1, arg2) {
