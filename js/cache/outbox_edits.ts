@@ -39,7 +39,13 @@ export function resetForRetry(operation: Operation): Operation {
   // A retried event may replace whichever version is stored.
   const isBound = expected !== undefined && expected !== null;
   const any = isBound ? { expected: Number.MAX_SAFE_INTEGER, isBound } : {};
-  return { ...operation, refusal: undefined, attempts: 0, ...any };
+  return { ...operation, refusal: undefined, attempts: 0, since: undefined, ...any };
+}
+
+/** Returns an operation that was refused, to be sent in any case. */
+function withoutRefusal(operation: Operation): Operation {
+  if (operation.refusal === undefined) return operation;
+  return { ...operation, refusal: undefined, since: undefined };
 }
 
 /** Gives the session and its last event a new tick, so that handles notice a change and read the state again. */
@@ -121,7 +127,7 @@ export async function changeEvent(
   const shared = sharedWrites([deltaOf(text)]);
   const changed: Operation =
     creation === undefined
-      ? { ...operation!, refusal: undefined, event: { ...event!, ...version }, shared }
+      ? { ...withoutRefusal(operation!), event: { ...event!, ...version }, shared }
       : withEvents(
           operation!,
           creation.events.map((each) => (each.id === id ? { ...each, ...version } : each)),

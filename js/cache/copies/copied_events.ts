@@ -9,7 +9,9 @@ import type {
   OperationEvent,
   SessionRecord,
 } from '../records/records.js';
+import { rewindTargetOf } from '../../history/marks.js';
 import type { RewindStart } from '../../storage/backend.js';
+import { parseEventText } from '../../storage/stored_events.js';
 import { withoutOlder, withReplacedOlder } from './older_sums.js';
 import type { OlderEvents, RemoteEvent } from './remote_end.js';
 import type { OverlayEvent, SessionOverlay } from '../view/session_overlay.js';
@@ -46,6 +48,7 @@ export async function putChanged(
   const copied = transaction.events(draft.key);
   noteOrder(draft, events);
   for (const event of [...events].sort((one, other) => one.seq! - other.seq!)) {
+    if (event.revision! > since) noteRewind(draft, event, event.revision!);
     const position = await copied.positionOf(event.id);
     if (position !== undefined) {
       const stored = await copied.at(position);
@@ -56,6 +59,18 @@ export async function putChanged(
     // An SQL database also tells of events that are as they were.
     else if (event.revision! > since) noteReplacedOlder(draft);
   }
+}
+
+function noteRewind(draft: CopyDraft, { text }: RemoteEvent, revision: number): void {
+  if (!isRewind(text)) return;
+  const { rewoundAt = 0 } = draft.copy;
+  draft.copy = { ...draft.copy, rewoundAt: Math.max(rewoundAt, revision) };
+}
+
+/** Returns whether the text is that of a rewind. */
+export function isRewind(text: string): boolean {
+  const event = text.includes('rewindBeforeInvocationId') ? parseEventText(text) : undefined;
+  return event !== undefined && rewindTargetOf(event) !== undefined;
 }
 
 /** An older event than the copy has was replaced. It may have another invocation now, with which a rewind starts. */
@@ -188,6 +203,7 @@ export async function putWindow(
     const isExact = event.revision !== undefined;
     let { seq, tick } = known ?? { seq: record.birth, tick: record.birth };
     if (isNews(event, index)) {
+      noteRewind(draft, event, revision);
       const isOwn = hasText(over, event.text) && !draft.isReordered;
       // A whole session does not tell which events were written again.
       ({ seq, tick } = isOwn ? over : newNumbers(transaction, true));

@@ -155,9 +155,10 @@ async function updateCopy(
     await putChanged(transaction, draft, session.events);
   }
   draft.copy = withStarts(draft.copy, session.rewindStarts);
-  const { first, next, size, hasOlder, rewindStarts, olderSums, isStale } = draft.copy;
+  const { first, next, size, hasOlder, isStale } = draft.copy;
+  const { rewindStarts, olderSums, rewoundAt } = draft.copy;
   const description = isDescribed ? { title: before.title, labels: before.labels } : {};
-  const events = { first, next, size, hasOlder, rewindStarts, olderSums, isStale };
+  const events = { first, next, size, hasOlder, isStale, rewindStarts, olderSums, rewoundAt };
   draft.copy = { ...head, ...description, ...events };
   if (head.state !== before.state) draft.isChanged = true;
   const after = await storeDraft(transaction, draft);

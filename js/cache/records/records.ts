@@ -77,6 +77,8 @@ export interface Copy {
   readonly rewindStarts?: readonly RewindStart[] | undefined;
   /** Absent if the remote was not asked for it, and without older events. */
   readonly olderSums?: OlderSums | undefined;
+  /** The remote's revision of the last rewind that came to a copy which was there before. */
+  readonly rewoundAt?: number | undefined;
   /** The characters of the events. */
   readonly size: number;
   /** Whether the copy is to be fetched as a whole. */
@@ -206,6 +208,8 @@ export interface Operation {
   readonly expected?: number | null | undefined;
   /** Whether the expected revision is only the highest that the event may have. */
   readonly isBound?: boolean | undefined;
+  /** Of an append the revision of the copy when it was made. Absent after a retry, which appends in any case. */
+  readonly since?: number | undefined;
   /** The number of the operation whose event this one replaces. */
   readonly previous?: number | undefined;
   readonly title?: string | undefined;

@@ -26,7 +26,7 @@ import { birthOfCopy } from '../view/session_overlay.js';
 import { joinedDelta } from '../view/shared_overlay.js';
 import { type Operations, stillWaiting } from './arrived.js';
 import { batchOf, type ExpectedEvents, expectedOf, type MayGoOn } from './batch.js';
-import { landAppends } from './landed_appends.js';
+import { landAppends, revisionBefore } from './landed_appends.js';
 import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
 import { landDeletion, landDescription, landRewind, landStates } from './landing.js';
 import type { Leadership } from './leadership.js';
@@ -282,7 +282,7 @@ export class Delivery {
     }
     const position = {
       created: copy.created ?? -1,
-      revision: copy.revision,
+      revision: revisionBefore(operations, copy),
       lastEventId: undefined,
     };
     const request = {

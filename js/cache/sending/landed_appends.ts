@@ -1,13 +1,12 @@
 /** Applies the answer to appends: removes the arrived operations, and updates the copy. */
 import { ownerOf, type StateOwner } from '../../storage/scopes.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import { rewindTargetOf } from '../../history/marks.js';
 import { firstTitleOf } from '../../model/event/auto_title.js';
 import { parseEventText } from '../../storage/stored_events.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import type { Appended } from '../../storage/backend.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
-import { makeDraft, putChanged, storeDraft } from '../copies/copied_events.js';
+import { isRewind, makeDraft, putChanged, storeDraft } from '../copies/copied_events.js';
 import { notifyAppended, sweep } from '../copies/copy_writer.js';
 import type { RemoteEvent } from '../copies/remote_end.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
@@ -65,8 +64,9 @@ export async function landAppends(
     !isTold ||
     copy.revision < sentOver.revision ||
     missed.length >= MOST_CHANGED - 1 ||
-    // A rewind changes the title too, and its own operation may still lie over the copy.
-    [...missed, ...sent.map(({ event }) => event!)].some(isRewind) ||
+    // The delta of a rewind does not give the state. It changes the title too, and its own operation may still lie over the
+    // copy.
+    [...missed, ...sent.map(({ event }) => event!)].some(({ text }) => isRewind(text)) ||
     isTitledByOther(copy, sent, missed) ||
     copy.isStale
   ) {
@@ -139,13 +139,18 @@ function isTitledByOther(
   return firstTitleOf(others) !== undefined;
 }
 
-/** Returns whether an event is a rewind: its delta does not give the state. */
-function isRewind({ text }: { readonly text: string }): boolean {
-  const event = text.includes('rewindBeforeInvocationId') ? parseEventText(text) : undefined;
-  return event !== undefined && rewindTargetOf(event) !== undefined;
-}
-
 function applyDelta(state: JsonState, text: string): void {
   const { session } = splitByScope(deltaOf(text));
   for (const [name, value] of Object.entries(session)) applyValue(state, name, value);
+}
+
+/**
+ * Returns the revision of the copy that appends are sent with. If a rewind has come to the copy since they were made, it is
+ * that before the rewind: the remote then refuses the appends of a run that the rewind has undone.
+ */
+export function revisionBefore(operations: Operations, { revision, rewoundAt = 0 }: Copy): number {
+  const earlier = operations.flatMap(({ since }) =>
+    since !== undefined && since < rewoundAt ? [since] : [],
+  );
+  return Math.min(revision, ...earlier);
 }

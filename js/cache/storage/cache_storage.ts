@@ -13,18 +13,14 @@ import type {
 import type { Storage } from '../../storage/storage.js';
 import { sortList } from '../../storage/list_place.js';
 import type {
-  Changes,
   Deleted,
-  EventRow,
   Found,
   FoundEvents,
   Listing,
   PageRows,
   Rows,
   SessionRow,
-  StorageKey,
 } from '../../storage/rows.js';
-import { storageKey } from '../../storage/scopes.js';
 import type { CreateRequest, RewindStart } from '../../storage/backend.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { EventCount } from '../../model/values/event_count.js';
@@ -32,18 +28,12 @@ import { isSession, nameOf } from '../records/cache_key.js';
 import type { Identity } from '../data/births.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
-import {
-  newRecord,
-  type OlderSums,
-  type Operation,
-  type OperationEvent,
-} from '../records/records.js';
+import { newRecord, type OlderSums, type Operation } from '../records/records.js';
 import { sumsOf } from '../../read/session_info.js';
-import { type JsonState } from '../view/json_state.js';
-import { deltaOf, sharedWrites, writesOfCreation } from '../view/shared_overlay.js';
 import type { SessionView } from '../view/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
 import { putJoined } from './joined_writes.js';
+import { NEW, operationsOf, ownerKey, sessionKeyOf } from './new_operations.js';
 import {
   changedEvents,
   countEvents,
@@ -131,7 +121,10 @@ export class CacheStorage implements Storage {
         return;
       }
       const known = new Set(found.events.map(({ id }) => id));
-      const operations = await this.#operationsOf(transaction, key, changes, view, known);
+      const operations = await operationsOf(transaction, key, changes, view, known, {
+        creation: this.#creation,
+        delta: this.delta,
+      });
       const last = Math.max(...operations.map(({ number }) => number));
       transaction.drawUpTo(last);
       if (isSession(key)) await this.#requireRecord(transaction, key, operations[0]!);
@@ -154,55 +147,6 @@ export class CacheStorage implements Storage {
       ...record,
       birth,
     });
-  }
-
-  async #operationsOf(
-    transaction: CacheTransaction,
-    key: StorageKey,
-    changes: Changes,
-    view: SessionView | undefined,
-    known: ReadonlySet<string>,
-  ): Promise<Operation[]> {
-    const { session, user, app, events } = changes;
-    if (!isSession(key) || session === undefined) {
-      const number = Math.max(user?.revision ?? 0, app?.revision ?? 0);
-      const { delta } = this;
-      const shared = sharedWrites([JSON.parse(delta) as JsonState]);
-      return [{ ...NEW, number, kind: 'update', key: ownerKey(key), delta, shared }];
-    }
-    const rest = { ...NEW, key: sessionKeyOf(key), birth: session.created };
-    const isTitled = (session.title ?? '') !== (view?.title ?? '');
-    const title = isTitled ? session.title : undefined;
-    if (this.#creation !== undefined) {
-      const { state, delta, sharesState, description, lastUpdateTime } = this.#creation;
-      const creation = {
-        ...{ state, delta, sharesState, lastUpdateTime },
-        description: { ...description, ...(title !== undefined && { title }) },
-        now: session.createTime ?? this.#creation.now,
-        events: events.map(operationEvent),
-      };
-      const shared = writesOfCreation(creation);
-      const time = session.lastUpdateTime;
-      return [{ ...rest, number: session.revision, kind: 'create', time, creation, shared }];
-    }
-    const operations: Operation[] = [];
-    for (const row of events) {
-      const event = operationEvent(row);
-      const earlier = operations.findLast((other) => other.event?.id === row.id);
-      const basis = earlier
-        ? { previous: earlier.number }
-        : known.has(row.id)
-          ? await expectationOf(transaction, key, view!, row.id)
-          : { expected: null };
-      const shared = sharedWrites([deltaOf(row.text)]);
-      operations.push({
-        ...rest,
-        ...{ number: row.revision, kind: 'append', time: row.timestamp, event, shared },
-        ...basis,
-        ...(operations.length === 0 && title !== undefined && { title }),
-      });
-    }
-    return operations;
   }
 
   describe({ key, title, labels }: StorageDescribeRequest): Promise<boolean> {
@@ -353,35 +297,6 @@ function noRouteError(): SessionError {
 
 /** What the older events of a copy sum up to that has all. */
 export const NO_SUMS: OlderSums = { eventCount: 0, sums: sumsOf([]) };
-
-/** The members that few operations have. */
-const NEW = { attempts: 0, birth: 0, time: 0, shared: {} } as const;
-
-function sessionKeyOf({ appName, userId, sessionId }: Required<StorageKey>): CompositeSessionKey {
-  return { appName, userId, sessionId };
-}
-
-function ownerKey({ appName, userId }: StorageKey): StorageKey {
-  return storageKey({ appName, userId });
-}
-
-function operationEvent({ id, text, timestamp, seq, revision }: EventRow): OperationEvent {
-  return { id, text, timestamp, seq, tick: revision };
-}
-
-/** Returns what the remote must have of an event that is written. */
-async function expectationOf(
-  transaction: CacheTransaction,
-  key: CompositeSessionKey,
-  { overlay, copy }: SessionView,
-  id: string,
-): Promise<Pick<Operation, 'expected' | 'isBound' | 'previous'>> {
-  const pending = overlay.events.get(id);
-  if (pending !== undefined) return { previous: pending.number };
-  const stored = copy && (await transaction.events(key).withId(id));
-  if (stored === undefined) return { expected: null };
-  return { expected: stored.revision, ...(!stored.isExact && { isBound: true }) };
-}
 
 async function sessionRows(
   transaction: CacheTransaction,

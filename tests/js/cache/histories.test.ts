@@ -13,7 +13,16 @@ import {
 import type { CachedSessionService } from '../../../js/cache/index.js';
 import { createEvent, InMemorySessionService, isSessionError } from '../../../js/index.js';
 import { liveSession } from '../../../js/live/index.js';
-import { hasCode, idsOf, KEY, openCache, Server, until, untilSent } from './fixture.js';
+import {
+  event as eventOf,
+  hasCode,
+  idsOf,
+  KEY,
+  openCache,
+  Server,
+  until,
+  untilSent,
+} from './fixture.js';
 
 /** A server whose agent runs as long as `isRunning` says. */
 function serve() {
@@ -193,6 +202,68 @@ describe('A rewind through a cache', () => {
     await cache.outbox.drop(KEY);
     assert.deepEqual(await shown(cache), []);
     assert.ok((await cache.getSession(KEY))?.events.some(({ id }) => id === event.id));
+    await cache.close();
+  });
+});
+
+describe('An unsent event of a run that another device rewinds', () => {
+  for (const isFetched of [false, true]) {
+    it(`is refused, ${isFetched ? 'also ' : ''}if the rewind ${isFetched ? 'has' : 'has not'} reached the copy before`, async () => {
+      const { server, cache } = await openTurns('i1', 'i2');
+      const session = (await cache.getSession(KEY))!;
+      server.isOffline = true;
+      await cache.appendEvent({ session, event: { ...eventOf('late'), invocationId: 'i2' } });
+      await cache.appendEvent({ session, event: { ...eventOf('next'), invocationId: 'i3' } });
+      await rewind(server.service, { ...KEY, ...place });
+      server.isOffline = false;
+      if (isFetched) {
+        server.intercept = ({ method }) =>
+          method === 'POST' ? Promise.reject(new TypeError('lost')) : Promise.resolve(undefined);
+        await cache.getSession({ ...KEY, config: { reads: 'network-first' } });
+        assert.deepEqual(await shown(cache), ['i1?', 'i1!', 'late', 'next']);
+        server.intercept = undefined;
+      }
+      await cache.sync();
+      const [entry] = await cache.outbox.list(KEY);
+      assert.deepEqual([entry?.error?.code, entry?.error?.eventId], ['stale_session', 'late']);
+      assert.deepEqual(await shown(server.service), ['i1?', 'i1!']);
+      await cache.outbox.retry(KEY);
+      await cache.sync();
+      assert.deepEqual(await shown(server.service), ['i1?', 'i1!', 'late', 'next']);
+      await cache.close();
+    });
+  }
+
+  it('is not refused if it was stored before, and only its answer is lost', async () => {
+    for (const isFetched of [false, true]) {
+      const { server, cache } = await openTurns('i1', 'i2');
+      const session = (await cache.getSession(KEY))!;
+      server.lostResponses = 1;
+      await cache.appendEvent({ session, event: { ...eventOf('late'), invocationId: 'i2' } });
+      await until(async () => (await server.service.getSession(KEY))?.events.length === 5);
+      server.isOffline = true;
+      await rewind(server.service, { ...KEY, ...place });
+      server.isOffline = false;
+      if (isFetched) await cache.getSession({ ...KEY, config: { reads: 'network-first' } });
+      await cache.sync();
+      assert.deepEqual(await cache.outbox.list(KEY), []);
+      assert.deepEqual(await shown(server.service), ['i1?', 'i1!']);
+      assert.deepEqual(await shown(cache), ['i1?', 'i1!']);
+      await cache.close();
+    }
+  });
+
+  it('leaves a message of a new run, which is stored behind the rewind', async () => {
+    const { server, cache } = await openTurns('i1', 'i2');
+    const session = (await cache.getSession(KEY))!;
+    server.isOffline = true;
+    await cache.appendEvent({ session, event: { ...eventOf('next'), invocationId: 'i3' } });
+    await rewind(server.service, { ...KEY, ...place });
+    server.isOffline = false;
+    await cache.getSession({ ...KEY, config: { reads: 'network-first' } });
+    await cache.sync();
+    assert.deepEqual(await shown(server.service), ['i1?', 'i1!', 'next']);
+    assert.deepEqual(await shown(cache), ['i1?', 'i1!', 'next']);
     await cache.close();
   });
 });
