@@ -11,7 +11,7 @@
 //! | [`mod@write`] | the rules of every write: which rows it needs, its changes, its result |
 //! | [`history`] | views of a history after rewinds and compactions |
 //! | [`read`] | windows of events, pages of lists, and the rows of both |
-//! | [`storage`] | the interface to storages with its four verbs |
+//! | [`storage`] | the interface to storages with its five verbs |
 //! | [`memory`] | the storage in memory |
 //! | [`service`] | a session service over any storage |
 //! | [`template`] | templates with state values in braces |

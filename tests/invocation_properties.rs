@@ -13,6 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use adk_session::invocation::{Stamp, WriteOrder};
+use adk_session::storage::BoxFuture;
 use adk_session::{
     Context, CreateRequest, DeleteRequest, Error, Event, GetRequest, InMemorySessionService,
     Invocation, ListRequest, REMOVED, Session, SessionKey, SessionService, State,
@@ -247,33 +248,43 @@ struct Service {
 }
 
 impl SessionService for Service {
-    async fn create(&self, request: CreateRequest) -> Result<Session, Error> {
-        self.inner.create(request).await
+    fn create(&self, request: CreateRequest) -> BoxFuture<'_, Result<Session, Error>> {
+        self.inner.create(request)
     }
 
-    async fn get(&self, request: GetRequest) -> Result<Session, Error> {
-        self.inner.get(request).await
+    fn get(&self, request: GetRequest) -> BoxFuture<'_, Result<Session, Error>> {
+        self.inner.get(request)
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Vec<Session>, Error> {
-        self.inner.list(request).await
+    fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<Vec<Session>, Error>> {
+        self.inner.list(request)
     }
 
-    async fn delete(&self, request: DeleteRequest) -> Result<(), Error> {
-        SessionService::delete(&self.inner, request).await
+    fn delete(&self, request: DeleteRequest) -> BoxFuture<'_, Result<(), Error>> {
+        SessionService::delete(&self.inner, request)
     }
 
-    async fn append_event(&self, session_id: &str, event: Event) -> Result<(), Error> {
-        self.inner.append_event(session_id, event).await
+    fn append_event<'a>(
+        &'a self,
+        session_id: &'a str,
+        event: Event,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        self.inner.append_event(session_id, event)
     }
 
-    async fn append_event_to(&self, key: &SessionKey, event: Event) -> Result<(), Error> {
-        let yields = self.yields.lock().unwrap().pop().unwrap_or(0);
-        pause(yields).await;
-        if self.fails.swap(false, Ordering::Relaxed) {
-            return Err(Error::Unsupported("store this"));
-        }
-        self.inner.append_event_to(key, event).await
+    fn append_event_to<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        event: Event,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let yields = self.yields.lock().unwrap().pop().unwrap_or(0);
+            pause(yields).await;
+            if self.fails.swap(false, Ordering::Relaxed) {
+                return Err(Error::Unsupported("store this"));
+            }
+            self.inner.append_event_to(key, event).await
+        })
     }
 }
 

@@ -129,7 +129,7 @@ impl Invocation {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn append<S: SessionService>(
+    pub async fn append<S: SessionService + ?Sized>(
         &self,
         service: &S,
         event: Event,

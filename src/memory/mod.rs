@@ -146,12 +146,18 @@ impl Storage for MemoryStorage {
         Box::pin(async move { Ok(self.contents()?.delete(deletion)) })
     }
 
-    fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {
-        let mut contents = self.contents().ok()?;
-        let Contents { apps, owners, .. } = &mut *contents;
-        let owners = owners.get_or_insert_with(|| Owners::of(apps));
-        let keys = owners.get(session_id).iter();
-        Some(keys.map(|[app_name, user_id]| key_of(app_name, user_id, session_id)).collect())
+    fn find<'a>(
+        &'a self,
+        session_id: &'a str,
+        _: &'a dyn Call,
+    ) -> StorageFuture<'a, Vec<SessionKey>> {
+        Box::pin(async move {
+            let mut contents = self.contents()?;
+            let Contents { apps, owners, .. } = &mut *contents;
+            let owners = owners.get_or_insert_with(|| Owners::of(apps));
+            let keys = owners.get(session_id).iter();
+            Ok(keys.map(|[app_name, user_id]| key_of(app_name, user_id, session_id)).collect())
+        })
     }
 }
 

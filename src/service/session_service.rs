@@ -1,19 +1,20 @@
 //! The interface of session services, in adk-rust's form.
 
-use std::future::Future;
+use std::future::ready;
 
 use crate::core::error::Error;
 use crate::core::event::Event;
 use crate::core::session::SessionKey;
-use crate::host::{SendOutsideWasm, SyncOutsideWasm};
+use crate::host::{BoxFuture, SendOutsideWasm, SyncOutsideWasm};
 use crate::service::{
     CreateRequest, DeleteRequest, EventsPage, GetRequest, ListEventsRequest, ListRequest, Session,
 };
 
 /// Creates, reads, lists and deletes sessions, and appends to them.
 ///
-/// The futures are `Send`, except in wasm: a server may spawn them. An implementation writes its methods
-/// as `async fn`.
+/// The futures are boxed, so `Arc<dyn SessionService>` is a service whose storage is chosen when the
+/// program runs. They are `Send`, except in wasm: a server may spawn them. An implementation writes its methods
+/// as `Box::pin(async move { … })`.
 ///
 /// ```
 /// use adk_session::{
@@ -49,10 +50,7 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     /// - `already_exists` if the id is taken; the stored session is untouched
     /// - `invalid_argument` if a name is invalid
     /// - `unserializable` if a state value nests more than 200 levels
-    fn create(
-        &self,
-        request: CreateRequest,
-    ) -> impl Future<Output = Result<Session, Error>> + SendOutsideWasm;
+    fn create(&self, request: CreateRequest) -> BoxFuture<'_, Result<Session, Error>>;
 
     /// Reads a session: its current state, and the requested events.
     ///
@@ -60,10 +58,7 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     /// - `not_found` if the session does not exist or its id is invalid
     /// - `invalid_argument` if an app or user name is invalid
     /// - `corrupt_record` if a stored record cannot be read
-    fn get(
-        &self,
-        request: GetRequest,
-    ) -> impl Future<Output = Result<Session, Error>> + SendOutsideWasm;
+    fn get(&self, request: GetRequest) -> BoxFuture<'_, Result<Session, Error>>;
 
     /// Lists a user's sessions, without their events. Oldest update first, ties by id in UTF-16 order.
     ///
@@ -86,10 +81,7 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     /// # Ok(())
     /// # }
     /// ```
-    fn list(
-        &self,
-        request: ListRequest,
-    ) -> impl Future<Output = Result<Vec<Session>, Error>> + SendOutsideWasm;
+    fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<Vec<Session>, Error>>;
 
     /// Lists the sessions of all users of an app as [`SessionService::list`] does, ties also by
     /// user. Skips `offset` sessions and returns at most `limit`. The default implementation fails
@@ -97,16 +89,14 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     ///
     /// # Errors
     /// The same as [`SessionService::list`].
-    fn list_app(
-        &self,
-        app_name: &str,
+    fn list_app<'a>(
+        &'a self,
+        app_name: &'a str,
         limit: Option<usize>,
         offset: Option<usize>,
-    ) -> impl Future<Output = Result<Vec<Session>, Error>> + SendOutsideWasm {
-        async move {
-            let _ = (app_name, limit, offset);
-            Err(Error::Unsupported("list the sessions of all users"))
-        }
+    ) -> BoxFuture<'a, Result<Vec<Session>, Error>> {
+        let _ = (app_name, limit, offset);
+        Box::pin(ready(Err(Error::Unsupported("list the sessions of all users"))))
     }
 
     /// Reads a page of a session's events, of any age. The default implementation fails with
@@ -117,24 +107,16 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     /// - `invalid_argument` if a name or the limit is invalid, or if a cursor belongs to another
     ///   session, or to a deleted one of the same id
     /// - `corrupt_record` if a stored record cannot be read
-    fn list_events(
-        &self,
-        request: ListEventsRequest,
-    ) -> impl Future<Output = Result<EventsPage, Error>> + SendOutsideWasm {
-        async move {
-            let _ = request;
-            Err(Error::Unsupported("list the events of a session"))
-        }
+    fn list_events(&self, request: ListEventsRequest) -> BoxFuture<'_, Result<EventsPage, Error>> {
+        let _ = request;
+        Box::pin(ready(Err(Error::Unsupported("list the events of a session"))))
     }
 
     /// Deletes a session and its events. Succeeds if there is no such session. App and user state stay.
     ///
     /// # Errors
     /// Fails with `invalid_argument` if an app or user name is invalid.
-    fn delete(
-        &self,
-        request: DeleteRequest,
-    ) -> impl Future<Output = Result<(), Error>> + SendOutsideWasm;
+    fn delete(&self, request: DeleteRequest) -> BoxFuture<'_, Result<(), Error>>;
 
     /// Stores the event and its delta in one transaction. Partial events and `temp:` keys are not
     /// stored. If the id is stored already with the same content, nothing changes, so a retry is
@@ -144,14 +126,13 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     /// - `not_found` if the session does not exist
     /// - `ambiguous` if several sessions have that id (then use
     ///   [`SessionService::append_event_to`])
-    /// - `unsupported` if the storage cannot look up a bare id
     /// - `invalid_argument` if an id is invalid, or if [`Event::other`] repeats a field of [`Event`]
     /// - `unserializable` if a state value nests more than 200 levels, or an event more than 250
-    fn append_event(
-        &self,
-        session_id: &str,
+    fn append_event<'a>(
+        &'a self,
+        session_id: &'a str,
         event: Event,
-    ) -> impl Future<Output = Result<(), Error>> + SendOutsideWasm;
+    ) -> BoxFuture<'a, Result<(), Error>>;
 
     /// Appends an event as [`SessionService::append_event`] does, to the session with this key. The
     /// key identifies one session, so it is never ambiguous.
@@ -177,9 +158,9 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     /// # Ok(())
     /// # }
     /// ```
-    fn append_event_to(
-        &self,
-        key: &SessionKey,
+    fn append_event_to<'a>(
+        &'a self,
+        key: &'a SessionKey,
         event: Event,
-    ) -> impl Future<Output = Result<(), Error>> + SendOutsideWasm;
+    ) -> BoxFuture<'a, Result<(), Error>>;
 }

@@ -6,7 +6,7 @@ use crate::core::read::{ListOrder, ListPage, ListPlace, Window};
 use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_id, check_owner};
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Append, Describe, HandlePosition, NewSession, StalePolicy};
-use crate::host;
+use crate::host::{self, BoxFuture};
 use crate::memory::MemoryStorage;
 use crate::service::session::read_events;
 use crate::service::text_service::{ReadEvents, TextService};
@@ -226,67 +226,85 @@ impl<S: Storage> StoredSessionService<S> {
 }
 
 impl<S: Storage> SessionService for StoredSessionService<S> {
-    async fn create(&self, request: CreateRequest) -> Result<Session, Error> {
-        let (key, new) = new_session(request)?;
-        Session::read(self.texts.create_session(key, new).await?)
+    fn create(&self, request: CreateRequest) -> BoxFuture<'_, Result<Session, Error>> {
+        Box::pin(async move {
+            let (key, new) = new_session(request)?;
+            Session::read(self.texts.create_session(key, new).await?)
+        })
     }
 
-    async fn get(&self, request: GetRequest) -> Result<Session, Error> {
-        let window =
-            Window { limit: request.num_recent_events, after: request.after, ..Window::ALL };
-        let missing = || Error::NotFound { session_id: request.session_id.clone() };
-        let key = key_of(request.app_name, request.user_id, &request.session_id)?;
-        let key = key.ok_or_else(missing)?;
-        Session::read(self.texts.get_session(key, window).await?.ok_or_else(missing)?)
+    fn get(&self, request: GetRequest) -> BoxFuture<'_, Result<Session, Error>> {
+        Box::pin(async move {
+            let window =
+                Window { limit: request.num_recent_events, after: request.after, ..Window::ALL };
+            let missing = || Error::NotFound { session_id: request.session_id.clone() };
+            let key = key_of(request.app_name, request.user_id, &request.session_id)?;
+            let key = key.ok_or_else(missing)?;
+            Session::read(self.texts.get_session(key, window).await?.ok_or_else(missing)?)
+        })
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Vec<Session>, Error> {
+    fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<Vec<Session>, Error>> {
         let ListRequest { app_name, user_id } = request;
-        self.list_page(ListPageRequest { app_name, user_id, ..Default::default() }).await
+        Box::pin(self.list_page(ListPageRequest { app_name, user_id, ..Default::default() }))
     }
 
-    async fn list_app(
-        &self,
-        app_name: &str,
+    fn list_app<'a>(
+        &'a self,
+        app_name: &'a str,
         limit: Option<usize>,
         offset: Option<usize>,
-    ) -> Result<Vec<Session>, Error> {
-        self.list_of(app_name.to_owned(), None, None, limit, offset).await
+    ) -> BoxFuture<'a, Result<Vec<Session>, Error>> {
+        Box::pin(self.list_of(app_name.to_owned(), None, None, limit, offset))
     }
 
-    async fn list_events(&self, request: ListEventsRequest) -> Result<EventsPage, Error> {
-        let ListEventsRequest { app_name, user_id, session_id, end, limit, with_count } = request;
-        let missing = || Error::NotFound { session_id: session_id.clone() };
-        let key = key_of(app_name, user_id, &session_id)?;
-        let key = key.ok_or_else(missing)?;
-        let stored = self.texts.get_events(key, end, limit, with_count).await?;
-        let ReadEvents { events, before, after, event_count } = stored;
-        let events = read_events(&session_id, events)?;
-        Ok(EventsPage { events, before, after, event_count })
+    fn list_events(&self, request: ListEventsRequest) -> BoxFuture<'_, Result<EventsPage, Error>> {
+        Box::pin(async move {
+            let ListEventsRequest { app_name, user_id, session_id, end, limit, with_count } =
+                request;
+            let missing = || Error::NotFound { session_id: session_id.clone() };
+            let key = key_of(app_name, user_id, &session_id)?;
+            let key = key.ok_or_else(missing)?;
+            let stored = self.texts.get_events(key, end, limit, with_count).await?;
+            let ReadEvents { events, before, after, event_count } = stored;
+            let events = read_events(&session_id, events)?;
+            Ok(EventsPage { events, before, after, event_count })
+        })
     }
 
-    async fn delete(&self, request: DeleteRequest) -> Result<(), Error> {
-        if let Some(key) = key_of(request.app_name, request.user_id, &request.session_id)? {
-            self.remove(Deletion::Session(key)).await?;
-        }
-        Ok(())
-    }
-
-    async fn append_event(&self, session_id: &str, event: Event) -> Result<(), Error> {
-        check_id(Field::SessionId, session_id)?;
-        let keys = self.storage().find(session_id);
-        let keys = keys.ok_or(Error::Unsupported("find a session by its bare id"))?;
-        match keys.as_slice() {
-            [] => Err(Error::NotFound { session_id: session_id.to_owned() }),
-            [key] => self.append_event_to(key, event).await,
-            several => {
-                Err(Error::Ambiguous { session_id: session_id.to_owned(), count: several.len() })
+    fn delete(&self, request: DeleteRequest) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            if let Some(key) = key_of(request.app_name, request.user_id, &request.session_id)? {
+                self.remove(Deletion::Session(key)).await?;
             }
-        }
+            Ok(())
+        })
     }
 
-    async fn append_event_to(&self, key: &SessionKey, event: Event) -> Result<(), Error> {
-        self.append_events(key, None, vec![event]).await
+    fn append_event<'a>(
+        &'a self,
+        session_id: &'a str,
+        event: Event,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            check_id(Field::SessionId, session_id)?;
+            match self.storage().find(session_id, &()).await?.as_slice() {
+                [] => Err(Error::NotFound { session_id: session_id.to_owned() }),
+                [key] => self.append_event_to(key, event).await,
+                several => Err(Error::Ambiguous {
+                    session_id: session_id.to_owned(),
+                    count: several.len(),
+                }),
+            }
+        })
+    }
+
+    fn append_event_to<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        event: Event,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(self.append_events(key, None, vec![event]))
     }
 }
 

@@ -1,6 +1,8 @@
 //! The conformance suite over the storage in memory, and over one that has to start every write
 //! over.
 
+use std::sync::Arc;
+
 use adk_session::conformance::{self, Report};
 use adk_session::memory::MemoryStorage;
 use adk_session::storage::{Call, Decide, Decision, Found, Plan, Storage, StorageFuture};
@@ -15,6 +17,12 @@ fn assert_conforms(report: Report) {
 #[tokio::test]
 async fn memory_conforms() {
     assert_conforms(conformance::run(async || MemoryStorage::new()).await);
+}
+
+#[tokio::test]
+async fn a_storage_that_is_chosen_at_run_time_conforms() {
+    let chosen = || -> Arc<dyn Storage> { Arc::new(ThirdParty(MemoryStorage::new())) };
+    assert_conforms(conformance::run(async || chosen()).await);
 }
 
 #[tokio::test]

@@ -71,7 +71,14 @@ impl<W: Write> Storage for ThirdParty<W> {
         })
     }
 
-    fn find(&self, session_id: &str) -> Option<Vec<SessionKey>> {
-        self.0.memory().find(session_id)
+    fn find<'a>(
+        &'a self,
+        session_id: &'a str,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Vec<SessionKey>> {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            self.0.memory().find(session_id, call).await
+        })
     }
 }

@@ -10,9 +10,9 @@ use adk_session::{
 
 use crate::third_party::ThirdParty;
 
-/// Appends to one session from many tasks, by code that knows only the interface.
-async fn append_from_many_tasks<S: SessionService + 'static>(service: S) -> Result<(), Error> {
-    let service = Arc::new(service);
+/// Appends to one session from many tasks, by code that knows only the interface. Which storage it has is
+/// known when it runs.
+async fn append_from_many_tasks(service: Arc<dyn SessionService>) -> Result<(), Error> {
     let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
     let create = CreateRequest {
         app_name: app_name.clone(),
@@ -22,9 +22,9 @@ async fn append_from_many_tasks<S: SessionService + 'static>(service: S) -> Resu
     let session = service.create(create).await?;
     let tasks: Vec<_> = (0..64)
         .map(|number| {
-            let (service, key) = (Arc::clone(&service), session.key().clone());
+            let (service, id) = (Arc::clone(&service), session.id().to_owned());
             let event = Event::new(format!("invocation-{number}"));
-            tokio::spawn(async move { service.append_event_to(&key, event).await })
+            tokio::spawn(async move { service.append_event(&id, event).await })
         })
         .collect();
     for task in tasks {
@@ -38,13 +38,13 @@ async fn append_from_many_tasks<S: SessionService + 'static>(service: S) -> Resu
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn memory_takes_appends_from_many_threads() {
-    append_from_many_tasks(InMemorySessionService::new()).await.unwrap();
+    append_from_many_tasks(Arc::new(InMemorySessionService::new())).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_storage_that_waits_takes_appends_from_many_threads() {
     let service = StoredSessionService::over(ThirdParty(MemoryStorage::new()));
-    append_from_many_tasks(service).await.unwrap();
+    append_from_many_tasks(Arc::new(service)).await.unwrap();
 }
 
 #[test]

@@ -5,7 +5,7 @@ use adk_session::event::{NewEvent, Replaceable};
 use adk_session::memory::MemoryStorage;
 use adk_session::session::{Revision, SessionHead, SessionKey};
 use adk_session::state::Delta;
-use adk_session::storage::{Decide, Deletion, Storage, Window};
+use adk_session::storage::{Deletion, Storage, Window, carry_out};
 use adk_session::write::{
     Append, Appended, Create, HandlePosition, NewSession, StalePolicy, Update,
 };
@@ -36,10 +36,7 @@ fn append(events: Vec<NewEvent>) -> Append {
 }
 
 async fn run(storage: &MemoryStorage, mut append: Append) -> Appended {
-    storage.write(&mut append, &()).await.unwrap();
-    while append.replan() {
-        storage.write(&mut append, &()).await.unwrap();
-    }
+    carry_out(storage, &mut append, &()).await.unwrap();
     append.finish().unwrap()
 }
 
@@ -124,10 +121,7 @@ async fn a_refused_append_says_why() {
         if let Some(expected) = expected {
             append = append.expecting(expected);
         }
-        storage.write(&mut append, &()).await.unwrap();
-        while append.replan() {
-            storage.write(&mut append, &()).await.unwrap();
-        }
+        carry_out(&storage, &mut append, &()).await.unwrap();
         match append.finish() {
             Err(Error::StaleSession { reason, expected, actual, .. }) => (reason, expected, actual),
             other => panic!("{other:?}"),

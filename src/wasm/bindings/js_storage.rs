@@ -1,13 +1,14 @@
 //! Storages of the wasm, as the bindings call them. Their writes and deletions are those of
-//! [`Storage`]. What they read for JavaScript stays there where it is there already.
+//! [`Storage`]. What they read for JavaScript stays there where it is there already, so the wasm holds
+//! no code for the other verbs of [`Storage`].
 
 use std::future::ready;
 
 use adk_session::internals::{ListedSession, list_memory, require_room, state_size, state_to_json};
 use adk_session::memory::MemoryStorage;
 use adk_session::read::{ListRequest, Listing, Rows, Window};
-use adk_session::session::SessionHead;
-use adk_session::storage::{Call, Storage, StorageFuture};
+use adk_session::session::{Revision, SessionHead};
+use adk_session::storage::{Call, Deletion, Storage, StorageFuture};
 use adk_session::write::{Decide, Target};
 use js_sys::{Array, Function};
 use wasm_bindgen::JsValue;
@@ -21,7 +22,17 @@ pub(super) type JsListing = (JsValue, Array, usize);
 /// The outcome of each write of a group.
 pub(super) type Outcomes = Vec<Result<(), adk_session::Error>>;
 
-pub(super) trait JsStorage: Storage {
+pub(super) trait JsStorage {
+    /// The same as [`Storage::write`].
+    fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()>;
+
+    /// The same as [`Storage::delete`].
+    fn delete<'a>(
+        &'a self,
+        deletion: &'a Deletion,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Option<Revision>>;
+
     /// Whether its futures are ready when they are first polled.
     fn answers_at_once(&self) -> bool {
         false
@@ -65,7 +76,33 @@ pub(super) trait JsStorage: Storage {
     ) -> StorageFuture<'a, JsListing>;
 }
 
+/// Carries out a write, and repeats it while its decision needs more rows.
+pub(super) async fn carry_out(
+    storage: &dyn JsStorage,
+    write: &mut dyn Decide,
+    call: &dyn Call,
+) -> Result<(), adk_session::Error> {
+    loop {
+        storage.write(write, call).await?;
+        if !write.replan() {
+            return Ok(());
+        }
+    }
+}
+
 impl JsStorage for MemoryStorage {
+    fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()> {
+        Storage::write(self, write, call)
+    }
+
+    fn delete<'a>(
+        &'a self,
+        deletion: &'a Deletion,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Option<Revision>> {
+        Storage::delete(self, deletion, call)
+    }
+
     fn answers_at_once(&self) -> bool {
         true
     }
@@ -119,6 +156,18 @@ impl JsStorage for MemoryStorage {
 }
 
 impl JsStorage for IndexedDbStorage {
+    fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()> {
+        Storage::write(self, write, call)
+    }
+
+    fn delete<'a>(
+        &'a self,
+        deletion: &'a Deletion,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Option<Revision>> {
+        Storage::delete(self, deletion, call)
+    }
+
     fn open(&self) -> StorageFuture<'_, ()> {
         Box::pin(async move { Ok(self.connect().await?) })
     }

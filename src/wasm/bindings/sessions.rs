@@ -11,7 +11,7 @@ use adk_session::read::{
     FindEvents, ListOrder, ListPage, ListPlace, ListRequest, PageEnd, Rows, Window,
 };
 use adk_session::session::{Description, Revision, SessionKey};
-use adk_session::storage::{Deletion, carry_out};
+use adk_session::storage::Deletion;
 use adk_session::write::{Decide, Describe, Target};
 use js_sys::{Array, Function};
 use wasm_bindgen::prelude::*;
@@ -21,7 +21,7 @@ use wasm_bindgen_futures::future_to_promise;
 use crate::bindings::appends::{Appends, Texts};
 use crate::bindings::computed::{computing_append, update};
 use crate::bindings::js_call::JsCall;
-use crate::bindings::js_storage::JsStorage;
+use crate::bindings::js_storage::{JsStorage, carry_out};
 use crate::bindings::js_write::{Creation, JsWrite};
 use crate::bindings::values::{
     Fragments, JsResult, listing_to_javascript, page_to_javascript, session_to_javascript,

@@ -12,7 +12,7 @@
 //! | [`records`] | stores, indexes and the steps between versions; what lies in the stores, and under which keys |
 //! | [`connection`] | connections, transactions, and how they end |
 //! | [`writing`] | groups of writes, deletions, and pages |
-//! | [`reading`], [`markers`], [`listing`] | the other verbs |
+//! | [`reading`], [`markers`], [`listing`], [`finding`] | the other verbs |
 //! | [`creation_note`] | the note in a new database |
 //!
 //! It uses web-sys directly: the crates that wrap IndexedDB lose the reason of a failed commit, or
@@ -21,6 +21,7 @@
 mod connection;
 #[cfg(feature = "bindings")]
 mod creation_note;
+mod finding;
 mod listing;
 mod markers;
 mod reading;
@@ -31,7 +32,7 @@ use std::rc::Rc;
 
 use adk_session::Error;
 use adk_session::read::{ListRequest, Listing, Rows, Window};
-use adk_session::session::Revision;
+use adk_session::session::{Revision, SessionKey};
 use adk_session::storage::{Call, Deletion, Storage, StorageFuture};
 use adk_session::write::{Decide, Target};
 use js_sys::{Array, Function};
@@ -211,5 +212,15 @@ impl Storage for IndexedDbStorage {
             let floor = self.access.run_in_turn(deleted).await?;
             Ok(floor.as_f64().map(|floor| floor as Revision))
         })
+    }
+
+    /// Reads the keys of all sessions, since no index has their ids alone. For many appends to a database
+    /// of thousands of sessions, `append_event_to` costs less.
+    fn find<'a>(
+        &'a self,
+        session_id: &'a str,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Vec<SessionKey>> {
+        Box::pin(async move { Ok(finding::find(&self.access, session_id, call).await?) })
     }
 }

@@ -305,10 +305,8 @@ impl<S: Storage> Subject<S> {
         equal("a user's total", (listed.total, listed.users.len()), (1, 0))
     }
 
-    /// A storage without an index of ids finds nothing, and passes.
     async fn sessions_are_found_by_id(&self) -> Verdict {
-        let Some(none) = self.storage.find("session") else { return Ok(()) };
-        equal("the sessions of an empty storage", none, Vec::new())?;
+        equal("the sessions of an empty storage", self.find("session").await?, Vec::new())?;
         self.create(&["e1"], |_| Some(filled(1, 1, 1))).await?;
         let other = SessionKey { user_id: "other".into(), ..key() };
         let plan = Plan { creates: true, target: other.clone().into(), ..plan(&[], NEVER) };
@@ -317,15 +315,17 @@ impl<S: Storage> Subject<S> {
             Some(Changes { session, shared: ByOwner::default(), events: Vec::new() })
         };
         self.append(plan, &[], decide).await?;
-        let found = |id| {
-            let mut keys = self.storage.find(id).unwrap_or_default();
-            keys.sort_by(|one, two| one.user_id.cmp(&two.user_id));
-            keys
-        };
-        equal("the sessions of the id", found("session"), vec![other.clone(), key()])?;
-        equal("the sessions of another id", found("none"), Vec::new())?;
+        let found = self.find("session").await?;
+        equal("the sessions of the id", found, vec![other.clone(), key()])?;
+        equal("the sessions of another id", self.find("none").await?, Vec::new())?;
         self.delete(Deletion::Session(key())).await?;
-        equal("the sessions after a deletion", found("session"), vec![other])
+        equal("the sessions after a deletion", self.find("session").await?, vec![other])
+    }
+
+    async fn find(&self, session_id: &str) -> Result<Vec<SessionKey>, String> {
+        let mut keys = self.storage.find(session_id, &()).await.map_err(failed)?;
+        keys.sort_by(|one, two| one.user_id.cmp(&two.user_id));
+        Ok(keys)
     }
 
     async fn list(&self, user_id: Option<&str>) -> Result<Listing, String> {

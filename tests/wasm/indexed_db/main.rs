@@ -4,5 +4,6 @@
 mod conformance;
 mod count;
 mod schema;
+mod services;
 
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);

@@ -132,6 +132,12 @@ impl Transaction {
         self.ask_store(store, IdbObjectStore::get, key);
     }
 
+    /// Requests the list of all keys of a store.
+    pub(crate) fn get_all_keys(&self, store: &str) {
+        let store = self.raw.object_store(store);
+        self.ask(store.and_then(|store| store.get_all_keys()));
+    }
+
     /// Requests the list of all records in a range, up to a limit.
     pub(crate) fn get_all(&self, store: &str, range: &JsValue, limit: Option<u32>) {
         let store = self.raw.object_store(store);

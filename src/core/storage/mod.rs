@@ -1,6 +1,6 @@
 //! The interface to storages.
 //!
-//! A storage has four verbs and knows no rule of a session service. Each verb is one transaction.
+//! A storage has five verbs and knows no rule of a session service. Each verb is one transaction.
 //! `write` reads rows, lets the write [decide](Decide) on them, and writes the changes. All rules are
 //! decided above this interface, so two storages cannot disagree.
 //!
@@ -221,6 +221,18 @@
 //!     ) -> StorageFuture<'a, Option<Revision>> {
 //!         Box::pin(async move { Ok(self.maps().delete(deletion)) })
 //!     }
+//!
+//!     fn find<'a>(
+//!         &'a self,
+//!         session_id: &'a str,
+//!         _: &'a dyn Call,
+//!     ) -> StorageFuture<'a, Vec<SessionKey>> {
+//!         Box::pin(async move {
+//!             let maps = self.maps();
+//!             let has_id = |key: &&SessionKey| key.session_id == session_id;
+//!             Ok(maps.sessions.keys().filter(has_id).cloned().collect())
+//!         })
+//!     }
 //! }
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -229,7 +241,7 @@
 //! let create =
 //!     CreateRequest { app_name: app_name.clone(), user_id: user_id.clone(), ..Default::default() };
 //! let session = service.create(create).await?;
-//! service.append_event_to(session.key(), Event::new("invocation-1")).await?;
+//! service.append_event(session.id(), Event::new("invocation-1")).await?;
 //!
 //! let session_id = session.id().to_owned();
 //! let get = GetRequest { app_name, user_id, session_id, ..Default::default() };
@@ -257,61 +269,14 @@ pub use crate::core::write::{
     SessionChange, SessionRow, SharedChange, SharedRevisions, SharedRow, Target,
 };
 
+mod deletion;
+mod shared;
+
+pub use deletion::Deletion;
+
 use crate::core::error::Error;
 use crate::core::session::{Revision, SessionKey};
 pub use crate::host::{BoxFuture, SendOutsideWasm, SyncOutsideWasm};
-
-/// A deletion. If there is nothing to delete, it succeeds.
-///
-/// It is not behind [`Decide`]: [`Deletion::is_allowed`] is its only decision. A plan would have to name
-/// all sessions of a user, and the changes all their rows. Storages delete them by a range and read none
-/// of them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Deletion {
-    /// A session and its events; user and app state stay.
-    Session(SessionKey),
-    /// The same, if the session still is as it was listed; see [`Deletion::is_allowed`].
-    UnchangedSession {
-        /// The session.
-        key: SessionKey,
-        /// Its revision in the list.
-        revision: Revision,
-        /// Its labels in the list.
-        labels: Option<String>,
-    },
-    /// A user's state.
-    UserState {
-        /// The app.
-        app_name: String,
-        /// The user.
-        user_id: String,
-    },
-    /// A user's sessions and state.
-    User {
-        /// The app.
-        app_name: String,
-        /// The user.
-        user_id: String,
-    },
-    /// An app's state.
-    AppState {
-        /// The app.
-        app_name: String,
-    },
-}
-
-impl Deletion {
-    /// Whether it may delete a session with this revision and these labels. The storage asks in the
-    /// transaction that deletes.
-    pub fn is_allowed(&self, revision: Revision, labels: Option<&str>) -> bool {
-        match self {
-            Self::UnchangedSession { revision: listed, labels: listed_labels, .. } => {
-                *listed == revision && listed_labels.as_deref() == labels
-            }
-            _ => true,
-        }
-    }
-}
 
 /// The call of a service that a verb serves. A storage may ignore it.
 pub trait Call: SendOutsideWasm + SyncOutsideWasm {
@@ -343,32 +308,27 @@ pub type StorageFuture<'a, T> = BoxFuture<'a, Result<T, Error>>;
 ///
 /// Its futures are `Send`, except in wasm. A storage that has all at hand, as memory has, gives futures
 /// that are ready when they are first polled. Over such a storage, JavaScript gets its results at once.
+///
+/// A program that chooses its storage when it runs holds an `Arc<dyn Storage>`, which is a storage too.
 pub trait Storage: SendOutsideWasm + SyncOutsideWasm {
     /// Carries out a write in one transaction. A write that is refused stores nothing, and succeeds:
     /// the caller of `write` gets the reason from it.
     fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()>;
 
     /// Reads a session with a window of its events, or a user's or an app's state.
-    ///
-    /// It needs a sized storage, as the other verbs that read do: the wasm reads in another way, since its
-    /// rows go to JavaScript, and holds no code for these.
     fn read<'a>(
         &'a self,
         target: &'a Target,
         window: &'a Window,
         call: &'a dyn Call,
-    ) -> StorageFuture<'a, Rows>
-    where
-        Self: Sized;
+    ) -> StorageFuture<'a, Rows>;
 
     /// Reads a page of sessions, without their events.
     fn list<'a>(
         &'a self,
         request: &'a ListRequest,
         call: &'a dyn Call,
-    ) -> StorageFuture<'a, Listing>
-    where
-        Self: Sized;
+    ) -> StorageFuture<'a, Listing>;
 
     /// Deletes. Returns [`Found::floor`] after the deletion, or `None` if the storage cannot tell or the
     /// session is not as it was listed. Later entries get revisions above the floor, so it orders the
@@ -379,15 +339,14 @@ pub trait Storage: SendOutsideWasm + SyncOutsideWasm {
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Option<Revision>>;
 
-    /// Returns the keys of all sessions with that id, or `None` if the storage has no such index.
+    /// Returns the keys of all sessions with that id, in any order.
+    ///
     /// Only the Rust API, which takes a bare id, calls it.
-    fn find(&self, session_id: &str) -> Option<Vec<SessionKey>>
-    where
-        Self: Sized,
-    {
-        let _ = session_id;
-        None
-    }
+    fn find<'a>(
+        &'a self,
+        session_id: &'a str,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, Vec<SessionKey>>;
 }
 
 /// Carries out a write, and repeats it while its decision needs more rows.

@@ -1,0 +1,37 @@
+//! Finds sessions by their bare ids.
+
+use adk_session::session::SessionKey;
+use adk_session::storage::Call;
+use js_sys::Array;
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::indexed_db::connection::access::Access;
+use crate::indexed_db::connection::transaction::Mode;
+use crate::indexed_db::records::failure::Failure;
+use crate::indexed_db::records::schema::SESSIONS;
+
+/// Returns the keys of all sessions with that id.
+pub(super) async fn find(
+    access: &Access,
+    session_id: &str,
+    call: &dyn Call,
+) -> Result<Vec<SessionKey>, Failure> {
+    let read = access.run_with_retries(call, &|| Box::pin(session_keys(access))).await?;
+    let mut keys = Vec::new();
+    for key in read.unchecked_into::<Array>() {
+        let key: Array = key.unchecked_into();
+        let [app_name, user_id, id] = [0, 1, 2].map(|index| key.get(index).as_string());
+        if id.as_deref() == Some(session_id)
+            && let Some((app_name, user_id)) = app_name.zip(user_id)
+        {
+            keys.push(SessionKey { app_name, user_id, session_id: session_id.to_owned() });
+        }
+    }
+    Ok(keys)
+}
+
+async fn session_keys(access: &Access) -> Result<JsValue, Failure> {
+    let transaction = access.begin(Mode::Read, &[SESSIONS]).await?;
+    transaction.get_all_keys(SESSIONS);
+    Ok(transaction.results().await?.get(0))
+}
