@@ -57,7 +57,8 @@ function readByMarkers(
       if (read?.events === undefined) return undefined;
       const { created, events, hasOlder } = read;
       const shown = pageOfView(markers.events, events, view, page, hasOlder === false);
-      if (shown === undefined) return hasOlder === true ? attempt(nextLast(last)) : undefined;
+      const more = nextLast(last, 4, markers.events.length);
+      if (shown === undefined) return hasOlder === true ? attempt(more) : undefined;
       const [firstId, lastId] = [shown.events[0]?.id, shown.events.at(-1)?.id];
       return { created, ...shown, firstId, lastId };
     });

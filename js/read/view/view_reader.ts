@@ -238,7 +238,8 @@ function readViewEnd(
           return request.skipCorrupt ? readWhole() : wholeView(read, view, limit);
         }
         const end = endOfView(markers.events, read.events, view, limit);
-        if (end === undefined) return attempt(nextLast(last));
+        // To read as many events as there are markers takes no longer than the markers took.
+        if (end === undefined) return attempt(nextLast(last, 4, markers.events.length));
         return { read, ...end, isWhole: false, hiddenUntil: findHiddenUntil(markers.events) };
       });
     return attempt(nextLast(limit, 2));

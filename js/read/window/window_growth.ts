@@ -4,8 +4,11 @@ import type { EventCount } from '../../model/values/event_count.js';
 const MOST_COUNTED = 2 ** 20;
 
 /**
- * Returns how many of the last events to read next if `last` were too few. Each read has a multiple of the one before, so both the reads and the unused events stay few.
+ * Returns how many of the last events to read next if `last` were too few. Each read has a multiple of the one before, so
+ * both the reads and the unused events stay few.
+ *
+ * @param least how many were read already, besides the last ones; as many more cost no more
  */
-export function nextLast(last: EventCount, factor = 4): EventCount {
-  return last === 'all' || last > MOST_COUNTED ? 'all' : last * factor;
+export function nextLast(last: EventCount, factor = 4, least = 0): EventCount {
+  return last === 'all' || last > MOST_COUNTED ? 'all' : Math.max(last, least) * factor;
 }
