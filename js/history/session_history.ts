@@ -19,8 +19,18 @@ import { isFilled } from './marks.js';
  */
 export async function readSession(
   service: SessionService,
-  { appName, userId, sessionId, signal }: CompositeSessionKey & Abortable,
+  request: CompositeSessionKey & Abortable,
 ): Promise<Session> {
+  const session = await findSession(service, request);
+  if (session === undefined) throw sessionNotFound(request.sessionId);
+  return session;
+}
+
+/** Like {@link readSession}, and `undefined` if there is no session. */
+export async function findSession(
+  service: SessionService,
+  { appName, userId, sessionId, signal }: CompositeSessionKey & Abortable,
+): Promise<Session | undefined> {
   const key = { appName, userId, sessionId };
   requireKey(key);
   // Over a cache only a read of all fails if it cannot have them. adk api_server has no pages.
@@ -32,8 +42,7 @@ export async function readSession(
     signal,
     config: { numRecentEvents, view: 'raw' },
   });
-  if (session === undefined) throw sessionNotFound(sessionId);
-  if (inPages && session.events.length === PAGE) {
+  if (inPages && session?.events.length === PAGE) {
     await nextTask();
     session.events.unshift(...(await readOlder(service, session, signal)));
   }

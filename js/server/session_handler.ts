@@ -39,7 +39,7 @@ import { findRoute, routeTable, type Route, type RouteCall } from './routes/rout
 import type { SessionService } from '../model/session_service.js';
 import { CORE } from '../model/initial_state.js';
 import type { ServiceCore } from '../service/service_core.js';
-import { shownResponse } from './routes/shown_response.js';
+import { responseText } from './routes/shown_response.js';
 import { HISTORY_ROUTES } from './routes/history_routes.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
@@ -212,8 +212,8 @@ class Handler {
         headers: {},
       };
       const value = await route.run(call);
-      const shown = shownResponse(value, route.response, rights.maySeeCredentials);
-      return await valueResponse(request, shown, call.headers);
+      const text = await responseText(value, route.response, rights.maySeeCredentials);
+      return await valueResponse(request, text, call.headers);
     } finally {
       limit.end();
     }

@@ -1,7 +1,7 @@
 import { COMMON_HEADERS, textResponse } from './json_response.js';
 
 /**
- * Makes the response for the value of a route. A `GET` is answered with an `ETag`, and with status 304 if the
+ * Makes the response for the JSON text of a route's value. A `GET` is answered with an `ETag`, and with status 304 if the
  * client has the same value already.
  *
  * The tag is a hash of the whole response. The session's revision alone would not do: a change of `app:` or
@@ -9,10 +9,9 @@ import { COMMON_HEADERS, textResponse } from './json_response.js';
  */
 export async function valueResponse(
   request: Request,
-  value: unknown,
+  text: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
-  const text = JSON.stringify(value);
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return textResponse(text, 200, headers);
   const etag = await etagOf(text);

@@ -62,7 +62,7 @@ export const HISTORY_ROUTES: readonly Route[] = [
       const { event, message, unknownKeys } = rewound;
       const { writeEvent } = call.form;
       return {
-        ...respondWithSession(call, session),
+        ...(await respondWithSession(call, session)),
         event: writeEvent(event),
         message: message && writeEvent(message),
         unknownKeys,

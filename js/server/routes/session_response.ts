@@ -1,5 +1,6 @@
 import { CREATED_HEADER, REVISION_HEADER } from '../../http/protocol.js';
 import type { JsonObject } from '../../json/rules.js';
+import { mapInTasks } from '../../call/next_task.js';
 import { isSummarised } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
 import type { Session } from '../../model/session.js';
@@ -10,9 +11,12 @@ import type { ServiceCore } from '../../service/service_core.js';
 import type { RouteCall } from './route.js';
 
 /** Returns the session for the response, and adds its revisions to the headers. */
-export function respondWithSession(call: RouteCall, session: Session): JsonObject {
+export async function respondWithSession(call: RouteCall, session: Session): Promise<JsonObject> {
   addRevisions(call, revisionsOf(call, session));
-  return { ...call.form.writeSession(session), ...summarisedIn(session.events) };
+  const { form } = call;
+  const events = await mapInTasks(session.events, (events) => events.map(form.writeEvent));
+  const written = form.writeSession({ ...session, events: [] });
+  return { ...written, events, ...summarisedIn(session.events) };
 }
 
 /** Adds the revisions of a session to the headers. */

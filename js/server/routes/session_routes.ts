@@ -1,4 +1,5 @@
 import { invalid } from '../../errors/invalid.js';
+import { findSession } from '../../history/session_history.js';
 import type {
   GetSessionConfig,
   ImportedSessionRequest,
@@ -92,7 +93,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       const session = await requireSession(call, query);
       const isPart = query.numRecentEvents !== undefined || query.afterTimestamp !== undefined;
       const starts = isPart ? await startsOf(call, session.events) : {};
-      return { ...respondWithSession(call, session), ...starts };
+      return { ...(await respondWithSession(call, session)), ...starts };
     },
   }),
   {
@@ -215,10 +216,11 @@ export const SESSION_ROUTES: readonly Route[] = [
  * @throws HttpRefusal 404 if it does not exist
  */
 export async function requireSession(call: RouteCall, config: GetSessionConfig): Promise<Session> {
-  const session = await call.service.getSession({
-    ...keyOf(call),
-    config: { ...config, view: config.view ?? 'raw' },
-  });
+  const { view = 'raw', numRecentEvents, afterTimestamp } = config;
+  const isWhole = view === 'raw' && numRecentEvents === undefined && afterTimestamp === undefined;
+  const session = isWhole
+    ? await findSession(call.service, keyOf(call))
+    : await call.service.getSession({ ...keyOf(call), config: { ...config, view } });
   if (session === undefined) throw new HttpRefusal(404, 'Session not found', {}, 'not_found');
   return session;
 }

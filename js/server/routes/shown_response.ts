@@ -1,5 +1,6 @@
 /** What a client may see of a response. The one place through which each value of a route leaves the server. */
-import { isPlainObject } from '../../json/rules.js';
+import { EVENTS_PER_TASK, mapInTasks } from '../../call/next_task.js';
+import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import { publicView } from '../rights/public_view.js';
 import { JSON_TEXT, RESPONSES, type ResponseName, type Schema } from './schemas.js';
 
@@ -9,7 +10,7 @@ import { JSON_TEXT, RESPONSES, type ResponseName, type Schema } from './schemas.
  *
  * @param maySeeCredentials whether the secrets of credentials stay
  */
-export function shownResponse(
+function shownResponse(
   value: unknown,
   response: ResponseName,
   maySeeCredentials: boolean,
@@ -17,6 +18,35 @@ export function shownResponse(
   const shown = showTexts(value, RESPONSES[response], maySeeCredentials);
   return publicView(shown, maySeeCredentials);
 }
+
+/**
+ * Returns the JSON text of {@link shownResponse}. The events of a long session are printed in several tasks: the server
+ * answers others between them.
+ */
+export async function responseText(
+  value: unknown,
+  response: ResponseName,
+  maySeeCredentials: boolean,
+): Promise<string> {
+  const shownPart = (part: unknown): unknown => shownResponse(part, response, maySeeCredentials);
+  const events: unknown = isPlainObject(value) ? value.events : undefined;
+  if (!isPlainObject(value) || !Array.isArray(events) || events.length <= EVENTS_PER_TASK) {
+    return JSON.stringify(shownPart(value));
+  }
+  const texts = await mapInTasks(events as readonly unknown[], (events) => {
+    const text = JSON.stringify((shownPart({ events }) as JsonObject).events);
+    return [text.slice(1, -1)];
+  });
+  const members = Object.entries(shownPart({ ...value, events: [] }) as JsonObject);
+  const printed = members.flatMap(([name, member]) => {
+    const text = name === 'events' ? `[${texts.join()}]` : textOf(member);
+    return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`];
+  });
+  return `{${printed.join()}}`;
+}
+
+/** `undefined` has no JSON text, which the type of `JSON.stringify` does not say. */
+const textOf: (value: unknown) => string | undefined = JSON.stringify;
 
 /** Replaces the JSON texts in a value. What has none is the same object. */
 function showTexts(value: unknown, schema: Schema, maySeeCredentials: boolean): unknown {

@@ -30,6 +30,33 @@ describe('Sessions over HTTP', () => {
     });
   });
 
+  it('a long session is sent whole, with other tasks of the server between its pages', async (t) => {
+    const { ask, service } = serve();
+    const session = await service.createSession({ ...KEY, state: { none: null } });
+    const events = Array.from({ length: 4500 }, (_, at) => ({
+      id: `e${at}`,
+      invocationId: 'i1',
+      author: 'user',
+    }));
+    await service.appendEvents({ session, events });
+    let tasks = 0;
+    const counter = setInterval(() => (tasks += 1), 0);
+    t.after(() => clearInterval(counter));
+    for (const form of ['adk api_server', 'own']) {
+      const headers = form === 'own' ? { [PROTOCOL_HEADER]: PROTOCOL_VERSION } : {};
+      tasks = 0;
+      const { body, status } = await ask(SESSION, { headers });
+      // The pages are read, converted and printed by turns with other tasks.
+      assert.ok(tasks >= 10, `${form}: ${tasks} tasks`);
+      assert.equal(status, 200);
+      assert.deepEqual((body as { state: unknown }).state, { none: null });
+      assert.deepEqual(
+        idsIn(body),
+        events.map(({ id }) => id),
+      );
+    }
+  });
+
   it('members of a body may have snake_case names, as adk api_server has it', async () => {
     const { ask } = serve();
     const created = await ask(SESSIONS, { body: { session_id: 's1', title: 'Tea' } });
