@@ -61,6 +61,9 @@ impl From<Error> for Thrown {
         thrown.set_text("code", error.code());
         thrown.set_text("message", &error.to_string());
         match error {
+            Error::Storage { ref source, .. } => {
+                thrown.set_text("message", &format!("{error}: {source}"));
+            }
             Error::InvalidArgument { field, rule } => {
                 let field = field.javascript();
                 thrown.set_text("message", &format!("{field} {rule}"));

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use adk_session::error::{Error, StorageProblem};
+use adk_session::error::Error;
 use adk_session::event::Event;
 use adk_session::invocation::*;
 use adk_session::service::{
@@ -58,10 +58,7 @@ impl SessionService for TestService {
                 tokio::task::yield_now().await;
             }
             if self.fail_next.swap(false, Ordering::Relaxed) {
-                return Err(Error::Storage {
-                    problem: StorageProblem::Failed,
-                    reason: "disk".into(),
-                });
+                return Err(Error::storage("disk"));
             }
             self.inner.append_event_to(key, event).await
         })

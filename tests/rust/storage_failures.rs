@@ -1,5 +1,7 @@
 //! A storage of another crate with its own error type becomes a session service.
 
+use std::error::Error as _;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use adk_session::error::StorageProblem;
@@ -18,12 +20,20 @@ struct Disk {
     is_full: AtomicBool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct DiskFull;
 
+impl fmt::Display for DiskFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no space left on device")
+    }
+}
+
+impl std::error::Error for DiskFull {}
+
 impl From<DiskFull> for Error {
-    fn from(_: DiskFull) -> Self {
-        Self::Storage { problem: StorageProblem::QuotaExceeded, reason: "full".into() }
+    fn from(error: DiskFull) -> Self {
+        Self::Storage { problem: StorageProblem::QuotaExceeded, source: error.into() }
     }
 }
 
@@ -64,7 +74,13 @@ async fn a_storage_with_its_own_error_type_is_a_session_service() -> Result<(), 
 
     service.storage().0.is_full.store(true, Ordering::Relaxed);
     let refused = service.append_event_to(session.key(), Event::new("second")).await;
-    assert_eq!(refused.map_err(|error| error.code()), Err("quota_exceeded"));
+    let refused = refused.unwrap_err();
+    assert_eq!(
+        (refused.code(), refused.to_string().as_str()),
+        ("quota_exceeded", "the storage is full")
+    );
+    let source = refused.source().and_then(|source| source.downcast_ref());
+    assert_eq!(source, Some(&DiskFull));
 
     let session_id = session.id().to_owned();
     let read = service.get(GetRequest { app_name, user_id, session_id, ..GetRequest::default() });
@@ -101,8 +117,9 @@ async fn a_storage_that_never_calls_decide_is_told_so() -> Result<(), Error> {
         service.update_state("shop", None, delta).await.err(),
     ];
     for error in errors {
-        let message = error.map(|error| error.to_string()).unwrap_or_default();
-        assert_eq!(message, "the storage failed: it never called decide");
+        let error = error.unwrap();
+        assert_eq!(error.to_string(), "the storage failed");
+        assert_eq!(error.source().unwrap().to_string(), "it never called decide");
     }
     Ok(())
 }

@@ -92,11 +92,12 @@ pub enum Error {
     /// The storage does not support that operation.
     Unsupported(&'static str),
     /// The storage failed: its disk is full, for example, or it returned an invalid result.
+    /// [`Error::storage`] makes one of any error.
     Storage {
         /// The kind of failure.
         problem: StorageProblem,
-        /// The storage's own message.
-        reason: String,
+        /// The storage's own error. The message does not repeat it.
+        source: ErrorSource,
     },
     /// An instruction could not be rendered.
     Template(TemplateError),
@@ -137,6 +138,20 @@ impl Error {
     /// field's name.
     pub(crate) fn invalid(field: Field, rule: impl Into<String>) -> Self {
         Self::InvalidArgument { field, rule: rule.into() }
+    }
+
+    /// Returns the error of a storage that failed for a reason without a kind of its own.
+    ///
+    /// ```
+    /// use std::error::Error as _;
+    /// use adk_session::Error;
+    /// let opened = std::fs::File::open("/no/such/file").map_err(Error::storage);
+    /// let error = opened.unwrap_err();
+    /// assert_eq!((error.code(), error.to_string().as_str()), ("storage_failed", "the storage failed"));
+    /// assert!(error.source().is_some_and(|cause| cause.is::<std::io::Error>()));
+    /// ```
+    pub fn storage(source: impl Into<ErrorSource>) -> Self {
+        Self::Storage { problem: StorageProblem::Failed, source: source.into() }
     }
 
     /// Returns the stable code of this kind of error.
@@ -202,7 +217,7 @@ impl fmt::Display for Error {
                 "\"{key}\" cannot be set: this context is read-only; write in a callback or a tool"
             ),
             Self::Unsupported(operation) => write!(f, "this storage cannot {operation}"),
-            Self::Storage { problem, reason } => write!(f, "{}: {reason}", problem.advice()),
+            Self::Storage { problem, .. } => f.write_str(problem.message()),
             Self::Template(error) => error.fmt(f),
             Self::Other(error) => error.fmt(f),
         }
@@ -212,6 +227,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
+            Self::Storage { source, .. } => Some(source.as_ref()),
             Self::Template(error) => error.source(),
             Self::Other(error) => error.source(),
             _ => None,

@@ -6,15 +6,13 @@
 pub enum StorageProblem {
     /// A failure without a known kind, or a storage that broke its rules.
     Failed,
-    /// The storage does not exist here: missing, forbidden, or private mode.
+    /// The storage does not exist here, or access to it is forbidden.
     Unavailable,
-    /// Another tab keeps an older version of the database open.
+    /// Another program, or another tab, holds the data.
     Blocked,
     /// The data was written by a newer version of this package.
     Newer,
-    /// The data was written by an earlier build of this package, which was never published.
-    Older,
-    /// The browser allows this site no more space.
+    /// The disk is full, or the storage gives this program no more space.
     QuotaExceeded,
     /// A value is too large for one record.
     TooLarge,
@@ -25,7 +23,7 @@ pub enum StorageProblem {
 impl StorageProblem {
     pub(super) fn code(self) -> &'static str {
         match self {
-            Self::Failed | Self::Older => "storage_failed",
+            Self::Failed => "storage_failed",
             Self::Unavailable => "storage_unavailable",
             Self::Blocked => "storage_blocked",
             Self::Newer => "storage_newer",
@@ -34,17 +32,16 @@ impl StorageProblem {
         }
     }
 
-    /// Returns the start of the message: the problem and what to do.
-    pub(super) fn advice(self) -> &'static str {
+    /// Returns the message. It holds for every storage: what to do is known where the problem is found.
+    pub(super) fn message(self) -> &'static str {
         match self {
             Self::Failed => "the storage failed",
-            Self::Unavailable => "no IndexedDB here; use 'auto' or 'memory'",
-            Self::Blocked => "another tab holds the database; close or reload it",
-            Self::Newer => "a newer version of this package has written the database; load it",
-            Self::Older => "an earlier build has written the database; call deleteDatabase",
-            Self::QuotaExceeded => "the browser gives this site no more room; delete sessions",
-            Self::TooLarge => "too large for a record of IndexedDB; keep large data as artifacts",
-            Self::ConnectionLost => "the connection to the database broke; try again",
+            Self::Unavailable => "the storage is unavailable",
+            Self::Blocked => "the storage is blocked",
+            Self::Newer => "the storage is of a newer version",
+            Self::QuotaExceeded => "the storage is full",
+            Self::TooLarge => "a record of the storage is too large",
+            Self::ConnectionLost => "the connection to the storage broke",
         }
     }
 }

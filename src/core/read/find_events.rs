@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::error::{Error, StorageProblem};
+use crate::core::error::Error;
 use crate::core::session::{NEVER, SessionHead, SessionKey};
 use crate::core::write::{Decide, Decision, EventRow, Found, Plan, Repetition, ScopeSet};
 
@@ -39,8 +39,7 @@ impl FindEvents {
     /// # Errors
     /// Fails with `storage_failed` if the storage did not look.
     pub fn finish(self) -> Result<Option<FoundEvents>, Error> {
-        let (problem, reason) = (StorageProblem::Failed, "it never called decide");
-        self.found.ok_or_else(|| Error::Storage { problem, reason: reason.into() })
+        self.found.ok_or_else(|| Error::storage("it never called decide"))
     }
 }
 

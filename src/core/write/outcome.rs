@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::error::{Error, StorageProblem};
+use crate::core::error::Error;
 use crate::core::session::{Revision, SessionHead};
 use crate::core::write::Decision;
 use crate::core::write::changes::{Changes, SharedRevisions};
@@ -34,8 +34,7 @@ impl<T> Outcome<T> {
     }
 
     pub(super) fn finish(self) -> Result<T, Error> {
-        let (problem, reason) = (StorageProblem::Failed, "it never called decide");
-        self.0.unwrap_or_else(|| Err(Error::Storage { problem, reason: reason.into() }))
+        self.0.unwrap_or_else(|| Err(Error::storage("it never called decide")))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::error::{Error, StorageProblem};
+use crate::core::error::Error;
 use crate::core::event::{EventText, NewEvent};
 use crate::core::room::require_room;
 use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey, Timestamp};
@@ -95,8 +95,7 @@ impl Found {
         if highest < NEVER.saturating_sub(events as Revision) {
             return Ok(());
         }
-        let reason = "a revision or the floor is too high".to_owned();
-        Err(Error::Storage { problem: StorageProblem::Failed, reason })
+        Err(Error::storage("a revision or the floor is too high"))
     }
 }
 

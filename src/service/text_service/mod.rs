@@ -7,7 +7,7 @@ mod events;
 
 pub use events::{EventCursor, ReadEvents};
 
-use crate::core::error::{Error, StorageProblem};
+use crate::core::error::Error;
 use crate::core::event::EventText;
 use crate::core::names::Names;
 use crate::core::read::{ListOrder, ListPage, ListPlace, ListRequest, Rows, Window};
@@ -108,7 +108,7 @@ impl<S: Storage> TextService<S> {
              reads must see what was written",
             key.session_id,
         );
-        Err(Error::Storage { problem: StorageProblem::Failed, reason })
+        Err(Error::storage(reason))
     }
 
     /// Reads a session; `None` if it does not exist.

@@ -1,6 +1,6 @@
 //! Reads appends and creations, which `js/wasm/appends.ts` packs.
 
-use adk_session::error::{Error, Field, StorageProblem};
+use adk_session::error::{Error, Field};
 use adk_session::event::{EventText, NewEvent, Replaceable, TextSlice};
 use adk_session::internals::{part_of, stored_time};
 use adk_session::session::{Description, SessionKey, TitleChange};
@@ -169,7 +169,7 @@ impl Iterator for Appends<'_> {
 }
 
 fn none() -> Error {
-    Error::Storage { problem: StorageProblem::Failed, reason: "there is nothing to write".into() }
+    Error::storage("there is nothing to write")
 }
 
 fn policy_of(number: f64) -> Result<StalePolicy, Error> {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use adk_session::error::{Error, StorageProblem};
+use adk_session::error::Error;
 use adk_session::event::TextSlice;
 use adk_session::internals::{SPARE, check_owner, has_room, stored_time, valid_time};
 use adk_session::memory::MemoryStorage;
@@ -376,10 +376,7 @@ impl SessionCore {
         }
         match verb.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(result) => result,
-            Poll::Pending => {
-                let (problem, reason) = (StorageProblem::Failed, "it did not answer at once");
-                Err(Error::Storage { problem, reason: reason.into() }.into())
-            }
+            Poll::Pending => Err(Error::storage("it did not answer at once").into()),
         }
     }
 }

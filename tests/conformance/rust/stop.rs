@@ -1,5 +1,6 @@
 //! Why a step has no result.
 
+use crate::conformance::verdict::failed;
 use crate::core::error::Error;
 
 /// The reason why a step has no result.
@@ -19,7 +20,7 @@ impl From<Error> for Stop {
                     "the error of a stale handle has the revision {expected}, and the store {actual}"
                 ))
             }
-            Error::Storage { .. } => Self::Broken(error.to_string()),
+            Error::Storage { .. } => Self::Broken(failed(error)),
             error => Self::Refused(error),
         }
     }

@@ -1,5 +1,6 @@
 //! The checks of tests that compare a storage with what it should hold.
 
+use std::error::Error as _;
 use std::fmt::Debug;
 
 use crate::core::error::Error;
@@ -23,8 +24,12 @@ pub(super) use run_tests;
 /// The result of a test; the reason if it failed.
 pub(super) type Verdict = Result<(), String>;
 
+/// Returns the message of an error, with its cause.
 pub(super) fn failed(error: Error) -> String {
-    error.to_string()
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
 }
 
 /// Compares event texts as JSON values: a storage may sort their keys.

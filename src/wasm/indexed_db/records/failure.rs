@@ -161,14 +161,30 @@ impl From<Failure> for Error {
         let Content { kind, reason } = *failure.0;
         match kind {
             Kind::Corrupt(record) => Self::CorruptRecord { record, reason },
-            Kind::Problem(problem) => Self::Storage { problem, reason },
+            Kind::Problem(problem) => storage_error(problem, reason),
             Kind::LostInCommit | Kind::PageLeft | Kind::PageLeftInCommit => {
-                Self::Storage { problem: StorageProblem::ConnectionLost, reason }
+                storage_error(StorageProblem::ConnectionLost, reason)
             }
-            Kind::Constraint => Self::Storage { problem: StorageProblem::Failed, reason },
+            Kind::Constraint => Self::storage(reason),
             Kind::Thrown(thrown) => Thrown(thrown).into(),
         }
     }
+}
+
+/// Returns the error of a problem, whose source says what to do in a browser.
+fn storage_error(problem: StorageProblem, reason: String) -> Error {
+    let advice = match problem {
+        StorageProblem::Unavailable => "no IndexedDB here; use 'auto' or 'memory': ",
+        StorageProblem::Blocked => "another tab holds the database; close or reload it: ",
+        StorageProblem::Newer => "load the version that has written the database: ",
+        StorageProblem::QuotaExceeded => {
+            "the browser gives this site no more room; delete sessions: "
+        }
+        StorageProblem::TooLarge => "keep large data as artifacts: ",
+        StorageProblem::ConnectionLost => "try again: ",
+        _ => "",
+    };
+    Error::Storage { problem, source: [advice, &reason].concat().into() }
 }
 
 /// The error of a [`Call`](adk_session::storage::Call).

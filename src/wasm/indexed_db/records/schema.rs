@@ -71,7 +71,9 @@ pub(crate) const VERSION: u32 = 4;
 pub(crate) fn create(request: &Record, event: &Record) -> Result<(), Failure> {
     let version = event.count("oldVersion") as u64;
     if version > 0 {
-        return Err(Failure::of(StorageProblem::Older, format!("its layout is {version}")));
+        let advice =
+            "an earlier build has written the database; call deleteDatabase: its layout is";
+        return Err(Failure::of(StorageProblem::Failed, format!("{advice} {version}")));
     }
     let transaction: IdbTransaction = request.get("transaction").unchecked_into();
     let database: IdbDatabase = request.get("result").unchecked_into();
