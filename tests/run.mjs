@@ -23,7 +23,7 @@ import { killRunning, runStep } from './toolchain/steps.mjs';
 /** @typedef {import('./toolchain/steps.mjs').Step} Step */
 
 const wasm32 = '--target wasm32-unknown-unknown';
-const rustdoc = 'env RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --all-features';
+const rustdoc = 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features';
 const clippy = '--workspace --all-targets --all-features -- -D warnings';
 
 const MOST_MINUTES_OF_A_FILE = 20;
@@ -47,8 +47,8 @@ const cargoSteps = {
       `cargo clippy --workspace --no-default-features ${wasm32} -- -D warnings`,
       'wasm',
     ),
-    check('rustdoc', rustdoc),
-    check('rustdoc-wasm', `${rustdoc} ${wasm32}`, 'wasm'),
+    check('rustdoc', `${rustdoc} --package adk-session-core`),
+    check('rustdoc-wasm', `${rustdoc} --workspace ${wasm32}`, 'wasm'),
     check('pkg-rebuild', 'node js/build/pkg_hash.mjs --rebuild', 'wasm'),
     wasmTests('firefox'),
     wasmTests('webkit'),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 pub(crate) use index::Index;
 
-/// A map from names to values of type `T`. Code that does not depend on `T` is in [`Index`] and
-/// [`Slots`], so that the wasm holds it once and not once for each type.
+/// A map from names to values of type `T`. Code that does not depend on `T` is in `Index` and
+/// `Slots`, so that the wasm holds it once and not once for each type.
 #[derive(Debug, Default)]
 pub struct Names<T> {
     slots: Slots,

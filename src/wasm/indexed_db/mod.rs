@@ -3,17 +3,17 @@
 //! An append is one transaction. It reads the session, the states that the delta touches, and the
 //! events that the handle may have missed. It decides, writes and commits. It succeeds when the
 //! browser reports `complete`. Appends that JavaScript groups share a transaction
-//! ([`writing::group`]). Writes run one after the other, in the order of their calls
-//! ([`connection::access`]); reads wait only for the transactions that have begun. A background task seals single events into pages of
-//! [`records::page::PAGE`] ([`writing::sealing`]).
+//! (`writing::group`). Writes run one after the other, in the order of their calls
+//! (`connection::access`); reads wait only for the transactions that have begun. A background task seals single events into pages of
+//! `records::page::PAGE` (`writing::sealing`).
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`records`] | stores, indexes and the steps between versions; what lies in the stores, and under which keys |
-//! | [`connection`] | connections, transactions, and how they end |
-//! | [`writing`] | groups of writes, deletions, and pages |
-//! | [`reading`], [`markers`], [`listing`], [`finding`] | the other verbs |
-//! | [`creation_note`] | the note in a new database |
+//! | `records` | stores, indexes and the steps between versions; what lies in the stores, and under which keys |
+//! | `connection` | connections, transactions, and how they end |
+//! | `writing` | groups of writes, deletions, and pages |
+//! | `reading`, `markers`, `listing`, `finding` | the other verbs |
+//! | `creation_note` | the note in a new database |
 //!
 //! It uses web-sys directly: the crates that wrap IndexedDB lose the reason of a failed commit, or
 //! have no option for the durability.

@@ -1,6 +1,7 @@
 //! IndexedDB, on a page of a browser.
 #![cfg(target_arch = "wasm32")]
 
+mod calls;
 mod conformance;
 mod count;
 mod schema;

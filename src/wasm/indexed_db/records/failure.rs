@@ -1,5 +1,7 @@
 //! The reason why a transaction or an opening failed, by kinds that are handled differently.
 
+use std::rc::Rc;
+
 use adk_session::error::{Error, StorageProblem};
 use adk_session::write::Target;
 use wasm_bindgen::JsValue;
@@ -38,6 +40,8 @@ enum Kind {
     PageLeftInCommit,
     /// A JavaScript exception, passed on unchanged.
     Thrown(JsValue),
+    /// The library's error, or that of a call. Only failures of openings are cloned, which have no such error.
+    Passed(Rc<Error>),
 }
 
 impl Failure {
@@ -167,6 +171,9 @@ impl From<Failure> for Error {
             }
             Kind::Constraint => Self::storage(reason),
             Kind::Thrown(thrown) => Thrown(thrown).into(),
+            Kind::Passed(error) => {
+                Rc::try_unwrap(error).unwrap_or_else(|error| Self::storage(error.to_string()))
+            }
         }
     }
 }
@@ -190,7 +197,7 @@ fn storage_error(problem: StorageProblem, reason: String) -> Error {
 /// The error of a [`Call`](adk_session::storage::Call).
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::thrown(Thrown::from(error).into())
+        Self::new(Kind::Passed(Rc::new(error)), String::new())
     }
 }
 
