@@ -19,6 +19,10 @@ pub enum EventText {
 
 /// A text outside of the program's memory, for storages whose texts lie elsewhere. It is copied only if
 /// it must be compared.
+///
+/// It is a trait object. A type of the text as a parameter would be one of every row, rule and storage.
+/// An append to a storage in JavaScript takes as long with the object (25.1 µs) as with a JavaScript
+/// string in its place (25.2 µs), and the wasm is half a kilobyte larger.
 pub trait ForeignText: Any + SendOutsideWasm + SyncOutsideWasm {
     /// Returns how many bytes of memory a copy takes at most.
     fn size(&self) -> usize;
