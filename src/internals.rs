@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+pub use crate::core::error::reason::{broken_storage, storage_error};
 use crate::core::error::{ArtifactError, Error, TemplateError};
 use crate::core::event::TextSlice;
 pub use crate::core::names::Names;

@@ -59,14 +59,12 @@ impl From<Error> for Thrown {
         };
         let thrown = Record::empty();
         thrown.set_text("code", error.code());
-        thrown.set_text("message", &error.to_string());
+        let mut message = error.to_string();
         match error {
-            Error::Storage { ref source, .. } => {
-                thrown.set_text("message", &format!("{error}: {source}"));
-            }
+            Error::Storage { source, .. } => message = [message, source.to_string()].join(": "),
             Error::InvalidArgument { field, rule } => {
                 let field = field.javascript();
-                thrown.set_text("message", &format!("{field} {rule}"));
+                message = [field, &rule].join(" ");
                 thrown.set_text("key", field);
             }
             Error::StaleSession { reason, expected, actual, .. } => {
@@ -88,6 +86,7 @@ impl From<Error> for Thrown {
             Error::CorruptRecord { record, .. } => thrown.set_text("record", &record),
             _ => {}
         }
+        thrown.set_text("message", &message);
         Self(thrown.into())
     }
 }

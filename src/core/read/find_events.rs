@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::core::error::Error;
+use crate::core::error::reason::broken_storage;
 use crate::core::session::{NEVER, SessionHead, SessionKey};
 use crate::core::write::{Decide, Decision, EventRow, Found, Plan, Repetition, ScopeSet};
 
@@ -39,7 +40,7 @@ impl FindEvents {
     /// # Errors
     /// Fails with `storage_failed` if the storage did not look.
     pub fn finish(self) -> Result<Option<FoundEvents>, Error> {
-        self.found.ok_or_else(|| Error::storage("it never called decide"))
+        self.found.ok_or_else(|| broken_storage("it never called decide"))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::core::error::Error;
+use crate::core::error::reason::broken_storage;
 use crate::core::session::{Revision, SessionHead};
 use crate::core::write::Decision;
 use crate::core::write::changes::{Changes, SharedRevisions};
@@ -34,7 +35,7 @@ impl<T> Outcome<T> {
     }
 
     pub(super) fn finish(self) -> Result<T, Error> {
-        self.0.unwrap_or_else(|| Err(Error::storage("it never called decide")))
+        self.0.unwrap_or_else(|| Err(broken_storage("it never called decide")))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::core::error::Error;
+use crate::core::error::reason::broken_storage;
 use crate::core::event::{EventText, NewEvent};
 use crate::core::room::require_room;
 use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey, Timestamp};
@@ -95,7 +96,7 @@ impl Found {
         if highest < NEVER.saturating_sub(events as Revision) {
             return Ok(());
         }
-        Err(Error::storage("a revision or the floor is too high"))
+        Err(broken_storage("a revision or the floor is too high"))
     }
 }
 

@@ -8,6 +8,7 @@ mod events;
 pub use events::{EventCursor, ReadEvents};
 
 use crate::core::error::Error;
+use crate::core::error::reason::broken_storage;
 use crate::core::event::EventText;
 use crate::core::names::Names;
 use crate::core::read::{ListOrder, ListPage, ListPlace, ListRequest, Rows, Window};
@@ -108,7 +109,7 @@ impl<S: Storage> TextService<S> {
              reads must see what was written",
             key.session_id,
         );
-        Err(Error::storage(reason))
+        Err(broken_storage(&reason))
     }
 
     /// Reads a session; `None` if it does not exist.

@@ -2,7 +2,7 @@
 
 use adk_session::error::{Error, Field};
 use adk_session::event::{EventText, NewEvent, Replaceable, TextSlice};
-use adk_session::internals::{part_of, stored_time};
+use adk_session::internals::{broken_storage, part_of, stored_time};
 use adk_session::session::{Description, SessionKey, TitleChange};
 use adk_session::state::Delta;
 use adk_session::write::{Append, Create, HandlePosition, NewSession, StalePolicy};
@@ -169,7 +169,7 @@ impl Iterator for Appends<'_> {
 }
 
 fn none() -> Error {
-    Error::storage("there is nothing to write")
+    broken_storage("there is nothing to write")
 }
 
 fn policy_of(number: f64) -> Result<StalePolicy, Error> {

@@ -3,9 +3,10 @@
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use adk_session::error::Error;
 use adk_session::event::TextSlice;
-use adk_session::internals::{SPARE, check_owner, has_room, stored_time, valid_time};
+use adk_session::internals::{
+    SPARE, broken_storage, check_owner, has_room, stored_time, valid_time,
+};
 use adk_session::memory::MemoryStorage;
 use adk_session::read::{
     FindEvents, ListOrder, ListPage, ListPlace, ListRequest, PageEnd, Rows, Window,
@@ -376,7 +377,7 @@ impl SessionCore {
         }
         match verb.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(result) => result,
-            Poll::Pending => Err(Error::storage("it did not answer at once").into()),
+            Poll::Pending => Err(broken_storage("it did not answer at once").into()),
         }
     }
 }

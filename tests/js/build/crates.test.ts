@@ -31,6 +31,7 @@ const INTERNALS = [
   'Names',
   'SPARE',
   'artifact_error',
+  'broken_storage',
   'check_owner',
   'has_room',
   'list_memory',
@@ -42,6 +43,7 @@ const INTERNALS = [
   'require_room',
   'state_size',
   'state_to_json',
+  'storage_error',
   'stored_time',
   'valid_time',
 ];

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use adk_session::error::{Error, StorageProblem};
+use adk_session::internals::{broken_storage, storage_error};
 use adk_session::write::Target;
 use wasm_bindgen::JsValue;
 
@@ -165,11 +166,11 @@ impl From<Failure> for Error {
         let Content { kind, reason } = *failure.0;
         match kind {
             Kind::Corrupt(record) => Self::CorruptRecord { record, reason },
-            Kind::Problem(problem) => storage_error(problem, reason),
+            Kind::Problem(problem) => browser_error(problem, reason),
             Kind::LostInCommit | Kind::PageLeft | Kind::PageLeftInCommit => {
-                storage_error(StorageProblem::ConnectionLost, reason)
+                browser_error(StorageProblem::ConnectionLost, reason)
             }
-            Kind::Constraint => Self::storage(reason),
+            Kind::Constraint => broken_storage(&reason),
             Kind::Thrown(thrown) => Thrown(thrown).into(),
             Kind::Passed(error) => {
                 Rc::try_unwrap(error).unwrap_or_else(|error| Self::storage(error.to_string()))
@@ -179,7 +180,9 @@ impl From<Failure> for Error {
 }
 
 /// Returns the error of a problem, whose source says what to do in a browser.
-fn storage_error(problem: StorageProblem, reason: String) -> Error {
+#[cold]
+#[inline(never)]
+fn browser_error(problem: StorageProblem, reason: String) -> Error {
     let advice = match problem {
         StorageProblem::Unavailable => "no IndexedDB here; use 'auto' or 'memory': ",
         StorageProblem::Blocked => "another tab holds the database; close or reload it: ",
@@ -191,7 +194,7 @@ fn storage_error(problem: StorageProblem, reason: String) -> Error {
         StorageProblem::ConnectionLost => "try again: ",
         _ => "",
     };
-    Error::Storage { problem, source: [advice, &reason].concat().into() }
+    storage_error(problem, [advice, &reason].concat())
 }
 
 /// The error of a [`Call`](adk_session::storage::Call).
