@@ -2,7 +2,7 @@
 //!
 //! They are not made here as `Error` objects: their class must be the one that users import.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use adk_session::Error;
 use js_sys::Array;
@@ -61,10 +61,13 @@ impl From<Error> for Thrown {
         thrown.set_text("code", error.code());
         let mut message = error.to_string();
         match error {
-            Error::Storage { source, .. } => message = [message, source.to_string()].join(": "),
+            Error::Storage { source, .. } => {
+                // A `String` takes all that is written to it.
+                let _ = write!(message, ": {source}");
+            }
             Error::InvalidArgument { field, rule } => {
                 let field = field.javascript();
-                message = [field, &rule].join(" ");
+                message = format!("{field} {rule}");
                 thrown.set_text("key", field);
             }
             Error::StaleSession { reason, expected, actual, .. } => {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use adk_session::error::{Error, StorageProblem};
-use adk_session::internals::{broken_storage, storage_error};
+use adk_session::internals::storage_error;
 use adk_session::write::Target;
 use wasm_bindgen::JsValue;
 
@@ -170,11 +170,10 @@ impl From<Failure> for Error {
             Kind::LostInCommit | Kind::PageLeft | Kind::PageLeftInCommit => {
                 browser_error(StorageProblem::ConnectionLost, reason)
             }
-            Kind::Constraint => broken_storage(&reason),
+            Kind::Constraint => browser_error(StorageProblem::Failed, reason),
             Kind::Thrown(thrown) => Thrown(thrown).into(),
-            Kind::Passed(error) => {
-                Rc::try_unwrap(error).unwrap_or_else(|error| Self::storage(error.to_string()))
-            }
+            Kind::Passed(error) => Rc::try_unwrap(error)
+                .unwrap_or_else(|error| storage_error(StorageProblem::Failed, error.to_string())),
         }
     }
 }
