@@ -67,14 +67,12 @@ export class SessionCore {
     append(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, caller?: Function | null, compute?: Function | null): any;
     /**
      * Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
-     * `[appended]` or `[undefined, error]` for each append. If the transaction fails, the promise
+     * an outcome for each append. If the transaction fails, the promise
      * rejects, and nothing is stored.
      */
     append_many(packed: string, numbers: Float64Array | number[], texts: Array<any>, callers: Array<any>): any;
     /**
-     * Creates a session, packed like an append; see `Appends`. Returns it as `session_to_javascript`
-     * lays it out, without its events, with the new revisions of user and app state. If the key is
-     * taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
+     * Creates a session, packed like an append; see `Appends`. If the key is taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
      *
      * For `caller`, here and in other verbs, see [`JsCall`].
      */
@@ -99,11 +97,11 @@ export class SessionCore {
      */
     describe(app_name: string, user_id: string, session_id: string, title?: string | null, labels?: string | null, caller?: Function | null): any;
     /**
-     * Returns the events with these ids, as `js_write` lays them out, or `undefined` without a session.
+     * Returns the events with these ids, or `undefined` without a session.
      */
     events(app_name: string, user_id: string, session_id: string, event_ids: Array<any>, caller?: Function | null): any;
     /**
-     * Returns a session, as `session_to_javascript` lays it out, or `undefined`. With `since`, its events
+     * Returns a session, or `undefined`. With `since`, its events
      * are those that were written after that revision. TypeScript has checked the numbers, here and in
      * other verbs.
      */
@@ -114,7 +112,7 @@ export class SessionCore {
      */
     static indexed_db(name: string, strict: boolean, timeout: number, on_open?: Function | null): SessionCore;
     /**
-     * Returns a page of sessions, as `listing_to_javascript` lays it out. `after` is the place that
+     * Returns a page of sessions. `after` is the place that
      * the page follows: `[time, sessionId, userId]`.
      */
     list(app_name: string, user_id: string | null | undefined, by_creation: boolean, descending: boolean, offset: number, limit: number | null | undefined, with_total: boolean, after?: Array<any> | null, caller?: Function | null): any;
@@ -127,7 +125,7 @@ export class SessionCore {
      */
     open(): any;
     /**
-     * Returns a page of a session's events, as `page_to_javascript` lays it out: the first ones
+     * Returns a page of a session's events: the first ones
      * after the event with that id (`forward`), or the last ones before it. Without an id, the
      * first or last ones of all. With `only_markers`, returns the events at the places of the session's markers,
      * and the event with that id; no events if places are lost.
@@ -161,8 +159,8 @@ export function artifact_message(text: string, position: number, failed: boolean
 export function delete_database(name: string, timeout: number): any;
 
 /**
- * Describes the placeholders without a value, given by their index: `{message, missing: [{name,
- * offset, suggestions}]}`. `keys` are the keys that have a value.
+ * Describes the placeholders without a value, given by their index. `keys` are the keys that have a
+ * value.
  */
 export function describe_missing(text: string, positions: Uint32Array | number[], keys: Array<any>): any;
 

@@ -100,17 +100,18 @@ export function requireRoom(state: number, text = 0, unit = STATE_UNIT): void {
   throw tooLongError(units);
 }
 
+/** An error of Rust; `ThrownError` in `src/wasm/thrown.rs`. */
 interface ThrownByRust {
-  code: SessionErrorCode;
-  message: string;
-  key?: string;
-  path?: string;
-  record?: string;
-  staleReason?: StaleReason;
-  expectedRevision?: number;
-  actualRevision?: number;
+  readonly code: SessionErrorCode;
+  readonly message: string;
+  readonly key?: string;
+  readonly path?: string;
+  readonly record?: string;
+  readonly staleReason?: StaleReason;
+  readonly expectedRevision?: number;
+  readonly actualRevision?: number;
   /** Pairs of an id and a revision. */
-  actualEvents?: [id: string, revision: number | null][];
+  readonly actualEvents?: readonly (readonly [id: string, revision: number | undefined])[];
 }
 
 function isThrownByRust(thrown: unknown): thrown is ThrownByRust {
@@ -124,8 +125,11 @@ export function toSessionError(thrown: unknown): SessionError {
   if (isSessionError(thrown)) return thrown;
   if (isThrownByRust(thrown)) {
     const { code, message, actualEvents, ...fields } = thrown;
-    const events = actualEvents && Object.fromEntries(actualEvents);
-    return new SessionError(code, message, { ...fields, actualEvents: events });
+    const events = actualEvents?.map(([id, revision]) => [id, revision ?? null] as const);
+    return new SessionError(code, message, {
+      ...fields,
+      actualEvents: events && Object.fromEntries(events),
+    });
   }
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
   const message = `A call into the core failed: ${reason}. This is a bug of adk-session-wasm; please report it.`;
@@ -182,6 +186,12 @@ export function scanTemplate(text: string): Uint32Array {
   return callCore(() => scan_template(text));
 }
 
+/** The placeholders without a value, and the error message. */
+interface MissingVariables {
+  readonly message: string;
+  readonly missing: readonly MissingVariable[];
+}
+
 /**
  * Returns the error message for placeholders (by position) without a value. `keys` are the keys
  * with a value.
@@ -190,13 +200,8 @@ export function describeMissing(
   text: string,
   positions: Uint32Array,
   keys: string[],
-): { message: string; missing: MissingVariable[] } {
-  const { message, missing } = callCore(
-    () =>
-      describe_missing(text, positions, keys) as { message: string; missing: MissingVariable[] },
-  );
-  // Objects made by Rust have no prototype; users get ordinary objects.
-  return { message, missing: missing.map((variable) => ({ ...variable })) };
+): MissingVariables {
+  return callCore(() => describe_missing(text, positions, keys) as MissingVariables);
 }
 
 /** Returns the error message for an artifact that could not be loaded. */

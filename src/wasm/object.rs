@@ -4,7 +4,14 @@
 //! member would be forty imports in the wasm.
 
 use js_sys::{ArrayIntoIter, Object};
+use serde::Serialize;
+use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::*;
+
+/// Returns a result as an object with named members; those without a value are `undefined`.
+pub(crate) fn object_of(result: &impl Serialize) -> JsValue {
+    result.serialize(&Serializer::new()).unwrap_or_else(JsValue::from)
+}
 
 #[wasm_bindgen]
 extern "C" {

@@ -5,10 +5,10 @@
 use std::fmt::{self, Write};
 
 use adk_session::Error;
-use js_sys::Array;
+use serde::Serialize;
 use wasm_bindgen::JsValue;
 
-use crate::object::Record;
+use crate::object::object_of;
 
 /// What JavaScript threw, or gets thrown. As the error of a function that JavaScript calls, it takes the
 /// library's errors too; in [`Error::Other`] it is passed on unchanged.
@@ -46,8 +46,23 @@ impl From<Thrown> for Error {
     }
 }
 
-/// Converts to `{code, message}`, with the further fields that some errors have in
-/// `js/errors/errors.ts`.
+/// An error as `js/wasm/core.ts` gets it. Most members are those that some errors have in `js/errors/errors.ts`.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct ThrownError {
+    code: &'static str,
+    message: String,
+    key: Option<&'static str>,
+    stale_reason: Option<&'static str>,
+    expected_revision: Option<f64>,
+    actual_revision: Option<f64>,
+    /// Pairs of an id and a revision, since an object would lose the id `__proto__`. No revision: it is not
+    /// stored.
+    actual_events: Option<Vec<(String, Option<f64>)>>,
+    path: Option<String>,
+    record: Option<String>,
+}
+
 impl From<Error> for Thrown {
     fn from(error: Error) -> Self {
         let error = match error {
@@ -57,39 +72,33 @@ impl From<Error> for Thrown {
             },
             error => error,
         };
-        let thrown = Record::empty();
-        thrown.set_text("code", error.code());
-        let mut message = error.to_string();
+        let (code, message) = (error.code(), error.to_string());
+        let mut thrown = ThrownError { code, message, ..ThrownError::default() };
         match error {
             Error::Storage { source, .. } => {
                 // A `String` takes all that is written to it.
-                let _ = write!(message, ": {source}");
+                let _ = write!(thrown.message, ": {source}");
             }
             Error::InvalidArgument { field, rule } => {
                 let field = field.javascript();
-                message = format!("{field} {rule}");
-                thrown.set_text("key", field);
+                thrown.message = format!("{field} {rule}");
+                thrown.key = Some(field);
             }
             Error::StaleSession { reason, expected, actual, .. } => {
-                thrown.set_text("staleReason", reason.name());
-                thrown.set_number("expectedRevision", expected as f64);
-                thrown.set_number("actualRevision", actual as f64);
+                thrown.stale_reason = Some(reason.name());
+                thrown.expected_revision = Some(expected as f64);
+                thrown.actual_revision = Some(actual as f64);
             }
             Error::EventConflict { actual, .. } => {
-                // An object would lose the id `__proto__`.
-                let events = Array::new();
-                for (id, revision) in actual {
-                    let revision =
-                        revision.map_or(JsValue::NULL, |revision| (revision as f64).into());
-                    events.push(&Array::of2(&id.into(), &revision));
-                }
-                thrown.set("actualEvents", &events);
+                let events = actual.into_iter().map(|(id, revision)| {
+                    (id.to_string(), revision.map(|revision| revision as f64))
+                });
+                thrown.actual_events = Some(events.collect());
             }
-            Error::Unserializable { path, .. } => thrown.set_text("path", &path),
-            Error::CorruptRecord { record, .. } => thrown.set_text("record", &record),
+            Error::Unserializable { path, .. } => thrown.path = Some(path),
+            Error::CorruptRecord { record, .. } => thrown.record = Some(record),
             _ => {}
         }
-        thrown.set_text("message", &message);
-        Self(thrown.into())
+        Self(object_of(&thrown))
     }
 }

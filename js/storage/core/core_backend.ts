@@ -24,6 +24,7 @@ import {
   type ListedSession,
   type ListRequest,
   type MarkersRequest,
+  type MissedEvent,
   type PageRequest,
   type ReadList,
   type ReadMarkers,
@@ -31,6 +32,7 @@ import {
   type ReadRequest,
   type ReadSession,
   type SharedRevisions,
+  type SharedStates,
   type StateRequest,
   type UpdateRequest,
 } from '../backend.js';
@@ -49,31 +51,35 @@ import type { MemoryOperations } from '../operations/memory_operations.js';
 import type { StorageKey } from '../rows.js';
 import { storageKey } from '../scopes.js';
 import type { StorageDeleteUnchangedRequest } from '../requests.js';
-import {
-  type PackedAppend,
-  type PackedCreation,
-  type PackedEvents,
-  type PackedFound,
-  type PackedList,
-  type PackedOutcome,
-  type PackedPage,
-  type PackedRevisions,
-  type PackedSession,
-  unpackAppend,
-  unpackCreation,
-  unpackList,
-  unpackMissed,
-  unpackOutcome,
-  unpackPage,
-  unpackRevisions,
-  unpackSession,
-} from './unpack.js';
+import { type PackedAppend, type PackedOutcome, unpackAppend, unpackOutcome } from './unpack.js';
+
+/** The events of a read: from memory texts of many events each, joined by commas; from IndexedDB its records. */
+export type StoredFragments = readonly unknown[];
+
+/** A page of events as the wasm gives it. It has only the revisions if no event has the id of its end. */
+interface CorePage extends Omit<ReadPage, 'events'> {
+  readonly revision: number;
+  readonly events?: StoredFragments | undefined;
+}
+
+/** The events that were found by their ids, as the wasm gives them. */
+interface FoundEvents extends Omit<StoredEvents, 'events'> {
+  readonly events: readonly MissedEvent[];
+}
+
+/** A page of a list as the wasm gives it. */
+interface CoreList extends Pick<ReadList, 'total'>, Pick<SharedStates, 'app'> {
+  /** Over IndexedDB its records. */
+  readonly sessions: readonly unknown[];
+  /** Pairs of a user's id and state. */
+  readonly users: readonly (readonly [userId: string, state: string])[];
+}
 
 /** What differs between memory and IndexedDB. */
 export interface CoreStorage {
   /** Whether the data is in the wasm's memory, and lost if the instance traps. */
   readonly holdsData: boolean;
-  readonly parse: (events: PackedEvents, sessionId: string, skipCorrupt: boolean) => Event[];
+  readonly parse: (events: StoredFragments, sessionId: string, skipCorrupt: boolean) => Event[];
   /** Checks the stored records of listed sessions. Absent over memory. */
   readonly toListed?: (records: readonly unknown[]) => ListedSession[];
   /** Only over memory. */
@@ -126,10 +132,9 @@ export class CoreBackend implements Backend {
     const caller = callerOf(request);
     const create = (): MaybePromise<CreatedSession | undefined> => {
       // prettier-ignore
-      const created = this.#call<PackedCreation | undefined>(() => this.core.create(
+      return this.#call<CreatedSession | undefined>(() => this.core.create(
         packed, numbers, texts, state, delta, sharesState, title, labels, parent, initialState, ifAbsent, caller,
       ));
-      return after(created, (created) => created && unpackCreation(created));
     };
     return createOnce(
       () => this.#once(key, operation, create, (session) => session?.created),
@@ -151,29 +156,35 @@ export class CoreBackend implements Backend {
 
   get(request: ReadRequest): MaybePromise<ReadSession | undefined> {
     const { key, skipCorrupt = false } = request;
-    const parse = (events: PackedEvents) => this.#storage.parse(events, key.sessionId, skipCorrupt);
-    return this.#session(request, parse);
+    return after(this.#session<StoredFragments>(request), (session) => {
+      if (session === undefined) return undefined;
+      return {
+        ...session,
+        events: this.#storage.parse(session.events, key.sessionId, skipCorrupt),
+      };
+    });
   }
 
-  #session<Events>(
-    { key, last, after: from, since, signal, onRetry }: ReadRequest & { readonly since?: number },
-    parse: (events: PackedEvents) => Events,
-  ): MaybePromise<ReadSession<Events> | undefined> {
+  #session<Events>({
+    key,
+    last,
+    after: from,
+    since,
+    signal,
+    onRetry,
+  }: ReadRequest & { readonly since?: number }): MaybePromise<ReadSession<Events> | undefined> {
     const { appName, userId, sessionId } = key;
     const most = last === 'all' ? undefined : last;
-    const read = this.#read<PackedSession | undefined>(signal, () =>
+    return this.#read(signal, () =>
       this.core.get(appName, userId, sessionId, most, from, since, onRetry),
     );
-    return after(read, (session) => session && unpackSession(session, parse));
   }
 
   page(request: PageRequest): MaybePromise<ReadPage | undefined> {
     const { key, direction, eventId, limit, withCount, signal, onRetry } = request;
     const { appName, userId, sessionId } = key;
     const isForward = direction === 'after';
-    const parse = (events: PackedEvents) =>
-      this.#storage.parse(events, sessionId, request.skipCorrupt ?? false);
-    const read = this.#read<PackedPage | undefined>(signal, () =>
+    const read = this.#read<CorePage | undefined>(signal, () =>
       this.core.page(
         appName,
         userId,
@@ -186,18 +197,22 @@ export class CoreBackend implements Backend {
         onRetry,
       ),
     );
-    return after(read, (page) => page && unpackPage(page, parse));
+    return after(read, (page) => {
+      if (page?.events === undefined) return page as Omit<CorePage, 'events'> | undefined;
+      const { skipCorrupt = false } = request;
+      return { ...page, events: this.#storage.parse(page.events, sessionId, skipCorrupt) };
+    });
   }
 
   markers(request: MarkersRequest): MaybePromise<ReadMarkers | undefined> {
     const { key, eventId, skipCorrupt = false, signal, onRetry } = request;
     const { appName, userId, sessionId } = key;
-    const read = this.#read<PackedPage | undefined>(signal, () =>
+    const read = this.#read<CorePage | undefined>(signal, () =>
       this.core.page(appName, userId, sessionId, false, eventId, 1, false, true, onRetry),
     );
     return after(read, (page) => {
-      if (page?.[2] === undefined) return undefined;
-      const [created, revision, events] = page;
+      if (page?.events === undefined) return undefined;
+      const { created, revision, events } = page;
       return { created, revision, events: this.#storage.parse(events, sessionId, skipCorrupt) };
     });
   }
@@ -209,13 +224,11 @@ export class CoreBackend implements Backend {
     onRetry,
   }: EventsRequest): MaybePromise<StoredEvents | undefined> {
     const { appName, userId, sessionId } = key;
-    const found = this.#read<PackedFound | undefined>(signal, () =>
+    const found = this.#read<FoundEvents | undefined>(signal, () =>
       this.core.events(appName, userId, sessionId, [...eventIds], callerOf({ signal, onRetry })),
     );
     return after(found, (found) => {
-      if (found === undefined) return undefined;
-      const [created, revision, rows] = found;
-      return { created, revision, events: storedEvents(unpackMissed(rows), sessionId) };
+      return found && { ...found, events: storedEvents(found.events, sessionId) };
     });
   }
 
@@ -224,7 +237,7 @@ export class CoreBackend implements Backend {
   }
 
   readChanged({ key, since, ...call }: ChangesRequest): MaybePromise<ChangedSession | undefined> {
-    return this.#session({ key, since, last: MOST_CHANGED, ...call }, unpackMissed);
+    return this.#session({ key, since, last: MOST_CHANGED, ...call });
   }
 
   list(request: ListRequest): MaybePromise<ReadList> {
@@ -233,10 +246,14 @@ export class CoreBackend implements Backend {
     const place = last && [last[orderBy], last.sessionId, last.userId];
     const [isByCreation, isDescending] = [orderBy === 'createTime', order === 'desc'];
     // prettier-ignore
-    const listed = this.#read<PackedList>(signal, () => this.core.list(
+    const listed = this.#read<CoreList>(signal, () => this.core.list(
       appName, userId, isByCreation, isDescending, offset, limit, withTotal, place, onRetry,
     ));
-    return after(listed, (list) => unpackList(list, this.#storage.toListed));
+    return after(listed, ({ sessions, total, app, users }) => ({
+      sessions: this.#storage.toListed?.(sessions) ?? (sessions as ListedSession[]),
+      total,
+      shared: { app, users: new Map(users) },
+    }));
   }
 
   append(request: AppendRequest): MaybePromise<Appended> {
@@ -286,12 +303,7 @@ export class CoreBackend implements Backend {
     requireRoom(text.length);
     const caller = callerOf(request);
     const update = (): MaybePromise<SharedRevisions> =>
-      after(
-        this.#call<PackedRevisions>(() =>
-          this.core.update(appName, userId, text, caller, packComputed(compute)),
-        ),
-        unpackRevisions,
-      );
+      this.#call(() => this.core.update(appName, userId, text, caller, packComputed(compute)));
     return updateOnce(() =>
       this.#once(storageKey({ appName, userId }), operation, update, () => UNKNOWN),
     );

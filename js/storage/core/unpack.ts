@@ -1,145 +1,11 @@
 /**
- * Turns the packed results of the wasm into objects. Only this file knows their form; `src/wasm/bindings/values.rs`
- * makes them. Arrays cross faster than objects, whose members each cross by name.
+ * Turns the results that cross as lists into objects: those of an append and of a write's plan and decision, where an
+ * object would cost much of the call. All other results are objects when they leave the wasm.
  */
-import type {
-  Appended,
-  CreatedSession,
-  EventPlace,
-  ListedSession,
-  MissedEvent,
-  ReadList,
-  ReadPage,
-  ReadSession,
-  SharedRevisions,
-  UnchangedEvent,
-} from '../backend.js';
-import type { Event } from '../../model/event/event.js';
+import type { Appended, EventPlace, MissedEvent, UnchangedEvent } from '../backend.js';
 import type { StoredScope } from '../../state/scope.js';
 import { coreError } from '../../wasm/core.js';
 import { SCOPES } from '../../wasm/protocol.js';
-
-/**
- * The events of a read: from memory texts of many events each, joined by commas; from IndexedDB its records. A read of
- * changes has {@link PackedMissed} of both.
- */
-export type PackedEvents = readonly unknown[];
-
-export type ParseEvents = (events: PackedEvents) => Event[];
-
-export type PackedSession = readonly [
-  created: number,
-  revision: number,
-  lastUpdateTime: number,
-  state: string,
-  events: PackedEvents,
-  ...description: PackedDescription,
-];
-
-/** The last members of a packed session. All are absent if the session has none of them. */
-type PackedDescription = readonly [title?: string, labels?: string, parent?: string];
-
-export function unpackSession<Events>(
-  packed: PackedSession,
-  parse: (events: PackedEvents) => Events,
-): ReadSession<Events> {
-  const [created, revision, lastUpdateTime, state, events, title, labels, parent] = packed;
-  const description = { title, labels, parent };
-  return { created, revision, lastUpdateTime, state, events: parse(events), ...description };
-}
-
-export type PackedCreation = readonly [
-  created: number,
-  revision: number,
-  lastUpdateTime: number,
-  state: string,
-  events: PackedEvents,
-  ...shared: PackedRevisions,
-];
-
-export function unpackCreation(packed: PackedCreation): CreatedSession {
-  const [created, revision, lastUpdateTime, state, , user, app] = packed;
-  return { created, revision, lastUpdateTime, state, shared: { user, app } };
-}
-
-export type PackedPage = readonly [
-  created: number,
-  revision: number,
-  events?: PackedEvents,
-  hasOlder?: boolean,
-  firstId?: string,
-  lastId?: string,
-  eventCount?: number,
-  createTime?: number,
-  lastUpdateTime?: number,
-  initialState?: string | null,
-  ...description: PackedDescription,
-];
-
-export function unpackPage(packed: PackedPage, parse: ParseEvents): ReadPage {
-  const [created, revision, events, hasOlder, firstId, lastId, eventCount, ...session] = packed;
-  if (events === undefined) return { created, revision };
-  const [createTime, lastUpdateTime, initialState, title, labels, parent] = session;
-  return {
-    created,
-    revision,
-    events: parse(events),
-    hasOlder,
-    firstId,
-    lastId,
-    eventCount,
-    createTime,
-    lastUpdateTime,
-    initialState: initialState ?? undefined,
-    title,
-    labels,
-    parent,
-  };
-}
-
-export type PackedList = readonly [
-  sessions: readonly unknown[],
-  total: number,
-  /** The app's state, then pairs of a user's id and state. */
-  shared: readonly [app: string | undefined, ...pairs: string[]],
-];
-
-/** A listed session from memory. */
-type PackedListed = readonly [
-  sessionId: string,
-  userId: string,
-  created: number,
-  revision: number,
-  lastUpdateTime: number,
-  state: string,
-  createTime: number | undefined,
-  ...description: PackedDescription,
-];
-
-/** @param toListed checks the records of IndexedDB; absent over memory */
-export function unpackList(
-  [packed, total, [app, ...pairs]]: PackedList,
-  toListed: ((records: readonly unknown[]) => ListedSession[]) | undefined,
-): ReadList {
-  const users = new Map<string, string>();
-  for (let at = 0; at < pairs.length; at += 2) users.set(pairs[at]!, pairs[at + 1]!);
-  const sessions = toListed?.(packed) ?? (packed as readonly PackedListed[]).map(unpackListed);
-  return { sessions, total, shared: { app, users } };
-}
-
-function unpackListed(packed: PackedListed): ListedSession {
-  const [sessionId, userId, created, revision, lastUpdateTime, state, createTime, ...description] =
-    packed;
-  const times = { created, revision, lastUpdateTime, createTime };
-  const [title, labels, parent] = description;
-  return { sessionId, userId, ...times, state, title, labels, parent, isDamaged: false };
-}
-
-export type PackedRevisions = readonly [user: number, app: number];
-
-export function unpackRevisions([user, app]: PackedRevisions): SharedRevisions {
-  return { user, app };
-}
 
 export type PackedAppend = readonly [
   created: number,
@@ -149,23 +15,13 @@ export type PackedAppend = readonly [
   since: number,
   user: number,
   app: number,
-  unchanged?: readonly (readonly [position: number, revision: number])[],
-  missed?: readonly PackedMissed[],
-  state?: string,
-  placed?: readonly (readonly [seq: number, revision: number])[],
-  undone?: readonly string[],
+  details?: AppendDetails,
 ];
 
-type PackedMissed = readonly [seq: number, revision: number, text: string];
-
-export type PackedFound = readonly [
-  created: number,
-  revision: number,
-  events: readonly PackedMissed[],
-];
-
-export function unpackMissed(rows: PackedEvents): MissedEvent[] {
-  return (rows as PackedMissed[]).map(([seq, revision, text]) => ({ seq, revision, text }));
+/** The part of the result that most appends do not have; `append_details` in `results.rs`. */
+interface AppendDetails extends Pick<Appended, 'unchanged' | 'missed' | 'state' | 'undone'> {
+  /** Absent if all events are new. */
+  readonly placed: readonly EventPlace[] | undefined;
 }
 
 const NO_UNCHANGED: readonly UnchangedEvent[] = [];
@@ -173,19 +29,18 @@ const NO_MISSED: readonly MissedEvent[] = [];
 
 /** @param count the number of events of the append */
 export function unpackAppend(packed: PackedAppend, count: number): Appended {
-  const [created, revision, lastUpdateTime, since, user, app, ...events] = packed;
-  const [unchanged, missed, state, placed, undone] = events;
+  const [created, revision, lastUpdateTime, since, user, app, details] = packed;
   return {
     created,
     revision,
     lastUpdateTime,
     since: Number.isNaN(since) ? undefined : since,
     shared: { user, app },
-    unchanged: unchanged?.map(([position, revision]) => ({ position, revision })) ?? NO_UNCHANGED,
-    missed: missed ? unpackMissed(missed) : NO_MISSED,
-    state,
-    placed: placed?.map(([seq, revision]) => ({ seq, revision })) ?? newPlaces(revision, count),
-    undone,
+    unchanged: details?.unchanged ?? NO_UNCHANGED,
+    missed: details?.missed ?? NO_MISSED,
+    state: details?.state,
+    placed: details?.placed ?? newPlaces(revision, count),
+    undone: details?.undone,
   };
 }
 
@@ -199,12 +54,14 @@ function newPlaces(last: number, count: number): EventPlace[] {
   return places;
 }
 
-/** The outcome of an append within a group; `append_many` in `sessions.rs`. */
-export type PackedOutcome =
-  readonly [appended: PackedAppend] | readonly [undefined, error: unknown];
+/** The outcome of an append within a group: the result, or the error. */
+export interface PackedOutcome {
+  readonly appended: PackedAppend | undefined;
+  readonly error: unknown;
+}
 
 /** @throws SessionError the error of the append */
-export function unpackOutcome([appended, error]: PackedOutcome, count: number): Appended {
+export function unpackOutcome({ appended, error }: PackedOutcome, count: number): Appended {
   if (appended === undefined) throw coreError(error);
   return unpackAppend(appended, count);
 }

@@ -36,14 +36,7 @@ import type {
 import type { ChangedRequest, ChangedRows } from '../changed_rows.js';
 import { changesOf } from '../changes.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
-import {
-  type PackedAppend,
-  type PackedCreation,
-  type PackedRevisions,
-  unpackAppend,
-  unpackCreation,
-  unpackRevisions,
-} from '../core/unpack.js';
+import { type PackedAppend, unpackAppend } from '../core/unpack.js';
 import {
   appendOnce,
   createOnce,
@@ -159,10 +152,7 @@ export class StorageBackend implements Backend {
     );
     const { signal, onRetry, operation } = request;
     const parts = { key, signal, onRetry, operation, ...NO_EVENTS, events, creation: request };
-    const end = (): CreatedSession | undefined => {
-      const created = write.finish() as PackedCreation | undefined;
-      return created && unpackCreation(created);
-    };
+    const end = () => write.finish() as CreatedSession | undefined;
     const created = prepareWrite('create', storage, write, parts, end).run();
     if (storage.lacksTransactions !== true || events.length === 0) return created;
     return after(created, (created) => created && this.#readCreated(created, key, onRetry));
@@ -211,7 +201,7 @@ export class StorageBackend implements Backend {
         const write = callCore(() =>
           CoreWrite.update(appName, userId, text, packComputed(compute)),
         );
-        const end = () => unpackRevisions(write.finish() as PackedRevisions);
+        const end = () => write.finish() as SharedRevisions;
         return prepareWrite('append', storage, write, parts, end).run();
       }),
     );

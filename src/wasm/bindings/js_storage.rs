@@ -4,20 +4,18 @@
 
 use std::future::ready;
 
-use adk_session::internals::{ListedSession, list_memory, require_room, state_size, state_to_json};
+use adk_session::internals::{list_memory, require_room, state_size};
 use adk_session::memory::MemoryStorage;
 use adk_session::read::{ListRequest, Listing, Rows, Window};
-use adk_session::session::{Revision, SessionHead};
+use adk_session::session::Revision;
 use adk_session::storage::{Call, Deletion, Storage, StorageFuture};
 use adk_session::write::{Decide, Target};
 use js_sys::{Array, Function};
 use wasm_bindgen::JsValue;
 
-use crate::bindings::values::{Fragments, fragments, push_description, push2};
-use crate::indexed_db::{IndexedDbStorage, Member};
-
-/// The listed sessions, the shared states and the total; see `listing_to_javascript`.
-pub(super) type JsListing = (JsValue, Array, usize);
+use crate::bindings::results::{JsListing, listed_session};
+use crate::bindings::values::{Fragments, fragments};
+use crate::indexed_db::{IndexedDbStorage, ListedTexts, Member};
 
 /// The outcome of each write of a group.
 pub(super) type Outcomes = Vec<Result<(), adk_session::Error>>;
@@ -120,8 +118,6 @@ impl JsStorage for MemoryStorage {
         })
     }
 
-    /// Lists each session as `[sessionId, userId, created, revision, lastUpdateTime, state, createTime,
-    /// …description]` with its own state.
     fn list_rows<'a>(
         &'a self,
         request: &'a ListRequest,
@@ -130,27 +126,17 @@ impl JsStorage for MemoryStorage {
         Box::pin(async move {
             let sessions = Array::new();
             let listing = list_memory(self, request, &mut |session| {
-                let ListedSession { session_id, user_id, head, state, description } = session;
-                let row = Array::of2(&session_id.into(), &user_id.into());
-                let SessionHead { created, revision, last_update_time, create_time } = head;
-                push2(&row, created as f64, revision as f64);
-                row.push(&last_update_time.as_millis().into());
-                row.push(&state_to_json(state)?.into());
-                row.push(&create_time.as_millis().into());
-                push_description(&row, description);
-                sessions.push(&row);
+                sessions.push(&listed_session(session)?);
                 Ok(())
             })?;
             let Listing { users, app, total, .. } = listing;
             let states = app.iter().chain(users.iter().map(|(_, user)| user));
             require_room(states.map(|row| state_size(&row.state)).max().unwrap_or_default())?;
             let app = app.map_or(JsValue::UNDEFINED, |app| app.state.to_json().into());
-            let shared = Array::of1(&app);
-            for (user_id, user) in users {
-                shared.push(&user_id.into());
-                shared.push(&user.state.to_json().into());
-            }
-            Ok((sessions.into(), shared, total))
+            let users = users
+                .into_iter()
+                .map(|(user_id, user)| Array::of2(&user_id.into(), &user.state.to_json().into()));
+            Ok(JsListing { sessions, total: total as f64, app, users: users.collect() })
         })
     }
 }
@@ -205,6 +191,10 @@ impl JsStorage for IndexedDbStorage {
         request: &'a ListRequest,
         call: &'a dyn Call,
     ) -> StorageFuture<'a, JsListing> {
-        Box::pin(async move { Ok(self.list_texts(request, call).await?) })
+        Box::pin(async move {
+            let ListedTexts { sessions, app, users, total } =
+                self.list_texts(request, call).await?;
+            Ok(JsListing { sessions, total: total as f64, app, users })
+        })
     }
 }

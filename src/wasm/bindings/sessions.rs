@@ -24,12 +24,11 @@ use crate::bindings::computed::{computing_append, update};
 use crate::bindings::js_call::JsCall;
 use crate::bindings::js_storage::{JsStorage, carry_out};
 use crate::bindings::js_write::{Creation, JsWrite};
-use crate::bindings::values::{
-    Fragments, JsResult, listing_to_javascript, page_to_javascript, session_to_javascript,
-    state_to_javascript,
-};
+use crate::bindings::results::{AppendOutcome, listing, read_page, read_session};
+use crate::bindings::values::{Fragments, JsResult, state_to_javascript};
 use crate::guarded::{Guarded, Task};
 use crate::indexed_db::{IndexedDbOptions, IndexedDbStorage};
+use crate::object::object_of;
 use crate::thrown::Thrown;
 
 /// A storage of sessions. A method returns its result at once if the storage does, else a promise.
@@ -75,9 +74,7 @@ impl SessionCore {
         self.storage.set_page_hidden(is_hidden);
     }
 
-    /// Creates a session, packed like an append; see `Appends`. Returns it as `session_to_javascript`
-    /// lays it out, without its events, with the new revisions of user and app state. If the key is
-    /// taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
+    /// Creates a session, packed like an append; see `Appends`. If the key is taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
     ///
     /// For `caller`, here and in other verbs, see [`JsCall`].
     #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
@@ -119,7 +116,7 @@ impl SessionCore {
         self.write(Box::new(Describe::new(key, change)), caller)
     }
 
-    /// Returns a session, as `session_to_javascript` lays it out, or `undefined`. With `since`, its events
+    /// Returns a session, or `undefined`. With `since`, its events
     /// are those that were written after that revision. TypeScript has checked the numbers, here and in
     /// other verbs.
     #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
@@ -145,10 +142,10 @@ impl SessionCore {
         let Ok(key) = SessionKey::new(app_name, user_id, session_id) else {
             return Ok(JsValue::UNDEFINED);
         };
-        self.read(key.into(), window, caller, session_to_javascript)
+        self.read(key.into(), window, caller, read_session)
     }
 
-    /// Returns a page of a session's events, as `page_to_javascript` lays it out: the first ones
+    /// Returns a page of a session's events: the first ones
     /// after the event with that id (`forward`), or the last ones before it. Without an id, the
     /// first or last ones of all. With `only_markers`, returns the events at the places of the session's markers,
     /// and the event with that id; no events if places are lost.
@@ -173,10 +170,10 @@ impl SessionCore {
             (true, Some(id)) => PageEnd::After(id.into()),
         };
         let window = Window { only_markers, ..Window::page(end, limit, with_count) };
-        self.read(key.into(), window, caller, page_to_javascript)
+        self.read(key.into(), window, caller, read_page)
     }
 
-    /// Returns the events with these ids, as `js_write` lays them out, or `undefined` without a session.
+    /// Returns the events with these ids, or `undefined` without a session.
     pub fn events(
         &self,
         app_name: String,
@@ -190,7 +187,7 @@ impl SessionCore {
         self.write(Box::new(FindEvents::new(key, event_ids)), caller)
     }
 
-    /// Returns a page of sessions, as `listing_to_javascript` lays it out. `after` is the place that
+    /// Returns a page of sessions. `after` is the place that
     /// the page follows: `[time, sessionId, userId]`.
     #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
     pub fn list(
@@ -216,9 +213,9 @@ impl SessionCore {
         let order = ListOrder { by_creation, descending };
         let request = ListRequest { app_name, user_id, order, after, page, with_total };
         let (storage, call) = (Rc::clone(&self.storage), JsCall(caller));
-        self.answer(Box::pin(async move {
-            Ok(listing_to_javascript(storage.list_rows(&request, &call).await?))
-        }))
+        self.answer(Box::pin(
+            async move { Ok(listing(&storage.list_rows(&request, &call).await?)) },
+        ))
     }
 
     /// Appends events to a session, all or none. For the arguments see `Appends`; over memory the
@@ -236,7 +233,7 @@ impl SessionCore {
     }
 
     /// Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
-    /// `[appended]` or `[undefined, error]` for each append. If the transaction fails, the promise
+    /// an outcome for each append. If the transaction fails, the promise
     /// rejects, and nothing is stored.
     pub fn append_many(
         &self,
@@ -264,11 +261,11 @@ impl SessionCore {
                     done => done,
                 };
                 let appended = appended.map_err(Thrown::from);
-                let outcome = match appended.and_then(|()| Box::new(append).finish()) {
-                    Ok(appended) => Array::of1(&appended),
-                    Err(Thrown(error)) => Array::of2(&JsValue::UNDEFINED, &error),
+                let (appended, error) = match appended.and_then(|()| Box::new(append).finish()) {
+                    Ok(appended) => (appended, JsValue::UNDEFINED),
+                    Err(Thrown(error)) => (JsValue::UNDEFINED, error),
                 };
-                outcomes.push(&outcome);
+                outcomes.push(&object_of(&AppendOutcome { appended, error }));
             }
             Ok(outcomes.into())
         }))

@@ -6,9 +6,10 @@ use std::fmt;
 use adk_session::internals::{artifact_error, missing_error};
 use adk_session::template::{ArtifactError, Placeholder, PlaceholderKind, Template, TemplateError};
 use js_sys::Array;
+use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
-use crate::object::Record;
+use crate::object::object_of;
 
 /// Returns `[start, end, nameStart, nameEnd, kind, backslashes]` for each placeholder, in UTF-16
 /// code units. In `kind`, bit 0 means optional and bit 1 means artifact.
@@ -25,8 +26,21 @@ pub fn scan_template(text: String) -> Vec<u32> {
     numbers
 }
 
-/// Describes the placeholders without a value, given by their index: `{message, missing: [{name,
-/// offset, suggestions}]}`. `keys` are the keys that have a value.
+#[derive(Serialize)]
+struct MissingVariables {
+    message: String,
+    missing: Vec<MissingVariable>,
+}
+
+#[derive(Serialize)]
+struct MissingVariable {
+    name: String,
+    offset: f64,
+    suggestions: Vec<String>,
+}
+
+/// Describes the placeholders without a value, given by their index. `keys` are the keys that have a
+/// value.
 #[wasm_bindgen]
 pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsValue {
     let template = Template::new(text);
@@ -35,22 +49,18 @@ pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsVal
     let missing: Vec<_> =
         positions.iter().filter_map(|position| all.get(*position as usize).copied()).collect();
     let error = missing_error(&missing, keys);
-    let described = Record::empty();
-    described.set_text("message", &error.to_string());
-    let missing = Array::new();
+    let message = error.to_string();
+    let mut missing = Vec::new();
     if let TemplateError::Missing(variables) = error {
         for variable in variables {
-            let suggestions: Array =
-                variable.suggestions.iter().map(|key| JsValue::from_str(key)).collect();
-            let described = Record::empty();
-            described.set_text("name", &variable.name);
-            described.set_number("offset", variable.offset as f64);
-            described.set("suggestions", &suggestions);
-            missing.push(&described);
+            missing.push(MissingVariable {
+                name: variable.name,
+                offset: variable.offset as f64,
+                suggestions: variable.suggestions,
+            });
         }
     }
-    described.set("missing", &missing);
-    described.into()
+    object_of(&MissingVariables { message, missing })
 }
 
 /// Describes an artifact that could not be loaded: there is no service, or it `failed`.

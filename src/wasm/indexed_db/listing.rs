@@ -66,22 +66,32 @@ pub(super) fn listing(read: JsValue) -> Result<Listing, Failure> {
     Ok(Listing { sessions, users, app, total: records.total })
 }
 
-/// Converts the list that [`list`] returned for a reader in JavaScript. Returns the sessions as a
-/// list of records; the app's state, followed by ids and states of users; and the total. No state
-/// enters the wasm, which might have no room for all of them.
+/// A list for a reader in JavaScript.
 #[cfg(feature = "bindings")]
-pub(super) fn texts(read: JsValue) -> Result<(JsValue, Array, usize), Failure> {
-    let ListedRecords { sessions, app, users, total } = ListedRecords::of(read);
-    let app = app.as_ref().map(state_text).transpose()?;
-    let shared = Array::of1(&app.unwrap_or_default());
-    for (user_id, record) in users {
+pub(crate) struct ListedTexts {
+    /// The records.
+    pub(crate) sessions: Array,
+    /// The JSON of the app's state; `undefined` if it has none.
+    pub(crate) app: JsValue,
+    /// Pairs of a user's id and the JSON of its state.
+    pub(crate) users: Array,
+    pub(crate) total: usize,
+}
+
+/// Converts the list that [`list`] returned for a reader in JavaScript. No state enters the wasm, which
+/// might have no room for all of them.
+#[cfg(feature = "bindings")]
+pub(super) fn texts(read: JsValue) -> Result<ListedTexts, Failure> {
+    let ListedRecords { sessions, app, users: rows, total } = ListedRecords::of(read);
+    let app = app.as_ref().map(state_text).transpose()?.unwrap_or_default();
+    let users = Array::new();
+    for (user_id, record) in rows {
         let state = state_text(&record)?;
         if !state.is_undefined() {
-            shared.push(&user_id);
-            shared.push(&state);
+            users.push(&Array::of2(&user_id, &state));
         }
     }
-    Ok((sessions.into(), shared, total))
+    Ok(ListedTexts { sessions, app, users, total })
 }
 
 /// Returns the JSON of the record's state; `undefined` if it has none.

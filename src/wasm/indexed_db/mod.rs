@@ -41,6 +41,8 @@ use wasm_bindgen::JsCast;
 use crate::guarded::Task;
 use crate::indexed_db::connection::access::Access;
 use crate::indexed_db::connection::database::Database;
+#[cfg(feature = "bindings")]
+pub(crate) use crate::indexed_db::listing::ListedTexts;
 pub use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::records::page::Page;
 pub(crate) use crate::indexed_db::writing::group_rows::Member;
@@ -152,7 +154,7 @@ impl IndexedDbStorage {
         &self,
         request: &ListRequest,
         call: &dyn Call,
-    ) -> Result<(wasm_bindgen::JsValue, Array, usize), Failure> {
+    ) -> Result<ListedTexts, Failure> {
         listing::texts(listing::list(&self.access, request, call).await?)
     }
 
