@@ -258,7 +258,7 @@ export class SessionCore {
     }
     /**
      * Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
-     * `[appended]` or `[undefined, error]` for each append. If the transaction fails, the promise
+     * an outcome for each append. If the transaction fails, the promise
      * rejects, and nothing is stored.
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
@@ -285,9 +285,7 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Creates a session, packed like an append; see `Appends`. Returns it as `session_to_javascript`
-     * lays it out, without its events, with the new revisions of user and app state. If the key is
-     * taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
+     * Creates a session, packed like an append; see `Appends`. If the key is taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
      *
      * For `caller`, here and in other verbs, see [`JsCall`].
      * @param {string} packed
@@ -436,7 +434,7 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Returns the events with these ids, as `js_write` lays them out, or `undefined` without a session.
+     * Returns the events with these ids, or `undefined` without a session.
      * @param {string} app_name
      * @param {string} user_id
      * @param {string} session_id
@@ -466,7 +464,7 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Returns a session, as `session_to_javascript` lays it out, or `undefined`. With `since`, its events
+     * Returns a session, or `undefined`. With `since`, its events
      * are those that were written after that revision. TypeScript has checked the numbers, here and in
      * other verbs.
      * @param {string} app_name
@@ -520,7 +518,7 @@ export class SessionCore {
         return SessionCore.__wrap(ret);
     }
     /**
-     * Returns a page of sessions, as `listing_to_javascript` lays it out. `after` is the place that
+     * Returns a page of sessions. `after` is the place that
      * the page follows: `[time, sessionId, userId]`.
      * @param {string} app_name
      * @param {string | null | undefined} user_id
@@ -576,7 +574,7 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Returns a page of a session's events, as `page_to_javascript` lays it out: the first ones
+     * Returns a page of a session's events: the first ones
      * after the event with that id (`forward`), or the last ones before it. Without an id, the
      * first or last ones of all. With `only_markers`, returns the events at the places of the session's markers,
      * and the event with that id; no events if places are lost.
@@ -729,8 +727,8 @@ export function delete_database(name, timeout) {
 }
 
 /**
- * Describes the placeholders without a value, given by their index: `{message, missing: [{name,
- * offset, suggestions}]}`. `keys` are the keys that have a value.
+ * Describes the placeholders without a value, given by their index. `keys` are the keys that have a
+ * value.
  * @param {string} text
  * @param {Uint32Array | number[]} positions
  * @param {Array<any>} keys
@@ -901,6 +899,10 @@ function __wbg_get_imports() {
             const ret = Number(getStringFromWasm0(arg0, arg1));
             return ret;
         },
+        __wbg_Number_ff192a72a0dcdf6d: function(arg0) {
+            const ret = Number(arg0);
+            return ret;
+        },
         __wbg___wbindgen_is_falsy_d864b623500ae65d: function(arg0) {
             const ret = !arg0;
             return ret;
@@ -967,7 +969,7 @@ function __wbg_get_imports() {
                     const a = state0.a;
                     state0.a = 0;
                     try {
-                        return wasm_bindgen__convert__closures_____invoke__h57d7ede35e1c9f44(a, state0.b, );
+                        return wasm_bindgen__convert__closures_____invoke__h7c13836bfabc828d(a, state0.b, );
                     } finally {
                         state0.a = a;
                     }
@@ -994,9 +996,6 @@ function __wbg_get_imports() {
             const ret = arg0.call(arg1, arg2);
             return ret;
         }, arguments); },
-        __wbg_call_fc2f96088176e487: function(arg0, arg1, arg2) {
-            Array.prototype.push.call(arg0, arg1, arg2);
-        },
         __wbg_charCodeAt_851946d8f1279e11: function(arg0, arg1) {
             const ret = arg0.charCodeAt(arg1 >>> 0);
             return ret;
@@ -1140,6 +1139,10 @@ function __wbg_get_imports() {
             const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
             return ret;
         },
+        __wbg_new_cd4348290afae586: function() {
+            const ret = new Object();
+            return ret;
+        },
         __wbg_new_from_slice_aaf85a9746711968: function(arg0, arg1) {
             const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
@@ -1151,7 +1154,7 @@ function __wbg_get_imports() {
                     const a = state0.a;
                     state0.a = 0;
                     try {
-                        return wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(a, state0.b, arg0, arg1);
+                        return wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(a, state0.b, arg0, arg1);
                     } finally {
                         state0.a = a;
                     }
@@ -1253,6 +1256,9 @@ function __wbg_get_imports() {
         __wbg_set_d2d33b52458e984a: function(arg0, arg1, arg2) {
             arg0[arg1 >>> 0] = arg2;
         },
+        __wbg_set_e4b9a833d288759a: function(arg0, arg1, arg2) {
+            arg0[arg1] = arg2;
+        },
         __wbg_set_number_f4d190e2de632930: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
@@ -1301,12 +1307,12 @@ function __wbg_get_imports() {
         }, arguments); },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 11, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h7c15f862ea9930d3);
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h8a15a7e2523ca470);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 44, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792);
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
         __wbindgen_generic_0000000000000003: function(arg0) {
@@ -1334,23 +1340,23 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__h57d7ede35e1c9f44(arg0, arg1) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h57d7ede35e1c9f44(arg0, arg1);
+function wasm_bindgen__convert__closures_____invoke__h7c13836bfabc828d(arg0, arg1) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h7c13836bfabc828d(arg0, arg1);
 }
 
-function wasm_bindgen__convert__closures_____invoke__h7c15f862ea9930d3(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h7c15f862ea9930d3(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h8a15a7e2523ca470(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h8a15a7e2523ca470(arg0, arg1, arg2);
 }
 
-function wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792(arg0, arg1, arg2) {
-    const ret = wasm.wasm_bindgen__convert__closures_____invoke__h5b6b0d96b24e0792(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg1, arg2) {
+    const ret = wasm.wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg1, arg2);
     if (ret[1]) {
         throw takeFromExternrefTable0(ret[0]);
     }
 }
 
-function wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(arg0, arg1, arg2, arg3) {
-    wasm.wasm_bindgen__convert__closures_____invoke__h7614fece2a02119d(arg0, arg1, arg2, arg3);
+function wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(arg0, arg1, arg2, arg3) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(arg0, arg1, arg2, arg3);
 }
 
 
