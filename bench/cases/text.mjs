@@ -9,7 +9,7 @@ const APPENDS = 20;
 const ROUNDS = { rounds: 80, warmUp: 100, collects: false };
 
 /** @param {string} text */
-const bytesOf = (text) => new TextEncoder().encode(text).length;
+const bytesOf = (text) => Buffer.byteLength(text);
 
 /** Repeats a text up to a number of bytes. @param {string} text @param {number} bytes */
 const filled = (text, bytes) => text.repeat(Math.floor(bytes / bytesOf(text)));
