@@ -22,8 +22,11 @@ impl<T: ?Sized> SendOutsideWasm for T {}
 pub trait SyncOutsideWasm {}
 impl<T: ?Sized> SyncOutsideWasm for T {}
 
+/// The access to a locked mutex.
+pub(crate) type Guard<'a, T> = MutexGuard<'a, T>;
+
 /// Locks the mutex; `None` if its own thread holds it. To wait would end the instance.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> Option<Guard<'_, T>> {
     mutex.try_lock().ok()
 }
 

@@ -13,4 +13,4 @@ mod this_host;
 pub use this_host::{
     BoxFuture, ErrorSource, SendOutsideWasm, SyncOutsideWasm, has_room, now, random_seed,
 };
-pub(crate) use this_host::{is_identifier, lock, new_id, number};
+pub(crate) use this_host::{Guard, is_identifier, lock, new_id, number};

@@ -1,9 +1,12 @@
 //! The same as `javascript.rs`, for other systems.
 
+use std::cell::RefCell;
 use std::error::Error;
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
+use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
+use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -22,8 +25,46 @@ impl<T: Send + ?Sized> SendOutsideWasm for T {}
 pub trait SyncOutsideWasm: Sync {}
 impl<T: Sync + ?Sized> SyncOutsideWasm for T {}
 
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-    Some(mutex.lock().unwrap_or_else(PoisonError::into_inner))
+thread_local! {
+    /// The addresses of the mutexes that this thread has locked.
+    static LOCKED: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Locks the mutex; `None` if this thread holds it: it would wait for itself. Other threads wait.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> Option<Guard<'_, T>> {
+    let address = ptr::from_ref(mutex).addr();
+    if LOCKED.with_borrow(|locked| locked.contains(&address)) {
+        return None;
+    }
+    let content = mutex.lock().unwrap_or_else(PoisonError::into_inner);
+    LOCKED.with_borrow_mut(|locked| locked.push(address));
+    Some(Guard { content, address })
+}
+
+/// The access to a locked mutex.
+pub(crate) struct Guard<'a, T> {
+    content: MutexGuard<'a, T>,
+    address: usize,
+}
+
+impl<T> Drop for Guard<'_, T> {
+    fn drop(&mut self) {
+        LOCKED.with_borrow_mut(|locked| locked.retain(|address| *address != self.address));
+    }
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.content
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.content
+    }
 }
 
 pub(crate) fn new_id() -> String {

@@ -7,7 +7,7 @@ mod order;
 mod owners;
 
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use crate::core::error::{Error, Field};
 use crate::core::event::EventText;
@@ -18,7 +18,7 @@ use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::{Call, Deletion, Storage, StorageFuture};
 use crate::core::write::{Decide, Decision, MarkerPlaces, SessionRow, SharedRow, Target};
-use crate::host;
+use crate::host::{self, Guard};
 use crate::memory::entries::Entries;
 use crate::memory::event_log::EventLog;
 use crate::memory::order::{Order, Orders};
@@ -105,8 +105,9 @@ impl MemoryStorage {
         Self::default()
     }
 
-    /// Locks the contents. Fails if the function of a write, which computes its delta, calls a verb.
-    pub(crate) fn contents(&self) -> Result<MutexGuard<'_, Contents>, Error> {
+    /// Locks the contents. Fails if the function of a write, which computes its delta, calls a verb: it runs
+    /// while they are locked.
+    pub(crate) fn contents(&self) -> Result<Guard<'_, Contents>, Error> {
         let calls = || Error::invalid(Field::StateDelta, "must not call the service");
         host::lock(&self.contents).ok_or_else(calls)
     }

@@ -70,7 +70,8 @@ impl<S: Storage> StoredSessionService<S> {
     /// the commit, so concurrent calls can count. An empty delta writes nothing.
     ///
     /// `compute` runs within the storage's transaction, and again if the storage retries that. It
-    /// must not call the service.
+    /// must not call the service: over memory such a call fails with `invalid_argument`. Calls of other
+    /// threads wait.
     ///
     /// # Errors
     /// Fails as `update_state` does, and with the error of `compute`.

@@ -1,9 +1,9 @@
 //! Runs the test vectors that TypeScript runs as well, and tests that vectors cannot express.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::error::Error as _;
+use std::sync::Mutex;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -80,7 +80,7 @@ async fn the_shared_vectors_hold() {
 /// Counts its loads. Each load fails with the name of its file.
 #[derive(Default)]
 struct Failing {
-    loads: RefCell<Vec<String>>,
+    loads: Mutex<Vec<String>>,
     only: Option<&'static str>,
 }
 
@@ -94,7 +94,7 @@ impl TemplateContext for Failing {
     }
 
     async fn load_artifact(&self, filename: &str) -> Result<Option<Artifact>, ArtifactError> {
-        self.loads.borrow_mut().push(filename.to_owned());
+        self.loads.lock().unwrap().push(filename.to_owned());
         if self.only.is_none_or(|only| only == filename) {
             return Err(ArtifactError::Failed(filename.into()));
         }
@@ -117,7 +117,7 @@ async fn an_artifact_is_loaded_once_and_a_failure_stops_later_loads() {
     let text =
         r"{artifact.a?} \{artifact.no} {artifact.a?} {{artifact.no}} {artifact.bad} {artifact.c}";
     assert_eq!(inject_session_state(text, &context).await.unwrap_err().code(), "storage_failed");
-    assert_eq!(*context.loads.borrow(), ["a", "bad"]);
+    assert_eq!(*context.loads.lock().unwrap(), ["a", "bad"]);
 }
 
 struct Keyless;

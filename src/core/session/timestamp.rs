@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -62,6 +63,24 @@ impl Timestamp {
     /// Returns the milliseconds since 1970.
     pub fn as_millis(self) -> f64 {
         self.0
+    }
+}
+
+/// A time before 1970 becomes its start, and one after 9999 its end. No ADK could hold it.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use adk_session::Timestamp;
+/// let time = SystemTime::UNIX_EPOCH + Duration::from_micros(1_500);
+/// assert_eq!(Timestamp::from(time).as_millis(), 1.5);
+/// let early = SystemTime::UNIX_EPOCH - Duration::from_secs(1);
+/// assert_eq!(Timestamp::from(early), Timestamp::MIN);
+/// ```
+impl From<SystemTime> for Timestamp {
+    fn from(time: SystemTime) -> Self {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let milliseconds = since.as_secs() as f64 * 1e3 + f64::from(since.subsec_nanos()) / 1e6;
+        Self(milliseconds.min(LAST))
     }
 }
 

@@ -6,6 +6,7 @@ use std::future::{Future, ready};
 use serde_json::{Map, Value};
 
 use crate::core::error::ArtifactError;
+use crate::host::{SendOutsideWasm, SyncOutsideWasm};
 
 /// A loaded artifact, as it is printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,8 +19,8 @@ pub enum Artifact {
 
 /// The data that a template is rendered with: a session's state, and artifacts if there are any.
 ///
-/// It is implemented for [`serde_json::Map`], without artifacts. There is no `Send` bound, so a
-/// context may hold a browser's objects.
+/// It is implemented for [`serde_json::Map`], without artifacts. It is `Send` and `Sync`, and so are its
+/// futures, except in wasm: there a context may hold a browser's objects.
 ///
 /// ```
 /// use std::borrow::Cow;
@@ -48,7 +49,7 @@ pub enum Artifact {
 /// # Ok(())
 /// # }
 /// ```
-pub trait TemplateContext {
+pub trait TemplateContext: SendOutsideWasm + SyncOutsideWasm {
     /// Returns the JSON text of a state key's value; `None` if the key does not exist.
     fn state_json(&self, key: &str) -> Option<Cow<'_, str>>;
 
@@ -62,7 +63,7 @@ pub trait TemplateContext {
     fn load_artifact(
         &self,
         filename: &str,
-    ) -> impl Future<Output = Result<Option<Artifact>, ArtifactError>> {
+    ) -> impl Future<Output = Result<Option<Artifact>, ArtifactError>> + SendOutsideWasm {
         let _ = filename;
         ready(Err(ArtifactError::NoService))
     }
