@@ -22,7 +22,7 @@
 //! `service`. `host` has what differs between systems.
 
 #[cfg(any(test, feature = "testing"))]
-#[path = "../tests/conformance/rust/mod.rs"]
+#[path = "../conformance/rust/mod.rs"]
 pub mod conformance;
 mod core;
 mod host;

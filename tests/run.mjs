@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { compiledPath } from './toolchain/compile.mjs';
 import { webDrivers } from './toolchain/browsers.mjs';
 import { hostEnv, root, wasmEnv } from './toolchain/environment.mjs';
-import { distIsCurrent, packagesAreCurrent } from './toolchain/ready.mjs';
+import { distIsCurrent, packagesAreCurrent } from '../js/build/ready.mjs';
 import { killRunning, runStep } from './toolchain/steps.mjs';
 
 /** @typedef {import('./toolchain/steps.mjs').Step} Step */

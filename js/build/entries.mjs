@@ -2,7 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../../tests/toolchain/environment.mjs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** @typedef {{ name: string, source: string }} Entry what users import, and its file in js/ */
 

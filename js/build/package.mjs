@@ -37,7 +37,7 @@ function bundle(entry, options) {
 rmSync(dist, { recursive: true, force: true });
 const wasm = readFileSync(join(root, 'pkg/adk_session_wasm_bg.wasm'));
 writeModule('wasm/loader/wasm_text.js', wasmTextModule(wasm));
-const cases = readFileSync(join(root, 'tests/conformance/cases.json'), 'utf8');
+const cases = readFileSync(join(root, 'conformance/cases.json'), 'utf8');
 // Parsed when it is loaded: as an object literal, a case's "__proto__" would set a prototype.
 const literal = JSON.stringify(JSON.stringify(JSON.parse(cases)));
 writeModule('testing/cases.js', `export const cases = JSON.parse(${literal});\n`);

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../json/rules.js';
 
 /**
- * A test case: a sentence and the steps that show it, as in `tests/conformance/cases.json`. The docs of
- * `tests/conformance/rust/mod.rs` explain the format.
+ * A test case: a sentence and the steps that show it, as in `conformance/cases.json`. The docs of
+ * `conformance/rust/mod.rs` explain the format.
  */
 export interface Case {
   readonly name: string;

@@ -1,3 +1,3 @@
-/** The cases of `tests/conformance/cases.json`; `js/build/package.mjs` generates the module. */
+/** The cases of `conformance/cases.json`; `js/build/package.mjs` generates the module. */
 import type { Case } from './case.js';
 export declare const cases: readonly Case[];

@@ -7,7 +7,7 @@ import type { Case } from '../../js/testing/case.js';
 import { type OpenStorage, runCase, runVerbCase } from '../../js/testing/run_case.js';
 import { verbCases } from '../../js/testing/verb_cases.js';
 
-const file = new URL('../conformance/cases.json', import.meta.url);
+const file = new URL('../../conformance/cases.json', import.meta.url);
 const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
 
 export function conforms(title: string, openStorage: OpenStorage): void {

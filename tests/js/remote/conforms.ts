@@ -8,7 +8,7 @@ import type { Case } from '../../../js/testing/case.js';
 import { runCase } from '../../../js/testing/run_case.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from './fixture.js';
 
-const file = new URL('../../conformance/cases.json', import.meta.url);
+const file = new URL('../../../conformance/cases.json', import.meta.url);
 const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
 
 /** A function cannot run in a transaction of another process. */

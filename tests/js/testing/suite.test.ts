@@ -11,7 +11,7 @@ import { runCase, runVerbCase } from '../../../js/testing/run_case.js';
 import { verbCases } from '../../../js/testing/verb_cases.js';
 import { WRONG } from './wrong_storages.js';
 
-const file = new URL('../../conformance/cases.json', import.meta.url);
+const file = new URL('../../../conformance/cases.json', import.meta.url);
 const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
 
 describe('the conformance suite', () => {

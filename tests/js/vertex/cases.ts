@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { JsonObject } from '../../../js/json/rules.js';
 import type { Case } from '../../../js/testing/case.js';
 
-const file = new URL('../../conformance/cases.json', import.meta.url);
+const file = new URL('../../../conformance/cases.json', import.meta.url);
 
 export const CASES = (JSON.parse(readFileSync(file, 'utf8')) as Case[]).map(adapted);
 

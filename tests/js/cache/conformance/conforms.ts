@@ -15,7 +15,7 @@ import { runCase } from '../../../../js/testing/run_case.js';
 import type { OpenServed } from '../../remote/conforms.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../remote/fixture.js';
 
-const file = new URL('../../../conformance/cases.json', import.meta.url);
+const file = new URL('../../../../conformance/cases.json', import.meta.url);
 const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
 
 interface ConformanceSetting {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { Case } from '../../../../js/testing/case.js';
 import { type OpenStorage, runCase } from '../../../../js/testing/run_case.js';
 
-const file = new URL('../../../conformance/cases.json', import.meta.url);
+const file = new URL('../../../../conformance/cases.json', import.meta.url);
 const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
 
 /**

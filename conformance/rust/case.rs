@@ -1,4 +1,4 @@
-//! The cases, read from `tests/conformance/cases.json`.
+//! The cases, read from `conformance/cases.json`.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! The conformance suite that every storage must pass.
 //!
-//! Its cases are data, `tests/conformance/cases.json`, so that two runners share them. This one runs over any
+//! Its cases are data, `conformance/cases.json`, so that two runners share them. This one runs over any
 //! [`Storage`] in Rust; `adk-session-wasm/testing` runs over any storage in JavaScript. A case has
 //! a name, which is a sentence that must hold, and steps. The cases document what a session service
 //! promises. Some duties of a storage never show through the service: a refusal writes nothing,

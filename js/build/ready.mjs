@@ -1,7 +1,7 @@
 // What the scripts of package.json need before they run: the packages, and js/dist/ as js/ is now. Plain JavaScript
 // without packages, since a fresh clone has none. No Rust is needed: the wasm is committed in pkg/.
 //
-//   node tests/toolchain/ready.mjs    installs and builds what is missing or outdated
+//   node js/build/ready.mjs    installs and builds what is missing or outdated
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -32,7 +32,7 @@ export function distIsCurrent() {
   const built = join(root, 'js/dist/browser.js'); // written last by js/build/package.mjs
   if (!existsSync(built)) return false;
   const time = statSync(built).mtimeMs;
-  const sources = ['js', 'pkg', 'tests/conformance/cases.json', 'package-lock.json'];
+  const sources = ['js', 'pkg', 'conformance/cases.json', 'package-lock.json'];
   return sources.every((path) => isOlder(join(root, path), time));
 }
 
