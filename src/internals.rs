@@ -5,7 +5,7 @@ use std::ops::Range;
 
 pub use crate::core::error::reason::{broken_storage, storage_error};
 use crate::core::error::{ArtifactError, Error, TemplateError};
-use crate::core::event::TextSlice;
+use crate::core::event::{EventText, NewEvent, TextSlice};
 pub use crate::core::names::Names;
 use crate::core::read::{ListRequest, Listing};
 pub use crate::core::room::{SPARE, require_room};
@@ -19,6 +19,18 @@ use crate::memory::MemoryStorage;
 /// Returns a part of the text, by bytes. It shares the memory.
 pub fn part_of(text: &TextSlice, bytes: Range<usize>) -> TextSlice {
     text.part(bytes)
+}
+
+/// Makes an event as [`NewEvent::new`] does, without reading its text: the caller's snapshot of the event says
+/// whether it may be a marker.
+pub fn marked_event(
+    id: &str,
+    timestamp: Timestamp,
+    delta: &str,
+    text: EventText,
+    is_marker: bool,
+) -> Result<NewEvent, Error> {
+    NewEvent::marked(id, timestamp, delta, text, is_marker)
 }
 
 /// Returns the time of a stored row, which was checked already.

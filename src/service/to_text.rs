@@ -28,12 +28,7 @@ pub(super) fn new_event(mut event: Event) -> Result<NewEvent, Error> {
     check_event(&event)?;
     let delta = to_json("event.actions.state_delta", &by_key(&event.actions.state_delta))?;
     let text = EventText::from(to_json("event", &event)?);
-    let Event { actions, other, .. } = &event;
-    let is_marker = actions.other.contains_key("rewindBeforeInvocationId")
-        || actions.other.contains_key("compaction")
-        || other.contains_key("isCompacted");
-    let event = NewEvent::new(event.id, event.timestamp, &delta, text)?;
-    Ok(NewEvent { is_marker, ..event })
+    NewEvent::new(event.id, event.timestamp, &delta, text)
 }
 
 /// Checks that every storage can hold the values: none nests too deep. `temp:` keys are not stored

@@ -14,6 +14,7 @@ mod conformance;
 mod final_responses;
 mod history;
 mod invocation;
+mod markers;
 mod same_json;
 mod session_service;
 mod storage_failures;

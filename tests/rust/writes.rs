@@ -93,7 +93,11 @@ async fn a_conflict_of_events_names_the_stored_revisions() {
     let storage = MemoryStorage::new();
     let created = create(&storage, Vec::new()).await.created;
     run(&storage, append(vec![event("a", 1), event("b", 1)])).await;
-    let replacing = |id, number, replaces| NewEvent { replaces, ..event(id, number) };
+    let replacing = |id, number, replaces| {
+        let mut event = event(id, number);
+        event.replaces = replaces;
+        event
+    };
     let events = vec![
         replacing("a", 2, Replaceable::Revision(created + 2)),
         replacing("b", 1, Replaceable::Nothing),
@@ -158,8 +162,7 @@ fn turn(invocation: &str, n: u32) -> NewEvent {
 fn rewind(before: &str) -> NewEvent {
     let text =
         format!(r#"{{"invocationId":"r","actions":{{"rewindBeforeInvocationId":"{before}"}}}}"#);
-    let event = NewEvent::new("r", time(5.0), r#"{"n":null}"#, text.into()).unwrap();
-    NewEvent { is_marker: true, ..event }
+    NewEvent::new("r", time(5.0), r#"{"n":null}"#, text.into()).unwrap()
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Events: the steps of a conversation.
 
 mod adk_event;
+mod marker;
 mod new_event;
 mod text;
 

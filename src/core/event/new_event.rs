@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::core::error::{Error, Field};
 use crate::core::event::EventText;
+use crate::core::event::marker::may_be_marker;
 use crate::core::session::{Revision, Timestamp, check_id};
 use crate::core::state::Delta;
 
@@ -27,8 +28,9 @@ pub struct NewEvent {
     /// Which stored event with its id it may replace. A stored event that is the same is no conflict.
     pub replaces: Replaceable,
     /// Whether it may be a marker: a rewind or a compaction, which change what belongs to a view of the
-    /// history, or an event that tells whether an invocation waits. Set it for a storage that keeps [`MarkerPlaces`](crate::write::MarkerPlaces).
-    pub is_marker: bool,
+    /// history, or an event that tells whether an invocation waits. Storages keep their
+    /// [`MarkerPlaces`](crate::write::MarkerPlaces).
+    pub(crate) is_marker: bool,
 }
 
 /// Which stored event an event with its id may replace.
@@ -66,10 +68,22 @@ impl NewEvent {
         delta: &str,
         text: EventText,
     ) -> Result<Self, Error> {
+        let is_marker = text.with(may_be_marker);
+        Self::marked(id, timestamp, delta, text, is_marker)
+    }
+
+    /// The same for an event of which the caller knows whether it may be a marker. The text is not read.
+    pub(crate) fn marked(
+        id: impl Into<Arc<str>>,
+        timestamp: Timestamp,
+        delta: &str,
+        text: EventText,
+        is_marker: bool,
+    ) -> Result<Self, Error> {
         let id = id.into();
         check_id(Field::EventId, &id)?;
         let delta = Delta::parse(delta)?;
-        let (whole, replaces, is_marker) = (None, Replaceable::Any, false);
+        let (whole, replaces) = (None, Replaceable::Any);
         Ok(Self { id, timestamp, delta, text, whole, replaces, is_marker })
     }
 

@@ -2,7 +2,7 @@
 
 use adk_session::error::{Error, Field};
 use adk_session::event::{EventText, NewEvent, Replaceable, TextSlice};
-use adk_session::internals::{broken_storage, part_of, stored_time};
+use adk_session::internals::{broken_storage, marked_event, part_of, stored_time};
 use adk_session::session::{Description, SessionKey, TitleChange};
 use adk_session::state::Delta;
 use adk_session::write::{Append, Create, HandlePosition, NewSession, StalePolicy};
@@ -139,9 +139,8 @@ impl<'a> Appends<'a> {
         let whole = has_whole.then(|| self.text(self.position + 1, whole, is_last));
         self.position += 2;
         let timestamp = stored_time(timestamp);
-        let mut event = NewEvent::new(id, timestamp, delta, text)?;
+        let mut event = marked_event(id, timestamp, delta, text, is_marker > 0.0)?;
         event.whole = whole;
-        event.is_marker = is_marker > 0.0;
         event.replaces = match expected {
             0.0 => Replaceable::Nothing,
             revision if revision > 0.0 => Replaceable::Revision(revision as u64),

@@ -35,6 +35,7 @@ const INTERNALS = [
   'check_owner',
   'has_room',
   'list_memory',
+  'marked_event',
   'merge_scopes',
   'missing_error',
   'now',
