@@ -2,6 +2,7 @@
 import {
   CoreWrite,
   artifact_message,
+  type DeleteObject,
   delete_database,
   describe_missing,
   has_room,
@@ -26,7 +27,7 @@ import { loadWasm, requireWasm } from './loading.js';
 import { READERS } from './protocol.js';
 
 export { CoreWrite };
-export type { SessionCore };
+export type { DeleteObject, SessionCore };
 
 /** The cause of the instance's death. Its data is lost, so no call may reach a service in it. */
 let death: { cause: unknown } | undefined;

@@ -7,7 +7,12 @@ import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import type { StoredEvents } from '../../model/event_page.js';
 import { packAppends, packComputed, packCreation } from '../../wasm/appends.js';
-import { callSessionCore, requireRoom, type SessionCore } from '../../wasm/core.js';
+import {
+  callSessionCore,
+  type DeleteObject,
+  requireRoom,
+  type SessionCore,
+} from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import {
   type Appended,
@@ -143,11 +148,10 @@ export class CoreBackend implements Backend {
   }
 
   describe(request: DescribeRequest): MaybePromise<boolean> {
-    const { key, title, labels, operation } = request;
-    const { appName, userId, sessionId } = key;
+    const { key, operation } = request;
     const caller = callerOf(request);
     const describe = (): MaybePromise<boolean> =>
-      this.#call(() => this.core.describe(appName, userId, sessionId, title, labels, caller));
+      this.#call(() => this.core.describe(request, caller));
     return describeOnce(
       () => this.#once(key, operation, describe, (isThere) => (isThere ? UNKNOWN : undefined)),
       () => this.get({ key, last: 0 }),
@@ -181,22 +185,9 @@ export class CoreBackend implements Backend {
   }
 
   page(request: PageRequest): MaybePromise<ReadPage | undefined> {
-    const { key, direction, eventId, limit, withCount, signal, onRetry } = request;
-    const { appName, userId, sessionId } = key;
-    const isForward = direction === 'after';
-    const read = this.#read<CorePage | undefined>(signal, () =>
-      this.core.page(
-        appName,
-        userId,
-        sessionId,
-        isForward,
-        eventId,
-        limit,
-        withCount,
-        false,
-        onRetry,
-      ),
-    );
+    const { key, signal, onRetry } = request;
+    const { sessionId } = key;
+    const read = this.#read<CorePage | undefined>(signal, () => this.core.page(request, onRetry));
     return after(read, (page) => {
       if (page?.events === undefined) return page as Omit<CorePage, 'events'> | undefined;
       const { skipCorrupt = false } = request;
@@ -206,9 +197,10 @@ export class CoreBackend implements Backend {
 
   markers(request: MarkersRequest): MaybePromise<ReadMarkers | undefined> {
     const { key, eventId, skipCorrupt = false, signal, onRetry } = request;
-    const { appName, userId, sessionId } = key;
+    const { sessionId } = key;
+    const page = { key, direction: 'before', eventId, limit: 1, withCount: false } as const;
     const read = this.#read<CorePage | undefined>(signal, () =>
-      this.core.page(appName, userId, sessionId, false, eventId, 1, false, true, onRetry),
+      this.core.page({ ...page, onlyMarkers: true }, onRetry),
     );
     return after(read, (page) => {
       if (page?.events === undefined) return undefined;
@@ -241,14 +233,8 @@ export class CoreBackend implements Backend {
   }
 
   list(request: ListRequest): MaybePromise<ReadList> {
-    const { appName, userId, order, orderBy, offset, limit, withTotal, signal, onRetry } = request;
-    const { after: last } = request;
-    const place = last && [last[orderBy], last.sessionId, last.userId];
-    const [isByCreation, isDescending] = [orderBy === 'createTime', order === 'desc'];
-    // prettier-ignore
-    const listed = this.#read<CoreList>(signal, () => this.core.list(
-      appName, userId, isByCreation, isDescending, offset, limit, withTotal, place, onRetry,
-    ));
+    const { signal, onRetry } = request;
+    const listed = this.#read<CoreList>(signal, () => this.core.list(request, onRetry));
     return after(listed, ({ sessions, total, app, users }) => ({
       sessions: this.#storage.toListed?.(sessions) ?? (sessions as ListedSession[]),
       total,
@@ -316,30 +302,25 @@ export class CoreBackend implements Backend {
   delete(request: DeleteRequest): MaybePromise<Deletion> {
     const { what, key, operation } = request;
     const created = what === 'session' ? request.created : undefined;
-    const remove = (): MaybePromise<Deletion> =>
-      what === 'session' && created !== undefined
-        ? deleteCreated(this, { ...request, key, created })
-        : this.#delete(key, what === 'user', {}, request);
+    const remove = (): MaybePromise<Deletion> => {
+      if (what === 'session' && created !== undefined) {
+        return deleteCreated(this, { ...request, key, created });
+      }
+      return after(this.#delete({ what, key }, request), (floor) => ({ isDeleted: true, floor }));
+    };
     const mark = what === 'session' ? DELETED : UNKNOWN;
     return deleteOnce(() => this.#once(key, operation, remove, () => mark));
   }
 
   deleteUnchanged(request: StorageDeleteUnchangedRequest): MaybePromise<Deletion> {
-    return this.#delete(request.key, false, request, request);
+    const { key, revision, labels } = request;
+    const deleted = this.#delete({ what: 'session', key, revision, labels }, request);
+    return after(deleted, (floor) => ({ isDeleted: floor !== undefined, floor }));
   }
 
-  #delete(
-    { appName, userId, sessionId }: StorageKey,
-    isUser: boolean,
-    { revision, labels }: { readonly revision?: number; readonly labels?: string | undefined },
-    call: StorageCall,
-  ): MaybePromise<Deletion> {
+  #delete(deletion: DeleteObject, call: StorageCall): MaybePromise<number | undefined> {
     const caller = callerOf(call);
-    const deleted = this.#call<number | undefined>(() =>
-      this.core.delete(appName, userId, sessionId, isUser, revision, labels, caller),
-    );
-    const isConditional = revision !== undefined;
-    return after(deleted, (floor) => ({ isDeleted: !isConditional || floor !== undefined, floor }));
+    return this.#call(() => this.core.delete(deletion, caller));
   }
 
   free(): void {

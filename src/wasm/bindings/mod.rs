@@ -12,6 +12,7 @@ mod js_call;
 mod js_storage;
 mod js_write;
 mod parts;
+mod requests;
 mod results;
 mod sessions;
 mod templates;

@@ -4,15 +4,10 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use adk_session::event::TextSlice;
-use adk_session::internals::{
-    SPARE, broken_storage, check_owner, has_room, stored_time, valid_time,
-};
+use adk_session::internals::{SPARE, broken_storage, check_owner, has_room, valid_time};
 use adk_session::memory::MemoryStorage;
-use adk_session::read::{
-    FindEvents, ListOrder, ListPage, ListPlace, ListRequest, PageEnd, Rows, Window,
-};
+use adk_session::read::{FindEvents, Rows, Window};
 use adk_session::session::{Description, Revision, SessionKey};
-use adk_session::storage::Deletion;
 use adk_session::write::{Decide, Describe, Target};
 use js_sys::{Array, Function};
 use wasm_bindgen::prelude::*;
@@ -24,6 +19,7 @@ use crate::bindings::computed::{computing_append, update};
 use crate::bindings::js_call::JsCall;
 use crate::bindings::js_storage::{JsStorage, carry_out};
 use crate::bindings::js_write::{Creation, JsWrite};
+use crate::bindings::requests::{DeleteObject, DescribeObject, ListObject, PageObject};
 use crate::bindings::results::{AppendOutcome, listing, read_page, read_session};
 use crate::bindings::values::{Fragments, JsResult, state_to_javascript};
 use crate::guarded::{Guarded, Task};
@@ -104,15 +100,10 @@ impl SessionCore {
     /// exists.
     pub fn describe(
         &self,
-        app_name: String,
-        user_id: String,
-        session_id: String,
-        title: Option<String>,
-        labels: Option<String>,
+        request: &DescribeObject,
         caller: Option<Function>,
     ) -> Result<JsValue, Thrown> {
-        let key = SessionKey::new(app_name, user_id, session_id)?;
-        let change = Description { title, labels, ..Description::default() };
+        let (key, change) = request.read()?;
         self.write(Box::new(Describe::new(key, change)), caller)
     }
 
@@ -145,31 +136,11 @@ impl SessionCore {
         self.read(key.into(), window, caller, read_session)
     }
 
-    /// Returns a page of a session's events: the first ones
-    /// after the event with that id (`forward`), or the last ones before it. Without an id, the
-    /// first or last ones of all. With `only_markers`, returns the events at the places of the session's markers,
-    /// and the event with that id; no events if places are lost.
-    #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
-    pub fn page(
-        &self,
-        app_name: String,
-        user_id: String,
-        session_id: String,
-        forward: bool,
-        event_id: Option<String>,
-        limit: usize,
-        with_count: bool,
-        only_markers: bool,
-        caller: Option<Function>,
-    ) -> Result<JsValue, Thrown> {
-        let key = SessionKey::new(app_name, user_id, session_id)?;
-        let end = match (forward, event_id) {
-            (false, None) => PageEnd::Last,
-            (true, None) => PageEnd::First,
-            (false, Some(id)) => PageEnd::Before(id.into()),
-            (true, Some(id)) => PageEnd::After(id.into()),
-        };
-        let window = Window { only_markers, ..Window::page(end, limit, with_count) };
+    /// Returns a page of a session's events: the first ones after the event with that id, or the last ones
+    /// before it. Without an id, the first or last ones of all. With `onlyMarkers`, returns the events at the places
+    /// of the session's markers, and the event with that id; no events if places are lost.
+    pub fn page(&self, request: &PageObject, caller: Option<Function>) -> Result<JsValue, Thrown> {
+        let (key, window) = request.read()?;
         self.read(key.into(), window, caller, read_page)
     }
 
@@ -187,31 +158,9 @@ impl SessionCore {
         self.write(Box::new(FindEvents::new(key, event_ids)), caller)
     }
 
-    /// Returns a page of sessions. `after` is the place that
-    /// the page follows: `[time, sessionId, userId]`.
-    #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
-    pub fn list(
-        &self,
-        app_name: String,
-        user_id: Option<String>,
-        by_creation: bool,
-        descending: bool,
-        offset: f64,
-        limit: Option<f64>,
-        with_total: bool,
-        after: Option<Array>,
-        caller: Option<Function>,
-    ) -> Result<JsValue, Thrown> {
-        check_owner(&app_name, None)?;
-        let limit = limit.map(|limit| limit as usize);
-        let page = ListPage { offset: offset as usize, limit };
-        let after = after.map(|after| {
-            let [session_id, user_id] = [1, 2].map(|index| after.get(index).as_string());
-            let time = stored_time(after.get(0).as_f64().unwrap_or_default());
-            ListPlace::new(time, &session_id.unwrap_or_default(), &user_id.unwrap_or_default())
-        });
-        let order = ListOrder { by_creation, descending };
-        let request = ListRequest { app_name, user_id, order, after, page, with_total };
+    /// Returns a page of sessions, or what the list has after a place.
+    pub fn list(&self, request: &ListObject, caller: Option<Function>) -> Result<JsValue, Thrown> {
+        let request = request.read()?;
         let (storage, call) = (Rc::clone(&self.storage), JsCall(caller));
         self.answer(Box::pin(
             async move { Ok(listing(&storage.list_rows(&request, &call).await?)) },
@@ -300,41 +249,14 @@ impl SessionCore {
         self.read(target, Window::NONE, caller, finish)
     }
 
-    /// Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
-    /// `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
-    /// floor.
-    ///
-    /// With `revision` it deletes a session only if it still has that revision and those labels, else
-    /// it returns `undefined`.
-    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
+    /// Deletes. Returns the floor. With `revision` it deletes a session only if it still has that revision and
+    /// those labels, else it returns `undefined`.
     pub fn delete(
         &self,
-        app_name: String,
-        user_id: Option<String>,
-        session_id: Option<String>,
-        with_sessions: bool,
-        revision: Option<f64>,
-        labels: Option<String>,
+        request: &DeleteObject,
         caller: Option<Function>,
     ) -> Result<JsValue, Thrown> {
-        check_owner(&app_name, user_id.as_deref())?;
-        let deletion = match (user_id, session_id) {
-            (None, _) => Deletion::AppState { app_name },
-            (Some(user_id), None) if with_sessions => Deletion::User { app_name, user_id },
-            (Some(user_id), None) => Deletion::UserState { app_name, user_id },
-            (Some(user_id), Some(session_id)) => {
-                let Ok(key) = SessionKey::new(app_name, user_id, session_id) else {
-                    return Ok(JsValue::UNDEFINED);
-                };
-                match revision {
-                    Some(revision) => {
-                        let revision = revision as Revision;
-                        Deletion::UnchangedSession { key, revision, labels }
-                    }
-                    None => Deletion::Session(key),
-                }
-            }
-        };
+        let Some(deletion) = request.read()? else { return Ok(JsValue::UNDEFINED) };
         let (storage, call) = (Rc::clone(&self.storage), JsCall(caller));
         self.answer(Box::pin(async move {
             let floor = storage.delete(&deletion, &call).await?;

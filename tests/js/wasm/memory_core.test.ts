@@ -32,6 +32,7 @@ describe('The memory of the wasm', () => {
     const created = packCreation(session, true);
     const append = packAppends([{ key, position, stale: 'merge', events: [event] }], true, true);
     const compute = () => '{"app:n":1}';
+    const list = { appName: 'shop', offset: 0, limit: undefined };
     const results: Record<string, unknown> = {
       create: core.create(
         created.packed,
@@ -47,16 +48,16 @@ describe('The memory of the wasm', () => {
         false,
       ),
       append: core.append(append.packed, append.numbers, undefined),
-      describe: core.describe(...names, 'Title'),
+      describe: core.describe({ key, title: 'Title' }),
       get: core.get(...names),
-      page: core.page(...names, false, undefined, 1, true, false),
-      list: core.list('shop', undefined, false, false, 0, undefined, true),
+      page: core.page({ key, direction: 'before', eventId: undefined, limit: 1, withCount: true }),
+      list: core.list({ ...list, order: 'asc', orderBy: 'lastUpdateTime', withTotal: true }),
       update: core.update('shop', undefined, '{}', undefined, compute),
       sharedState: core.shared_state('shop'),
-      deleteUnchanged: core.delete(...names, false, 99),
-      deleteSession: core.delete(...names, false),
-      deleteUser: core.delete('shop', 'ada', undefined, true),
-      deleteAppState: core.delete('shop', undefined, undefined, false),
+      deleteUnchanged: core.delete({ what: 'session', key, revision: 99 }),
+      deleteSession: core.delete({ what: 'session', key }),
+      deleteUser: core.delete({ what: 'user', key: { appName: 'shop', userId: 'ada' } }),
+      deleteAppState: core.delete({ what: 'appState', key: { appName: 'shop' } }),
       open: core.open(),
     };
     for (const [verb, result] of Object.entries(results)) {
