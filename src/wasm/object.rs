@@ -45,12 +45,17 @@ impl Record {
         value.is_object().then(|| value.unchecked_into())
     }
 
-    /// Returns the next of several results. Removes its prototype, for the reason given at
+    /// Returns a store's result as a record that may be changed. Removes its prototype, for the reason given at
     /// [`empty`](Self::empty).
-    pub(crate) fn next(results: &mut ArrayIntoIter) -> Option<Self> {
-        let record = Self::found(results.next()?)?;
+    pub(crate) fn stored(value: JsValue) -> Option<Self> {
+        let record = Self::found(value)?;
         Object::<JsValue>::set_prototype_of(&record, JsValue::NULL.unchecked_ref());
         Some(record)
+    }
+
+    /// Returns the next of several results; see [`stored`](Self::stored).
+    pub(crate) fn next(results: &mut ArrayIntoIter) -> Option<Self> {
+        Self::stored(results.next()?)
     }
 
     pub(crate) fn number(&self, member: &str) -> Option<f64> {

@@ -12,7 +12,7 @@ use crate::object::Record;
 /// Reads the note; `undefined` if there is none. With `change`, changes it in the same transaction:
 /// `change` gets it, and returns the new one, `null` to delete it, or `undefined`.
 pub(super) async fn update(access: &Access, change: Option<&Function>) -> Result<JsValue, Failure> {
-    access.run_with_retries(&(), &|| Box::pin(update_once(access, change))).await
+    access.run_with_retries(&(), || update_once(access, change)).await
 }
 
 async fn update_once(access: &Access, change: Option<&Function>) -> Result<JsValue, Failure> {
@@ -20,7 +20,9 @@ async fn update_once(access: &Access, change: Option<&Function>) -> Result<JsVal
     let transaction = access.begin(mode, &[META]).await?;
     transaction.get(META, &CREATION.into());
     let note = transaction.results().await?.pop();
-    let Some(change) = change else { return Ok(note) };
+    let Some(change) = change else {
+        return Ok(note);
+    };
     let changed = change.call1(&JsValue::UNDEFINED, &note).map_err(Failure::thrown)?;
     if changed.is_null() {
         transaction.delete(META, &CREATION.into());

@@ -3,7 +3,7 @@
 use adk_session::session::SessionKey;
 use adk_session::storage::Call;
 use js_sys::Array;
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsCast;
 
 use crate::indexed_db::connection::access::Access;
 use crate::indexed_db::connection::transaction::Mode;
@@ -16,9 +16,15 @@ pub(super) async fn find(
     session_id: &str,
     call: &dyn Call,
 ) -> Result<Vec<SessionKey>, Failure> {
-    let read = access.run_with_retries(call, &|| Box::pin(session_keys(access))).await?;
+    access.run_with_retries(call, || find_once(access, session_id)).await
+}
+
+async fn find_once(access: &Access, session_id: &str) -> Result<Vec<SessionKey>, Failure> {
+    let transaction = access.begin(Mode::Read, &[SESSIONS]).await?;
+    transaction.get_all_keys(SESSIONS);
+    let stored: Array = transaction.results().await?.get(0).unchecked_into();
     let mut keys = Vec::new();
-    for key in read.unchecked_into::<Array>() {
+    for key in stored {
         let key: Array = key.unchecked_into();
         let [app_name, user_id, id] = [0, 1, 2].map(|index| key.get(index).as_string());
         if id.as_deref() == Some(session_id)
@@ -28,10 +34,4 @@ pub(super) async fn find(
         }
     }
     Ok(keys)
-}
-
-async fn session_keys(access: &Access) -> Result<JsValue, Failure> {
-    let transaction = access.begin(Mode::Read, &[SESSIONS]).await?;
-    transaction.get_all_keys(SESSIONS);
-    Ok(transaction.results().await?.get(0))
 }

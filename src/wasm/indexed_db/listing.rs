@@ -17,53 +17,52 @@ use crate::indexed_db::records::schema::{
 };
 use crate::object::Record;
 
-/// Reads the app's row, the owner's row, the page of sessions, and each user's id and row. The
-/// owner is the user, or the app if no user is named. Returns a list for [`texts`] or [`listing`].
+/// Reads the page of sessions, and the rows of the app and of the sessions' users.
 pub(super) async fn list(
     access: &Access,
     request: &ListRequest,
     call: &dyn Call,
-) -> Result<JsValue, Failure> {
-    access.run_with_retries(call, &|| Box::pin(list_once(access, request))).await
+) -> Result<ListedRecords, Failure> {
+    access.run_with_retries(call, || list_once(access, request)).await
 }
 
 /// The records of a list.
-struct ListedRecords {
+pub(super) struct ListedRecords {
     sessions: Array,
     app: Option<Record>,
     /// With their ids.
-    users: Vec<(JsValue, Record)>,
+    users: Vec<(String, Record)>,
     total: usize,
 }
 
 impl ListedRecords {
-    /// Takes the list apart that [`list`] returned.
-    fn of(read: JsValue) -> Self {
-        let mut read = read.unchecked_into::<Array>().into_iter();
-        let app = Record::next(&mut read);
-        let owner = Record::next(&mut read);
-        let sessions = read.next().unwrap_or_default().unchecked_into();
-        let mut users = Vec::new();
-        while let Some(user_id) = read.next() {
-            users.extend(Record::next(&mut read).map(|record| (user_id, record)));
+    pub(super) fn listing(self) -> Result<Listing, Failure> {
+        let app = self.app.as_ref().map(Record::shared_row).transpose()?.flatten();
+        let (mut sessions, mut users) = (Vec::new(), Vec::new());
+        for record in self.sessions.iter().filter_map(Record::found) {
+            sessions.push(record.session_row()?);
         }
-        let total = owner.map_or(0.0, |owner| owner.count("sessions")) as usize;
-        Self { sessions, app, users, total }
+        for (user_id, record) in self.users {
+            users.extend(record.shared_row()?.map(|row| (user_id, row)));
+        }
+        Ok(Listing { sessions, users, app, total: self.total })
     }
-}
 
-/// Converts the list that [`list`] returned.
-pub(super) fn listing(read: JsValue) -> Result<Listing, Failure> {
-    let records = ListedRecords::of(read);
-    let app = records.app.as_ref().map(Record::shared_row).transpose()?.flatten();
-    let (mut sessions, mut users) = (Vec::new(), Vec::new());
-    for record in records.sessions.iter().filter_map(Record::found) {
-        sessions.push(record.session_row()?);
+    /// Converts the list for a reader in JavaScript. No state enters the wasm, which might have no room for all
+    /// of them.
+    #[cfg(feature = "bindings")]
+    pub(super) fn texts(self) -> Result<ListedTexts, Failure> {
+        let Self { sessions, app, users: rows, total } = self;
+        let app = app.as_ref().map(state_text).transpose()?.unwrap_or_default();
+        let users = Array::new();
+        for (user_id, record) in rows {
+            let state = state_text(&record)?;
+            if !state.is_undefined() {
+                users.push(&Array::of2(&user_id.into(), &state));
+            }
+        }
+        Ok(ListedTexts { sessions, app, users, total })
     }
-    for (user_id, record) in records.users {
-        users.extend(user_id.as_string().zip(record.shared_row()?));
-    }
-    Ok(Listing { sessions, users, app, total: records.total })
 }
 
 /// A list for a reader in JavaScript.
@@ -76,22 +75,6 @@ pub(crate) struct ListedTexts {
     /// Pairs of a user's id and the JSON of its state.
     pub(crate) users: Array,
     pub(crate) total: usize,
-}
-
-/// Converts the list that [`list`] returned for a reader in JavaScript. No state enters the wasm, which
-/// might have no room for all of them.
-#[cfg(feature = "bindings")]
-pub(super) fn texts(read: JsValue) -> Result<ListedTexts, Failure> {
-    let ListedRecords { sessions, app, users: rows, total } = ListedRecords::of(read);
-    let app = app.as_ref().map(state_text).transpose()?.unwrap_or_default();
-    let users = Array::new();
-    for (user_id, record) in rows {
-        let state = state_text(&record)?;
-        if !state.is_undefined() {
-            users.push(&Array::of2(&user_id, &state));
-        }
-    }
-    Ok(ListedTexts { sessions, app, users, total })
 }
 
 /// Returns the JSON of the record's state; `undefined` if it has none.
@@ -118,7 +101,7 @@ fn users_of(page: &Array) -> Vec<String> {
     users
 }
 
-async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Failure> {
+async fn list_once(access: &Access, request: &ListRequest) -> Result<ListedRecords, Failure> {
     let ListRequest { app_name, user_id, order: ListOrder { descending, .. }, page, after, .. } =
         request;
     let owner = keys::owner(app_name, user_id.as_deref());
@@ -158,23 +141,29 @@ async fn list_once(access: &Access, request: &ListRequest) -> Result<JsValue, Fa
     }
     let end = limit.map_or(usize::MAX, |limit| offset.saturating_add(limit));
     let sessions = sessions.slice(offset as u32, end as u32);
-    let (app, stored) = (read.get(0), read.pop());
+    let (app, stored) = (Record::stored(read.get(0)), Record::stored(read.pop()));
     let is_whole = offset == 0 && limit.is_none() && after.is_none();
-    let owner = counted(&transaction, &owner, stored, is_whole.then(|| sessions.length())).await?;
-    if let Some(user_id) = user_id {
-        return Ok(Array::of5(&app, &owner, &sessions, &user_id.into(), &owner).into());
-    }
-    let users = users_of(&sessions);
+    let listed = is_whole.then(|| sessions.length());
+    let total = count_of(&transaction, &owner, stored.as_ref(), listed).await? as usize;
+    let users = match user_id {
+        Some(user_id) => stored.map(|row| (user_id.clone(), row)).into_iter().collect(),
+        None => rows_of(&transaction, app_name, users_of(&sessions)).await?,
+    };
+    Ok(ListedRecords { sessions, app, users, total })
+}
+
+/// Reads the rows of users; those that have none are left out.
+async fn rows_of(
+    transaction: &Transaction,
+    app_name: &str,
+    users: Vec<String>,
+) -> Result<Vec<(String, Record)>, Failure> {
     for user_id in &users {
         transaction.get(STATES, &keys::owner(app_name, Some(user_id)));
     }
-    let rows = transaction.results().await?;
-    let read = Array::of3(&app, &owner, &sessions);
-    for (user_id, row) in users.iter().zip(rows.iter()) {
-        read.push(&user_id.into());
-        read.push(&row);
-    }
-    Ok(read.into())
+    let results = transaction.results().await?;
+    let rows = users.into_iter().zip(results.iter());
+    Ok(rows.filter_map(|(user_id, row)| Record::stored(row).map(|row| (user_id, row))).collect())
 }
 
 /// Returns the index whose order is that of the list.
@@ -188,24 +177,24 @@ fn index_of(transaction: &Transaction, request: &ListRequest) -> Result<IdbIndex
     transaction.index(SESSIONS, name).map_err(|thrown| Failure::of_transaction(&thrown))
 }
 
-/// Returns the owner's record, with its count of sessions corrected if it is wrong.
+/// Returns the number of the owner's sessions. It is counted again if its record has it wrong.
 ///
 /// A session with a damaged time is in no index. If all sessions are listed (`listed` is their
 /// number), it fails with `corrupt_record`.
-async fn counted(
+async fn count_of(
     transaction: &Transaction,
     owner: &JsValue,
-    stored: JsValue,
+    stored: Option<&Record>,
     listed: Option<u32>,
-) -> Result<JsValue, Failure> {
-    let record = Record::found(stored.clone());
-    let count = record.as_ref().map_or(JsValue::UNDEFINED, |record| record.get("sessions"));
+) -> Result<f64, Failure> {
+    let count = stored.map_or(JsValue::UNDEFINED, |record| record.get("sessions"));
+    let number = count.as_f64();
     let is_right = match listed {
-        Some(listed) => count.as_f64().unwrap_or_default() == f64::from(listed),
-        None => count.is_undefined() || count.as_f64().is_some_and(is_counter),
+        Some(listed) => number.unwrap_or_default() == f64::from(listed),
+        None => count.is_undefined() || number.is_some_and(is_counter),
     };
     if is_right {
-        return Ok(stored);
+        return Ok(number.unwrap_or_default());
     }
     transaction.get_all(SESSIONS, &keys::within(owner), None);
     let sessions: Array = transaction.results().await?.pop().unchecked_into();
@@ -214,9 +203,7 @@ async fn counted(
             session.head()?;
         }
     }
-    let record = record.unwrap_or_else(|| Record::owner(owner));
-    record.set_number("sessions", f64::from(sessions.length()));
-    Ok(record.into())
+    Ok(f64::from(sessions.length()))
 }
 
 /// Returns the part of the range that holds its last `count` keys, found by a cursor that jumps

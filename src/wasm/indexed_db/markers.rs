@@ -2,7 +2,7 @@
 
 use adk_session::session::Revision;
 use js_sys::Array;
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsCast;
 
 use crate::indexed_db::connection::transaction::Transaction;
 use crate::indexed_db::records::keys;
@@ -32,9 +32,9 @@ pub(super) fn ask(
     Some(markers.seqs)
 }
 
-/// Returns the edges of a page, and then a record for each of the events.
+/// Returns a record for each of the events.
 pub(super) fn records(results: &Array, seqs: &[Revision]) -> Array {
-    let events = Array::of1(&Array::of1(&JsValue::FALSE));
+    let events = Array::new();
     for (place, seq) in seqs.iter().enumerate() {
         let found: Array = results.get(place as u32).unchecked_into();
         let seq = *seq as f64;

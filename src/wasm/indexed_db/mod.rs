@@ -94,7 +94,7 @@ impl IndexedDbStorage {
     }
 
     pub(crate) async fn connect(&self) -> Result<(), Failure> {
-        self.access.open().await.map(drop)
+        self.access.open().await
     }
 
     /// Ends what is under way, and lets the verbs wait. For a page that the browser is about to freeze:
@@ -115,7 +115,7 @@ impl IndexedDbStorage {
         window: &Window,
         call: &dyn Call,
     ) -> Result<Rows<Array>, Failure> {
-        reading::rows(reading::read(&self.access, target, window, call).await?, window.since)
+        reading::read(&self.access, target, window, call).await?.rows(window.since)
     }
 
     /// Carries out writes in one transaction; each of them may fail by itself. If the transaction
@@ -155,7 +155,7 @@ impl IndexedDbStorage {
         request: &ListRequest,
         call: &dyn Call,
     ) -> Result<ListedTexts, Failure> {
-        listing::texts(listing::list(&self.access, request, call).await?)
+        listing::list(&self.access, request, call).await?.texts()
     }
 
     /// Reads the note of a new database, and changes it; see [`creation_note::update`].
@@ -199,9 +199,7 @@ impl Storage for IndexedDbStorage {
         request: &'a ListRequest,
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Listing> {
-        Box::pin(
-            async move { Ok(listing::listing(listing::list(&self.access, request, call).await?)?) },
-        )
+        Box::pin(async move { Ok(listing::list(&self.access, request, call).await?.listing()?) })
     }
 
     fn delete<'a>(
@@ -211,8 +209,7 @@ impl Storage for IndexedDbStorage {
     ) -> StorageFuture<'a, Option<Revision>> {
         Box::pin(async move {
             let deleted = Box::pin(deleting::delete(&self.access, deletion, call));
-            let floor = self.access.run_in_turn(deleted).await?;
-            Ok(floor.as_f64().map(|floor| floor as Revision))
+            Ok(self.access.run_in_turn(deleted).await?)
         })
     }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BinaryHeap;
 use std::mem;
-use std::sync::Arc;
 
 use adk_session::read::{PageEdges, Rows, Window};
 use adk_session::session::{Revision, Timestamp};
@@ -23,46 +22,60 @@ use crate::indexed_db::records::schema::{
 };
 use crate::object::Record;
 
-/// Reads the records of the app's state, the user's state, the session and its events. Event
-/// records are cut to the window. Returns a list for [`rows`].
+/// The records of a session, of its user and of its app.
+#[derive(Default)]
+pub(super) struct ReadRecords {
+    app: Option<Record>,
+    user: Option<Record>,
+    session: Option<Record>,
+    /// Records of one event, or of a page of many. They are cut to the window.
+    events: Array,
+    /// Present if the window is a page, and its end is stored.
+    edges: Option<PageEdges>,
+}
+
+/// Reads a session with a window of its events, or states.
 pub(super) async fn read(
     access: &Access,
     target: &Target,
     window: &Window,
     call: &dyn Call,
-) -> Result<JsValue, Failure> {
-    access.run_with_retries(call, &|| Box::pin(read_once(access, target, window))).await
+) -> Result<ReadRecords, Failure> {
+    access.run_with_retries(call, || read_once(access, target, window)).await
 }
 
-/// Converts the list that [`read`] returned. The events are records of one event, or of a page of many.
-pub(super) fn rows(read: JsValue, since: Option<Revision>) -> Result<Rows<Array>, Failure> {
-    let read: Array = read.unchecked_into();
-    let mut events = read.slice(4, u32::MAX);
-    let mut changed = Vec::new();
-    if let Some(since) = since {
-        for record in mem::take(&mut events).iter().filter_map(Record::found) {
-            let page = Page::read(&record)?;
-            // A page with new and with replaced events was found twice.
-            if changed.iter().all(|row: &EventRow| row.seq != page.seq()) {
-                changed.extend(page.rows.into_iter().filter(|row| row.revision > since));
+impl ReadRecords {
+    /// Converts all but the events. With `since`, the events that were written after it become rows.
+    pub(super) fn rows(self, since: Option<Revision>) -> Result<Rows<Array>, Failure> {
+        let Self { app, user, session, mut events, edges } = self;
+        let mut changed = Vec::new();
+        if let Some(since) = since {
+            for record in mem::take(&mut events).iter().filter_map(Record::found) {
+                let page = Page::read(&record)?;
+                // A page with new and with replaced events was found twice.
+                if changed.iter().all(|row: &EventRow| row.seq != page.seq()) {
+                    changed.extend(page.rows.into_iter().filter(|row| row.revision > since));
+                }
             }
         }
+        let row_of = |record: Option<Record>| {
+            Ok::<_, Failure>(record.as_ref().map(Record::shared_row).transpose()?.flatten())
+        };
+        Ok(Rows {
+            edges,
+            session: session.as_ref().map(Record::session_row).transpose()?,
+            shared: ByOwner { user: row_of(user)?, app: row_of(app)? },
+            events,
+            changed,
+        })
     }
-    let mut read = read.into_iter();
-    let [app, user, session] = [(); 3].map(|()| Record::next(&mut read));
-    Ok(Rows {
-        edges: read.next().and_then(edges_of),
-        session: session.as_ref().map(Record::session_row).transpose()?,
-        shared: ByOwner {
-            user: user.as_ref().map(Record::shared_row).transpose()?.flatten(),
-            app: app.as_ref().map(Record::shared_row).transpose()?.flatten(),
-        },
-        events,
-        changed,
-    })
 }
 
-async fn read_once(access: &Access, target: &Target, window: &Window) -> Result<JsValue, Failure> {
+async fn read_once(
+    access: &Access,
+    target: &Target,
+    window: &Window,
+) -> Result<ReadRecords, Failure> {
     let Target { app_name, user_id, session_id } = target;
     let user_id = user_id.as_deref();
     let key = user_id.zip(session_id.as_deref());
@@ -81,21 +94,21 @@ async fn read_once(access: &Access, target: &Target, window: &Window) -> Result<
         transaction.get(SESSIONS, &keys::list(&[app_name, user_id, session_id]));
     }
     let found = transaction.results().await?;
-    if let Some(session) = Record::found(found.get(2)).filter(|_| wants_events) {
+    let [app, user, session] = [0, 1, 2].map(|index| Record::stored(found.get(index)));
+    let mut read = ReadRecords { app, user, session, ..ReadRecords::default() };
+    if let Some(session) = read.session.as_ref().filter(|_| wants_events) {
         // Damaged numbers could make the read endless, or return another session's events.
         session.head()?;
-        let events = match window.since {
+        match window.since {
             Some(since) => {
                 let most = window.limit.map(|limit| limit as u32);
-                ask_changed(&transaction, &session, since, most);
-                let found = transaction.results().await?;
-                Array::of1(&JsValue::UNDEFINED).concat(&found.flat(1))
+                ask_changed(&transaction, session, since, most);
+                read.events = transaction.results().await?.flat(1);
             }
-            None => read_events(&transaction, &session, window).await?,
-        };
-        return Ok(found.concat(&events).into());
+            None => (read.events, read.edges) = read_events(&transaction, session, window).await?,
+        }
     }
-    Ok(found.into())
+    Ok(read)
 }
 
 /// Requests the records with the events that were written after a revision, and returns the number of
@@ -118,16 +131,16 @@ pub(super) fn ask_changed(
     2
 }
 
-/// Returns the edges of a page, or `undefined`, and then the records.
+/// Returns the records, and the edges of a page whose end is stored.
 async fn read_events(
     transaction: &Transaction,
     session: &Record,
     window: &Window,
-) -> Result<Array, Failure> {
+) -> Result<(Array, Option<PageEdges>), Failure> {
     let after = window.after.map(Timestamp::as_millis);
     let mut filter = EventFilter { after, ..EventFilter::ALL };
     let mut place = None;
-    let mut count = JsValue::UNDEFINED;
+    let mut count = None;
     if let Some(page) = &window.page {
         let number = session.count("number");
         let id = page.end.place().map(|id| JsValue::from_str(&keys::event_id(number, id)));
@@ -141,11 +154,11 @@ async fn read_events(
         }
         let results = transaction.results().await?;
         if page.with_count {
-            count = results.get(0);
+            count = results.get(0).as_f64().map(|count| count as usize);
         }
         if let Some(id) = id {
             let Some(record) = Record::found(results.get(u32::from(page.with_count))) else {
-                return Ok(Array::of1(&JsValue::UNDEFINED));
+                return Ok((Array::new(), None));
             };
             let seq = seq_of(&record, &id).ok_or_else(|| record.damaged("it is damaged"))?;
             let bound = if page.end.is_forward() { &mut filter.above } else { &mut filter.below };
@@ -156,9 +169,10 @@ async fn read_events(
     if window.only_markers {
         let seq = place.is_some().then_some(filter.below);
         let Some(seqs) = markers::ask(transaction, session, seq) else {
-            return Ok(Array::of1(&JsValue::UNDEFINED));
+            return Ok((Array::new(), None));
         };
-        return Ok(markers::records(&transaction.results().await?, &seqs));
+        let records = markers::records(&transaction.results().await?, &seqs);
+        return Ok((records, Some(PageEdges::default())));
     }
     let is_forward = window.page.as_ref().is_some_and(|page| page.end.is_forward());
     let follows = place.is_some() && is_forward;
@@ -172,22 +186,18 @@ async fn read_events(
     let skip =
         if is_forward { 0 } else { count_all_admitted(&records, filter).saturating_sub(take) };
     let events = cut_records(records, filter, skip, take);
-    if window.page.is_some() {
-        let has_older = follows || skip > 0;
-        let edges = Array::of2(&has_older.into(), &count);
-        for (place, is_last) in [(1, false), (events.length() - 1, true)] {
-            let id = edge_of(events.get(place), is_last);
-            edges.push(&id.map_or(JsValue::UNDEFINED, |id| JsValue::from_str(&id)));
-        }
-        events.set(0, edges.into());
-    }
-    Ok(events)
+    let edges = window.page.is_some().then(|| PageEdges {
+        first: edge_of(events.get(0), false),
+        last: edge_of(events.get(events.length().saturating_sub(1)), true),
+        has_older: follows || skip > 0,
+        count,
+    });
+    Ok((events, edges))
 }
 
-/// Returns a place for the edges, and then the records. They are cut to `take` admitted events after the first `skip`
-/// ones.
+/// Cuts the records to `take` admitted events after the first `skip` ones.
 fn cut_records(records: Array, filter: EventFilter, mut skip: usize, mut take: usize) -> Array {
-    let events = Array::of1(&JsValue::UNDEFINED);
+    let events = Array::new();
     let is_whole = filter == EventFilter::ALL && take == usize::MAX;
     for record in records.iter().filter_map(Record::found) {
         // A page that lost its marks can still be read as a whole.
@@ -205,18 +215,6 @@ fn cut_records(records: Array, filter: EventFilter, mut skip: usize, mut take: u
         }
     }
     events
-}
-
-/// Reads the edges that [`read_events`] returned.
-fn edges_of(edges: JsValue) -> Option<PageEdges> {
-    let edges: Array = edges.dyn_into().ok()?;
-    let id = |place| edges.get(place).as_string().map(Arc::from);
-    Some(PageEdges {
-        has_older: edges.get(0).is_truthy(),
-        count: edges.get(1).as_f64().map(|count| count as usize),
-        first: id(2),
-        last: id(3),
-    })
 }
 
 /// Reads the records that hold the last `limit` admitted events, or the first ones (`is_forward`), and

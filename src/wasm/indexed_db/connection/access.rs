@@ -6,16 +6,15 @@ use std::rc::{Rc, Weak};
 
 use adk_session::storage::Call;
 use futures_channel::oneshot;
-use wasm_bindgen::JsValue;
 
 use crate::guarded::{Guarded, Task};
 use crate::indexed_db::connection::database::Database;
 use crate::indexed_db::connection::transaction::{Mode, Transaction};
 use crate::indexed_db::records::failure::Failure;
 
-/// Always gives a JavaScript value, so that the wasm holds the code around it once, and not for each
-/// call.
-pub(crate) type Attempt<'a> = Task<'a, JsValue, Failure>;
+/// Has no result of its own, so that the wasm holds the code around it once, and not for each type. A read
+/// leaves its result in a variable of [`Access::run_with_retries`].
+pub(crate) type Attempt<'a> = Task<'a, (), Failure>;
 
 /// A database, the settings of its transactions, and the order of its writes.
 pub(crate) struct Access {
@@ -49,8 +48,8 @@ impl Access {
     }
 
     /// Opens the database, unless it is open.
-    pub(crate) async fn open(&self) -> Result<JsValue, Failure> {
-        self.database.connection().await.map(JsValue::from)
+    pub(crate) async fn open(&self) -> Result<(), Failure> {
+        self.database.connection().await.map(drop)
     }
 
     pub(crate) async fn begin(
@@ -91,7 +90,7 @@ impl Access {
     }
 
     /// Runs an attempt. If the connection broke, closes it: a broken connection stays broken.
-    pub(crate) async fn run_once(&self, attempt: Attempt<'_>) -> Result<JsValue, Failure> {
+    pub(crate) async fn run_once(&self, attempt: Attempt<'_>) -> Result<(), Failure> {
         let done = attempt.await;
         if done.as_ref().is_err_and(Failure::is_loss) {
             self.database.disconnect();
@@ -99,15 +98,33 @@ impl Access {
         done
     }
 
+    /// Runs an attempt, with its retries, and returns its result.
+    pub(crate) async fn run_with_retries<T>(
+        &self,
+        call: &dyn Call,
+        attempt: impl AsyncFn() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let result = RefCell::new(None);
+        self.retry(call, &|| {
+            Box::pin(async {
+                let done = attempt().await?;
+                result.replace(Some(done));
+                Ok(())
+            })
+        })
+        .await?;
+        result.into_inner().ok_or_else(|| Failure::lost("no answer"))
+    }
+
     /// Runs an attempt. Retries it whenever the page was left, and once if the connection broke.
     ///
     /// It is not retried after its commit was sent. A deletion may then have taken effect, and a
     /// second one would delete what was written since.
-    pub(crate) async fn run_with_retries<'a>(
+    async fn retry<'a>(
         &self,
         call: &dyn Call,
         attempt: &(dyn Fn() -> Attempt<'a> + '_),
-    ) -> Result<JsValue, Failure> {
+    ) -> Result<(), Failure> {
         let mut is_retry = false;
         loop {
             match self.run_once(attempt()).await {

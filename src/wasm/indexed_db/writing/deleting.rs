@@ -14,21 +14,21 @@ use crate::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
 use crate::indexed_db::writing::sequence::Sequence;
 use crate::object::Record;
 
-/// Deletes, and succeeds if there is nothing to delete. Returns the floor of revisions, or `undefined` if the
+/// Deletes, and succeeds if there is nothing to delete. Returns the floor of revisions, or `None` if the
 /// session is not as it was listed.
 pub(crate) async fn delete(
     access: &Access,
     deletion: &Deletion,
     call: &dyn Call,
-) -> Result<JsValue, Failure> {
-    access.run_with_retries(call, &|| Box::pin(delete_once(access, deletion, call))).await
+) -> Result<Option<Revision>, Failure> {
+    access.run_with_retries(call, || delete_once(access, deletion, call)).await
 }
 
 async fn delete_once(
     access: &Access,
     deletion: &Deletion,
     call: &dyn Call,
-) -> Result<JsValue, Failure> {
+) -> Result<Option<Revision>, Failure> {
     let stores: &[&str] = match deletion {
         Deletion::Session(_) | Deletion::UnchangedSession { .. } | Deletion::User { .. } => {
             &[META, SESSIONS, EVENTS, STATES]
@@ -44,7 +44,7 @@ async fn delete_once(
     call.check()?;
     let floor = removal.make(&transaction, sequence, results, deletion);
     transaction.commit().await?;
-    Ok(floor.map_or(JsValue::UNDEFINED, |floor| JsValue::from_f64(floor as f64)))
+    Ok(floor)
 }
 
 /// A deletion in progress.

@@ -8,7 +8,6 @@ use std::cell::Cell;
 
 use adk_session::session::SessionKey;
 use adk_session::write::{Plan, Repetition};
-use wasm_bindgen::JsValue;
 
 use crate::indexed_db::connection::access::Access;
 use crate::indexed_db::connection::transaction::Mode;
@@ -22,7 +21,7 @@ pub(crate) async fn write(
     access: &Access,
     members: &mut [Member<'_>],
     full: &mut Vec<SessionKey>,
-) -> Result<JsValue, Failure> {
+) -> Result<(), Failure> {
     let mut checks = Checks::default();
     loop {
         let has_put = Cell::new(false);
@@ -55,7 +54,7 @@ async fn write_once(
     mut checks: Checks,
     full: &mut Vec<SessionKey>,
     has_put: &Cell<bool>,
-) -> Result<JsValue, Failure> {
+) -> Result<(), Failure> {
     loop {
         let transaction = access.begin(Mode::Write, &stores(members, checks)).await?;
         let mut group = Group::new(&transaction, members, checks);
@@ -80,7 +79,7 @@ async fn write_once(
         has_put.set(true);
         *full = group.put();
         transaction.commit().await?;
-        return Ok(JsValue::UNDEFINED);
+        return Ok(());
     }
 }
 

@@ -58,7 +58,7 @@ impl Sealer {
 }
 
 /// Seals the open events of a session, except the last ones if they do not fill a page.
-async fn seal(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
+async fn seal(access: &Access, key: &SessionKey) -> Result<(), Failure> {
     let transaction = access.begin(Mode::Write, &[SESSIONS, EVENTS]).await?;
     transaction.get(SESSIONS, &keys::session(key));
     if let Some(session) = Record::found(transaction.results().await?.get(0)) {
@@ -86,7 +86,7 @@ async fn seal(access: &Access, key: &SessionKey) -> Result<JsValue, Failure> {
         transaction.results().await?;
         transaction.commit().await?;
     }
-    Ok(JsValue::UNDEFINED)
+    Ok(())
 }
 
 struct Sealing<'a> {
