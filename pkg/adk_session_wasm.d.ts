@@ -1,6 +1,49 @@
 /* tslint:disable */
 /* eslint-disable */
 
+export interface KeyObject {
+    readonly appName: string;
+    readonly userId?: string | undefined;
+    readonly sessionId?: string | undefined;
+}
+export interface DescribeObject {
+    readonly key: Required<KeyObject>;
+    readonly title?: string | undefined;
+    readonly labels?: string | undefined;
+}
+export interface PageObject {
+    readonly key: Required<KeyObject>;
+    readonly direction: 'before' | 'after';
+    readonly eventId: string | undefined;
+    readonly limit: number;
+    readonly withCount: boolean;
+    readonly onlyMarkers?: boolean;
+}
+export interface PlaceObject {
+    readonly lastUpdateTime?: number | undefined;
+    readonly createTime?: number | undefined;
+    readonly sessionId: string;
+    readonly userId: string;
+}
+export interface ListObject {
+    readonly appName: string;
+    readonly userId?: string | undefined;
+    readonly order: 'asc' | 'desc';
+    readonly orderBy: 'lastUpdateTime' | 'createTime';
+    readonly offset: number;
+    readonly limit: number | undefined;
+    readonly withTotal: boolean;
+    readonly after?: PlaceObject | undefined;
+}
+export interface DeleteObject {
+    readonly what: 'session' | 'user' | 'userState' | 'appState';
+    readonly key: KeyObject;
+    readonly revision?: number | undefined;
+    readonly labels?: string | undefined;
+}
+
+
+
 /**
  * A write that JavaScript carries out.
  */
@@ -83,19 +126,15 @@ export class SessionCore {
      */
     creation_note(change?: Function | null): any;
     /**
-     * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
-     * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
-     * floor.
-     *
-     * With `revision` it deletes a session only if it still has that revision and those labels, else
-     * it returns `undefined`.
+     * Deletes. Returns the floor. With `revision` it deletes a session only if it still has that revision and
+     * those labels, else it returns `undefined`.
      */
-    delete(app_name: string, user_id: string | null | undefined, session_id: string | null | undefined, with_sessions: boolean, revision?: number | null, labels?: string | null, caller?: Function | null): any;
+    delete(request: DeleteObject, caller?: Function | null): any;
     /**
      * Changes the title and the labels of a session, see [`Description`]. Returns whether the session
      * exists.
      */
-    describe(app_name: string, user_id: string, session_id: string, title?: string | null, labels?: string | null, caller?: Function | null): any;
+    describe(request: DescribeObject, caller?: Function | null): any;
     /**
      * Returns the events with these ids, or `undefined` without a session.
      */
@@ -112,10 +151,9 @@ export class SessionCore {
      */
     static indexed_db(name: string, strict: boolean, timeout: number, on_open?: Function | null): SessionCore;
     /**
-     * Returns a page of sessions. `after` is the place that
-     * the page follows: `[time, sessionId, userId]`.
+     * Returns a page of sessions, or what the list has after a place.
      */
-    list(app_name: string, user_id: string | null | undefined, by_creation: boolean, descending: boolean, offset: number, limit: number | null | undefined, with_total: boolean, after?: Array<any> | null, caller?: Function | null): any;
+    list(request: ListObject, caller?: Function | null): any;
     /**
      * Makes a memory of its own.
      */
@@ -125,12 +163,11 @@ export class SessionCore {
      */
     open(): any;
     /**
-     * Returns a page of a session's events: the first ones
-     * after the event with that id (`forward`), or the last ones before it. Without an id, the
-     * first or last ones of all. With `only_markers`, returns the events at the places of the session's markers,
-     * and the event with that id; no events if places are lost.
+     * Returns a page of a session's events: the first ones after the event with that id, or the last ones
+     * before it. Without an id, the first or last ones of all. With `onlyMarkers`, returns the events at the places
+     * of the session's markers, and the event with that id; no events if places are lost.
      */
-    page(app_name: string, user_id: string, session_id: string, forward: boolean, event_id: string | null | undefined, limit: number, with_count: boolean, only_markers: boolean, caller?: Function | null): any;
+    page(request: PageObject, caller?: Function | null): any;
     /**
      * Aborts transactions and upgrades before the browser freezes the page, or lets calls try again.
      * In between they wait.

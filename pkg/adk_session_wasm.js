@@ -354,42 +354,14 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Deletes a session. Without `session_id` it deletes a user's or an app's state, and with
-     * `with_sessions` the user's sessions too. An invalid session id names no session. Returns the
-     * floor.
-     *
-     * With `revision` it deletes a session only if it still has that revision and those labels, else
-     * it returns `undefined`.
-     * @param {string} app_name
-     * @param {string | null | undefined} user_id
-     * @param {string | null | undefined} session_id
-     * @param {boolean} with_sessions
-     * @param {number | null} [revision]
-     * @param {string | null} [labels]
+     * Deletes. Returns the floor. With `revision` it deletes a session only if it still has that revision and
+     * those labels, else it returns `undefined`.
+     * @param {DeleteObject} request
      * @param {Function | null} [caller]
      * @returns {any}
      */
-    delete(app_name, user_id, session_id, with_sessions, revision, labels, caller) {
-        const val5 = +with_sessions;
-        const val6 = +(isLikeNone(revision) ? 0 : revision);
-        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
-        try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = isLikeNone(user_id) ? 0 : passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len1 = WASM_VECTOR_LEN;
-            ptr2 = isLikeNone(session_id) ? 0 : passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len2 = WASM_VECTOR_LEN;
-            ptr3 = isLikeNone(labels) ? 0 : passStringToWasm0(labels, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len3 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
-            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_delete(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, !isLikeNone(revision), val6, ptr3, len3, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+    delete(request, caller) {
+        const ret = wasm.sessioncore_delete(this.__wbg_ptr, request, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -398,36 +370,12 @@ export class SessionCore {
     /**
      * Changes the title and the labels of a session, see [`Description`]. Returns whether the session
      * exists.
-     * @param {string} app_name
-     * @param {string} user_id
-     * @param {string} session_id
-     * @param {string | null} [title]
-     * @param {string | null} [labels]
+     * @param {DescribeObject} request
      * @param {Function | null} [caller]
      * @returns {any}
      */
-    describe(app_name, user_id, session_id, title, labels, caller) {
-        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4;
-        try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len2 = WASM_VECTOR_LEN;
-            ptr3 = isLikeNone(title) ? 0 : passStringToWasm0(title, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len3 = WASM_VECTOR_LEN;
-            ptr4 = isLikeNone(labels) ? 0 : passStringToWasm0(labels, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len4 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr4) { wasm.__wbindgen_free(ptr4, len4 * 1, 1); }
-            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
-            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_describe(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+    describe(request, caller) {
+        const ret = wasm.sessioncore_describe(this.__wbg_ptr, request, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -518,37 +466,13 @@ export class SessionCore {
         return SessionCore.__wrap(ret);
     }
     /**
-     * Returns a page of sessions. `after` is the place that
-     * the page follows: `[time, sessionId, userId]`.
-     * @param {string} app_name
-     * @param {string | null | undefined} user_id
-     * @param {boolean} by_creation
-     * @param {boolean} descending
-     * @param {number} offset
-     * @param {number | null | undefined} limit
-     * @param {boolean} with_total
-     * @param {Array<any> | null} [after]
+     * Returns a page of sessions, or what the list has after a place.
+     * @param {ListObject} request
      * @param {Function | null} [caller]
      * @returns {any}
      */
-    list(app_name, user_id, by_creation, descending, offset, limit, with_total, after, caller) {
-        const val3 = +by_creation;
-        const val4 = +descending;
-        const val5 = +offset;
-        const val6 = +(isLikeNone(limit) ? 0 : limit);
-        const val7 = +with_total;
-        let ptr0, len0, ptr1, len1;
-        try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = isLikeNone(user_id) ? 0 : passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len1 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_list(this.__wbg_ptr, ptr0, len0, ptr1, len1, val3, val4, val5, !isLikeNone(limit), val6, val7, isLikeNone(after) ? 0 : addToExternrefTable0(after), isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+    list(request, caller) {
+        const ret = wasm.sessioncore_list(this.__wbg_ptr, request, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -574,44 +498,15 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Returns a page of a session's events: the first ones
-     * after the event with that id (`forward`), or the last ones before it. Without an id, the
-     * first or last ones of all. With `only_markers`, returns the events at the places of the session's markers,
-     * and the event with that id; no events if places are lost.
-     * @param {string} app_name
-     * @param {string} user_id
-     * @param {string} session_id
-     * @param {boolean} forward
-     * @param {string | null | undefined} event_id
-     * @param {number} limit
-     * @param {boolean} with_count
-     * @param {boolean} only_markers
+     * Returns a page of a session's events: the first ones after the event with that id, or the last ones
+     * before it. Without an id, the first or last ones of all. With `onlyMarkers`, returns the events at the places
+     * of the session's markers, and the event with that id; no events if places are lost.
+     * @param {PageObject} request
      * @param {Function | null} [caller]
      * @returns {any}
      */
-    page(app_name, user_id, session_id, forward, event_id, limit, with_count, only_markers, caller) {
-        const val5 = +forward;
-        const val6 = +limit;
-        const val7 = +with_count;
-        const val8 = +only_markers;
-        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
-        try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len2 = WASM_VECTOR_LEN;
-            ptr3 = isLikeNone(event_id) ? 0 : passStringToWasm0(event_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len3 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
-            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_page(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, val5, ptr3, len3, val6, val7, val8, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+    page(request, caller) {
+        const ret = wasm.sessioncore_page(this.__wbg_ptr, request, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -903,10 +798,6 @@ function __wbg_get_imports() {
             const ret = Number(arg0);
             return ret;
         },
-        __wbg___wbindgen_is_falsy_d864b623500ae65d: function(arg0) {
-            const ret = !arg0;
-            return ret;
-        },
         __wbg___wbindgen_is_function_741ff2bb612836f5: function(arg0) {
             const ret = typeof(arg0) === 'function';
             return ret;
@@ -962,6 +853,24 @@ function __wbg_get_imports() {
         __wbg_advance_914e0032d025a196: function() { return handleError(function (arg0, arg1) {
             arg0.advance(arg1 >>> 0);
         }, arguments); },
+        __wbg_after_8811e08901d670cc: function(arg0) {
+            const ret = arg0.after;
+            return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
+        },
+        __wbg_appName_2c20b35c7c42dfd8: function(arg0, arg1) {
+            const ret = arg1.appName;
+            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            const len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
+        __wbg_appName_7c4bb9f44fcf2925: function(arg0, arg1) {
+            const ret = arg1.appName;
+            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            const len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
         __wbg_apply_5275f085b264e326: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             try {
                 var state0 = {a: arg0, b: arg1};
@@ -1025,6 +934,11 @@ function __wbg_get_imports() {
             const ret = arg0.createObjectStore(getStringFromWasm0(arg1, arg2), arg3);
             return ret;
         }, arguments); },
+        __wbg_createTime_0ad009ccfd41629c: function(arg0, arg1) {
+            const ret = arg1.createTime;
+            getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
+        },
         __wbg_create_8853e9d4d0f625e5: function(arg0) {
             const ret = Object.create(arg0);
             return ret;
@@ -1037,6 +951,20 @@ function __wbg_get_imports() {
             const ret = arg0.delete(arg1);
             return ret;
         }, arguments); },
+        __wbg_direction_e224f073afc43a1c: function(arg0, arg1) {
+            const ret = arg1.direction;
+            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            const len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
+        __wbg_eventId_90b4dfbb3604a028: function(arg0, arg1) {
+            const ret = arg1.eventId;
+            var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            var len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
         __wbg_flat_780743f4e812f561: function(arg0, arg1) {
             const ret = arg0.flat(arg1);
             return ret;
@@ -1119,6 +1047,37 @@ function __wbg_get_imports() {
             const ret = arg0.join(getStringFromWasm0(arg1, arg2));
             return ret;
         },
+        __wbg_key_5d7b3b87a2f8fbe1: function(arg0) {
+            const ret = arg0.key;
+            return ret;
+        },
+        __wbg_key_c5dc6bc650318a1f: function(arg0) {
+            const ret = arg0.key;
+            return ret;
+        },
+        __wbg_key_e0130656324e6ecd: function(arg0) {
+            const ret = arg0.key;
+            return ret;
+        },
+        __wbg_labels_0a40b71e32e9c493: function(arg0, arg1) {
+            const ret = arg1.labels;
+            var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            var len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
+        __wbg_labels_cda3cfb2031e96aa: function(arg0, arg1) {
+            const ret = arg1.labels;
+            var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            var len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
+        __wbg_lastUpdateTime_6c4f262e38f44f85: function(arg0, arg1) {
+            const ret = arg1.lastUpdateTime;
+            getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
+        },
         __wbg_length_5a8bb8abe1e54e15: function(arg0) {
             const ret = arg0.length;
             return ret;
@@ -1129,6 +1088,15 @@ function __wbg_get_imports() {
         },
         __wbg_length_e83e819f48c774e4: function(arg0) {
             const ret = arg0.length;
+            return ret;
+        },
+        __wbg_limit_d7f4c98ac31f3f91: function(arg0, arg1) {
+            const ret = arg1.limit;
+            getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
+        },
+        __wbg_limit_eb1b852dcdd990b2: function(arg0) {
+            const ret = arg0.limit;
             return ret;
         },
         __wbg_new_37eb45aaf5eeb820: function() {
@@ -1181,17 +1149,17 @@ function __wbg_get_imports() {
             const ret = Array.of(arg0);
             return ret;
         },
-        __wbg_of_4cc373bef1f715a4: function(arg0, arg1, arg2) {
-            const ret = Array.of(arg0, arg1, arg2);
-            return ret;
-        },
-        __wbg_of_c39e96925d701310: function(arg0, arg1, arg2, arg3, arg4) {
-            const ret = Array.of(arg0, arg1, arg2, arg3, arg4);
-            return ret;
-        },
         __wbg_of_e7ea0fcd535c1444: function(arg0, arg1) {
             const ret = Array.of(arg0, arg1);
             return ret;
+        },
+        __wbg_offset_663f161fb42a3c6a: function(arg0) {
+            const ret = arg0.offset;
+            return ret;
+        },
+        __wbg_onlyMarkers_727873781cdfbe97: function(arg0) {
+            const ret = arg0.onlyMarkers;
+            return isLikeNone(ret) ? 0xFFFFFF : ret ? 1 : 0;
         },
         __wbg_openKeyCursor_66fb7d14a108e2f0: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.openKeyCursor(arg1, __wbindgen_enum_IdbCursorDirection[arg2]);
@@ -1201,6 +1169,20 @@ function __wbg_get_imports() {
             const ret = arg0.open(getStringFromWasm0(arg1, arg2), arg3 >>> 0);
             return ret;
         }, arguments); },
+        __wbg_orderBy_26018ecfbb215b0b: function(arg0, arg1) {
+            const ret = arg1.orderBy;
+            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            const len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
+        __wbg_order_38dd45e1ded1743a: function(arg0, arg1) {
+            const ret = arg1.order;
+            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            const len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
         __wbg_pop_84d77e769e9d01f8: function(arg0) {
             const ret = arg0.pop();
             return ret;
@@ -1241,6 +1223,25 @@ function __wbg_get_imports() {
         __wbg_reverse_95c531f59e38e335: function(arg0) {
             const ret = arg0.reverse();
             return ret;
+        },
+        __wbg_revision_c47f6a79ee23fd24: function(arg0, arg1) {
+            const ret = arg1.revision;
+            getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
+        },
+        __wbg_sessionId_621dabddd078a7e8: function(arg0, arg1) {
+            const ret = arg1.sessionId;
+            var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            var len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
+        __wbg_sessionId_b1e4f6d7ca6e1533: function(arg0, arg1) {
+            const ret = arg1.sessionId;
+            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            const len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
         __wbg_setPrototypeOf_ea90a878c36ca098: function(arg0, arg1) {
             const ret = Object.setPrototypeOf(arg0, arg1);
@@ -1301,10 +1302,53 @@ function __wbg_get_imports() {
             const ret = arg0.then(arg1);
             return ret;
         },
+        __wbg_title_0e767d2d77fb9871: function(arg0, arg1) {
+            const ret = arg1.title;
+            var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            var len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
         __wbg_transaction_9a329c8b04285ea1: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
             return ret;
         }, arguments); },
+        __wbg_userId_043906efd389eda8: function(arg0, arg1) {
+            const ret = arg1.userId;
+            var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            var len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
+        __wbg_userId_879bfaf5014719cf: function(arg0, arg1) {
+            const ret = arg1.userId;
+            var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            var len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
+        __wbg_userId_a99b005d6819fa02: function(arg0, arg1) {
+            const ret = arg1.userId;
+            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            const len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
+        __wbg_what_efa9e63ef98eace5: function(arg0, arg1) {
+            const ret = arg1.what;
+            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            const len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
+        __wbg_withCount_c7eb216fbe39f8af: function(arg0) {
+            const ret = arg0.withCount;
+            return ret;
+        },
+        __wbg_withTotal_2737d31fc323873d: function(arg0) {
+            const ret = arg0.withTotal;
+            return ret;
+        },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 11, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h8a15a7e2523ca470);
