@@ -122,13 +122,15 @@ it("A storage's write is freed, whatever the storage throws", async () => {
 });
 
 describe('An exception that JavaScript throws into the wasm', () => {
-  /** The next call of a function that the core calls throws once. */
+  /** Throws once when the core sets the revision of its next result. */
   const throwOnce = (error: string): string => `
-    const { of } = Array;
-    Array.of = () => {
-      Array.of = of;
-      throw ${error};
-    };
+    Object.defineProperty(Object.prototype, 'revision', {
+      configurable: true,
+      set() {
+        delete Object.prototype.revision;
+        throw ${error};
+      },
+    });
   `;
 
   const createNext = "codeOf(() => foreign.createSession({ ...key, sessionId: 'next' }))";
