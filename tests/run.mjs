@@ -3,7 +3,8 @@
 //   npm test                          the gate: what a change can break
 //   npm test -- rust js               only these steps, of the gate or of the rest; --list prints their names
 //   npm test -- tests/js/state/state.test.ts    only these files
-//   npm run test:quick                what most changes break, in a minute
+//   npm run test:quick                the checks, and the tests that import what changed since main
+//   npm test -- portable              what needs no server, no browser and no Rust
 //   npm run test:all                  the gate and the rest: what takes long, or repeats the gate in other places
 //   npm run test:all -- --rest        the rest alone
 //   SEED=7 BOUNDARY=own npm test -- simulation    one seed of the simulator
@@ -18,6 +19,7 @@ import { compiledPath } from './toolchain/compile.mjs';
 import { webDrivers } from './toolchain/browsers.mjs';
 import { hostEnv, root, wasmEnv } from './toolchain/environment.mjs';
 import { distIsCurrent, packagesAreCurrent } from '../js/build/ready.mjs';
+import { changedFiles, nearestTests } from './toolchain/changed.mjs';
 import { killRunning, runStep } from './toolchain/steps.mjs';
 
 /** @typedef {import('./toolchain/steps.mjs').Step} Step */
@@ -78,8 +80,22 @@ const otherSteps = {
   ],
 };
 
-/** The rooms of js/ that most changes touch. Their tests need no server and no browser. */
-const quickRooms = ['service', 'append', 'read', 'handle', 'call', 'state', 'model', 'template'];
+/** Folders of js/ whose tests need no server and no browser: the step `portable`, for macOS and Windows. */
+const portableFolders = [
+  'service',
+  'append',
+  'read',
+  'handle',
+  'call',
+  'state',
+  'model',
+  'template',
+];
+
+/** The tests of these folders, which the step `js` runs as well. */
+const portable = fileTests('portable', () =>
+  portableFolders.flatMap((room) => testFiles(`tests/js/${room}`, false)),
+);
 
 /** The options that skip unchanged files. @param {string} name */
 function cached(name) {
@@ -202,17 +218,24 @@ function preparations(chosen) {
   return needed;
 }
 
-/** The steps that changes of JavaScript break. `npm test -- rust` has those of Rust. @returns {Step[]} */
-function quickSteps() {
-  const names = ['prettier', 'tsc'];
+/** What a change since main breaks first: the checks, and the nearest tests. @returns {Promise<Step[]>} */
+async function quickSteps() {
+  const names = ['eslint', 'prettier', 'tsc'];
   const checks = otherSteps.gate.filter(({ name }) => names.includes(name));
-  const rooms = () => quickRooms.flatMap((room) => testFiles(`tests/js/${room}`, false));
-  return [build, ...checks, fileTests('rooms', rooms)];
+  if (!packagesAreCurrent()) await runStep(preparation('install', 'npm ci'), hostEnv());
+  const tests = await nearestTests(changedFiles());
+  console.log(`${tests.length} test files are nearest to what changed since main`);
+  return [build, ...checks, ...(tests.length > 0 ? [fileTests('changed', () => tests)] : [])];
 }
 
-/** @param {string[]} names steps or files @returns {Step[]} */
+/** @param {string[]} names steps or files @returns {Step[] | Promise<Step[]>} */
 function chosenSteps(names) {
-  const all = [build, ...Object.values(cargoSteps).flat(), ...Object.values(otherSteps).flat()];
+  const all = [
+    build,
+    portable,
+    ...Object.values(cargoSteps).flat(),
+    ...Object.values(otherSteps).flat(),
+  ];
   if (names.includes('--list')) {
     console.log(all.map(({ name }) => name).join('\n'));
     process.exit(0);
@@ -276,7 +299,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 
-const chosen = chosenSteps(process.argv.slice(2));
+const chosen = await chosenSteps(process.argv.slice(2));
 if (chosen.some((step) => otherSteps.rest.includes(step)) && process.env.SEED === undefined) {
   // Each day has its own: whoever runs the rest on the same day sees the same failure. The gate's are below 200,000.
   const day = Math.floor(Date.now() / 86_400_000);

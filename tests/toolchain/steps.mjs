@@ -116,7 +116,9 @@ async function runLogged(step, env, path) {
 function runToEnd([program = '', ...args], env, log) {
   return new Promise((resolve) => {
     // A new process group, which can be killed as a whole.
-    const options = { cwd: root, env, stdio: ['ignore', log, log], detached: true };
+    // On Windows npm and the programs of packages are scripts, which only a shell can start.
+    const shell = process.platform === 'win32';
+    const options = { cwd: root, env, stdio: ['ignore', log, log], detached: true, shell };
     const child = spawn(program, args, /** @type {any} */ (options));
     const group = child.pid ?? 0;
     running.set(group, env[markName] ?? '');
