@@ -56,12 +56,12 @@ const SIZES: readonly [
   kilobytes: number,
   measured: () => number | Promise<number>,
 ][] = [
-  ['the wasm', 119.9, () => gzipped(wasm())],
-  ['a page bundled with esbuild', 179, () => esbuildPage('size-esbuild', main('adk-session-wasm'))],
-  ['a page built with Vite, all chunks', 177, vitePage],
+  ['the wasm', 127.9, () => gzipped(wasm())],
+  ['a page bundled with esbuild', 188, () => esbuildPage('size-esbuild', main('adk-session-wasm'))],
+  ['a page built with Vite, all chunks', 186, vitePage],
   [
     'a page with the slim entry and the wasm',
-    176.6,
+    185.3,
     async () => (await esbuildPage('size-slim', main('adk-session-wasm/slim'))) + gzipped(wasm()),
   ],
   ['the remote client', 8.6, () => sizeBeside('remote', '', REMOTE)],
@@ -85,7 +85,7 @@ const SIZES: readonly [
   ],
   [
     'the cache',
-    38.2,
+    39.9,
     () =>
       sizeBeside('cache', REMOTE, `export { CachedSessionService } from 'adk-session-wasm/cache';`),
   ],

@@ -189,9 +189,11 @@ export class CoreBackend implements Backend {
     const { sessionId } = key;
     const read = this.#read<CorePage | undefined>(signal, () => this.core.page(request, onRetry));
     return after(read, (page) => {
-      if (page?.events === undefined) return page as Omit<CorePage, 'events'> | undefined;
+      if (page === undefined) return undefined;
+      const { events, ...session } = page;
+      if (events === undefined) return session;
       const { skipCorrupt = false } = request;
-      return { ...page, events: this.#storage.parse(page.events, sessionId, skipCorrupt) };
+      return { ...session, events: this.#storage.parse(events, sessionId, skipCorrupt) };
     });
   }
 

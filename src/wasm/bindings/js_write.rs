@@ -45,9 +45,9 @@ impl JsWrite for Creation {
 }
 
 impl JsWrite for Append {
-    /// Returns a list, since an object would cost a third of the append: the session's revisions and time, the
-    /// handle's revision before the append or NaN, the new revisions of user and app state, and the details if
-    /// there are any.
+    /// Returns a list, since appends are the most frequent calls: the session's revisions and time, the handle's
+    /// revision before the append or NaN, the new revisions of user and app state, and the details if there are
+    /// any.
     fn finish(self: Box<Self>) -> JsResult {
         let appended = Append::finish(*self)?;
         let Appended { head, since, .. } = appended;
