@@ -22,15 +22,7 @@ export interface DamageContext {
 }
 
 export function damage({ sessions, inPage, stored, writeThere }: DamageContext): void {
-  /** Runs while the server is stopped. */
-  const offline = async (run: () => Promise<void>): Promise<void> => {
-    await sessions().stop();
-    try {
-      await run();
-    } finally {
-      await sessions().start();
-    }
-  };
+  const offline = (run: () => Promise<void>): Promise<void> => sessions().whileStopped(run);
 
   it('fetches a copy with a damaged event again, and keeps what was unsent', () =>
     inPage(async (page) => {

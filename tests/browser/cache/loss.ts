@@ -17,15 +17,7 @@ export interface LossContext {
 }
 
 export function loss({ sessions, origin, inPages, stored }: LossContext): void {
-  /** Runs while the server is stopped. */
-  const offline = async (run: () => Promise<void>): Promise<void> => {
-    await sessions().stop();
-    try {
-      await run();
-    } finally {
-      await sessions().start();
-    }
-  };
+  const offline = (run: () => Promise<void>): Promise<void> => sessions().whileStopped(run);
 
   it('two open tabs store what is unsent again, once, and it is sent once', () =>
     inPages(2, async (first, second) => {

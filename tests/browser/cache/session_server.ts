@@ -14,6 +14,8 @@ export interface SessionServer {
   /** Ends all connections; later ones are refused. */
   stop(): Promise<void>;
   start(): Promise<void>;
+  /** Runs something while the server is stopped. */
+  whileStopped(run: () => Promise<void>): Promise<void>;
 }
 
 /**
@@ -38,17 +40,26 @@ export async function serveSessions(origin: string, isShared = false): Promise<S
     port = (next.address() as AddressInfo).port;
     server = next;
   };
+  const stop = async (): Promise<void> => {
+    const running = server;
+    server = undefined;
+    if (running === undefined) return;
+    running.closeAllConnections();
+    await new Promise((resolve) => running.close(resolve));
+  };
   await start();
   return {
     url: `http://127.0.0.1:${port}/api`,
     service,
     start,
-    async stop() {
-      const running = server;
-      server = undefined;
-      if (running === undefined) return;
-      running.closeAllConnections();
-      await new Promise((resolve) => running.close(resolve));
+    stop,
+    async whileStopped(run) {
+      await stop();
+      try {
+        await run();
+      } finally {
+        await start();
+      }
     },
   };
 }

@@ -52,7 +52,7 @@ it('after forget the live stores of all tabs show nothing, read nothing, and ref
   await close();
 });
 
-it('reload of a forgotten store begins anew', async () => {
+it('reload of a forgotten store reads the session again', async () => {
   const { first, second, close } = await twoTabs();
   const chat = liveSession(second, KEY);
   await chat.load();

@@ -88,7 +88,7 @@ it('forget does not wait for a remote that never answers, and shows no failure o
   await cache.close();
 });
 
-it('a tab that has missed the message of forget ends its calls, and the next one begins anew', async () => {
+it('a tab that has missed the message of forget ends its calls, and the next one works with new data', async () => {
   const server = new Server();
   const memory = new MemoryLocalStore();
   // Two storages: no messages between the tabs.
