@@ -7,7 +7,7 @@ pub use crate::core::error::reason::{broken_storage, storage_error};
 use crate::core::error::{ArtifactError, Error, TemplateError};
 use crate::core::event::{EventText, NewEvent, TextSlice};
 pub use crate::core::names::Names;
-use crate::core::read::{ListRequest, Listing};
+use crate::core::read::{ListQuery, Listing};
 pub use crate::core::room::{SPARE, require_room};
 use crate::core::session::{self, Description, SessionHead, Timestamp};
 use crate::core::state::{ByOwner, ScopedState};
@@ -85,7 +85,7 @@ pub struct ListedSession<'a> {
 /// returned list has no sessions.
 pub fn list_memory(
     storage: &MemoryStorage,
-    request: &ListRequest,
+    request: &ListQuery,
     visit: &mut dyn FnMut(ListedSession<'_>) -> Result<(), Error>,
 ) -> Result<Listing, Error> {
     storage.contents()?.list(request, &mut |place, session| {

@@ -38,7 +38,7 @@ pub use event::{Event, EventActions};
 pub use invocation::{ArtifactService, Context, Invocation, ReadonlyContext};
 pub use read::{ListPlace, PageEnd};
 pub use service::{
-    CreateRequest, DeleteRequest, EventCursor, Events, EventsPage, GetRequest,
+    CreateRequest, DeleteRequest, EventCursor, EventPage, Events, GetRequest,
     InMemorySessionService, ListEventsRequest, ListPageRequest, ListRequest, Session, SessionInfo,
     SessionService, TokenUsage,
 };

@@ -8,7 +8,7 @@ use crate::conformance::verb_rows::{
     ODD_TEXTS, STATE, change, event, filled, key, plan, session_change, set_all, texts_of,
 };
 use crate::conformance::verdict::{Verdict, check, equal, failed, run_tests, same_texts};
-use crate::core::read::{ListOrder, ListRequest, Listing, Rows};
+use crate::core::read::{ListOrder, ListQuery, Listing, Rows};
 use crate::core::read::{ListPage, Window};
 use crate::core::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::core::state::ByOwner;
@@ -329,7 +329,7 @@ impl<S: Storage> Subject<S> {
     }
 
     async fn list(&self, user_id: Option<&str>) -> Result<Listing, String> {
-        let request = ListRequest {
+        let request = ListQuery {
             app_name: "app".into(),
             user_id: user_id.map(str::to_owned),
             order: ListOrder::default(),

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use crate::core::error::{Error, Field};
 use crate::core::event::EventText;
 use crate::core::names::Names;
-use crate::core::read::{ListOrder, ListPlace, ListRequest, Listing, PageEdges, Rows, Window};
+use crate::core::read::{ListOrder, ListPlace, ListQuery, Listing, PageEdges, Rows, Window};
 use crate::core::room::{SPARE, no_room, require_room};
 use crate::core::session::{Description, Revision, SessionHead, SessionKey};
 use crate::core::state::{ByOwner, ScopedState};
@@ -127,7 +127,7 @@ impl Storage for MemoryStorage {
         Box::pin(async move { self.contents()?.read(target, window) })
     }
 
-    fn list<'a>(&'a self, request: &'a ListRequest, _: &'a dyn Call) -> StorageFuture<'a, Listing> {
+    fn list<'a>(&'a self, request: &'a ListQuery, _: &'a dyn Call) -> StorageFuture<'a, Listing> {
         Box::pin(async move {
             let mut sessions = Vec::new();
             let visit = &mut |place: &ListPlace, session: &StoredSession| {
@@ -231,7 +231,7 @@ impl Contents {
     /// returned list has no sessions.
     pub(crate) fn list(
         &self,
-        request: &ListRequest,
+        request: &ListQuery,
         visit: &mut Visit<'_>,
     ) -> Result<Listing, Error> {
         let app = self.apps.get(&request.app_name);

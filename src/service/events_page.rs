@@ -40,7 +40,7 @@ pub struct ListEventsRequest {
     pub end: PageEnd<EventCursor>,
     /// The most events, 1 to 1,000; `None` for 50.
     pub limit: Option<usize>,
-    /// Whether [`EventsPage::event_count`] is requested.
+    /// Whether [`EventPage::event_count`] is requested.
     pub with_count: bool,
 }
 
@@ -54,7 +54,7 @@ impl ListEventsRequest {
 
 /// A page of a session's events, in append order.
 #[derive(Debug, Clone)]
-pub struct EventsPage {
+pub struct EventPage {
     /// The events.
     pub events: Vec<Event>,
     /// For [`PageEnd::Before`]: the events before this page. `None` if there are none.

@@ -22,7 +22,7 @@ pub(crate) mod text_service;
 mod to_text;
 
 pub use changes::SessionChanges;
-pub use events_page::{EventsPage, ListEventsRequest};
+pub use events_page::{EventPage, ListEventsRequest};
 pub use info::{SessionInfo, TokenUsage};
 pub use requests::{CreateRequest, DeleteRequest, GetRequest, ListPageRequest, ListRequest};
 pub use session::{Events, Session};

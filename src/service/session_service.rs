@@ -7,7 +7,7 @@ use crate::core::event::Event;
 use crate::core::session::SessionKey;
 use crate::host::{BoxFuture, SendOutsideWasm, SyncOutsideWasm};
 use crate::service::{
-    CreateRequest, DeleteRequest, EventsPage, GetRequest, ListEventsRequest, ListRequest, Session,
+    CreateRequest, DeleteRequest, EventPage, GetRequest, ListEventsRequest, ListRequest, Session,
 };
 
 /// Creates, reads, lists and deletes sessions, and appends to them.
@@ -107,7 +107,7 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     /// - `invalid_argument` if a name or the limit is invalid, or if a cursor belongs to another
     ///   session, or to a deleted one of the same id
     /// - `corrupt_record` if a stored record cannot be read
-    fn list_events(&self, request: ListEventsRequest) -> BoxFuture<'_, Result<EventsPage, Error>> {
+    fn list_events(&self, request: ListEventsRequest) -> BoxFuture<'_, Result<EventPage, Error>> {
         let _ = request;
         Box::pin(ready(Err(Error::Unsupported("list the events of a session"))))
     }

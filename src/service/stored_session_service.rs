@@ -3,7 +3,9 @@
 use crate::core::error::{Error, Field};
 use crate::core::event::Event;
 use crate::core::read::{ListOrder, ListPage, ListPlace, Window};
-use crate::core::session::{Description, Revision, SessionKey, Timestamp, check_id, check_owner};
+use crate::core::session::{
+    Description, DescriptionChange, Revision, SessionKey, Timestamp, check_id, check_owner,
+};
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Append, Describe, HandlePosition, NewSession, StalePolicy};
 use crate::host::{self, BoxFuture};
@@ -12,7 +14,7 @@ use crate::service::session::read_events;
 use crate::service::text_service::{ReadEvents, TextService};
 use crate::service::to_text::{new_delta, new_event};
 use crate::service::{
-    CreateRequest, DeleteRequest, EventsPage, GetRequest, ListEventsRequest, ListPageRequest,
+    CreateRequest, DeleteRequest, EventPage, GetRequest, ListEventsRequest, ListPageRequest,
     ListRequest, Session, SessionService,
 };
 
@@ -52,7 +54,7 @@ impl<S: Storage> StoredSessionService<S> {
     ///
     /// ```
     /// use adk_session::{CreateRequest, Event, InMemorySessionService};
-    /// use adk_session::session::{Description, TitleChange};
+    /// use adk_session::session::Description;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
@@ -162,7 +164,7 @@ impl<S: Storage> StoredSessionService<S> {
     ///
     /// ```
     /// use adk_session::{CreateRequest, InMemorySessionService, SessionService};
-    /// use adk_session::session::{Description, TitleChange};
+    /// use adk_session::session::{DescriptionChange, TitleChange};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
@@ -172,7 +174,7 @@ impl<S: Storage> StoredSessionService<S> {
     /// // After each message of the user: the first one becomes the title.
     /// for message in ["Which tea is good?", "And cake?"] {
     ///     let title_change = Some(TitleChange::first(message));
-    ///     let change = Description { title_change, ..Description::default() };
+    ///     let change = DescriptionChange { title_change, ..DescriptionChange::default() };
     ///     service.describe_session(session.key(), change).await?;
     /// }
     /// let info = service.session_info(session.key()).await?;
@@ -183,7 +185,7 @@ impl<S: Storage> StoredSessionService<S> {
     pub async fn describe_session(
         &self,
         key: &SessionKey,
-        change: Description,
+        change: DescriptionChange,
     ) -> Result<(), Error> {
         let mut describe = Describe::new(key.clone(), change);
         self.texts.write(&mut describe).await?;
@@ -258,7 +260,7 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
         Box::pin(self.list_of(app_name.to_owned(), None, None, limit, offset))
     }
 
-    fn list_events(&self, request: ListEventsRequest) -> BoxFuture<'_, Result<EventsPage, Error>> {
+    fn list_events(&self, request: ListEventsRequest) -> BoxFuture<'_, Result<EventPage, Error>> {
         Box::pin(async move {
             let ListEventsRequest { app_name, user_id, session_id, end, limit, with_count } =
                 request;
@@ -268,7 +270,7 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
             let stored = self.texts.get_events(key, end, limit, with_count).await?;
             let ReadEvents { events, before, after, event_count } = stored;
             let events = read_events(&session_id, events)?;
-            Ok(EventsPage { events, before, after, event_count })
+            Ok(EventPage { events, before, after, event_count })
         })
     }
 

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use adk_session::service::*;
-use adk_session::session::{Description, SessionKey, TitleChange};
+use adk_session::session::{Description, SessionKey};
 use adk_session::state::REMOVED;
 use adk_session::storage::Deletion;
 use adk_session::{Error, Event, State, TemplateContext};
@@ -245,10 +245,10 @@ async fn the_info_of_a_session_takes_odd_metadata_as_it_is() {
 #[tokio::test]
 async fn a_created_session_is_described_as_it_is_stored() {
     let service = InMemorySessionService::new();
-    let (title_change, labels) = (Some(TitleChange::first("First")), Some(String::new()));
+    let (title, labels) = (Some("First".to_owned()), Some(String::new()));
     let (app_name, user_id, session_id) = ("app".into(), "user".into(), Some("s".into()));
     let create = CreateRequest { app_name, user_id, session_id, ..CreateRequest::default() };
-    let description = Description { title_change, labels, ..Description::default() };
+    let description = Description { title, labels, ..Description::default() };
     let created = service.create_with(create, Vec::new(), description).await.unwrap();
     let read = service.get(get_request("s")).await.unwrap();
     assert_eq!(read.description().title.as_deref(), Some("First"));

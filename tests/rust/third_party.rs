@@ -3,7 +3,7 @@
 use adk_session::SessionKey;
 use adk_session::memory::MemoryStorage;
 use adk_session::storage::{
-    Call, Decide, Deletion, ListRequest, Listing, Rows, Storage, StorageFuture, Target, Window,
+    Call, Decide, Deletion, ListQuery, Listing, Rows, Storage, StorageFuture, Target, Window,
 };
 
 /// How such a storage writes.
@@ -51,7 +51,7 @@ impl<W: Write> Storage for ThirdParty<W> {
 
     fn list<'a>(
         &'a self,
-        request: &'a ListRequest,
+        request: &'a ListQuery,
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Listing> {
         Box::pin(async move {

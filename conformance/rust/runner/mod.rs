@@ -145,7 +145,7 @@ impl<S: Storage> Runner<S> {
             Op::AppendEvent | Op::AppendEvents => return self.append(call).await,
             Op::UpdateState => return self.update(with, call.now).await,
             Op::UpdateSession => {
-                self.service.describe_session(&with.key()?, with.description()).await?;
+                self.service.describe_session(&with.key()?, with.description().into()).await?;
                 return Ok((Kind::Nothing, Value::Null));
             }
             Op::SessionInfo => return self.count_session(with).await,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 /// A page of events: its end, and whether the session's events are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EventPage {
+pub struct PageQuery {
     /// Where the page begins or ends.
     pub end: PageEnd,
     /// Whether [`PageEdges::count`] is requested.

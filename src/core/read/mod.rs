@@ -1,7 +1,7 @@
 //! Reads: what a read asks for, and the rows that answer it.
 //!
 //! A read of a session or of states is a [`Target`](crate::core::write::Target) with a [`Window`] of
-//! events; a read of a list is a [`ListRequest`]. A storage answers with [`Rows`] or a [`Listing`],
+//! events; a read of a list is a [`ListQuery`]. A storage answers with [`Rows`] or a [`Listing`],
 //! and decides nothing. Its caller converts these rows: `service` to values of Rust, `wasm::bindings`
 //! to values of JavaScript.
 
@@ -11,7 +11,7 @@ mod list_page;
 mod list_place;
 mod window;
 
-pub use event_page::{EventPage, PageEdges, PageEnd};
+pub use event_page::{PageEdges, PageEnd, PageQuery};
 pub use find_events::{FindEvents, FoundEvents};
 pub use list_page::ListPage;
 pub use list_place::{ListOrder, ListPlace};
@@ -40,7 +40,7 @@ pub struct Rows<E = Vec<EventText>> {
 /// The sessions that `list` returns, ordered by a time, then by id, then by user. Ids compare in
 /// UTF-16 order, as JavaScript compares strings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListRequest {
+pub struct ListQuery {
     /// The app.
     pub app_name: String,
     /// Only this user's sessions; `None` for all users.

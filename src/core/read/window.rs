@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::read::event_page::{EventPage, PageEnd};
+use crate::core::read::event_page::{PageEnd, PageQuery};
 use crate::core::session::{Revision, Timestamp};
 
 /// A part of a session's events: first the filter by time, then the last events of the rest, or
@@ -14,7 +14,7 @@ pub struct Window {
     /// Only events with this timestamp or a later one, in any position.
     pub after: Option<Timestamp>,
     /// The end of a page, which is read with its edges. `None`: the last events, without edges.
-    pub page: Option<EventPage>,
+    pub page: Option<PageQuery>,
     /// Instead, the events at the session's [`MarkerPlaces`](crate::write::MarkerPlaces), and the one at
     /// which the page begins or ends. The rows have no edges if it is not stored, or if places are lost. Only this
     /// crate's storages get such a window.
@@ -33,7 +33,7 @@ impl Window {
 
     /// The window of a page of at most `limit` events.
     pub fn page(end: PageEnd, limit: usize, with_count: bool) -> Self {
-        Self { limit: Some(limit), page: Some(EventPage { end, with_count }), ..Self::ALL }
+        Self { limit: Some(limit), page: Some(PageQuery { end, with_count }), ..Self::ALL }
     }
 
     /// Returns the event that the page begins or ends at.

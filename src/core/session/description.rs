@@ -1,8 +1,6 @@
 //! The title, the labels, the parent and the initial state of a session.
 
 /// A session's title, labels, parent and initial state. No rule looks at them.
-///
-/// As a change, `None` leaves a member as it is, and an empty text removes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Description {
     /// The title, if there is one.
@@ -15,8 +13,29 @@ pub struct Description {
     /// The keys of its own that the session was created with: the text of a JSON object. The storage
     /// keeps it unchanged. It is `None` for sessions that others created.
     pub initial_state: Option<String>,
-    /// Only in a change: a title that replaces one that is known. It is applied after `title`.
+}
+
+/// A change of a [`Description`]. `None` leaves a member as it is, and an empty text removes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DescriptionChange {
+    /// The new title.
+    pub title: Option<String>,
+    /// The new labels: the text of a JSON object.
+    pub labels: Option<String>,
+    /// The parent of a new session.
+    pub parent: Option<String>,
+    /// The initial state of a new session.
+    pub initial_state: Option<String>,
+    /// A title that replaces one that is known. It is applied after `title`.
     pub title_change: Option<TitleChange>,
+}
+
+/// The change that describes a new session.
+impl From<Description> for DescriptionChange {
+    fn from(description: Description) -> Self {
+        let Description { title, labels, parent, initial_state } = description;
+        Self { title, labels, parent, initial_state, title_change: None }
+    }
 }
 
 /// A title that takes the place of another one. If the session has a third one, it stays.
@@ -37,7 +56,7 @@ impl TitleChange {
 
 impl Description {
     /// Applies a change.
-    pub fn apply(&mut self, change: Self) {
+    pub fn apply(&mut self, change: DescriptionChange) {
         let members = [
             (&mut self.title, change.title),
             (&mut self.labels, change.labels),

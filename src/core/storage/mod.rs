@@ -22,7 +22,7 @@
 //! use adk_session::session::{Description, Revision, SessionHead, SessionKey};
 //! use adk_session::state::{ByOwner, ScopedState};
 //! use adk_session::storage::{
-//!     Call, Decide, Decision, Deletion, EventRow, Found, ListPlace, ListRequest, Listing, PageEdges,
+//!     Call, Decide, Decision, Deletion, EventRow, Found, ListPlace, ListQuery, Listing, PageEdges,
 //!     Rows, SharedChange, SharedRow, SessionRow, Storage, StorageFuture, Target, Window,
 //! };
 //! use adk_session::{CreateRequest, Error, Event, GetRequest, SessionService};
@@ -127,7 +127,7 @@
 //!         }
 //!     }
 //!
-//!     fn list(&self, request: &ListRequest) -> Listing {
+//!     fn list(&self, request: &ListQuery) -> Listing {
 //!         let app_name = &request.app_name;
 //!         let is_asked = |key: &SessionKey| {
 //!             key.app_name == *app_name && request.user_id.as_ref().is_none_or(|id| *id == key.user_id)
@@ -208,7 +208,7 @@
 //!
 //!     fn list<'a>(
 //!         &'a self,
-//!         request: &'a ListRequest,
+//!         request: &'a ListQuery,
 //!         _: &'a dyn Call,
 //!     ) -> StorageFuture<'a, Listing> {
 //!         Box::pin(async move { Ok(self.maps().list(request)) })
@@ -261,8 +261,7 @@
 pub use crate::core::event::EventText;
 pub use crate::core::json::is_same_json;
 pub use crate::core::read::{
-    EventPage, ListOrder, ListPage, ListPlace, ListRequest, Listing, PageEdges, PageEnd, Rows,
-    Window,
+    ListOrder, ListPage, ListPlace, ListQuery, Listing, PageEdges, PageEnd, PageQuery, Rows, Window,
 };
 pub use crate::core::write::{
     Changes, Decide, Decision, EventChange, EventRow, Found, Plan, Repetition, ScopeSet,
@@ -324,11 +323,8 @@ pub trait Storage: SendOutsideWasm + SyncOutsideWasm {
     ) -> StorageFuture<'a, Rows>;
 
     /// Reads a page of sessions, without their events.
-    fn list<'a>(
-        &'a self,
-        request: &'a ListRequest,
-        call: &'a dyn Call,
-    ) -> StorageFuture<'a, Listing>;
+    fn list<'a>(&'a self, request: &'a ListQuery, call: &'a dyn Call)
+    -> StorageFuture<'a, Listing>;
 
     /// Deletes. Returns [`Found::floor`] after the deletion, or `None` if the storage cannot tell or the
     /// session is not as it was listed. Later entries get revisions above the floor, so it orders the

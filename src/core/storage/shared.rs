@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::read::{ListRequest, Listing, Rows, Window};
+use crate::core::read::{ListQuery, Listing, Rows, Window};
 use crate::core::session::{Revision, SessionKey};
 use crate::core::storage::{Call, Deletion, Storage, StorageFuture};
 use crate::core::write::{Decide, Target};
@@ -29,7 +29,7 @@ macro_rules! forward_verbs {
 
             fn list<'a>(
                 &'a self,
-                request: &'a ListRequest,
+                request: &'a ListQuery,
                 call: &'a dyn Call,
             ) -> StorageFuture<'a, Listing> {
                 (**self).list(request, call)

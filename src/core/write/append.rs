@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::core::error::{Error, StaleReason};
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey, TitleChange};
+use crate::core::session::{
+    DescriptionChange, NEVER, Revision, SessionHead, SessionKey, TitleChange,
+};
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
 use crate::core::write::compute::{Compute, ComputeDelta, Computed};
 use crate::core::write::marker_places::MarkerPlaces;
@@ -266,9 +268,9 @@ impl Append {
                 head,
                 markers: MarkerPlaces::of(events, &written.changes, stored_rows),
                 state: written.delta.session,
-                description: Description {
+                description: DescriptionChange {
                     title_change: self.title_change.clone(),
-                    ..Description::default()
+                    ..DescriptionChange::default()
                 },
             }),
             shared: SharedChange::of(&found, written.delta.shared),

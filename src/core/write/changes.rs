@@ -1,7 +1,7 @@
 //! The changes that a write makes.
 
 use crate::core::error::Error;
-use crate::core::session::{Description, Revision, SessionHead};
+use crate::core::session::{DescriptionChange, Revision, SessionHead};
 use crate::core::state::{ByOwner, ScopedState, StateChanges};
 use crate::core::write::marker_places::MarkerPlaces;
 use crate::core::write::rows::{EventChange, Found};
@@ -36,7 +36,7 @@ pub struct SessionChange {
     /// The changed keys of its own state.
     pub state: StateChanges,
     /// The change of its title and labels.
-    pub description: Description,
+    pub description: DescriptionChange,
     /// The places of the markers that it gets. A storage that keeps none ignores them.
     pub markers: MarkerPlaces,
 }

@@ -122,7 +122,7 @@ impl Create {
         let session = Some(SessionChange {
             head,
             state: self.state.session.clone(),
-            description: self.description.clone(),
+            description: self.description.clone().into(),
             markers: MarkerPlaces::of(&self.events, &events, &[]),
         });
         let changes = Changes { session, shared, events };

@@ -1,7 +1,7 @@
 //! Changing the title and the labels of a session.
 
 use crate::core::error::Error;
-use crate::core::session::{Description, SessionKey};
+use crate::core::session::{DescriptionChange, SessionKey};
 use crate::core::state::{ByOwner, StateChanges};
 use crate::core::write::changes::{Changes, SessionChange};
 use crate::core::write::marker_places::MarkerPlaces;
@@ -14,13 +14,13 @@ use crate::core::write::{Decide, Decision};
 #[derive(Debug)]
 pub struct Describe {
     plan: Plan,
-    change: Description,
+    change: DescriptionChange,
     outcome: Outcome<bool>,
 }
 
 impl Describe {
     /// Changes the description of the session with that key.
-    pub fn new(key: SessionKey, change: Description) -> Self {
+    pub fn new(key: SessionKey, change: DescriptionChange) -> Self {
         Self { plan: Plan::of(key), change, outcome: Outcome::NONE }
     }
 

@@ -11,7 +11,7 @@ use crate::core::error::Error;
 use crate::core::error::reason::broken_storage;
 use crate::core::event::EventText;
 use crate::core::names::Names;
-use crate::core::read::{ListOrder, ListPage, ListPlace, ListRequest, Rows, Window};
+use crate::core::read::{ListOrder, ListPage, ListPlace, ListQuery, Rows, Window};
 use crate::core::session::{Description, SessionHead, SessionKey, check_owner};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::{Storage, carry_out};
@@ -78,7 +78,7 @@ impl<S: Storage> TextService<S> {
         new.description.initial_state = Some(initial_state.try_to_json()?);
         let events = new.events.iter().map(|event| event.text.clone()).collect();
         let mut description = Description::default();
-        description.apply(new.description.clone());
+        description.apply(new.description.clone().into());
         let mut create = Create::new(key.clone(), new)?;
         self.write(&mut create).await?;
         let CreatedSession { head, state, .. } = create.finish()?;
@@ -135,7 +135,7 @@ impl<S: Storage> TextService<S> {
         page: ListPage,
     ) -> Result<(Vec<ReadSession>, usize), Error> {
         check_owner(&app_name, None)?;
-        let request = ListRequest { app_name, user_id, order, after, page, with_total: true };
+        let request = ListQuery { app_name, user_id, order, after, page, with_total: true };
         let listing = self.storage.list(&request, &()).await?;
         let mut users = Names::default();
         for (user_id, state) in listing.users {

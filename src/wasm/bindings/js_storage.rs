@@ -6,7 +6,7 @@ use std::future::ready;
 
 use adk_session::internals::{list_memory, require_room, state_size};
 use adk_session::memory::MemoryStorage;
-use adk_session::read::{ListRequest, Listing, Rows, Window};
+use adk_session::read::{ListQuery, Listing, Rows, Window};
 use adk_session::session::Revision;
 use adk_session::storage::{Call, Deletion, Storage, StorageFuture};
 use adk_session::write::{Decide, Target};
@@ -69,7 +69,7 @@ pub(super) trait JsStorage {
     /// Lists as [`Storage::list`] does.
     fn list_rows<'a>(
         &'a self,
-        request: &'a ListRequest,
+        request: &'a ListQuery,
         call: &'a dyn Call,
     ) -> StorageFuture<'a, JsListing>;
 }
@@ -120,7 +120,7 @@ impl JsStorage for MemoryStorage {
 
     fn list_rows<'a>(
         &'a self,
-        request: &'a ListRequest,
+        request: &'a ListQuery,
         _: &'a dyn Call,
     ) -> StorageFuture<'a, JsListing> {
         Box::pin(async move {
@@ -188,7 +188,7 @@ impl JsStorage for IndexedDbStorage {
 
     fn list_rows<'a>(
         &'a self,
-        request: &'a ListRequest,
+        request: &'a ListQuery,
         call: &'a dyn Call,
     ) -> StorageFuture<'a, JsListing> {
         Box::pin(async move {

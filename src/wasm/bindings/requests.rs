@@ -3,8 +3,8 @@
 
 use adk_session::error::Error;
 use adk_session::internals::{check_owner, stored_time};
-use adk_session::read::{ListOrder, ListPage, ListPlace, ListRequest, PageEnd, Window};
-use adk_session::session::{Description, Revision, SessionKey};
+use adk_session::read::{ListOrder, ListPage, ListPlace, ListQuery, PageEnd, Window};
+use adk_session::session::{DescriptionChange, Revision, SessionKey};
 use adk_session::storage::Deletion;
 use wasm_bindgen::prelude::*;
 
@@ -145,9 +145,12 @@ impl KeyObject {
 
 impl DescribeObject {
     /// Returns the key of the session and the change.
-    pub(super) fn read(&self) -> Result<(SessionKey, Description), Error> {
+    pub(super) fn read(&self) -> Result<(SessionKey, DescriptionChange), Error> {
         let (title, labels) = (self.title(), self.labels());
-        Ok((self.key().session_key()?, Description { title, labels, ..Description::default() }))
+        Ok((
+            self.key().session_key()?,
+            DescriptionChange { title, labels, ..DescriptionChange::default() },
+        ))
     }
 }
 
@@ -167,7 +170,7 @@ impl PageObject {
 }
 
 impl ListObject {
-    pub(super) fn read(&self) -> Result<ListRequest, Error> {
+    pub(super) fn read(&self) -> Result<ListQuery, Error> {
         let app_name = self.app_name();
         check_owner(&app_name, None)?;
         let by_creation = self.order_by() == "createTime";
@@ -177,7 +180,7 @@ impl ListObject {
             ListPlace::new(time, &place.session_id(), &place.user_id())
         });
         let limit = self.limit().map(|limit| limit as usize);
-        Ok(ListRequest {
+        Ok(ListQuery {
             app_name,
             user_id: self.user_id(),
             order: ListOrder { by_creation, descending: self.order() == "desc" },

@@ -89,14 +89,14 @@ impl SessionCore {
         if_absent: bool,
         caller: Option<Function>,
     ) -> Result<JsValue, Thrown> {
-        let description = Description { title, labels, parent, initial_state, title_change: None };
+        let description = Description { title, labels, parent, initial_state };
         let create = unpack(packed, numbers, texts.as_ref(), |appends| {
             appends.creation(state, delta, shares_state, description)
         })?;
         self.write(Box::new(Creation { create, if_absent }), caller)
     }
 
-    /// Changes the title and the labels of a session, see [`Description`]. Returns whether the session
+    /// Changes the title and the labels of a session, see [`DescriptionChange`]. Returns whether the session
     /// exists.
     pub fn describe(
         &self,

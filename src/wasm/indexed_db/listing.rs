@@ -1,7 +1,7 @@
 //! Lists sessions by an index in the list's order.
 
 use adk_session::internals::Names;
-use adk_session::read::{ListOrder, ListPage, ListRequest, Listing};
+use adk_session::read::{ListOrder, ListPage, ListQuery, Listing};
 use adk_session::storage::Call;
 use js_sys::{Array, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
@@ -20,7 +20,7 @@ use crate::object::Record;
 /// Reads the page of sessions, and the rows of the app and of the sessions' users.
 pub(super) async fn list(
     access: &Access,
-    request: &ListRequest,
+    request: &ListQuery,
     call: &dyn Call,
 ) -> Result<ListedRecords, Failure> {
     access.run_with_retries(call, || list_once(access, request)).await
@@ -101,8 +101,8 @@ fn users_of(page: &Array) -> Vec<String> {
     users
 }
 
-async fn list_once(access: &Access, request: &ListRequest) -> Result<ListedRecords, Failure> {
-    let ListRequest { app_name, user_id, order: ListOrder { descending, .. }, page, after, .. } =
+async fn list_once(access: &Access, request: &ListQuery) -> Result<ListedRecords, Failure> {
+    let ListQuery { app_name, user_id, order: ListOrder { descending, .. }, page, after, .. } =
         request;
     let owner = keys::owner(app_name, user_id.as_deref());
     let transaction = access.begin(Mode::Read, &[SESSIONS, STATES]).await?;
@@ -167,7 +167,7 @@ async fn rows_of(
 }
 
 /// Returns the index whose order is that of the list.
-fn index_of(transaction: &Transaction, request: &ListRequest) -> Result<IdbIndex, Failure> {
+fn index_of(transaction: &Transaction, request: &ListQuery) -> Result<IdbIndex, Failure> {
     let name = match (&request.user_id, request.order.by_creation) {
         (None, false) => BY_APP,
         (None, true) => BY_APP_CREATION,

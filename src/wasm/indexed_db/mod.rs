@@ -31,7 +31,7 @@ mod writing;
 use std::rc::Rc;
 
 use adk_session::Error;
-use adk_session::read::{ListRequest, Listing, Rows, Window};
+use adk_session::read::{ListQuery, Listing, Rows, Window};
 use adk_session::session::{Revision, SessionKey};
 use adk_session::storage::{Call, Deletion, Storage, StorageFuture};
 use adk_session::write::{Decide, Target};
@@ -152,7 +152,7 @@ impl IndexedDbStorage {
     /// Lists as the verb `list` does, for a reader in JavaScript; see [`listing::texts`].
     pub(crate) async fn list_texts(
         &self,
-        request: &ListRequest,
+        request: &ListQuery,
         call: &dyn Call,
     ) -> Result<ListedTexts, Failure> {
         listing::list(&self.access, request, call).await?.texts()
@@ -196,7 +196,7 @@ impl Storage for IndexedDbStorage {
 
     fn list<'a>(
         &'a self,
-        request: &'a ListRequest,
+        request: &'a ListQuery,
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Listing> {
         Box::pin(async move { Ok(listing::list(&self.access, request, call).await?.listing()?) })

@@ -1,7 +1,9 @@
 //! Records as they are stored: plain objects, readable in a browser's developer tools.
 
 use adk_session::internals::{stored_time, valid_time};
-use adk_session::session::{Description, Revision, SessionHead, SessionKey, TitleChange};
+use adk_session::session::{
+    Description, DescriptionChange, Revision, SessionHead, SessionKey, TitleChange,
+};
 use adk_session::state::ScopedState;
 use adk_session::storage::Deletion;
 use adk_session::storage::{SessionRow, SharedRow};
@@ -141,8 +143,8 @@ impl Record {
 
     /// Changes a session's title and labels, and sets its parent and initial state. An empty text
     /// removes the member.
-    pub(crate) fn describe(&self, change: Description) {
-        let Description { title, labels, parent, initial_state, title_change } = change;
+    pub(crate) fn describe(&self, change: DescriptionChange) {
+        let DescriptionChange { title, labels, parent, initial_state, title_change } = change;
         let members =
             [(TITLE, title), (LABELS, labels), (PARENT, parent), (INITIAL_STATE, initial_state)];
         for (member, new) in members {
@@ -200,7 +202,7 @@ impl Record {
             key: self.session_key(),
             head: self.head()?,
             state: self.state()?,
-            description: Description { title, labels, parent, initial_state, title_change: None },
+            description: Description { title, labels, parent, initial_state },
         })
     }
 
