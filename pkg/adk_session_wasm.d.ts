@@ -131,7 +131,7 @@ export class SessionCore {
      */
     delete(request: DeleteObject, caller?: Function | null): any;
     /**
-     * Changes the title and the labels of a session, see [`Description`]. Returns whether the session
+     * Changes the title and the labels of a session, see [`DescriptionChange`]. Returns whether the session
      * exists.
      */
     describe(request: DescribeObject, caller?: Function | null): any;

@@ -368,7 +368,7 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Changes the title and the labels of a session, see [`Description`]. Returns whether the session
+     * Changes the title and the labels of a session, see [`DescriptionChange`]. Returns whether the session
      * exists.
      * @param {DescribeObject} request
      * @param {Function | null} [caller]
