@@ -6,6 +6,7 @@ use std::ops::Range;
 pub use crate::core::error::reason::{broken_storage, storage_error};
 use crate::core::error::{ArtifactError, Error, TemplateError};
 use crate::core::event::{EventText, NewEvent, TextSlice};
+pub use crate::core::history;
 pub use crate::core::names::Names;
 use crate::core::read::{ListQuery, Listing};
 pub use crate::core::room::{SPARE, require_room};

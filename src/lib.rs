@@ -18,13 +18,14 @@
 //! | [`invocation`] | runs of agents on a session, for programs without an ADK |
 //! | [`error`] | the errors and their codes |
 //!
-//! `core` holds the rules. `memory` uses them, `service` uses `memory`, and `invocation` uses
+//! `core` holds the rules. `history` and `memory` use them, `service` uses `memory`, and `invocation` uses
 //! `service`. `host` has what differs between systems.
 
 #[cfg(any(test, feature = "testing"))]
 #[path = "../conformance/rust/mod.rs"]
 pub mod conformance;
 mod core;
+pub mod history;
 mod host;
 #[doc(hidden)]
 pub mod internals;
@@ -32,7 +33,7 @@ pub mod invocation;
 pub mod memory;
 pub mod service;
 
-pub use crate::core::{error, event, history, read, session, state, storage, template, write};
+pub use crate::core::{error, event, read, session, state, storage, template, write};
 pub use error::Error;
 pub use event::{Event, EventActions};
 pub use invocation::{ArtifactService, Context, Invocation, ReadonlyContext};

@@ -1,130 +1,29 @@
 //! Views of histories, by vectors that TypeScript tests as well, and by properties. They are computed whole: windows and
 //! pages of views exist only in TypeScript, whose tests read each vector in them too.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
-use adk_session::history::{
-    CallMark, Calls, EventTraits, Item, Kind, Mark, Reader, ResponseMark, View,
-};
+use adk_session::history::{HistoryReader, HistoryView};
+use adk_session::{Event, Timestamp};
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const VECTORS: &str = include_str!("../vectors/history.json");
 
-/// A history as the rules take it.
-struct History {
-    marks: Vec<Mark>,
-    calls: Vec<CallMark>,
-    responses: Vec<ResponseMark>,
-    events: Vec<EventTraits>,
+fn vectors() -> Vec<Value> {
+    serde_json::from_str(VECTORS).unwrap()
 }
 
-impl History {
-    /// Marks events for readers of everything: only compactions without branch and scope count.
-    fn new(events: &[Value]) -> Self {
-        let mut names = HashMap::new();
-        let mut number = |name: &str| {
-            let next = names.len() as u32;
-            *names.entry(name.to_owned()).or_insert(next)
-        };
-        let (mut calls, mut responses) = (Vec::new(), Vec::new());
-        let mut traits = Vec::new();
-        let mut marks = Vec::new();
-        for (index, event) in events.iter().enumerate() {
-            let invocation = event["invocationId"].as_str().filter(|id| !id.is_empty());
-            let actions = &event["actions"];
-            let is_scoped = event["isolationScope"].is_string();
-            let range = &actions["compaction"];
-            let kind = if let Some(before) = actions["rewindBeforeInvocationId"].as_str() {
-                Kind::Rewind { before: number(before) }
-            } else if range.is_object() && (is_scoped || event["branch"].is_string()) {
-                Kind::OtherCompaction
-            } else if range.is_object() {
-                let [start, end] =
-                    ["startTimestamp", "endTimestamp"].map(|bound| range[bound].as_f64().unwrap());
-                Kind::Compaction { start, end }
-            } else if event["isCompacted"] == true {
-                Kind::Compacted { end: event["endTime"].as_f64().unwrap() }
-            } else if is_scoped || event["content"].is_null() {
-                Kind::Fixed
-            } else {
-                Kind::Content { by_agent: event["author"] != "user" }
-            };
-            let long_running = event["longRunningToolIds"].as_array();
-            let mut has_other_parts = false;
-            for part in event["content"]["parts"].as_array().into_iter().flatten() {
-                let call = &part["functionCall"];
-                let event = index as u32;
-                if let Some(id) = call["id"].as_str() {
-                    let is_long_running =
-                        long_running.is_some_and(|ids| ids.iter().any(|known| known == id));
-                    let is_question =
-                        call["name"].as_str().is_some_and(|name| name.starts_with("adk_request_"));
-                    let about = call["args"]["originalFunctionCall"]["id"].as_str();
-                    calls.push(CallMark {
-                        event,
-                        id: Some(number(id)),
-                        about: about.map(&mut number),
-                        is_question,
-                        is_long_running,
-                        is_signed: part["thoughtSignature"].is_string(),
-                    });
-                } else if let Some(id) = part["functionResponse"]["id"].as_str() {
-                    responses.push(ResponseMark { event, id: number(id) });
-                } else {
-                    has_other_parts = true;
-                }
-            }
-            let author = event["author"].as_str().unwrap();
-            traits.push(EventTraits {
-                author: number(author),
-                is_by_user: author == "user",
-                is_text_reply: author != "user" && event["content"]["role"] == "model",
-                has_other_parts,
-                ..EventTraits::default()
-            });
-            let time = event["timestamp"].as_f64().unwrap();
-            marks.push(Mark { invocation: invocation.map(&mut number), time, kind });
-        }
-        Self { marks, calls, responses, events: traits }
-    }
-
-    fn view(&self, reader: Reader) -> View {
-        let calls = Calls {
-            calls: &self.calls,
-            responses: &self.responses,
-            events: &self.events,
-            ..Calls::default()
-        };
-        View::new(&self.marks, &calls, reader)
-    }
+fn events_of(vector: &Value) -> Vec<Event> {
+    serde_json::from_value(vector["events"].clone()).unwrap()
 }
 
-fn ids(view: &View, events: &[Value]) -> Vec<String> {
-    let id = |index: usize| events[index]["id"].as_str().unwrap().to_owned();
-    let items = view.items.iter().map(|item| match *item {
-        Item::Event(index) => id(index),
-        Item::Summary { compaction, .. } => format!("adk-view:{}", id(compaction)),
-    });
-    items.collect()
+fn events_named(name: &str) -> Vec<Event> {
+    events_of(vectors().iter().find(|vector| vector["name"] == name).unwrap())
 }
 
-#[test]
-fn the_shared_vectors_hold() {
-    let vectors: Vec<Value> = serde_json::from_str(VECTORS).unwrap();
-    assert!(vectors.len() > 30);
-    for vector in &vectors {
-        let events = vector["events"].as_array().unwrap();
-        let history = History::new(events);
-        let name = &vector["name"];
-        let transcript = history.view(Reader::Transcript);
-        let model = history.view(Reader::Framework);
-        assert_eq!(ids(&transcript, events), texts(&vector["transcript"]), "{name}: transcript");
-        assert_eq!(ids(&model, events), texts(&vector["model"]), "{name}: model");
-        let summarised = transcript.summarised.iter().map(|index| &events[*index]["id"]);
-        let summarised: Vec<_> = summarised.map(|id| id.as_str().unwrap()).collect();
-        assert_eq!(summarised, texts(&vector["summarised"]), "{name}: summarised");
-    }
+fn ids(view: &HistoryView<'_>) -> Vec<String> {
+    view.events.iter().map(|event| event.id.clone()).collect()
 }
 
 fn texts(list: &Value) -> Vec<String> {
@@ -132,31 +31,118 @@ fn texts(list: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_summary_has_the_last_event_of_an_agent_that_it_hides() {
-    let vectors: Vec<Value> = serde_json::from_str(VECTORS).unwrap();
+fn the_shared_vectors_hold() {
+    let vectors = vectors();
+    assert!(vectors.len() > 30);
+    for vector in &vectors {
+        let (events, name) = (events_of(vector), &vector["name"]);
+        let transcript = HistoryView::transcript(&events);
+        assert_eq!(ids(&transcript), texts(&vector["transcript"]), "{name}: transcript");
+        let summarised = texts(&vector["summarised"]);
+        let summarised: HashSet<_> = summarised.iter().map(String::as_str).collect();
+        assert_eq!(transcript.summarised, summarised, "{name}: summarised");
+        let model = HistoryView::model(&events);
+        assert_eq!(ids(&model), texts(&vector["model"]), "{name}: model");
+        for context in vector["contexts"].as_array().unwrap() {
+            let member = |name: &str| context[name].as_str().map(str::to_owned);
+            let reader = HistoryReader {
+                agent_name: member("agentName").unwrap(),
+                branch: member("branch"),
+                isolation_scope: member("isolationScope"),
+            };
+            let view = HistoryView::agent(&events, &reader);
+            assert_eq!(ids(&view), texts(&context["ids"]), "{name}: {reader:?}");
+        }
+    }
+}
+
+#[test]
+fn a_summary_is_an_answer_of_the_last_agent_that_it_hides() {
+    let summary_of = |name: &str| {
+        let mut events = events_named(name);
+        for event in &mut events {
+            event.other.insert("customMetadata".into(), event.id.clone().into());
+        }
+        let view = HistoryView::model(&events);
+        let is_summary = |event: &&Event| event.id.starts_with("adk-view:");
+        view.events.iter().map(|event| &**event).find(is_summary).unwrap().clone()
+    };
     let agent_event = |name: &str| {
-        let vector = vectors.iter().find(|vector| vector["name"] == name).unwrap();
-        let events = vector["events"].as_array().unwrap();
-        let view = History::new(events).view(Reader::Framework);
-        let found = view.items.iter().find_map(|item| match item {
-            Item::Summary { agent_event, .. } => Some(*agent_event),
-            Item::Event(_) => None,
-        });
-        found.unwrap().map(|index| events[index]["id"].as_str().unwrap().to_owned())
+        let summary = summary_of(name);
+        summary.other.get("customMetadata").map(|id| id.as_str().unwrap().to_owned())
     };
     assert_eq!(agent_event("summary").as_deref(), Some("i2-a"));
     assert_eq!(agent_event("several_agents").as_deref(), Some("i1-a"));
     assert_eq!(agent_event("overlapping_summaries_between_survivors").as_deref(), Some("i2-a"));
     assert_eq!(agent_event("summary_of_messages_only"), None);
     assert_eq!(agent_event("summary_that_hides_nothing"), None);
+    assert_eq!(summary_of("several_agents").author, "root");
+    assert_eq!(summary_of("summary_of_messages_only").author, "model");
+    assert_eq!(summary_of("summary").content.unwrap()["role"], "model");
+}
+
+/// An event of an agent, or of the user for a response to a call.
+fn event(id: &str, parts: Value) -> Event {
+    let is_response = parts[0]["functionResponse"].is_object();
+    Event {
+        id: id.to_owned(),
+        author: if is_response { "user" } else { "root" }.to_owned(),
+        content: Some(json!({"role": "model", "parts": parts})),
+        ..Event::new("i-1")
+    }
+}
+
+fn parts_of(view: &HistoryView<'_>) -> Vec<Value> {
+    view.events.iter().map(|event| event.content.as_ref().unwrap()["parts"].clone()).collect()
+}
+
+#[test]
+fn the_signature_of_a_call_without_a_response_goes_to_the_next_call() {
+    let call = |id: &str| json!({"functionCall": {"id": id, "name": "search"}});
+    let mut signed = call("c1");
+    signed["thoughtSignature"] = "s".into();
+    let response = json!({"functionResponse": {"id": "c2", "name": "search"}});
+    let events = [event("e1", json!([signed, call("c2")])), event("e2", json!([response]))];
+    let mut kept = call("c2");
+    kept["thoughtSignature"] = "s".into();
+    let view = HistoryView::model(&events);
+    assert_eq!(parts_of(&view), [json!([kept]), json!([response])]);
+    // A person sees both calls.
+    assert_eq!(*HistoryView::transcript(&events).events[0], events[0]);
+}
+
+#[test]
+fn the_earlier_calls_of_one_id_get_ids_of_their_own() {
+    let call = |id: &str| json!([{"functionCall": {"id": id, "name": "search"}}]);
+    let response = |id: &str| json!([{"functionResponse": {"id": id, "name": "search"}}]);
+    let parts = [call("c"), response("c"), call("c"), response("c")];
+    let events: Vec<_> =
+        parts.iter().enumerate().map(|(at, parts)| event(&at.to_string(), parts.clone())).collect();
+    let shown = parts_of(&HistoryView::model(&events));
+    assert_eq!(shown, [call("c-1"), response("c-1"), call("c"), response("c")]);
+}
+
+#[test]
+fn a_summary_of_the_framework_ends_before_what_waits() {
+    let mut waiting = event("e1", json!([{"functionCall": {"id": "c", "name": "pay"}}]));
+    waiting.other.insert("longRunningToolIds".into(), json!(["c"]));
+    waiting.timestamp = Timestamp::from_millis(2_000.0).unwrap();
+    let mut compacted = event("e2", json!([{"text": "summary"}]));
+    compacted.other.insert("isCompacted".into(), true.into());
+    compacted.other.insert("endTime".into(), 3_000.into());
+    let events = [waiting, compacted];
+    let view = HistoryView::model(&events);
+    let ends = view.events.iter().filter_map(|event| event.other.get("endTime"));
+    assert_eq!(ends.collect::<Vec<_>>(), [&json!(1_999)]);
+    assert!(view.events.iter().any(|event| event.id == "e1"));
 }
 
 /// A step of a generated history. Numbers name earlier turns.
 #[derive(Debug, Clone)]
 enum Step {
     Turn,
-    Late(u32),
-    Rewind(u32),
+    Late(usize),
+    Rewind(usize),
     Compaction(u32, u32),
     Compacted(u32),
 }
@@ -164,49 +150,66 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         6 => Just(Step::Turn),
-        1 => (0..20_u32).prop_map(Step::Late),
-        3 => (0..20_u32).prop_map(Step::Rewind),
+        1 => (0..20_usize).prop_map(Step::Late),
+        3 => (0..20_usize).prop_map(Step::Rewind),
         2 => (0..20_u32, 0..20_u32).prop_map(|(from, to)| Step::Compaction(from, to)),
         1 => (0..20_u32).prop_map(Step::Compacted),
     ];
     prop::collection::vec(step, 0..30)
 }
 
-/// Each step is an event of its own; the time of the event at an index is that index.
-fn marks(steps: &[Step]) -> Vec<Mark> {
-    let mark = |(index, step): (usize, &Step)| {
-        let (invocation, kind) = match *step {
-            Step::Turn => (index as u32, Kind::Content { by_agent: index % 2 == 1 }),
-            Step::Late(invocation) => (invocation, Kind::Content { by_agent: true }),
-            Step::Rewind(before) => (index as u32, Kind::Rewind { before }),
-            Step::Compaction(from, to) => {
-                let (start, end) = (f64::from(from), f64::from(to));
-                (index as u32, Kind::Compaction { start, end })
-            }
-            Step::Compacted(end) => (index as u32, Kind::Compacted { end: f64::from(end) }),
+/// Each step is an event of its own; its id and its time are its index.
+fn history(steps: &[Step]) -> Vec<Event> {
+    let event = |(index, step): (usize, &Step)| {
+        let is_by_user = matches!(step, Step::Turn) && index % 2 == 0;
+        let mut event = Event {
+            id: index.to_string(),
+            author: if is_by_user { "user" } else { "root" }.to_owned(),
+            timestamp: Timestamp::from_millis(index as f64).unwrap(),
+            ..Event::new(index.to_string())
         };
-        Mark { invocation: Some(invocation), time: index as f64, kind }
+        let content = json!({"role": "model", "parts": [{"text": "tea"}]});
+        let actions = &mut event.actions.other;
+        match *step {
+            Step::Turn => event.content = Some(content),
+            Step::Late(invocation) => {
+                event.invocation_id = invocation.to_string();
+                event.content = Some(content);
+            }
+            Step::Rewind(before) => {
+                actions.insert("rewindBeforeInvocationId".into(), before.to_string().into());
+            }
+            Step::Compaction(from, to) => {
+                let range = json!({"startTimestamp": from, "endTimestamp": to, "compactedContent": content});
+                actions.insert("compaction".into(), range);
+            }
+            Step::Compacted(end) => {
+                event.other.insert("isCompacted".into(), true.into());
+                event.other.insert("endTime".into(), end.into());
+                event.content = Some(content);
+            }
+        }
+        event
     };
-    steps.iter().enumerate().map(mark).collect()
+    steps.iter().enumerate().map(event).collect()
 }
 
-fn view(marks: &[Mark], reader: Reader) -> View {
-    View::new(marks, &Calls::default(), reader)
+fn agent() -> HistoryReader {
+    HistoryReader { agent_name: "root".to_owned(), ..HistoryReader::default() }
 }
 
 /// Python's own walk: `_apply_rewinds`.
-fn rewound(marks: &[Mark]) -> Vec<usize> {
+fn rewound(events: &[Event]) -> Vec<String> {
     let mut kept = Vec::new();
-    let mut i = marks.len();
+    let mut i = events.len();
     while i > 0 {
         i -= 1;
-        match marks[i].kind {
-            Kind::Rewind { before } => {
-                let first = marks.iter().position(|mark| mark.invocation == Some(before));
-                i = first.filter(|first| *first < i).unwrap_or(i);
-            }
-            Kind::Compaction { .. } | Kind::Compacted { .. } => {}
-            _ => kept.push(i),
+        let Event { actions, other, id, .. } = &events[i];
+        if let Some(before) = actions.other.get("rewindBeforeInvocationId") {
+            let first = events.iter().position(|event| *before == *event.invocation_id);
+            i = first.filter(|first| *first < i).unwrap_or(i);
+        } else if !actions.other.contains_key("compaction") && !other.contains_key("isCompacted") {
+            kept.push(id.clone());
         }
     }
     kept.reverse();
@@ -216,43 +219,50 @@ fn rewound(marks: &[Mark]) -> Vec<usize> {
 proptest! {
     #[test]
     fn a_transcript_has_the_events_that_no_rewind_undid(steps in steps()) {
-        let marks = marks(&steps);
-        let expected: Vec<_> = rewound(&marks).into_iter().map(Item::Event).collect();
-        prop_assert_eq!(view(&marks, Reader::Transcript).items, expected);
+        let events = history(&steps);
+        prop_assert_eq!(ids(&HistoryView::transcript(&events)), rewound(&events));
     }
 
     #[test]
     fn an_event_of_the_transcript_is_summarised_or_for_the_agent(steps in steps()) {
-        let marks = marks(&steps);
-        let transcript = view(&marks, Reader::Transcript);
-        let mut rest = transcript.items.clone();
-        rest.retain(|item| !transcript.summarised.iter().any(|at| *item == Item::Event(*at)));
-        let mut agent = view(&marks, Reader::Agent).items;
-        let is_event = |item: &Item| matches!(item, Item::Event(at) if matches!(marks[*at].kind, Kind::Content { .. }));
-        agent.retain(is_event);
-        prop_assert_eq!(agent, rest);
+        let events = history(&steps);
+        let transcript = HistoryView::transcript(&events);
+        let mut rest = ids(&transcript);
+        rest.retain(|id| !transcript.summarised.contains(id.as_str()));
+        let mut shown = ids(&HistoryView::agent(&events, &agent()));
+        let is_summary = |id: &str| {
+            let step = id.parse().ok().map(|index: usize| &steps[index]);
+            matches!(step, None | Some(Step::Compacted(_)))
+        };
+        shown.retain(|id| !is_summary(id));
+        prop_assert_eq!(shown, rest);
     }
 
     #[test]
-    fn a_rewind_to_a_rewind_restores_what_was_before_it(steps in steps(), before in 0..20_u32) {
-        let mut marks = marks(&steps);
-        let views = [Reader::Transcript, Reader::Framework, Reader::Agent].map(|reader| view(&marks, reader));
-        let undone = marks.len() as u32;
-        for (invocation, before) in [(100, before), (101, 100)] {
-            let kind = Kind::Rewind { before };
-            marks.push(Mark { invocation: Some(invocation), time: f64::from(undone), kind });
+    fn a_rewind_to_a_rewind_restores_what_was_before_it(steps in steps(), before in 0..20_usize) {
+        let events = history(&steps);
+        let mut longer = events.clone();
+        for (invocation, before) in [("100", before.to_string()), ("101", "100".to_owned())] {
+            let mut rewind = Event::new(invocation);
+            rewind.actions.other.insert("rewindBeforeInvocationId".into(), before.into());
+            longer.push(rewind);
         }
-        let again = [Reader::Transcript, Reader::Framework, Reader::Agent].map(|reader| view(&marks, reader));
-        prop_assert_eq!(views, again);
+        prop_assert_eq!(HistoryView::transcript(&events), HistoryView::transcript(&longer));
+        prop_assert_eq!(HistoryView::model(&events), HistoryView::model(&longer));
+        prop_assert_eq!(HistoryView::agent(&events, &agent()), HistoryView::agent(&longer, &agent()));
     }
 
     #[test]
     fn a_view_of_events_without_markers_is_all_of_them(count in 0..30_usize) {
-        let marks = marks(&vec![Step::Turn; count]);
-        let all: Vec<_> = (0..count).map(Item::Event).collect();
-        for reader in [Reader::Transcript, Reader::Framework, Reader::Agent] {
-            let expected = View { items: all.clone(), ..View::default() };
-            prop_assert_eq!(view(&marks, reader), expected);
+        let events = history(&vec![Step::Turn; count]);
+        let all: Vec<_> = events.iter().map(|event| event.id.clone()).collect();
+        for view in [
+            HistoryView::transcript(&events),
+            HistoryView::model(&events),
+            HistoryView::agent(&events, &agent()),
+        ] {
+            prop_assert_eq!(ids(&view), all.clone());
+            prop_assert!(view.summarised.is_empty());
         }
     }
 }

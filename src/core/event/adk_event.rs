@@ -157,7 +157,8 @@ impl Event {
         (!text.is_empty()).then_some(text)
     }
 
-    fn parts(&self) -> &[Value] {
+    /// Returns the parts of the content. Another program may have stored anything in their place.
+    pub(crate) fn parts(&self) -> &[Value] {
         let parts = self.content.as_ref().and_then(|content| content.get("parts"));
         parts.and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }

@@ -1,6 +1,6 @@
 //! Views of histories. TypeScript makes the marks of parsed events, and shows the events of the view.
 
-use adk_session::history::{
+use adk_session::internals::history::{
     CallMark, CallPart, Calls, EventTraits, Item, Kind, Mark, PartChange, PauseMark, Reader,
     ResponseMark, View,
 };

@@ -34,6 +34,7 @@ const INTERNALS = [
   'broken_storage',
   'check_owner',
   'has_room',
+  'history',
   'list_memory',
   'marked_event',
   'merge_scopes',
