@@ -2,9 +2,9 @@ import { invalidValue } from '../errors/invalid.js';
 import { requireText } from '../errors/option_values.js';
 import { takeOptions } from '../call/call.js';
 import type { Event } from '../model/event/event.js';
-import { historyItems } from '../wasm/core.js';
 import { agentFilter, type HistoryReader } from './agent_filter.js';
 import { isMarker, marksOf } from './marks.js';
+import { historyItems } from '../wasm/packed_marks.js';
 import { itemsOf, liveEvents, summaryEvent } from './view.js';
 
 /**

@@ -2,9 +2,9 @@
 import type { Content } from '../model/event/content.js';
 import type { Event } from '../model/event/event.js';
 import { isPlainObject } from '../json/rules.js';
-import type { PackedMarks } from '../wasm/core.js';
 import { MARK_KINDS } from '../wasm/protocol.js';
 import { type CallMarks, callMarksOf } from './calls/call_marks.js';
+import type { HistoryMarks, Mark } from '../wasm/packed_marks.js';
 
 /** A compaction of Python. Its times are in milliseconds. */
 export interface Compaction {
@@ -69,40 +69,36 @@ export interface Reading {
   readonly rewindsOnly?: boolean;
 }
 
-/** How many numbers a mark has. */
-const MARK_LENGTH = 5;
 const NO_INVOCATION = -1;
 
 /** Makes the marks of events. */
 export function marksOf(
   events: readonly Event[],
   { counts, visibilityOf, rewindsOnly = false }: Reading,
-): PackedMarks & CallMarks {
-  const marks = new Float64Array(events.length * MARK_LENGTH);
+): HistoryMarks & CallMarks {
   const invocations = makeNumbering();
-  events.forEach((event, at) => {
-    const { invocationId, timestamp } = event;
+  const marks = events.map((event): Mark => {
+    const { invocationId, timestamp: time } = event;
     const invocation = isFilled(invocationId) ? invocations(invocationId) : NO_INVOCATION;
-    const mark = [MARK_KINDS.filtered, invocation, timestamp, 0, 0];
     const target = rewindTargetOf(event);
-    const compaction = rewindsOnly ? undefined : compactionOf(event);
-    const compactedEnd = rewindsOnly ? undefined : compactedEndOf(event);
     if (target !== undefined) {
-      mark[0] = MARK_KINDS.rewind;
-      mark[3] = invocations(target);
-    } else if (compaction !== undefined) {
-      mark[0] = counts(event) ? MARK_KINDS.compaction : MARK_KINDS.otherCompaction;
-      mark[3] = compaction.startTimestamp;
-      mark[4] = compaction.endTimestamp;
-    } else if (compactedEnd !== undefined) {
-      mark[0] = MARK_KINDS.compacted;
-      mark[3] = compactedEnd;
-    } else {
-      const visibility = visibilityOf(event);
-      const content = event.author === 'user' ? MARK_KINDS.message : MARK_KINDS.answer;
-      mark[0] = visibility === 'content' ? content : MARK_KINDS[visibility];
+      const { rewind: kind } = MARK_KINDS;
+      return { kind, invocation, time, first: invocations(target), second: 0 };
     }
-    marks.set(mark, at * MARK_LENGTH);
+    const compaction = rewindsOnly ? undefined : compactionOf(event);
+    if (compaction !== undefined) {
+      const kind = counts(event) ? MARK_KINDS.compaction : MARK_KINDS.otherCompaction;
+      const { startTimestamp: first, endTimestamp: second } = compaction;
+      return { kind, invocation, time, first, second };
+    }
+    const compactedEnd = rewindsOnly ? undefined : compactedEndOf(event);
+    if (compactedEnd !== undefined) {
+      return { kind: MARK_KINDS.compacted, invocation, time, first: compactedEnd, second: 0 };
+    }
+    const visibility = visibilityOf(event);
+    const content = event.author === 'user' ? MARK_KINDS.message : MARK_KINDS.answer;
+    const kind = visibility === 'content' ? content : MARK_KINDS[visibility];
+    return { kind, invocation, time, first: 0, second: 0 };
   });
   return { marks, ...callMarksOf(events, makeNumbering()) };
 }

@@ -3,7 +3,6 @@ import { createEventActions } from '../model/event/create_event.js';
 import { SUMMARY_PREFIX } from '../model/event/view_summary.js';
 import type { ComputedView } from '../model/values/history_view.js';
 import { isPlainObject } from '../json/rules.js';
-import { type HistoryItem, historyItems, type HistoryItems } from '../wasm/core.js';
 import { hasCallParts } from './calls/call_marks.js';
 import { cutEventsOf, partChanger } from './calls/changed_parts.js';
 import {
@@ -16,6 +15,7 @@ import {
   type Reading,
   rewindTargetOf,
 } from './marks.js';
+import { type HistoryItem, historyItems, type HistoryItems } from '../wasm/packed_marks.js';
 
 /** A view of loaded events. */
 export interface ViewedEvents {

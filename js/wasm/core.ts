@@ -24,8 +24,27 @@ import { isPromise } from '../members/is_promise.js';
 import type { MaybePromise } from '../call/call.js';
 import type { SharedScope } from '../state/scope.js';
 import { loadWasm, requireWasm } from './loading.js';
-import { READERS } from './protocol.js';
 
+/** The names of the numbers of packed lists; see `src/wasm/bindings/packed/numbers.rs`. */
+export {
+  AppendedNumber,
+  AppendNumber,
+  CallNumber,
+  ChangeNumber,
+  CreationNumber,
+  DecisionNumber,
+  EventNumber,
+  FoundNumber,
+  HistoryNumber,
+  ItemNumber,
+  MarkNumber,
+  PauseNumber,
+  PlanNumber,
+  ReadNumber,
+  ResponseNumber,
+  ViewNumber,
+  WrittenNumber,
+} from '#glue';
 export { CoreWrite };
 export type { DeleteObject, SessionCore };
 
@@ -210,77 +229,9 @@ export function artifactMessage(text: string, position: number, failed: boolean)
   return callCore(() => artifact_message(text, position, failed));
 }
 
-/** The marks of events as the wasm takes them; see `src/wasm/bindings/history.rs`. */
-export interface PackedMarks {
-  readonly marks: Float64Array;
-  readonly events: Uint32Array;
-  readonly calls: Uint32Array;
-  readonly responses: Uint32Array;
-  readonly pauses: Uint32Array;
-}
-
-/** A view of a history. Numbers are indices of events. */
-export interface HistoryItems {
-  readonly items: readonly HistoryItem[];
-  /** The events of a transcript that a summary stands for. */
-  readonly summarised: readonly number[];
-  /** The function calls and responses that a framework does not get as they are stored. */
-  readonly changes: readonly PartChange[];
-  /** An event that waits, if the framework's own summary is not older. */
-  readonly firstWaiting: number | undefined;
-  /** The events that invocations wait at: with open calls, or of nodes that wait. */
-  readonly waiting: readonly number[];
-}
-
-/** A stored event, or the summary of a compaction. */
-export interface HistoryItem {
-  readonly event: number;
-  readonly isSummary: boolean;
-  /** The last event of an agent that the summary hides. */
-  readonly agentEvent: number | undefined;
-  /** The event that the summary follows, if no event of its range waits: shown or hidden. */
-  readonly follows: number | undefined;
-}
-
-/** A function call or response that changes. `index` is that in the list of calls or of responses. */
-export interface PartChange {
-  readonly isResponse: boolean;
-  readonly index: number;
-  /** What its id ends with; 0 if the part is left out. */
-  readonly suffix: number;
-}
-
-/** Computes which events of a history count for a reader. */
-export function historyItems(
-  { marks, events, calls, responses, pauses }: PackedMarks,
-  reader: keyof typeof READERS,
-): HistoryItems {
-  const numbers = callCore(() =>
-    history_view(marks, events, calls, responses, pauses, READERS[reader]),
-  );
-  let at = 0;
-  // No slices: for a long history each takes more time than an item.
-  const next = (): number => numbers[at++] ?? 0;
-  const listOf = <Item>(length: number, item: () => Item): Item[] => Array.from({ length }, item);
-  const [itemCount, summarisedCount, changeCount] = [next(), next(), next()];
-  const [waitingCount, firstWaiting] = [next(), next()];
-  const items = listOf(itemCount, (): HistoryItem => {
-    const [event, agent, follows] = [next(), next(), next()];
-    return {
-      event,
-      isSummary: agent > 0,
-      agentEvent: agent > 1 ? agent - 2 : undefined,
-      follows: follows > 0 ? follows - 1 : undefined,
-    };
-  });
-  const summarised = listOf(summarisedCount, next);
-  const changes = listOf(changeCount, (): PartChange => {
-    return { isResponse: next() === 1, index: next(), suffix: next() };
-  });
-  return {
-    ...{ items, summarised, changes, waiting: listOf(waitingCount, next) },
-    firstWaiting: firstWaiting > 0 ? firstWaiting - 1 : undefined,
-  };
+/** Computes a view of a history, which `js/wasm/packed_marks.ts` packs and unpacks. */
+export function callHistoryView(numbers: Float64Array): Uint32Array {
+  return callCore(() => history_view(numbers));
 }
 
 /** Makes a session service in wasm over a memory of its own. */

@@ -1,6 +1,6 @@
 /**
  * The numbers that cross between TypeScript and the wasm. On this side each of them is defined only here, on Rust's
- * side in `src/wasm/bindings`. `js/storage/core/unpack.ts` has the shapes of results.
+ * side in `src/wasm/bindings`. The places of numbers in lists have their names from `packed/numbers.rs` there.
  */
 import type { StoredScope } from '../state/scope.js';
 

@@ -4,8 +4,14 @@ import type { FunctionCall, Part } from '../../model/event/content.js';
 import type { Event } from '../../model/event/event.js';
 import { partsOf } from '../../model/event/parts.js';
 import { isAbort, isLongRunning, isQuestion, waitsAtNode } from '../../model/event/waiting.js';
-import type { PackedMarks } from '../../wasm/core.js';
-import { CALL_FLAGS, EVENT_FLAGS, NO_ID } from '../../wasm/protocol.js';
+import { CALL_FLAGS, EVENT_FLAGS } from '../../wasm/protocol.js';
+import type {
+  CallMark,
+  HistoryMarks,
+  PauseMark,
+  ResponseMark,
+  Traits,
+} from '../../wasm/packed_marks.js';
 
 /** A part with a function call or a response. */
 export interface CallPart {
@@ -15,7 +21,7 @@ export interface CallPart {
 }
 
 /** The marks of the calls of a history, and the parts that they stand for. */
-export interface CallMarks extends Pick<PackedMarks, 'events' | 'calls' | 'responses' | 'pauses'> {
+export interface CallMarks extends Omit<HistoryMarks, 'marks'> {
   readonly callParts: readonly CallPart[];
   readonly responseParts: readonly CallPart[];
 }
@@ -36,14 +42,14 @@ export function callMarksOf(
   events: readonly Event[],
   numberOf: (name: unknown) => number,
 ): CallMarks {
-  const traits: number[] = [];
-  const calls: number[] = [];
-  const responses: number[] = [];
-  const pauses: number[] = [];
+  const traits: Traits[] = [];
+  const calls: CallMark[] = [];
+  const responses: ResponseMark[] = [];
+  const pauses: PauseMark[] = [];
   const callParts: CallPart[] = [];
   const responseParts: CallPart[] = [];
-  const optional = (id: unknown): number => (isId(id) ? numberOf(id) : NO_ID);
-  events.forEach((event, at) => {
+  const optional = (id: unknown): number | undefined => (isId(id) ? numberOf(id) : undefined);
+  events.forEach((event, index) => {
     const given: unknown = event.content?.parts;
     let otherParts = Array.isArray(given) ? given.length : 0;
     for (const part of partsOf(event)) {
@@ -51,29 +57,23 @@ export function callMarksOf(
       if (isPlainObject(functionCall)) {
         const { id } = functionCall as FunctionCall;
         const flags = callFlags(event, functionCall, part.thoughtSignature);
-        calls.push(at, optional(id), optional(subjectOf(functionCall)), flags);
-        callParts.push({ event: at, part });
+        const about = optional(subjectOf(functionCall));
+        calls.push({ event: index, id: optional(id), about, flags });
+        callParts.push({ event: index, part });
         otherParts -= 1;
       } else if (isPlainObject(functionResponse) && isId(functionResponse.id)) {
-        responses.push(at, numberOf(functionResponse.id));
-        responseParts.push({ event: at, part });
+        responses.push({ event: index, id: numberOf(functionResponse.id) });
+        responseParts.push({ event: index, part });
         otherParts -= 1;
       }
     }
-    traits.push(eventFlags(event, otherParts > 0), numberOf(event.author));
+    traits.push({ flags: eventFlags(event, otherParts > 0), author: numberOf(event.author) });
     const isWaiting = waitsAtNode(event);
     if (isWaiting !== undefined) {
-      pauses.push(at, numberOf(pathOf(event) ?? event.author), isWaiting ? 1 : 0);
+      pauses.push({ event: index, node: numberOf(pathOf(event) ?? event.author), isWaiting });
     }
   });
-  return {
-    events: Uint32Array.from(traits),
-    calls: Uint32Array.from(calls),
-    responses: Uint32Array.from(responses),
-    pauses: Uint32Array.from(pauses),
-    callParts,
-    responseParts,
-  };
+  return { traits, calls, responses, pauses, callParts, responseParts };
 }
 
 function isId(id: unknown): id is string {

@@ -2,7 +2,7 @@
 import { isObject } from '../../json/rules.js';
 import type { FunctionCall, FunctionResponse, Part } from '../../model/event/content.js';
 import type { Event } from '../../model/event/event.js';
-import type { PartChange } from '../../wasm/core.js';
+import type { PartChange } from '../../wasm/packed_marks.js';
 import type { CallMarks } from './call_marks.js';
 
 /**

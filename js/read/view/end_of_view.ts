@@ -1,12 +1,12 @@
 /** The end of a view, computed from a session's markers and its last events. */
 import { pairedStart } from '../../history/calls/call_pairs.js';
 import { compactedEndOf, compactionOf, isMarker } from '../../history/marks.js';
+import type { HistoryItem } from '../../wasm/packed_marks.js';
 import { liveEvents, viewOf, type ViewedEvents } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
 import { partsOf } from '../../model/event/parts.js';
 import { tellsWhatWaits } from '../../model/event/waiting.js';
 import type { ComputedView, HistoryView } from '../../model/values/history_view.js';
-import type { HistoryItem } from '../../wasm/core.js';
 
 /** The last events of a view. */
 export interface EndOfView extends Pick<ViewedEvents, 'events' | 'summarised'> {

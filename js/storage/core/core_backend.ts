@@ -6,7 +6,6 @@ import type { StorageCall, StorageOperation } from '../../model/diagnostic.js';
 import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import type { StoredEvents } from '../../model/event_page.js';
-import { packAppends, packComputed, packCreation } from '../../wasm/appends.js';
 import {
   callSessionCore,
   type DeleteObject,
@@ -56,7 +55,16 @@ import type { MemoryOperations } from '../operations/memory_operations.js';
 import type { StorageKey } from '../rows.js';
 import { storageKey } from '../scopes.js';
 import type { StorageDeleteUnchangedRequest } from '../requests.js';
-import { type PackedAppend, type PackedOutcome, unpackAppend, unpackOutcome } from './unpack.js';
+import {
+  packAppends,
+  packComputed,
+  packCreation,
+  type PackedAppend,
+  type PackedOutcome,
+  packRead,
+  unpackAppend,
+  unpackOutcome,
+} from './packed.js';
 
 /** The events of a read: from memory texts of many events each, joined by commas; from IndexedDB its records. */
 export type StoredFragments = readonly unknown[];
@@ -130,16 +138,13 @@ export class CoreBackend implements Backend {
   }
 
   create(request: CreateRequest): MaybePromise<CreatedSession | undefined> {
-    const { key, state, delta, sharesState, description, ifAbsent, operation } = request;
-    const { title, labels, parent, initialState } = description;
-    requireRoom(state.length + delta.length);
+    const { key, operation } = request;
     const { packed, numbers, texts } = packCreation(request, this.#storage.holdsData);
     const caller = callerOf(request);
     const create = (): MaybePromise<CreatedSession | undefined> => {
-      // prettier-ignore
-      return this.#call<CreatedSession | undefined>(() => this.core.create(
-        packed, numbers, texts, state, delta, sharesState, title, labels, parent, initialState, ifAbsent, caller,
-      ));
+      return this.#call<CreatedSession | undefined>(() =>
+        this.core.create(packed, numbers, texts, caller),
+      );
     };
     return createOnce(
       () => this.#once(key, operation, create, (session) => session?.created),
@@ -177,11 +182,9 @@ export class CoreBackend implements Backend {
     signal,
     onRetry,
   }: ReadRequest & { readonly since?: number }): MaybePromise<ReadSession<Events> | undefined> {
-    const { appName, userId, sessionId } = key;
     const most = last === 'all' ? undefined : last;
-    return this.#read(signal, () =>
-      this.core.get(appName, userId, sessionId, most, from, since, onRetry),
-    );
+    const { names, numbers } = packRead(key, most, from, since);
+    return this.#read(signal, () => this.core.get(names, numbers, onRetry));
   }
 
   page(request: PageRequest): MaybePromise<ReadPage | undefined> {

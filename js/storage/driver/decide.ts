@@ -3,7 +3,7 @@ import { type CoreWrite, callCore, requireRoom } from '../../wasm/core.js';
 import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { StoredScope } from '../../state/scope.js';
 import { ABSENT } from '../../wasm/protocol.js';
-import { type Decision, unpackDecision } from '../core/unpack.js';
+import { type Decision, packFound, unpackDecision } from '../core/packed.js';
 import type { NewSession, TitleChange } from '../../wasm/appends.js';
 import type { Changes, EventRow, Found, SessionRow, SharedRow, StorageKey } from '../rows.js';
 import {
@@ -54,12 +54,18 @@ export function decide(
   const second = neededState(scopes.includes('user'), user);
   const third = neededState(scopes.includes('app'), app);
   requireRoom(first.length + second.length + third.length);
-  // prettier-ignore
-  const numbers = callCore(() => write.decide(
-    floor, current.created, current.revision, current.lastUpdateTime, user?.revision ?? 0, app?.revision ?? 0,
-    first + second + third, first.length, second.length,
-    stored.length + missed.length === 0 ? undefined : [stored, missed],
-  ));
+  const numbers = callCore(() =>
+    write.decide(
+      packFound({
+        floor,
+        session: current,
+        revisions: { user: user?.revision ?? 0, app: app?.revision ?? 0 },
+        states: { session: first, user: second },
+      }),
+      first + second + third,
+      stored.length + missed.length === 0 ? undefined : [stored, missed],
+    ),
+  );
   if (numbers === undefined) return undefined;
   const decision = unpackDecision(numbers, scopes.length === 0 ? '' : write.states());
   const { revisions, states } = decision;

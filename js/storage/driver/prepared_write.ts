@@ -2,7 +2,7 @@ import { type CoreWrite, callCore, toSessionError } from '../../wasm/core.js';
 import { type MaybePromise, requireNotAborted } from '../../call/call.js';
 import type { SessionError } from '../../errors/errors.js';
 import type { StorageCall } from '../../model/diagnostic.js';
-import { type Plan, unpackPlan } from '../core/unpack.js';
+import { type Plan, unpackPlan } from '../core/packed.js';
 import { contractViolation } from '../checked_rows.js';
 import { decide, type RowParts } from './decide.js';
 import type { StorageWriteRequest } from '../requests.js';

@@ -5,7 +5,7 @@ import { SessionError } from '../../errors/errors.js';
 import type { ChangesSince } from '../../model/changes_since.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import type { StoredEvents } from '../../model/event_page.js';
-import { type Compute, packAppends, packComputed, packCreation } from '../../wasm/appends.js';
+import type { Compute } from '../../wasm/appends.js';
 import { CoreWrite, callCore, mergeStates, requireRoom } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import type {
@@ -36,7 +36,13 @@ import type {
 import type { ChangedRequest, ChangedRows } from '../changed_rows.js';
 import { changesOf } from '../changes.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
-import { type PackedAppend, unpackAppend } from '../core/unpack.js';
+import {
+  packAppends,
+  packComputed,
+  packCreation,
+  type PackedAppend,
+  unpackAppend,
+} from '../core/packed.js';
 import {
   appendOnce,
   createOnce,
@@ -143,13 +149,10 @@ export class StorageBackend implements Backend {
   }
 
   #create(storage: Storage, request: CreateRequest): MaybePromise<CreatedSession | undefined> {
-    const { key, state, events, delta, sharesState, description, ifAbsent } = request;
+    const { key, events, description } = request;
     if (description.title || description.labels) requireDescribe(storage);
-    requireRoom(state.length + delta.length);
     const { packed, numbers, texts = [] } = packCreation(request, false);
-    const write = callCore(() =>
-      CoreWrite.create(packed, numbers, texts, state, delta, sharesState, ifAbsent),
-    );
+    const write = callCore(() => CoreWrite.create(packed, numbers, texts));
     const { signal, onRetry, operation } = request;
     const parts = { key, signal, onRetry, operation, ...NO_EVENTS, events, creation: request };
     const end = () => write.finish() as CreatedSession | undefined;

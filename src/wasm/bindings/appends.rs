@@ -1,4 +1,4 @@
-//! Reads appends and creations, which `js/wasm/appends.ts` packs.
+//! Reads appends and creations, which `js/storage/core/packed.ts` packs. Their numbers are in `packed/numbers.rs`.
 
 use adk_session::error::{Error, Field};
 use adk_session::event::{EventText, NewEvent, Replaceable, TextSlice};
@@ -8,14 +8,11 @@ use adk_session::state::Delta;
 use adk_session::write::{Append, Create, HandlePosition, NewSession, StalePolicy};
 use js_sys::Array;
 
-use crate::bindings::parts::Parts;
+use crate::bindings::js_write::Creation;
+use crate::bindings::packed::Parts;
+use crate::bindings::packed::{AppendNumber, CreationNumber, EventNumber, number};
 use crate::text::event_text;
 use crate::thrown::Thrown;
-
-/// How many numbers an append has before those of its events.
-const HEAD: usize = 11;
-/// How many numbers an event has.
-const EVENT: usize = 7;
 
 /// The place of the events' texts.
 pub(super) enum Texts<'a> {
@@ -36,22 +33,7 @@ pub(super) struct Appends<'a> {
     /// The parts of an event are its id and the JSON text of its delta. If the texts are packed, two
     /// more follow: the event's JSON text, and the one with superseded keys.
     parts: Parts<'a>,
-    /// For each append these, and then the numbers of its events:
-    /// - the lengths of its six parts in UTF-16 code units; 0 for a missing one
-    /// - `created` and `revision` of the handle
-    /// - the policy
-    /// - the expected revision; NaN without one
-    /// - how many events follow
-    ///
-    /// The numbers of an event:
-    /// - the lengths of its four parts
-    /// - its timestamp
-    /// - the revision of the stored event that it may replace; 0 if none may be stored, NaN if any may
-    /// - 1 if it may be a marker and the storage keeps the places of markers, else 0
-    ///
-    /// `created` is NaN for a handle from elsewhere, which is located by its last event. It is
-    /// below 0 if there is no handle. For a creation it is the session's `lastUpdateTime`, NaN if
-    /// that is the time, and `revision` is the time.
+    /// For each append an `AppendNumber` each, and then an `EventNumber` each for its events.
     numbers: &'a [f64],
     texts: Texts<'a>,
     /// The index of the next JavaScript text.
@@ -68,35 +50,48 @@ impl<'a> Appends<'a> {
         self.next().ok_or_else(none)?
     }
 
-    /// Reads a creation. For the other arguments see [`NewSession`].
-    pub(super) fn creation(
-        mut self,
-        state: &str,
-        delta: &str,
-        shares_state: bool,
-        description: Description,
-    ) -> Result<Create, Thrown> {
+    /// Reads a creation: its own numbers and parts, and then those of an append.
+    pub(super) fn creation(mut self) -> Result<Creation, Thrown> {
+        use CreationNumber::{
+            Delta as DeltaText, IfAbsent, InitialState, Labels, LastUpdateTime, Length, Now,
+            Parent, SharesState, State, Title,
+        };
+        let (own, rest) = self.numbers.split_at_checked(Length as usize).ok_or_else(none)?;
+        self.numbers = rest;
+        let number = |name: CreationNumber| number(own, name as usize);
+        let [state, delta] = [State, DeltaText].map(|name| self.parts.next(number(name) as usize));
+        let [title, labels, parent, initial_state] =
+            [Title, Labels, Parent, InitialState].map(|name| {
+                let units = number(name);
+                (!units.is_nan()).then(|| self.parts.next(units as usize).to_owned())
+            });
+        let last_update_time = number(LastUpdateTime);
         let (head, events) = self.next_numbers().ok_or_else(none)?;
-        let [.., last_update_time, now, _, _, _] = *head;
-        let (key, ..) = self.names(head)?;
-        let last_update_time =
-            Some(last_update_time).filter(|time| !time.is_nan()).map(stored_time);
-        let now = stored_time(now);
-        let (state, delta) = (Delta::parse(state)?, Delta::parse(delta)?);
-        let events = self.events(events)?;
-        let new =
-            NewSession { state, events, delta, last_update_time, now, shares_state, description };
-        Ok(Create::new(key, new)?)
+        let (key, _) = self.names(head)?;
+        let new = NewSession {
+            state: Delta::parse(state)?,
+            delta: Delta::parse(delta)?,
+            last_update_time: (!last_update_time.is_nan()).then(|| stored_time(last_update_time)),
+            now: stored_time(number(Now)),
+            shares_state: number(SharesState) > 0.0,
+            description: Description { title, labels, parent, initial_state },
+            events: self.events(events)?,
+        };
+        let create = Create::new(key, new)?;
+        Ok(Creation { create, if_absent: number(IfAbsent) > 0.0 })
     }
 
-    fn append(&mut self, head: &[f64; HEAD], events: &[f64]) -> Result<Append, Thrown> {
-        let [.., created, revision, policy, expected, _] = *head;
+    fn append(&mut self, head: &[f64], events: &[f64]) -> Result<Append, Thrown> {
+        use AppendNumber::{Created, ExpectedRevision, Policy, Revision};
+        let number = |name: AppendNumber| number(head, name as usize);
         let (key, [last, from, to]) = self.names(head)?;
-        let position = position_of(created, revision, last.to_owned());
-        let mut append = Append::new(key, position, policy_of(policy)?, self.events(events)?);
+        let position = position_of(number(Created), number(Revision), last.to_owned());
+        let policy = policy_of(number(Policy))?;
+        let mut append = Append::new(key, position, policy, self.events(events)?);
         if !to.is_empty() {
             append = append.titled(TitleChange { from: from.to_owned(), to: to.to_owned() });
         }
+        let expected = number(ExpectedRevision);
         if !expected.is_nan() {
             append = append.expecting(expected as u64);
         }
@@ -104,44 +99,48 @@ impl<'a> Appends<'a> {
     }
 
     /// Takes the numbers of the next append, and those of its events.
-    fn next_numbers(&mut self) -> Option<(&'a [f64; HEAD], &'a [f64])> {
-        let (head, rest) = self.numbers.split_first_chunk::<HEAD>()?;
-        let [.., count] = *head;
-        let (events, rest) = rest.split_at_checked(EVENT * count as usize)?;
+    fn next_numbers(&mut self) -> Option<(&'a [f64], &'a [f64])> {
+        let (head, rest) = self.numbers.split_at_checked(AppendNumber::Length as usize)?;
+        let count = number(head, AppendNumber::EventCount as usize) as usize;
+        let (events, rest) = rest.split_at_checked(EventNumber::Length as usize * count)?;
         self.numbers = rest;
         Some((head, events))
     }
 
     /// Reads the session's key, the id of the handle's last event, and the two titles.
-    fn names(&mut self, head: &[f64; HEAD]) -> Result<(SessionKey, [&'a str; 3]), Thrown> {
-        let [app, user, session, last, from, to, ..] = *head;
+    fn names(&mut self, head: &[f64]) -> Result<(SessionKey, [&'a str; 3]), Thrown> {
+        use AppendNumber::{AppName, LastEventId, SessionId, TitleFrom, TitleTo, UserId};
         let [app, user, session, rest @ ..] =
-            [app, user, session, last, from, to].map(|units| self.parts.next(units as usize));
+            [AppName, UserId, SessionId, LastEventId, TitleFrom, TitleTo]
+                .map(|name| self.parts.next(number(head, name as usize) as usize));
         Ok((SessionKey::new(app, user, session)?, rest))
     }
 
     fn events(&mut self, numbers: &[f64]) -> Result<Vec<NewEvent>, Thrown> {
-        let (chunks, _) = numbers.as_chunks();
-        let mut events = Vec::with_capacity(chunks.len());
-        for (index, numbers) in chunks.iter().enumerate() {
-            let is_last = self.numbers.is_empty() && index + 1 == chunks.len();
-            events.push(self.event(*numbers, is_last)?);
+        let chunks = numbers.chunks_exact(EventNumber::Length as usize);
+        let count = chunks.len();
+        let mut events = Vec::with_capacity(count);
+        for (index, numbers) in chunks.enumerate() {
+            let is_last = self.numbers.is_empty() && index + 1 == count;
+            events.push(self.event(numbers, is_last)?);
         }
         Ok(events)
     }
 
     /// Reads an event. `is_last`: no other one follows.
-    fn event(&mut self, numbers: [f64; EVENT], is_last: bool) -> Result<NewEvent, Thrown> {
-        let [id, delta, text, whole, timestamp, expected, is_marker] = numbers;
-        let (id, delta) = (self.parts.next(id as usize), self.parts.next(delta as usize));
+    fn event(&mut self, numbers: &[f64], is_last: bool) -> Result<NewEvent, Thrown> {
+        use EventNumber::{Delta, Id, IsMarker, Replaces, Text, Timestamp, Whole};
+        let number = |name: EventNumber| number(numbers, name as usize);
+        let [id, delta] = [Id, Delta].map(|name| self.parts.next(number(name) as usize));
+        let whole = number(Whole);
         let has_whole = whole > 0.0;
-        let text = self.text(self.position, text, is_last && !has_whole);
+        let text = self.text(self.position, number(Text), is_last && !has_whole);
         let whole = has_whole.then(|| self.text(self.position + 1, whole, is_last));
         self.position += 2;
-        let timestamp = stored_time(timestamp);
-        let mut event = marked_event(id, timestamp, delta, text, is_marker > 0.0)?;
+        let is_marker = number(IsMarker) > 0.0;
+        let mut event = marked_event(id, stored_time(number(Timestamp)), delta, text, is_marker)?;
         event.whole = whole;
-        event.replaces = match expected {
+        event.replaces = match number(Replaces) {
             0.0 => Replaceable::Nothing,
             revision if revision > 0.0 => Replaceable::Revision(revision as u64),
             _ => Replaceable::Any,

@@ -4,13 +4,13 @@
 //! writes the changes, and takes the result. It may call `decide` several times; the last call
 //! counts.
 //!
-//! The rows are passed as numbers one by one and as one text of states, because objects cost more
-//! than the decision. Its numbers come back at once. Texts of events stay JavaScript strings; only
+//! The rows are passed as one list of numbers and one text of states, because objects cost more than the
+//! decision. Its numbers come back at once. Texts of events stay JavaScript strings; only
 //! references to them are passed.
 
 use adk_session::error::Error;
 use adk_session::internals::{merge_scopes, stored_time};
-use adk_session::session::{Description, SessionHead};
+use adk_session::session::SessionHead;
 use adk_session::state::{ByOwner, ScopedState};
 use adk_session::write::{
     Changes, Decision, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow,
@@ -21,8 +21,11 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::bindings::appends::{Appends, Texts};
 use crate::bindings::computed::{computing_append, update};
-use crate::bindings::js_write::{Creation, JsWrite};
-use crate::bindings::parts::Parts;
+use crate::bindings::js_write::JsWrite;
+use crate::bindings::packed::Parts;
+use crate::bindings::packed::{
+    DecisionNumber, FoundNumber, PlanNumber, WrittenNumber, list, number,
+};
 use crate::text::event_text;
 use crate::thrown::Thrown;
 
@@ -37,19 +40,10 @@ pub struct CoreWrite {
 
 #[wasm_bindgen]
 impl CoreWrite {
-    /// Begins to create a session. For the arguments see `SessionCore::create`.
-    pub fn create(
-        packed: &str,
-        numbers: &[f64],
-        texts: &Array,
-        state: &str,
-        delta: &str,
-        shares_state: bool,
-        if_absent: bool,
-    ) -> Result<Self, Thrown> {
+    /// Begins to create a session. For the arguments see `Appends`.
+    pub fn create(packed: &str, numbers: &[f64], texts: &Array) -> Result<Self, Thrown> {
         let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
-        let create = appends.creation(state, delta, shares_state, Description::default())?;
-        Ok(Self::of(Box::new(Creation { create, if_absent })))
+        Ok(Self::of(Box::new(appends.creation()?)))
     }
 
     /// Begins to append events. For the arguments see `Appends`.
@@ -77,37 +71,43 @@ impl CoreWrite {
         Self { write, states: String::new() }
     }
 
-    /// Returns which rows the decision needs, as three numbers: the states as a sum of session (1),
-    /// user (2) and app (4); 1 if it needs the handle's last event, and not the events with the ids of
-    /// the write; the revision after which it needs the changed events.
+    /// Returns which rows the decision needs: a `PlanNumber` each.
     pub fn plan(&self) -> Vec<f64> {
         let plan = self.write.plan();
-        vec![f64::from(bits_of(plan.scopes)), f64::from(!plan.ids_are_new), plan.since as f64]
+        let numbers = list([
+            (PlanNumber::Scopes as usize, f64::from(bits_of(plan.scopes))),
+            (PlanNumber::IsLocating as usize, f64::from(!plan.ids_are_new)),
+            (PlanNumber::Since as usize, plan.since as f64),
+        ]);
+        numbers.to_vec()
     }
 
-    /// Computes the changes. Returns `undefined` if there is nothing to write, else numbers: the new
-    /// revisions of session, user and app, each 0 if it does not change; the session's time (ms); the
-    /// revision at which it was created; `index, seq, revision` of each event to write.
+    /// Computes the changes. Returns `undefined` if there is nothing to write, else a `DecisionNumber` each, and then
+    /// a `WrittenNumber` each for the events to write.
     ///
-    /// - `revision`: below 0 if there is no session.
+    /// - `found`: a `FoundNumber` each.
     /// - `states`: the requested states of session, user and app, as one text; a missing state is
-    ///   empty. `session` and `user` are the lengths of the first two in UTF-16 code units.
+    ///   empty.
     /// - `rows`: the events with the ids of the write, and those changed since its revision, as
     ///   `checked_rows.ts` lays them out; `undefined` if there are none.
-    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
     pub fn decide(
         &mut self,
-        floor: f64,
-        created: f64,
-        revision: f64,
-        time: f64,
-        user_revision: f64,
-        app_revision: f64,
+        found: &[f64],
         states: &str,
-        session: usize,
-        user: usize,
         rows: Option<Array>,
     ) -> Result<Option<Vec<f64>>, Thrown> {
+        let number = |name: FoundNumber| number(found, name as usize);
+        let [floor, created, revision, time] = [
+            FoundNumber::Floor,
+            FoundNumber::Created,
+            FoundNumber::Revision,
+            FoundNumber::LastUpdateTime,
+        ]
+        .map(number);
+        let [user_revision, app_revision] =
+            [FoundNumber::UserRevision, FoundNumber::AppRevision].map(number);
+        let [session, user] =
+            [FoundNumber::SessionState, FoundNumber::UserState].map(|name| number(name) as usize);
         let mut parts = Parts::of(states);
         let [state, user, app] = [
             (parts.next(session), revision, "state of the session"),
@@ -135,7 +135,9 @@ impl CoreWrite {
             changed: events(1).unwrap_or_default(),
             floor: floor as u64,
         });
-        let Decision::Done(Some(changes)) = decision else { return Ok(None) };
+        let Decision::Done(Some(changes)) = decision else {
+            return Ok(None);
+        };
         let (numbers, states) = written(changes, stored);
         self.states = states;
         Ok(Some(numbers))
@@ -170,10 +172,18 @@ fn written(changes: Changes, stored: [Option<SharedRow>; 3]) -> (Vec<f64>, Strin
     let head = session.as_ref().map(|session| session.head).unwrap_or_default();
     let session = session
         .map(|SessionChange { head, state, .. }| SharedChange { revision: head.revision, state });
-    let mut numbers = Vec::with_capacity(5 + 3 * events.len());
+    let revision =
+        |change: &Option<SharedChange>| change.as_ref().map_or(0, |change| change.revision);
+    let head = list([
+        (DecisionNumber::Session as usize, revision(&session) as f64),
+        (DecisionNumber::User as usize, revision(&user) as f64),
+        (DecisionNumber::App as usize, revision(&app) as f64),
+        (DecisionNumber::LastUpdateTime as usize, head.last_update_time.as_millis()),
+        (DecisionNumber::Created as usize, head.created as f64),
+    ]);
+    let mut numbers = head.to_vec();
     let mut states = String::new();
     for (row, change) in stored.into_iter().zip([session, user, app]) {
-        numbers.push(change.as_ref().map_or(0.0, |change| change.revision as f64));
         // A session's state without changes is not printed again.
         if let Some(change) = change.filter(|change| !change.state.is_empty()) {
             let mut state = row.unwrap_or_default().state;
@@ -182,9 +192,12 @@ fn written(changes: Changes, stored: [Option<SharedRow>; 3]) -> (Vec<f64>, Strin
         }
         states.push('\0');
     }
-    numbers.extend([head.last_update_time.as_millis(), head.created as f64]);
     for event in events {
-        numbers.extend([event.index as f64, event.row.seq as f64, event.row.revision as f64]);
+        numbers.extend(list([
+            (WrittenNumber::Position as usize, event.index as f64),
+            (WrittenNumber::Seq as usize, event.row.seq as f64),
+            (WrittenNumber::Revision as usize, event.row.revision as f64),
+        ]));
     }
     (numbers, states)
 }

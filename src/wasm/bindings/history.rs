@@ -6,100 +6,124 @@ use adk_session::internals::history::{
 };
 use wasm_bindgen::prelude::*;
 
-/// The numbers of a mark: kind, invocation or -1, time, and two that depend on the kind.
-const MARK: usize = 5;
+use crate::bindings::packed::{
+    CallNumber, ChangeNumber, HistoryNumber, ItemNumber, MarkNumber, PauseNumber, ResponseNumber,
+    ViewNumber, list, number,
+};
 
-/// The numbers of a call: event, id, the id that it asks about, and flags. An absent id is `NO_ID`.
-const CALL: usize = 4;
-/// The numbers of a response: event and id.
-const RESPONSE: usize = 2;
-/// The numbers of a pause: event, node, and 1 if it waits.
-const PAUSE: usize = 3;
-/// The numbers of what is known of each event: flags, and the number of its author.
-const EVENT: usize = 2;
+/// Stands for an id that is absent; `NO_ID` in `js/wasm/protocol.ts`.
 const NO_ID: u32 = u32::MAX;
 
-/// Computes a view. `marks` has [`MARK`] numbers for each event, `events` has [`EVENT`]; the other lists
-/// have the numbers of each function call, response and pause, in order.
-///
-/// Returns five numbers: of items, of summarised events, of changed parts, of events that invocations wait
-/// at, and the first event that waits plus 1 or 0. Then of each item three numbers: the event, 0 and 0; or the compaction of a summary, 1 if
-/// no agent's event is hidden by it, else the index of the last one plus 2, and the event that it follows
-/// plus 1 or 0. Then the summarised events. Then of each changed part 0 for a call or 1 for a response,
-/// its index, and the suffix of its id. Then the events that invocations wait at.
+/// Computes a view. `history` has a `HistoryNumber` each, and then its lists. Returns a `ViewNumber` each, and then
+/// its lists.
 #[wasm_bindgen]
-pub fn history_view(
-    marks: &[f64],
-    events: &[u32],
-    calls: &[u32],
-    responses: &[u32],
-    pauses: &[u32],
-    reader: u8,
-) -> Vec<u32> {
-    let marks: Vec<_> = marks.as_chunks::<MARK>().0.iter().map(mark_of).collect();
-    let events: Vec<_> = events.as_chunks::<EVENT>().0.iter().map(traits_of).collect();
-    let call_marks: Vec<_> = calls.as_chunks::<CALL>().0.iter().map(call_of).collect();
-    let responses = responses.as_chunks::<RESPONSE>().0.iter();
-    let responses: Vec<_> = responses.map(|&[event, id]| ResponseMark { event, id }).collect();
-    let pauses = pauses.as_chunks::<PAUSE>().0.iter();
-    let pauses: Vec<_> = pauses
-        .map(|&[event, node, waits]| PauseMark { event, node, is_waiting: waits != 0 })
-        .collect();
-    let calls =
-        Calls { calls: &call_marks, responses: &responses, pauses: &pauses, events: &events };
-    let reader = match reader {
+pub fn history_view(history: &[f64]) -> Vec<u32> {
+    let (head, rest) = history.split_at_checked(HistoryNumber::Length as usize).unwrap_or_default();
+    let mut rest = rest;
+    // Takes as many chunks of numbers as the head says.
+    let mut next = |count: HistoryNumber, length: usize| {
+        let numbers = number(head, count as usize) as usize * length;
+        let (taken, others) = rest.split_at_checked(numbers).unwrap_or_default();
+        rest = others;
+        taken.chunks_exact(length)
+    };
+    let (mut marks, mut events) = (Vec::new(), Vec::new());
+    for numbers in next(HistoryNumber::Marks, MarkNumber::Length as usize) {
+        marks.push(mark_of(numbers));
+        events.push(traits_of(numbers));
+    }
+    let calls = next(HistoryNumber::Calls, CallNumber::Length as usize);
+    let calls: Vec<_> = calls.map(call_of).collect();
+    let responses = next(HistoryNumber::Responses, ResponseNumber::Length as usize);
+    let responses: Vec<_> = responses.map(response_of).collect();
+    let pauses = next(HistoryNumber::Pauses, PauseNumber::Length as usize);
+    let pauses: Vec<_> = pauses.map(pause_of).collect();
+    let calls = Calls { calls: &calls, responses: &responses, pauses: &pauses, events: &events };
+    let reader = match number(head, HistoryNumber::Reader as usize) as u8 {
         0 => Reader::Transcript,
         1 => Reader::Framework,
         _ => Reader::Agent,
     };
-    let view = View::new(&marks, &calls, reader);
+    packed(View::new(&marks, &calls, reader))
+}
+
+fn packed(view: View) -> Vec<u32> {
     let View { items, summarised, changes, first_waiting, waiting } = view;
-    let first_waiting = first_waiting.map_or(0, |event| event + 1);
-    let counts = [items.len(), summarised.len(), changes.len(), waiting.len(), first_waiting];
-    let mut numbers = counts.map(|count| count as u32).to_vec();
+    let plus = |added: usize, event: Option<usize>| event.map_or(0, |event| event + added);
+    let head = list([
+        (ViewNumber::Items as usize, items.len()),
+        (ViewNumber::Summarised as usize, summarised.len()),
+        (ViewNumber::Changes as usize, changes.len()),
+        (ViewNumber::Waiting as usize, waiting.len()),
+        (ViewNumber::FirstWaiting as usize, plus(1, first_waiting)),
+    ]);
+    let mut numbers = Vec::new();
+    let mut push = |list: &[usize]| numbers.extend(list.iter().map(|&number| number as u32));
+    push(&head);
     for item in items {
-        let item = match item {
-            Item::Event(event) => [event, 0, 0],
+        let (event, agent, follows) = match item {
+            Item::Event(event) => (event, 0, 0),
             Item::Summary { compaction, agent_event, follows } => {
-                let agent_event = agent_event.map_or(1, |event| event + 2);
-                [compaction, agent_event, follows.map_or(0, |event| event + 1)]
+                (compaction, agent_event.map_or(1, |event| event + 2), plus(1, follows))
             }
         };
-        numbers.extend(item.map(|number| number as u32));
+        push(&list([
+            (ItemNumber::Event as usize, event),
+            (ItemNumber::Agent as usize, agent),
+            (ItemNumber::Follows as usize, follows),
+        ]));
     }
-    for event in summarised {
-        numbers.push(event as u32);
-    }
+    push(&summarised);
     for PartChange { part, suffix } in changes {
-        let (kind, index) = match part {
+        let (is_response, index) = match part {
             CallPart::Call(index) => (0, index),
             CallPart::Response(index) => (1, index),
         };
-        numbers.extend([kind, index as u32, suffix]);
+        push(&list([
+            (ChangeNumber::IsResponse as usize, is_response),
+            (ChangeNumber::Index as usize, index),
+            (ChangeNumber::Suffix as usize, suffix as usize),
+        ]));
     }
-    for event in waiting {
-        numbers.push(event as u32);
-    }
+    push(&waiting);
     numbers
 }
 
 /// The flags are those of `CALL_FLAGS` in `js/wasm/protocol.ts`.
-fn call_of(&[event, id, about, flags]: &[u32; CALL]) -> CallMark {
-    let number = |id: u32| (id != NO_ID).then_some(id);
+fn call_of(numbers: &[f64]) -> CallMark {
+    let number = |name: CallNumber| number(numbers, name as usize) as u32;
+    let id = |name| Some(number(name)).filter(|&id| id != NO_ID);
+    let flags = number(CallNumber::Flags);
     CallMark {
-        event,
-        id: number(id),
-        about: number(about),
+        event: number(CallNumber::Event),
+        id: id(CallNumber::Id),
+        about: id(CallNumber::About),
         is_question: flags & 1 != 0,
         is_long_running: flags & 2 != 0,
         is_signed: flags & 4 != 0,
     }
 }
 
+fn response_of(numbers: &[f64]) -> ResponseMark {
+    let number = |name: ResponseNumber| number(numbers, name as usize) as u32;
+    ResponseMark { event: number(ResponseNumber::Event), id: number(ResponseNumber::Id) }
+}
+
+fn pause_of(numbers: &[f64]) -> PauseMark {
+    let number = |name: PauseNumber| number(numbers, name as usize) as u32;
+    PauseMark {
+        event: number(PauseNumber::Event),
+        node: number(PauseNumber::Node),
+        is_waiting: number(PauseNumber::Waits) != 0,
+    }
+}
+
 /// The flags are those of `EVENT_FLAGS` in `js/wasm/protocol.ts`.
-fn traits_of(&[flags, author]: &[u32; EVENT]) -> EventTraits {
+fn traits_of(numbers: &[f64]) -> EventTraits {
+    let number = |name: MarkNumber| number(numbers, name as usize) as u32;
+    let flags = number(MarkNumber::Flags);
     EventTraits {
-        author,
+        author: number(MarkNumber::Author),
         is_by_user: flags & 1 != 0,
         is_abort: flags & 2 != 0,
         is_of_node: flags & 4 != 0,
@@ -109,9 +133,11 @@ fn traits_of(&[flags, author]: &[u32; EVENT]) -> EventTraits {
     }
 }
 
-/// The first numbers are those of `MARK_KINDS` in `js/wasm/protocol.ts`.
-fn mark_of(&[kind, invocation, time, first, second]: &[f64; MARK]) -> Mark {
-    let kind = match kind as u8 {
+/// The kinds are those of `MARK_KINDS` in `js/wasm/protocol.ts`.
+fn mark_of(numbers: &[f64]) -> Mark {
+    let number = |name: MarkNumber| number(numbers, name as usize);
+    let (first, second) = (number(MarkNumber::First), number(MarkNumber::Second));
+    let kind = match number(MarkNumber::Kind) as u8 {
         0 => Kind::Fixed,
         1 => Kind::Content { by_agent: false },
         2 => Kind::Content { by_agent: true },
@@ -121,6 +147,7 @@ fn mark_of(&[kind, invocation, time, first, second]: &[f64; MARK]) -> Mark {
         6 => Kind::OtherCompaction,
         _ => Kind::Compacted { end: first },
     };
+    let invocation = number(MarkNumber::Invocation);
     let invocation = (invocation >= 0.0).then_some(invocation as u32);
-    Mark { invocation, time, kind }
+    Mark { invocation, time: number(MarkNumber::Time), kind }
 }

@@ -45,18 +45,19 @@ impl JsWrite for Creation {
 }
 
 impl JsWrite for Append {
-    /// Returns a list, since appends are the most frequent calls: the session's revisions and time, the handle's
-    /// revision before the append or NaN, the new revisions of user and app state, and the details if there are
-    /// any.
+    /// Returns a list with an `AppendedNumber` each, as far as the append has them.
     fn finish(self: Box<Self>) -> JsResult {
         let appended = Append::finish(*self)?;
-        let Appended { head, since, .. } = appended;
-        let Revisions { user, app } = Revisions::of(appended.shared);
+        let Appended { head, since, shared, .. } = appended;
         let [created, revision] = [head.created, head.revision].map(|n| n as f64);
         let since = since.map_or(f64::NAN, |since| since as f64);
-        let time = head.last_update_time.as_millis();
-        let result = array_of(created, revision, time, since, user, app);
-        if let Some(details) = append_details(appended) {
+        let result = array_of(created, revision, head.last_update_time.as_millis(), since);
+        let Revisions { user, app } = Revisions::of(shared);
+        let details = append_details(appended);
+        if details.is_some() || user + app > 0.0 {
+            result.push_two(user, app);
+        }
+        if let Some(details) = details {
             result.push(&details);
         }
         Ok(result.into())

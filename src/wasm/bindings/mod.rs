@@ -11,7 +11,7 @@ mod history;
 mod js_call;
 mod js_storage;
 mod js_write;
-mod parts;
+mod packed;
 mod requests;
 mod results;
 mod sessions;

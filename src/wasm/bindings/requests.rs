@@ -28,12 +28,6 @@ export interface PageObject {
   readonly withCount: boolean;
   readonly onlyMarkers?: boolean;
 }
-export interface PlaceObject {
-  readonly lastUpdateTime?: number | undefined;
-  readonly createTime?: number | undefined;
-  readonly sessionId: string;
-  readonly userId: string;
-}
 export interface ListObject {
   readonly appName: string;
   readonly userId?: string | undefined;
@@ -44,6 +38,12 @@ export interface ListObject {
   readonly withTotal: boolean;
   readonly after?: PlaceObject | undefined;
 }
+export interface PlaceObject {
+  readonly lastUpdateTime?: number | undefined;
+  readonly createTime?: number | undefined;
+  readonly sessionId: string;
+  readonly userId: string;
+}
 export interface DeleteObject {
   readonly what: 'session' | 'user' | 'userState' | 'appState';
   readonly key: KeyObject;
@@ -52,6 +52,7 @@ export interface DeleteObject {
 }
 "#;
 
+// A getter of two types is declared once, in a type that both extend: each is an import of the wasm.
 #[wasm_bindgen]
 extern "C" {
     /// The key of a session, a user or an app.
@@ -64,51 +65,44 @@ extern "C" {
     #[wasm_bindgen(method, structural, getter, js_name = sessionId)]
     fn session_id(this: &KeyObject) -> Option<String>;
 
+    /// A request for what a key names. Some have labels.
+    pub type KeyedObject;
+    #[wasm_bindgen(method, structural, getter)]
+    fn key(this: &KeyedObject) -> KeyObject;
+    #[wasm_bindgen(method, structural, getter)]
+    fn labels(this: &KeyedObject) -> Option<String>;
+
     /// A change of a session's description.
-    #[wasm_bindgen(typescript_type = "DescribeObject")]
+    #[wasm_bindgen(extends = KeyedObject, typescript_type = "DescribeObject")]
     pub type DescribeObject;
     #[wasm_bindgen(method, structural, getter)]
-    fn key(this: &DescribeObject) -> KeyObject;
-    #[wasm_bindgen(method, structural, getter)]
     fn title(this: &DescribeObject) -> Option<String>;
-    #[wasm_bindgen(method, structural, getter)]
-    fn labels(this: &DescribeObject) -> Option<String>;
 
     /// The page of events to read.
-    #[wasm_bindgen(typescript_type = "PageObject")]
+    #[wasm_bindgen(extends = KeyedObject, typescript_type = "PageObject")]
     pub type PageObject;
-    #[wasm_bindgen(method, structural, getter)]
-    fn key(this: &PageObject) -> KeyObject;
     #[wasm_bindgen(method, structural, getter)]
     fn direction(this: &PageObject) -> String;
     #[wasm_bindgen(method, structural, getter, js_name = eventId)]
     fn event_id(this: &PageObject) -> Option<String>;
     #[wasm_bindgen(method, structural, getter)]
-    fn limit(this: &PageObject) -> f64;
+    fn limit(this: &PageObject) -> Option<f64>;
     #[wasm_bindgen(method, structural, getter, js_name = withCount)]
     fn with_count(this: &PageObject) -> bool;
     #[wasm_bindgen(method, structural, getter, js_name = onlyMarkers)]
     fn only_markers(this: &PageObject) -> Option<bool>;
 
-    /// The place of a session in a list.
-    #[wasm_bindgen(typescript_type = "PlaceObject")]
+    /// The place of a session in a list. It has no `appName`.
+    #[wasm_bindgen(extends = KeyObject, typescript_type = "PlaceObject")]
     pub type PlaceObject;
     #[wasm_bindgen(method, structural, getter, js_name = lastUpdateTime)]
     fn last_update_time(this: &PlaceObject) -> Option<f64>;
     #[wasm_bindgen(method, structural, getter, js_name = createTime)]
     fn create_time(this: &PlaceObject) -> Option<f64>;
-    #[wasm_bindgen(method, structural, getter, js_name = sessionId)]
-    fn session_id(this: &PlaceObject) -> String;
-    #[wasm_bindgen(method, structural, getter, js_name = userId)]
-    fn user_id(this: &PlaceObject) -> String;
 
-    /// The page of a list to read.
-    #[wasm_bindgen(typescript_type = "ListObject")]
+    /// The page of a list to read. It has no `sessionId`.
+    #[wasm_bindgen(extends = KeyObject, typescript_type = "ListObject")]
     pub type ListObject;
-    #[wasm_bindgen(method, structural, getter, js_name = appName)]
-    fn app_name(this: &ListObject) -> String;
-    #[wasm_bindgen(method, structural, getter, js_name = userId)]
-    fn user_id(this: &ListObject) -> Option<String>;
     #[wasm_bindgen(method, structural, getter)]
     fn order(this: &ListObject) -> String;
     #[wasm_bindgen(method, structural, getter, js_name = orderBy)]
@@ -123,16 +117,12 @@ extern "C" {
     fn after(this: &ListObject) -> Option<PlaceObject>;
 
     /// A deletion.
-    #[wasm_bindgen(typescript_type = "DeleteObject")]
+    #[wasm_bindgen(extends = KeyedObject, typescript_type = "DeleteObject")]
     pub type DeleteObject;
     #[wasm_bindgen(method, structural, getter)]
     fn what(this: &DeleteObject) -> String;
     #[wasm_bindgen(method, structural, getter)]
-    fn key(this: &DeleteObject) -> KeyObject;
-    #[wasm_bindgen(method, structural, getter)]
     fn revision(this: &DeleteObject) -> Option<f64>;
-    #[wasm_bindgen(method, structural, getter)]
-    fn labels(this: &DeleteObject) -> Option<String>;
 }
 
 impl KeyObject {
@@ -164,7 +154,8 @@ impl PageObject {
             (true, Some(id)) => PageEnd::After(id.into()),
         };
         let only_markers = self.only_markers().unwrap_or_default();
-        let page = Window::page(end, self.limit() as usize, self.with_count());
+        let limit = self.limit().unwrap_or_default() as usize;
+        let page = Window::page(end, limit, self.with_count());
         Ok((self.key().session_key()?, Window { only_markers, ..page }))
     }
 }
@@ -177,7 +168,9 @@ impl ListObject {
         let after = self.after().map(|place| {
             let time = if by_creation { place.create_time() } else { place.last_update_time() };
             let time = stored_time(time.unwrap_or_default());
-            ListPlace::new(time, &place.session_id(), &place.user_id())
+            let [session_id, user_id] =
+                [place.session_id(), place.user_id()].map(Option::unwrap_or_default);
+            ListPlace::new(time, &session_id, &user_id)
         });
         let limit = self.limit().map(|limit| limit as usize);
         Ok(ListQuery {
@@ -203,7 +196,9 @@ impl DeleteObject {
             "userState" => Deletion::UserState { app_name, user_id },
             "user" => Deletion::User { app_name, user_id },
             _ => {
-                let Ok(key) = key.session_key() else { return Ok(None) };
+                let Ok(key) = key.session_key() else {
+                    return Ok(None);
+                };
                 match self.revision() {
                     Some(revision) => {
                         let (revision, labels) = (revision as Revision, self.labels());

@@ -7,7 +7,7 @@ use adk_session::event::TextSlice;
 use adk_session::internals::{SPARE, broken_storage, check_owner, has_room, valid_time};
 use adk_session::memory::MemoryStorage;
 use adk_session::read::{FindEvents, Rows, Window};
-use adk_session::session::{Description, Revision, SessionKey};
+use adk_session::session::{Revision, SessionKey};
 use adk_session::write::{Decide, Describe, Target};
 use js_sys::{Array, Function};
 use wasm_bindgen::prelude::*;
@@ -18,7 +18,9 @@ use crate::bindings::appends::{Appends, Texts};
 use crate::bindings::computed::{computing_append, update};
 use crate::bindings::js_call::JsCall;
 use crate::bindings::js_storage::{JsStorage, carry_out};
-use crate::bindings::js_write::{Creation, JsWrite};
+use crate::bindings::js_write::JsWrite;
+use crate::bindings::packed::Parts;
+use crate::bindings::packed::{ReadNumber, number};
 use crate::bindings::requests::{DeleteObject, DescribeObject, ListObject, PageObject};
 use crate::bindings::results::{AppendOutcome, listing, read_page, read_session};
 use crate::bindings::values::{Fragments, JsResult, state_to_javascript};
@@ -70,33 +72,22 @@ impl SessionCore {
         self.storage.set_page_hidden(is_hidden);
     }
 
-    /// Creates a session, packed like an append; see `Appends`. If the key is taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
+    /// Creates a session, packed like an append; see `Appends`. If the key is taken, returns `undefined` with
+    /// `CreationNumber::IfAbsent`, else fails with `already_exists`.
     ///
     /// For `caller`, here and in other verbs, see [`JsCall`].
-    #[allow(clippy::too_many_arguments, reason = "an object would cost more than the call")]
     pub fn create(
         &self,
         packed: String,
         numbers: &[f64],
         texts: Option<Array>,
-        state: &str,
-        delta: &str,
-        shares_state: bool,
-        title: Option<String>,
-        labels: Option<String>,
-        parent: Option<String>,
-        initial_state: Option<String>,
-        if_absent: bool,
         caller: Option<Function>,
     ) -> Result<JsValue, Thrown> {
-        let description = Description { title, labels, parent, initial_state };
-        let create = unpack(packed, numbers, texts.as_ref(), |appends| {
-            appends.creation(state, delta, shares_state, description)
-        })?;
-        self.write(Box::new(Creation { create, if_absent }), caller)
+        let creation = unpack(packed, numbers, texts.as_ref(), |appends| appends.creation())?;
+        self.write(Box::new(creation), caller)
     }
 
-    /// Changes the title and the labels of a session, see [`DescriptionChange`]. Returns whether the session
+    /// Changes the title and the labels of a session, see `DescriptionChange` of the library. Returns whether the session
     /// exists.
     pub fn describe(
         &self,
@@ -107,25 +98,27 @@ impl SessionCore {
         self.write(Box::new(Describe::new(key, change)), caller)
     }
 
-    /// Returns a session, or `undefined`. With `since`, its events
-    /// are those that were written after that revision. TypeScript has checked the numbers, here and in
-    /// other verbs.
-    #[allow(clippy::too_many_arguments, reason = "each is a member of the caller's request")]
+    /// Returns a session, or `undefined`. `packed` has its three names. With `ReadNumber::Since`, its events are
+    /// those that were written after that revision. TypeScript has checked the numbers, here and in other verbs.
     pub fn get(
         &self,
-        app_name: String,
-        user_id: String,
-        session_id: String,
-        num_recent_events: Option<f64>,
-        after_timestamp: Option<f64>,
-        since: Option<f64>,
+        packed: &str,
+        numbers: &[f64],
         caller: Option<Function>,
     ) -> Result<JsValue, Thrown> {
-        check_owner(&app_name, Some(&user_id))?;
+        use ReadNumber::{After, AppName, Last, SessionId, Since, UserId};
+        let number = |name: ReadNumber| {
+            let number = number(numbers, name as usize);
+            (!number.is_nan()).then_some(number)
+        };
+        let mut parts = Parts::of(packed);
+        let [app_name, user_id, session_id] = [AppName, UserId, SessionId]
+            .map(|name| parts.next(number(name).unwrap_or_default() as usize));
+        check_owner(app_name, Some(user_id))?;
         // No event is earlier than 1970, and none later than the year 9999.
-        let after = after_timestamp.map(|time| valid_time(time.max(0.0)));
-        let limit = num_recent_events.map(|count| count as usize);
-        let since = since.map(|since| since as Revision);
+        let after = number(After).map(|time| valid_time(time.max(0.0)));
+        let limit = number(Last).map(|count| count as usize);
+        let since = number(Since).map(|since| since as Revision);
         let window = match after {
             Some(None) => Window::NONE,
             after => Window { limit, after: after.flatten(), since, ..Window::ALL },
@@ -256,7 +249,9 @@ impl SessionCore {
         request: &DeleteObject,
         caller: Option<Function>,
     ) -> Result<JsValue, Thrown> {
-        let Some(deletion) = request.read()? else { return Ok(JsValue::UNDEFINED) };
+        let Some(deletion) = request.read()? else {
+            return Ok(JsValue::UNDEFINED);
+        };
         let (storage, call) = (Rc::clone(&self.storage), JsCall(caller));
         self.answer(Box::pin(async move {
             let floor = storage.delete(&deletion, &call).await?;

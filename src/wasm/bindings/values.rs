@@ -66,14 +66,13 @@ pub(super) fn state_to_javascript(row: Option<SharedRow>) -> JsResult {
 
 #[wasm_bindgen]
 extern "C" {
-    /// Makes an array of six numbers. A call into JavaScript for each of them would cost more.
+    /// A list that holds mostly numbers. A call into JavaScript for each of them would cost more.
+    #[wasm_bindgen(extends = Array)]
+    pub(super) type Numbers;
+
     #[wasm_bindgen(js_name = Array)]
-    pub(super) fn array_of(
-        first: f64,
-        second: f64,
-        third: f64,
-        fourth: f64,
-        fifth: f64,
-        sixth: f64,
-    ) -> Array;
+    pub(super) fn array_of(first: f64, second: f64, third: f64, fourth: f64) -> Numbers;
+
+    #[wasm_bindgen(method, js_name = push)]
+    pub(super) fn push_two(this: &Numbers, first: f64, second: f64);
 }

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEvent } from '../../../js/model/event/create_event.js';
 import { snapshotEvent } from '../../../js/model/event/snapshot.js';
-import { packAppends, packCreation } from '../../../js/wasm/appends.js';
+import { packAppends, packCreation, packRead } from '../../../js/storage/core/packed.js';
 import { createMemoryCore } from '../../../js/wasm/core.js';
 import { loadWasm } from '../../../js/wasm/loading.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
-const names = ['shop', 'ada', 's1'] as const;
 const position = { created: -1, revision: 0, lastEventId: undefined };
 const event = snapshotEvent(
   createEvent({ actions: { stateDelta: { a: 1 } } }),
@@ -29,27 +28,16 @@ describe('The memory of the wasm', () => {
   it('answers each verb in the same tick, and makes no promise', async () => {
     await loadWasm();
     const core = createMemoryCore();
-    const created = packCreation(session, true);
+    const created = packCreation({ ...session, ifAbsent: false }, true);
     const append = packAppends([{ key, position, stale: 'merge', events: [event] }], true, true);
+    const read = packRead(key);
     const compute = () => '{"app:n":1}';
     const list = { appName: 'shop', offset: 0, limit: undefined };
     const results: Record<string, unknown> = {
-      create: core.create(
-        created.packed,
-        created.numbers,
-        undefined,
-        '{}',
-        '{}',
-        true,
-        'T',
-        undefined,
-        undefined,
-        undefined,
-        false,
-      ),
+      create: core.create(created.packed, created.numbers, undefined),
       append: core.append(append.packed, append.numbers, undefined),
       describe: core.describe({ key, title: 'Title' }),
-      get: core.get(...names),
+      get: core.get(read.names, read.numbers),
       page: core.page({ key, direction: 'before', eventId: undefined, limit: 1, withCount: true }),
       list: core.list({ ...list, order: 'asc', orderBy: 'lastUpdateTime', withTotal: true }),
       update: core.update('shop', undefined, '{}', undefined, compute),

@@ -4,37 +4,37 @@
 use std::ops::Range;
 
 /// Reads the strings of a packed one, in order.
-pub(super) struct Parts<'a> {
+pub(in crate::bindings) struct Parts<'a> {
     packed: &'a str,
     start: usize,
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn of(packed: &'a str) -> Self {
+    pub(in crate::bindings) fn of(packed: &'a str) -> Self {
         Self { packed, start: 0 }
     }
 
     /// Returns the next part; `units` is its length in UTF-16 code units.
-    pub(super) fn next(&mut self, units: usize) -> &'a str {
+    pub(in crate::bindings) fn next(&mut self, units: usize) -> &'a str {
         let range = self.next_range(units);
         self.packed.get(range).unwrap_or_default()
     }
 
     /// Returns the byte range of the next part; `units` is its length in UTF-16 code units.
-    pub(super) fn next_range(&mut self, units: usize) -> Range<usize> {
+    pub(in crate::bindings) fn next_range(&mut self, units: usize) -> Range<usize> {
         let start = self.start;
         self.start += utf8_length(self.rest(), units);
         start..self.start
     }
 
     /// Returns the byte range of the last part. To count its length is not needed.
-    pub(super) fn last_range(&mut self) -> Range<usize> {
+    pub(in crate::bindings) fn last_range(&mut self) -> Range<usize> {
         let start = self.start;
         self.start = self.packed.len();
         start..self.start
     }
 
-    pub(super) fn rest(&self) -> &'a str {
+    pub(in crate::bindings) fn rest(&self) -> &'a str {
         self.packed.get(self.start..).unwrap_or_default()
     }
 }
