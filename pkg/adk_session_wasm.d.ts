@@ -19,12 +19,6 @@ export interface PageObject {
     readonly withCount: boolean;
     readonly onlyMarkers?: boolean;
 }
-export interface PlaceObject {
-    readonly lastUpdateTime?: number | undefined;
-    readonly createTime?: number | undefined;
-    readonly sessionId: string;
-    readonly userId: string;
-}
 export interface ListObject {
     readonly appName: string;
     readonly userId?: string | undefined;
@@ -35,6 +29,12 @@ export interface ListObject {
     readonly withTotal: boolean;
     readonly after?: PlaceObject | undefined;
 }
+export interface PlaceObject {
+    readonly lastUpdateTime?: number | undefined;
+    readonly createTime?: number | undefined;
+    readonly sessionId: string;
+    readonly userId: string;
+}
 export interface DeleteObject {
     readonly what: 'session' | 'user' | 'userState' | 'appState';
     readonly key: KeyObject;
@@ -43,6 +43,144 @@ export interface DeleteObject {
 }
 
 
+
+/**
+ * The numbers of an append before those of its events.
+ */
+export enum AppendNumber {
+    /**
+     * The length of the app's name in UTF-16 code units, like the next five: its parts in the packed text.
+     */
+    AppName = 0,
+    /**
+     * The length of the user's id.
+     */
+    UserId = 1,
+    /**
+     * The length of the session's id.
+     */
+    SessionId = 2,
+    /**
+     * The length of the id of the handle's last event; 0 if it is not needed.
+     */
+    LastEventId = 3,
+    /**
+     * The length of the title that is replaced.
+     */
+    TitleFrom = 4,
+    /**
+     * The length of the new title; 0 if the append changes none.
+     */
+    TitleTo = 5,
+    /**
+     * The handle's `created`. NaN: it is from elsewhere, and located by its last event. Below 0: there is no
+     * handle.
+     */
+    Created = 6,
+    /**
+     * The handle's revision.
+     */
+    Revision = 7,
+    /**
+     * The policy for stale handles: 0 merge, 1 append, 2 reject.
+     */
+    Policy = 8,
+    /**
+     * The revision that the session must have; NaN without one.
+     */
+    ExpectedRevision = 9,
+    /**
+     * How many events follow.
+     */
+    EventCount = 10,
+    /**
+     * The end of the list.
+     */
+    Length = 11,
+}
+
+/**
+ * The result of an append. Most have no details, and the first four numbers are enough if no state of a user or an
+ * app changes.
+ */
+export enum AppendedNumber {
+    /**
+     * The revision at which the session was created.
+     */
+    Created = 0,
+    /**
+     * Its revision.
+     */
+    Revision = 1,
+    /**
+     * Its time in milliseconds.
+     */
+    LastUpdateTime = 2,
+    /**
+     * The revision of the handle before the append; NaN without a handle.
+     */
+    Since = 3,
+    /**
+     * The revision of the user's state; 0 or absent if it does not change.
+     */
+    UserRevision = 4,
+    /**
+     * The revision of the app's state.
+     */
+    AppRevision = 5,
+    /**
+     * An object with the details, if there are any.
+     */
+    Details = 6,
+}
+
+/**
+ * The numbers of a function call. An absent id is `NO_ID`.
+ */
+export enum CallNumber {
+    /**
+     * The index of its event.
+     */
+    Event = 0,
+    /**
+     * The number of its id.
+     */
+    Id = 1,
+    /**
+     * The number of the id of the call that it asks about.
+     */
+    About = 2,
+    /**
+     * A sum of `CALL_FLAGS` in `js/wasm/protocol.ts`.
+     */
+    Flags = 3,
+    /**
+     * The end of the list.
+     */
+    Length = 4,
+}
+
+/**
+ * The numbers of a changed part.
+ */
+export enum ChangeNumber {
+    /**
+     * 1 for a response, 0 for a call.
+     */
+    IsResponse = 0,
+    /**
+     * Its index in its list.
+     */
+    Index = 1,
+    /**
+     * The suffix of its id; 0 if the part is left out.
+     */
+    Suffix = 2,
+    /**
+     * The end of the list.
+     */
+    Length = 3,
+}
 
 /**
  * A write that JavaScript carries out.
@@ -56,29 +194,26 @@ export class CoreWrite {
      */
     static append(packed: string, numbers: Float64Array | number[], texts: Array<any>, compute?: Function | null): CoreWrite;
     /**
-     * Begins to create a session. For the arguments see `SessionCore::create`.
+     * Begins to create a session. For the arguments see `Appends`.
      */
-    static create(packed: string, numbers: Float64Array | number[], texts: Array<any>, state: string, delta: string, shares_state: boolean, if_absent: boolean): CoreWrite;
+    static create(packed: string, numbers: Float64Array | number[], texts: Array<any>): CoreWrite;
     /**
-     * Computes the changes. Returns `undefined` if there is nothing to write, else numbers: the new
-     * revisions of session, user and app, each 0 if it does not change; the session's time (ms); the
-     * revision at which it was created; `index, seq, revision` of each event to write.
+     * Computes the changes. Returns `undefined` if there is nothing to write, else a `DecisionNumber` each, and then
+     * a `WrittenNumber` each for the events to write.
      *
-     * - `revision`: below 0 if there is no session.
+     * - `found`: a `FoundNumber` each.
      * - `states`: the requested states of session, user and app, as one text; a missing state is
-     *   empty. `session` and `user` are the lengths of the first two in UTF-16 code units.
+     *   empty.
      * - `rows`: the events with the ids of the write, and those changed since its revision, as
      *   `checked_rows.ts` lays them out; `undefined` if there are none.
      */
-    decide(floor: number, created: number, revision: number, time: number, user_revision: number, app_revision: number, states: string, session: number, user: number, rows?: Array<any> | null): Float64Array | undefined;
+    decide(found: Float64Array | number[], states: string, rows?: Array<any> | null): Float64Array | undefined;
     /**
      * Frees the write, and returns its result as `SessionCore` does.
      */
     finish(): any;
     /**
-     * Returns which rows the decision needs, as three numbers: the states as a sum of session (1),
-     * user (2) and app (4); 1 if it needs the handle's last event, and not the events with the ids of
-     * the write; the revision after which it needs the changed events.
+     * Returns which rows the decision needs: a `PlanNumber` each.
      */
     plan(): Float64Array;
     /**
@@ -94,6 +229,341 @@ export class CoreWrite {
      * Begins to change the states of a user and an app.
      */
     static update(app_name: string, user_id: string | null | undefined, delta: string, compute?: Function | null): CoreWrite;
+}
+
+/**
+ * The numbers of a creation before those of its append, whose handle is not used.
+ */
+export enum CreationNumber {
+    /**
+     * The length of the JSON text of the state in UTF-16 code units, like the next five. These parts stand before
+     * those of the append.
+     */
+    State = 0,
+    /**
+     * The length of the JSON text of changes that no event carries.
+     */
+    Delta = 1,
+    /**
+     * The length of the title; NaN without one, like the next three.
+     */
+    Title = 2,
+    /**
+     * The length of the JSON text of the labels.
+     */
+    Labels = 3,
+    /**
+     * The length of the JSON text of the parent.
+     */
+    Parent = 4,
+    /**
+     * The length of the JSON text of the initial state.
+     */
+    InitialState = 5,
+    /**
+     * When the session was last updated; NaN for now.
+     */
+    LastUpdateTime = 6,
+    /**
+     * The time.
+     */
+    Now = 7,
+    /**
+     * 1 if the keys of users and apps are stored, else 0.
+     */
+    SharesState = 8,
+    /**
+     * 1 if a taken key gives `undefined`, and does not fail.
+     */
+    IfAbsent = 9,
+    /**
+     * The end of the list.
+     */
+    Length = 10,
+}
+
+/**
+ * The numbers of a decision before those of the events to write.
+ */
+export enum DecisionNumber {
+    /**
+     * The session's new revision; 0 if it does not change, like the next two.
+     */
+    Session = 0,
+    /**
+     * The revision of the user's state.
+     */
+    User = 1,
+    /**
+     * The revision of the app's state.
+     */
+    App = 2,
+    /**
+     * The session's time in milliseconds.
+     */
+    LastUpdateTime = 3,
+    /**
+     * The revision at which the session was created.
+     */
+    Created = 4,
+    /**
+     * The end of the list.
+     */
+    Length = 5,
+}
+
+/**
+ * The numbers of an event.
+ */
+export enum EventNumber {
+    /**
+     * The length of its id in UTF-16 code units, like the next three.
+     */
+    Id = 0,
+    /**
+     * The length of the JSON text of its delta.
+     */
+    Delta = 1,
+    /**
+     * The length of its JSON text.
+     */
+    Text = 2,
+    /**
+     * The length of its JSON text with superseded keys; 0 without one.
+     */
+    Whole = 3,
+    /**
+     * Its timestamp.
+     */
+    Timestamp = 4,
+    /**
+     * The revision of the stored event that it may replace; 0 if none may be stored, NaN if any may.
+     */
+    Replaces = 5,
+    /**
+     * 1 if it may be a marker and the storage keeps the places of markers, else 0.
+     */
+    IsMarker = 6,
+    /**
+     * The end of the list.
+     */
+    Length = 7,
+}
+
+/**
+ * The numbers of the rows that a write found.
+ */
+export enum FoundNumber {
+    /**
+     * The floor of revisions.
+     */
+    Floor = 0,
+    /**
+     * The revision at which the session was created.
+     */
+    Created = 1,
+    /**
+     * The session's revision; below 0 if there is no session.
+     */
+    Revision = 2,
+    /**
+     * The session's time in milliseconds.
+     */
+    LastUpdateTime = 3,
+    /**
+     * The revision of the user's state.
+     */
+    UserRevision = 4,
+    /**
+     * The revision of the app's state.
+     */
+    AppRevision = 5,
+    /**
+     * The length of the session's state in UTF-16 code units.
+     */
+    SessionState = 6,
+    /**
+     * The length of the user's state.
+     */
+    UserState = 7,
+}
+
+/**
+ * The numbers of a history before those of its marks, calls, responses and pauses, which follow in this order.
+ */
+export enum HistoryNumber {
+    /**
+     * For whom the view is: one of `READERS` in `js/wasm/protocol.ts`.
+     */
+    Reader = 0,
+    /**
+     * How many events it has: a mark each.
+     */
+    Marks = 1,
+    /**
+     * How many function calls.
+     */
+    Calls = 2,
+    /**
+     * How many function responses that have an id.
+     */
+    Responses = 3,
+    /**
+     * How many pauses.
+     */
+    Pauses = 4,
+    /**
+     * The end of the list.
+     */
+    Length = 5,
+}
+
+/**
+ * The numbers of an item of a view.
+ */
+export enum ItemNumber {
+    /**
+     * The index of the event, or of the compaction of a summary.
+     */
+    Event = 0,
+    /**
+     * 0 for an event. For a summary the last event of an agent that it hides plus 2, or 1 if it hides none.
+     */
+    Agent = 1,
+    /**
+     * The event that a summary follows plus 1, or 0.
+     */
+    Follows = 2,
+    /**
+     * The end of the list.
+     */
+    Length = 3,
+}
+
+/**
+ * The numbers of the mark of an event.
+ */
+export enum MarkNumber {
+    /**
+     * One of `MARK_KINDS` in `js/wasm/protocol.ts`.
+     */
+    Kind = 0,
+    /**
+     * The number of its invocation; below 0 without one.
+     */
+    Invocation = 1,
+    /**
+     * Its timestamp.
+     */
+    Time = 2,
+    /**
+     * The number of the invocation that a rewind names, the start of a compaction, or the end of a compacted event.
+     */
+    First = 3,
+    /**
+     * The end of a compaction.
+     */
+    Second = 4,
+    /**
+     * A sum of `EVENT_FLAGS` in `js/wasm/protocol.ts`.
+     */
+    Flags = 5,
+    /**
+     * The number of its author.
+     */
+    Author = 6,
+    /**
+     * The end of the list.
+     */
+    Length = 7,
+}
+
+/**
+ * The numbers of an event at which a node waits or goes on.
+ */
+export enum PauseNumber {
+    /**
+     * The index of the event.
+     */
+    Event = 0,
+    /**
+     * The number of the node.
+     */
+    Node = 1,
+    /**
+     * 1 if it waits, else 0.
+     */
+    Waits = 2,
+    /**
+     * The end of the list.
+     */
+    Length = 3,
+}
+
+/**
+ * The numbers of a write's plan.
+ */
+export enum PlanNumber {
+    /**
+     * The states that it needs, as a sum of session (1), user (2) and app (4).
+     */
+    Scopes = 0,
+    /**
+     * 1 if it needs the handle's last event, and not the events with the ids of the write.
+     */
+    IsLocating = 1,
+    /**
+     * The revision after which it needs the changed events.
+     */
+    Since = 2,
+}
+
+/**
+ * The numbers of a read of a session.
+ */
+export enum ReadNumber {
+    /**
+     * The length of the app's name in UTF-16 code units, like the next two.
+     */
+    AppName = 0,
+    /**
+     * The length of the user's id.
+     */
+    UserId = 1,
+    /**
+     * The length of the session's id.
+     */
+    SessionId = 2,
+    /**
+     * How many of the last events to read; NaN for all.
+     */
+    Last = 3,
+    /**
+     * The time from which events are read; NaN for all.
+     */
+    After = 4,
+    /**
+     * The revision after which events were written; NaN without one.
+     */
+    Since = 5,
+}
+
+/**
+ * The numbers of a function response.
+ */
+export enum ResponseNumber {
+    /**
+     * The index of its event.
+     */
+    Event = 0,
+    /**
+     * The number of its id.
+     */
+    Id = 1,
+    /**
+     * The end of the list.
+     */
+    Length = 2,
 }
 
 /**
@@ -115,11 +585,12 @@ export class SessionCore {
      */
     append_many(packed: string, numbers: Float64Array | number[], texts: Array<any>, callers: Array<any>): any;
     /**
-     * Creates a session, packed like an append; see `Appends`. If the key is taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
+     * Creates a session, packed like an append; see `Appends`. If the key is taken, returns `undefined` with
+     * `CreationNumber::IfAbsent`, else fails with `already_exists`.
      *
      * For `caller`, here and in other verbs, see [`JsCall`].
      */
-    create(packed: string, numbers: Float64Array | number[], texts: Array<any> | null | undefined, state: string, delta: string, shares_state: boolean, title: string | null | undefined, labels: string | null | undefined, parent: string | null | undefined, initial_state: string | null | undefined, if_absent: boolean, caller?: Function | null): any;
+    create(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, caller?: Function | null): any;
     /**
      * Returns the note of a new IndexedDB, or `undefined`. `change` gets it within the transaction, and
      * returns the new one, `null` to delete it, or `undefined`.
@@ -131,7 +602,7 @@ export class SessionCore {
      */
     delete(request: DeleteObject, caller?: Function | null): any;
     /**
-     * Changes the title and the labels of a session, see [`DescriptionChange`]. Returns whether the session
+     * Changes the title and the labels of a session, see `DescriptionChange` of the library. Returns whether the session
      * exists.
      */
     describe(request: DescribeObject, caller?: Function | null): any;
@@ -140,11 +611,10 @@ export class SessionCore {
      */
     events(app_name: string, user_id: string, session_id: string, event_ids: Array<any>, caller?: Function | null): any;
     /**
-     * Returns a session, or `undefined`. With `since`, its events
-     * are those that were written after that revision. TypeScript has checked the numbers, here and in
-     * other verbs.
+     * Returns a session, or `undefined`. `packed` has its three names. With `ReadNumber::Since`, its events are
+     * those that were written after that revision. TypeScript has checked the numbers, here and in other verbs.
      */
-    get(app_name: string, user_id: string, session_id: string, num_recent_events?: number | null, after_timestamp?: number | null, since?: number | null, caller?: Function | null): any;
+    get(packed: string, numbers: Float64Array | number[], caller?: Function | null): any;
     /**
      * Uses the IndexedDB of that name, which is opened when it is first needed.
      * Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
@@ -185,6 +655,58 @@ export class SessionCore {
 }
 
 /**
+ * The numbers of a view before those of its lists, which follow in this order.
+ */
+export enum ViewNumber {
+    /**
+     * How many items it has.
+     */
+    Items = 0,
+    /**
+     * How many summarised events, one number each.
+     */
+    Summarised = 1,
+    /**
+     * How many changed parts.
+     */
+    Changes = 2,
+    /**
+     * How many events that invocations wait at, one number each.
+     */
+    Waiting = 3,
+    /**
+     * The first event that waits plus 1, or 0.
+     */
+    FirstWaiting = 4,
+    /**
+     * The end of the list.
+     */
+    Length = 5,
+}
+
+/**
+ * The numbers of an event to write.
+ */
+export enum WrittenNumber {
+    /**
+     * Its index among the events of the write.
+     */
+    Position = 0,
+    /**
+     * The revision of its first append.
+     */
+    Seq = 1,
+    /**
+     * Its revision.
+     */
+    Revision = 2,
+    /**
+     * The end of the list.
+     */
+    Length = 3,
+}
+
+/**
  * Describes an artifact that could not be loaded: there is no service, or it `failed`.
  */
 export function artifact_message(text: string, position: number, failed: boolean): string;
@@ -207,16 +729,10 @@ export function describe_missing(text: string, positions: Uint32Array | number[]
 export function has_room(bytes: number): boolean;
 
 /**
- * Computes a view. `marks` has [`MARK`] numbers for each event, `events` has [`EVENT`]; the other lists
- * have the numbers of each function call, response and pause, in order.
- *
- * Returns five numbers: of items, of summarised events, of changed parts, of events that invocations wait
- * at, and the first event that waits plus 1 or 0. Then of each item three numbers: the event, 0 and 0; or the compaction of a summary, 1 if
- * no agent's event is hidden by it, else the index of the last one plus 2, and the event that it follows
- * plus 1 or 0. Then the summarised events. Then of each changed part 0 for a call or 1 for a response,
- * its index, and the suffix of its id. Then the events that invocations wait at.
+ * Computes a view. `history` has a `HistoryNumber` each, and then its lists. Returns a `ViewNumber` each, and then
+ * its lists.
  */
-export function history_view(marks: Float64Array | number[], events: Uint32Array | number[], calls: Uint32Array | number[], responses: Uint32Array | number[], pauses: Uint32Array | number[], reader: number): Uint32Array;
+export function history_view(history: Float64Array | number[]): Uint32Array;
 
 /**
  * Merges a state with those of its user and its app into one JSON object, with prefixes. `record`

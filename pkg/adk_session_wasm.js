@@ -1,6 +1,148 @@
 /* @ts-self-types="./adk_session_wasm.d.ts" */
 
 /**
+ * The numbers of an append before those of its events.
+ * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11}
+ */
+export const AppendNumber = Object.freeze({
+    /**
+     * The length of the app's name in UTF-16 code units, like the next five: its parts in the packed text.
+     */
+    AppName: 0, "0": "AppName",
+    /**
+     * The length of the user's id.
+     */
+    UserId: 1, "1": "UserId",
+    /**
+     * The length of the session's id.
+     */
+    SessionId: 2, "2": "SessionId",
+    /**
+     * The length of the id of the handle's last event; 0 if it is not needed.
+     */
+    LastEventId: 3, "3": "LastEventId",
+    /**
+     * The length of the title that is replaced.
+     */
+    TitleFrom: 4, "4": "TitleFrom",
+    /**
+     * The length of the new title; 0 if the append changes none.
+     */
+    TitleTo: 5, "5": "TitleTo",
+    /**
+     * The handle's `created`. NaN: it is from elsewhere, and located by its last event. Below 0: there is no
+     * handle.
+     */
+    Created: 6, "6": "Created",
+    /**
+     * The handle's revision.
+     */
+    Revision: 7, "7": "Revision",
+    /**
+     * The policy for stale handles: 0 merge, 1 append, 2 reject.
+     */
+    Policy: 8, "8": "Policy",
+    /**
+     * The revision that the session must have; NaN without one.
+     */
+    ExpectedRevision: 9, "9": "ExpectedRevision",
+    /**
+     * How many events follow.
+     */
+    EventCount: 10, "10": "EventCount",
+    /**
+     * The end of the list.
+     */
+    Length: 11, "11": "Length",
+});
+
+/**
+ * The result of an append. Most have no details, and the first four numbers are enough if no state of a user or an
+ * app changes.
+ * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6}
+ */
+export const AppendedNumber = Object.freeze({
+    /**
+     * The revision at which the session was created.
+     */
+    Created: 0, "0": "Created",
+    /**
+     * Its revision.
+     */
+    Revision: 1, "1": "Revision",
+    /**
+     * Its time in milliseconds.
+     */
+    LastUpdateTime: 2, "2": "LastUpdateTime",
+    /**
+     * The revision of the handle before the append; NaN without a handle.
+     */
+    Since: 3, "3": "Since",
+    /**
+     * The revision of the user's state; 0 or absent if it does not change.
+     */
+    UserRevision: 4, "4": "UserRevision",
+    /**
+     * The revision of the app's state.
+     */
+    AppRevision: 5, "5": "AppRevision",
+    /**
+     * An object with the details, if there are any.
+     */
+    Details: 6, "6": "Details",
+});
+
+/**
+ * The numbers of a function call. An absent id is `NO_ID`.
+ * @enum {0 | 1 | 2 | 3 | 4}
+ */
+export const CallNumber = Object.freeze({
+    /**
+     * The index of its event.
+     */
+    Event: 0, "0": "Event",
+    /**
+     * The number of its id.
+     */
+    Id: 1, "1": "Id",
+    /**
+     * The number of the id of the call that it asks about.
+     */
+    About: 2, "2": "About",
+    /**
+     * A sum of `CALL_FLAGS` in `js/wasm/protocol.ts`.
+     */
+    Flags: 3, "3": "Flags",
+    /**
+     * The end of the list.
+     */
+    Length: 4, "4": "Length",
+});
+
+/**
+ * The numbers of a changed part.
+ * @enum {0 | 1 | 2 | 3}
+ */
+export const ChangeNumber = Object.freeze({
+    /**
+     * 1 for a response, 0 for a call.
+     */
+    IsResponse: 0, "0": "IsResponse",
+    /**
+     * Its index in its list.
+     */
+    Index: 1, "1": "Index",
+    /**
+     * The suffix of its id; 0 if the part is left out.
+     */
+    Suffix: 2, "2": "Suffix",
+    /**
+     * The end of the list.
+     */
+    Length: 3, "3": "Length",
+});
+
+/**
  * A write that JavaScript carries out.
  */
 export class CoreWrite {
@@ -47,85 +189,66 @@ export class CoreWrite {
         return CoreWrite.__wrap(ret[0]);
     }
     /**
-     * Begins to create a session. For the arguments see `SessionCore::create`.
+     * Begins to create a session. For the arguments see `Appends`.
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
      * @param {Array<any>} texts
-     * @param {string} state
-     * @param {string} delta
-     * @param {boolean} shares_state
-     * @param {boolean} if_absent
      * @returns {CoreWrite}
      */
-    static create(packed, numbers, texts, state, delta, shares_state, if_absent) {
-        const val5 = +shares_state;
-        const val6 = +if_absent;
-        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
+    static create(packed, numbers, texts) {
+        let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
             ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
             len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len2 = WASM_VECTOR_LEN;
-            ptr3 = passStringToWasm0(delta, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len3 = WASM_VECTOR_LEN;
         } catch (e) {
-            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
-            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
             if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.corewrite_create(ptr0, len0, ptr1, len1, texts, ptr2, len2, ptr3, len3, val5, val6);
+        const ret = wasm.corewrite_create(ptr0, len0, ptr1, len1, texts);
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
         return CoreWrite.__wrap(ret[0]);
     }
     /**
-     * Computes the changes. Returns `undefined` if there is nothing to write, else numbers: the new
-     * revisions of session, user and app, each 0 if it does not change; the session's time (ms); the
-     * revision at which it was created; `index, seq, revision` of each event to write.
+     * Computes the changes. Returns `undefined` if there is nothing to write, else a `DecisionNumber` each, and then
+     * a `WrittenNumber` each for the events to write.
      *
-     * - `revision`: below 0 if there is no session.
+     * - `found`: a `FoundNumber` each.
      * - `states`: the requested states of session, user and app, as one text; a missing state is
-     *   empty. `session` and `user` are the lengths of the first two in UTF-16 code units.
+     *   empty.
      * - `rows`: the events with the ids of the write, and those changed since its revision, as
      *   `checked_rows.ts` lays them out; `undefined` if there are none.
-     * @param {number} floor
-     * @param {number} created
-     * @param {number} revision
-     * @param {number} time
-     * @param {number} user_revision
-     * @param {number} app_revision
+     * @param {Float64Array | number[]} found
      * @param {string} states
-     * @param {number} session
-     * @param {number} user
      * @param {Array<any> | null} [rows]
      * @returns {Float64Array | undefined}
      */
-    decide(floor, created, revision, time, user_revision, app_revision, states, session, user, rows) {
-        const val2 = +floor;
-        const val3 = +created;
-        const val4 = +revision;
-        const val5 = +time;
-        const val6 = +user_revision;
-        const val7 = +app_revision;
-        const val8 = +session;
-        const val9 = +user;
-        const ptr0 = passStringToWasm0(states, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-        const len0 = WASM_VECTOR_LEN;
-        const ret = wasm.corewrite_decide(this.__wbg_ptr, val2, val3, val4, val5, val6, val7, ptr0, len0, val8, val9, isLikeNone(rows) ? 0 : addToExternrefTable0(rows));
+    decide(found, states, rows) {
+        let ptr0, len0, ptr1, len1;
+        try {
+            ptr0 = passArrayF64ToWasm0(found, wasm.__wbindgen_malloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passStringToWasm0(states, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len1 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 8, 8); }
+            throw e;
+        }
+        const ret = wasm.corewrite_decide(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(rows) ? 0 : addToExternrefTable0(rows));
         if (ret[3]) {
             throw takeFromExternrefTable0(ret[2]);
         }
-        let v10;
+        let v3;
         if (ret[0] !== 0) {
-            v10 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
+            v3 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
             wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
         }
-        return v10;
+        return v3;
     }
     /**
      * Frees the write, and returns its result as `SessionCore` does.
@@ -140,9 +263,7 @@ export class CoreWrite {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Returns which rows the decision needs, as three numbers: the states as a sum of session (1),
-     * user (2) and app (4); 1 if it needs the handle's last event, and not the events with the ids of
-     * the write; the revision after which it needs the changed events.
+     * Returns which rows the decision needs: a `PlanNumber` each.
      * @returns {Float64Array}
      */
     plan() {
@@ -207,6 +328,352 @@ export class CoreWrite {
     }
 }
 if (Symbol.dispose) CoreWrite.prototype[Symbol.dispose] = CoreWrite.prototype.free;
+
+/**
+ * The numbers of a creation before those of its append, whose handle is not used.
+ * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10}
+ */
+export const CreationNumber = Object.freeze({
+    /**
+     * The length of the JSON text of the state in UTF-16 code units, like the next five. These parts stand before
+     * those of the append.
+     */
+    State: 0, "0": "State",
+    /**
+     * The length of the JSON text of changes that no event carries.
+     */
+    Delta: 1, "1": "Delta",
+    /**
+     * The length of the title; NaN without one, like the next three.
+     */
+    Title: 2, "2": "Title",
+    /**
+     * The length of the JSON text of the labels.
+     */
+    Labels: 3, "3": "Labels",
+    /**
+     * The length of the JSON text of the parent.
+     */
+    Parent: 4, "4": "Parent",
+    /**
+     * The length of the JSON text of the initial state.
+     */
+    InitialState: 5, "5": "InitialState",
+    /**
+     * When the session was last updated; NaN for now.
+     */
+    LastUpdateTime: 6, "6": "LastUpdateTime",
+    /**
+     * The time.
+     */
+    Now: 7, "7": "Now",
+    /**
+     * 1 if the keys of users and apps are stored, else 0.
+     */
+    SharesState: 8, "8": "SharesState",
+    /**
+     * 1 if a taken key gives `undefined`, and does not fail.
+     */
+    IfAbsent: 9, "9": "IfAbsent",
+    /**
+     * The end of the list.
+     */
+    Length: 10, "10": "Length",
+});
+
+/**
+ * The numbers of a decision before those of the events to write.
+ * @enum {0 | 1 | 2 | 3 | 4 | 5}
+ */
+export const DecisionNumber = Object.freeze({
+    /**
+     * The session's new revision; 0 if it does not change, like the next two.
+     */
+    Session: 0, "0": "Session",
+    /**
+     * The revision of the user's state.
+     */
+    User: 1, "1": "User",
+    /**
+     * The revision of the app's state.
+     */
+    App: 2, "2": "App",
+    /**
+     * The session's time in milliseconds.
+     */
+    LastUpdateTime: 3, "3": "LastUpdateTime",
+    /**
+     * The revision at which the session was created.
+     */
+    Created: 4, "4": "Created",
+    /**
+     * The end of the list.
+     */
+    Length: 5, "5": "Length",
+});
+
+/**
+ * The numbers of an event.
+ * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}
+ */
+export const EventNumber = Object.freeze({
+    /**
+     * The length of its id in UTF-16 code units, like the next three.
+     */
+    Id: 0, "0": "Id",
+    /**
+     * The length of the JSON text of its delta.
+     */
+    Delta: 1, "1": "Delta",
+    /**
+     * The length of its JSON text.
+     */
+    Text: 2, "2": "Text",
+    /**
+     * The length of its JSON text with superseded keys; 0 without one.
+     */
+    Whole: 3, "3": "Whole",
+    /**
+     * Its timestamp.
+     */
+    Timestamp: 4, "4": "Timestamp",
+    /**
+     * The revision of the stored event that it may replace; 0 if none may be stored, NaN if any may.
+     */
+    Replaces: 5, "5": "Replaces",
+    /**
+     * 1 if it may be a marker and the storage keeps the places of markers, else 0.
+     */
+    IsMarker: 6, "6": "IsMarker",
+    /**
+     * The end of the list.
+     */
+    Length: 7, "7": "Length",
+});
+
+/**
+ * The numbers of the rows that a write found.
+ * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}
+ */
+export const FoundNumber = Object.freeze({
+    /**
+     * The floor of revisions.
+     */
+    Floor: 0, "0": "Floor",
+    /**
+     * The revision at which the session was created.
+     */
+    Created: 1, "1": "Created",
+    /**
+     * The session's revision; below 0 if there is no session.
+     */
+    Revision: 2, "2": "Revision",
+    /**
+     * The session's time in milliseconds.
+     */
+    LastUpdateTime: 3, "3": "LastUpdateTime",
+    /**
+     * The revision of the user's state.
+     */
+    UserRevision: 4, "4": "UserRevision",
+    /**
+     * The revision of the app's state.
+     */
+    AppRevision: 5, "5": "AppRevision",
+    /**
+     * The length of the session's state in UTF-16 code units.
+     */
+    SessionState: 6, "6": "SessionState",
+    /**
+     * The length of the user's state.
+     */
+    UserState: 7, "7": "UserState",
+});
+
+/**
+ * The numbers of a history before those of its marks, calls, responses and pauses, which follow in this order.
+ * @enum {0 | 1 | 2 | 3 | 4 | 5}
+ */
+export const HistoryNumber = Object.freeze({
+    /**
+     * For whom the view is: one of `READERS` in `js/wasm/protocol.ts`.
+     */
+    Reader: 0, "0": "Reader",
+    /**
+     * How many events it has: a mark each.
+     */
+    Marks: 1, "1": "Marks",
+    /**
+     * How many function calls.
+     */
+    Calls: 2, "2": "Calls",
+    /**
+     * How many function responses that have an id.
+     */
+    Responses: 3, "3": "Responses",
+    /**
+     * How many pauses.
+     */
+    Pauses: 4, "4": "Pauses",
+    /**
+     * The end of the list.
+     */
+    Length: 5, "5": "Length",
+});
+
+/**
+ * The numbers of an item of a view.
+ * @enum {0 | 1 | 2 | 3}
+ */
+export const ItemNumber = Object.freeze({
+    /**
+     * The index of the event, or of the compaction of a summary.
+     */
+    Event: 0, "0": "Event",
+    /**
+     * 0 for an event. For a summary the last event of an agent that it hides plus 2, or 1 if it hides none.
+     */
+    Agent: 1, "1": "Agent",
+    /**
+     * The event that a summary follows plus 1, or 0.
+     */
+    Follows: 2, "2": "Follows",
+    /**
+     * The end of the list.
+     */
+    Length: 3, "3": "Length",
+});
+
+/**
+ * The numbers of the mark of an event.
+ * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}
+ */
+export const MarkNumber = Object.freeze({
+    /**
+     * One of `MARK_KINDS` in `js/wasm/protocol.ts`.
+     */
+    Kind: 0, "0": "Kind",
+    /**
+     * The number of its invocation; below 0 without one.
+     */
+    Invocation: 1, "1": "Invocation",
+    /**
+     * Its timestamp.
+     */
+    Time: 2, "2": "Time",
+    /**
+     * The number of the invocation that a rewind names, the start of a compaction, or the end of a compacted event.
+     */
+    First: 3, "3": "First",
+    /**
+     * The end of a compaction.
+     */
+    Second: 4, "4": "Second",
+    /**
+     * A sum of `EVENT_FLAGS` in `js/wasm/protocol.ts`.
+     */
+    Flags: 5, "5": "Flags",
+    /**
+     * The number of its author.
+     */
+    Author: 6, "6": "Author",
+    /**
+     * The end of the list.
+     */
+    Length: 7, "7": "Length",
+});
+
+/**
+ * The numbers of an event at which a node waits or goes on.
+ * @enum {0 | 1 | 2 | 3}
+ */
+export const PauseNumber = Object.freeze({
+    /**
+     * The index of the event.
+     */
+    Event: 0, "0": "Event",
+    /**
+     * The number of the node.
+     */
+    Node: 1, "1": "Node",
+    /**
+     * 1 if it waits, else 0.
+     */
+    Waits: 2, "2": "Waits",
+    /**
+     * The end of the list.
+     */
+    Length: 3, "3": "Length",
+});
+
+/**
+ * The numbers of a write's plan.
+ * @enum {0 | 1 | 2}
+ */
+export const PlanNumber = Object.freeze({
+    /**
+     * The states that it needs, as a sum of session (1), user (2) and app (4).
+     */
+    Scopes: 0, "0": "Scopes",
+    /**
+     * 1 if it needs the handle's last event, and not the events with the ids of the write.
+     */
+    IsLocating: 1, "1": "IsLocating",
+    /**
+     * The revision after which it needs the changed events.
+     */
+    Since: 2, "2": "Since",
+});
+
+/**
+ * The numbers of a read of a session.
+ * @enum {0 | 1 | 2 | 3 | 4 | 5}
+ */
+export const ReadNumber = Object.freeze({
+    /**
+     * The length of the app's name in UTF-16 code units, like the next two.
+     */
+    AppName: 0, "0": "AppName",
+    /**
+     * The length of the user's id.
+     */
+    UserId: 1, "1": "UserId",
+    /**
+     * The length of the session's id.
+     */
+    SessionId: 2, "2": "SessionId",
+    /**
+     * How many of the last events to read; NaN for all.
+     */
+    Last: 3, "3": "Last",
+    /**
+     * The time from which events are read; NaN for all.
+     */
+    After: 4, "4": "After",
+    /**
+     * The revision after which events were written; NaN without one.
+     */
+    Since: 5, "5": "Since",
+});
+
+/**
+ * The numbers of a function response.
+ * @enum {0 | 1 | 2}
+ */
+export const ResponseNumber = Object.freeze({
+    /**
+     * The index of its event.
+     */
+    Event: 0, "0": "Event",
+    /**
+     * The number of its id.
+     */
+    Id: 1, "1": "Id",
+    /**
+     * The end of the list.
+     */
+    Length: 2, "2": "Length",
+});
 
 /**
  * A storage of sessions. A method returns its result at once if the storage does, else a promise.
@@ -285,56 +752,29 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Creates a session, packed like an append; see `Appends`. If the key is taken, returns `undefined` with `if_absent`, else fails with `already_exists`.
+     * Creates a session, packed like an append; see `Appends`. If the key is taken, returns `undefined` with
+     * `CreationNumber::IfAbsent`, else fails with `already_exists`.
      *
      * For `caller`, here and in other verbs, see [`JsCall`].
      * @param {string} packed
      * @param {Float64Array | number[]} numbers
-     * @param {Array<any> | null | undefined} texts
-     * @param {string} state
-     * @param {string} delta
-     * @param {boolean} shares_state
-     * @param {string | null | undefined} title
-     * @param {string | null | undefined} labels
-     * @param {string | null | undefined} parent
-     * @param {string | null | undefined} initial_state
-     * @param {boolean} if_absent
+     * @param {Array<any> | null} [texts]
      * @param {Function | null} [caller]
      * @returns {any}
      */
-    create(packed, numbers, texts, state, delta, shares_state, title, labels, parent, initial_state, if_absent, caller) {
-        const val9 = +shares_state;
-        const val10 = +if_absent;
-        let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, ptr5, len5, ptr6, len6, ptr7, len7;
+    create(packed, numbers, texts, caller) {
+        let ptr0, len0, ptr1, len1;
         try {
             ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
             ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
             len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len2 = WASM_VECTOR_LEN;
-            ptr3 = passStringToWasm0(delta, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len3 = WASM_VECTOR_LEN;
-            ptr4 = isLikeNone(title) ? 0 : passStringToWasm0(title, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len4 = WASM_VECTOR_LEN;
-            ptr5 = isLikeNone(labels) ? 0 : passStringToWasm0(labels, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len5 = WASM_VECTOR_LEN;
-            ptr6 = isLikeNone(parent) ? 0 : passStringToWasm0(parent, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len6 = WASM_VECTOR_LEN;
-            ptr7 = isLikeNone(initial_state) ? 0 : passStringToWasm0(initial_state, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len7 = WASM_VECTOR_LEN;
         } catch (e) {
-            if (ptr7) { wasm.__wbindgen_free(ptr7, len7 * 1, 1); }
-            if (ptr6) { wasm.__wbindgen_free(ptr6, len6 * 1, 1); }
-            if (ptr5) { wasm.__wbindgen_free(ptr5, len5 * 1, 1); }
-            if (ptr4) { wasm.__wbindgen_free(ptr4, len4 * 1, 1); }
-            if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 1, 1); }
-            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
             if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), ptr2, len2, ptr3, len3, val9, ptr4, len4, ptr5, len5, ptr6, len6, ptr7, len7, val10, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -368,7 +808,7 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Changes the title and the labels of a session, see [`DescriptionChange`]. Returns whether the session
+     * Changes the title and the labels of a session, see `DescriptionChange` of the library. Returns whether the session
      * exists.
      * @param {DescribeObject} request
      * @param {Function | null} [caller]
@@ -412,37 +852,26 @@ export class SessionCore {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Returns a session, or `undefined`. With `since`, its events
-     * are those that were written after that revision. TypeScript has checked the numbers, here and in
-     * other verbs.
-     * @param {string} app_name
-     * @param {string} user_id
-     * @param {string} session_id
-     * @param {number | null} [num_recent_events]
-     * @param {number | null} [after_timestamp]
-     * @param {number | null} [since]
+     * Returns a session, or `undefined`. `packed` has its three names. With `ReadNumber::Since`, its events are
+     * those that were written after that revision. TypeScript has checked the numbers, here and in other verbs.
+     * @param {string} packed
+     * @param {Float64Array | number[]} numbers
      * @param {Function | null} [caller]
      * @returns {any}
      */
-    get(app_name, user_id, session_id, num_recent_events, after_timestamp, since, caller) {
-        const val4 = +(isLikeNone(num_recent_events) ? 0 : num_recent_events);
-        const val5 = +(isLikeNone(after_timestamp) ? 0 : after_timestamp);
-        const val6 = +(isLikeNone(since) ? 0 : since);
-        let ptr0, len0, ptr1, len1, ptr2, len2;
+    get(packed, numbers, caller) {
+        let ptr0, len0, ptr1, len1;
         try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             len0 = WASM_VECTOR_LEN;
-            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
             len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len2 = WASM_VECTOR_LEN;
         } catch (e) {
-            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
             if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
             throw e;
         }
-        const ret = wasm.sessioncore_get(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, !isLikeNone(num_recent_events), val4, !isLikeNone(after_timestamp), val5, !isLikeNone(since), val6, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        const ret = wasm.sessioncore_get(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
         if (ret[2]) {
             throw takeFromExternrefTable0(ret[1]);
         }
@@ -580,6 +1009,60 @@ export class SessionCore {
 if (Symbol.dispose) SessionCore.prototype[Symbol.dispose] = SessionCore.prototype.free;
 
 /**
+ * The numbers of a view before those of its lists, which follow in this order.
+ * @enum {0 | 1 | 2 | 3 | 4 | 5}
+ */
+export const ViewNumber = Object.freeze({
+    /**
+     * How many items it has.
+     */
+    Items: 0, "0": "Items",
+    /**
+     * How many summarised events, one number each.
+     */
+    Summarised: 1, "1": "Summarised",
+    /**
+     * How many changed parts.
+     */
+    Changes: 2, "2": "Changes",
+    /**
+     * How many events that invocations wait at, one number each.
+     */
+    Waiting: 3, "3": "Waiting",
+    /**
+     * The first event that waits plus 1, or 0.
+     */
+    FirstWaiting: 4, "4": "FirstWaiting",
+    /**
+     * The end of the list.
+     */
+    Length: 5, "5": "Length",
+});
+
+/**
+ * The numbers of an event to write.
+ * @enum {0 | 1 | 2 | 3}
+ */
+export const WrittenNumber = Object.freeze({
+    /**
+     * Its index among the events of the write.
+     */
+    Position: 0, "0": "Position",
+    /**
+     * The revision of its first append.
+     */
+    Seq: 1, "1": "Seq",
+    /**
+     * Its revision.
+     */
+    Revision: 2, "2": "Revision",
+    /**
+     * The end of the list.
+     */
+    Length: 3, "3": "Length",
+});
+
+/**
  * Describes an artifact that could not be loaded: there is no service, or it `failed`.
  * @param {string} text
  * @param {number} position
@@ -656,48 +1139,18 @@ export function has_room(bytes) {
 }
 
 /**
- * Computes a view. `marks` has [`MARK`] numbers for each event, `events` has [`EVENT`]; the other lists
- * have the numbers of each function call, response and pause, in order.
- *
- * Returns five numbers: of items, of summarised events, of changed parts, of events that invocations wait
- * at, and the first event that waits plus 1 or 0. Then of each item three numbers: the event, 0 and 0; or the compaction of a summary, 1 if
- * no agent's event is hidden by it, else the index of the last one plus 2, and the event that it follows
- * plus 1 or 0. Then the summarised events. Then of each changed part 0 for a call or 1 for a response,
- * its index, and the suffix of its id. Then the events that invocations wait at.
- * @param {Float64Array | number[]} marks
- * @param {Uint32Array | number[]} events
- * @param {Uint32Array | number[]} calls
- * @param {Uint32Array | number[]} responses
- * @param {Uint32Array | number[]} pauses
- * @param {number} reader
+ * Computes a view. `history` has a `HistoryNumber` each, and then its lists. Returns a `ViewNumber` each, and then
+ * its lists.
+ * @param {Float64Array | number[]} history
  * @returns {Uint32Array}
  */
-export function history_view(marks, events, calls, responses, pauses, reader) {
-    const val6 = +reader;
-    let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4;
-    try {
-        ptr0 = passArrayF64ToWasm0(marks, wasm.__wbindgen_malloc);
-        len0 = WASM_VECTOR_LEN;
-        ptr1 = passArray32ToWasm0(events, wasm.__wbindgen_malloc);
-        len1 = WASM_VECTOR_LEN;
-        ptr2 = passArray32ToWasm0(calls, wasm.__wbindgen_malloc);
-        len2 = WASM_VECTOR_LEN;
-        ptr3 = passArray32ToWasm0(responses, wasm.__wbindgen_malloc);
-        len3 = WASM_VECTOR_LEN;
-        ptr4 = passArray32ToWasm0(pauses, wasm.__wbindgen_malloc);
-        len4 = WASM_VECTOR_LEN;
-    } catch (e) {
-        if (ptr4) { wasm.__wbindgen_free(ptr4, len4 * 4, 4); }
-        if (ptr3) { wasm.__wbindgen_free(ptr3, len3 * 4, 4); }
-        if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 4, 4); }
-        if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 4, 4); }
-        if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 8, 8); }
-        throw e;
-    }
-    const ret = wasm.history_view(ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3, ptr4, len4, val6);
-    var v7 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
+export function history_view(history) {
+    const ptr0 = passArrayF64ToWasm0(history, wasm.__wbindgen_malloc);
+    const len0 = WASM_VECTOR_LEN;
+    const ret = wasm.history_view(ptr0, len0);
+    var v2 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
     wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
-    return v7;
+    return v2;
 }
 
 /**
@@ -786,8 +1239,8 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        __wbg_Array_5a53a635804e235d: function(arg0, arg1, arg2, arg3, arg4, arg5) {
-            const ret = Array(arg0, arg1, arg2, arg3, arg4, arg5);
+        __wbg_Array_2a860256aa6612a0: function(arg0, arg1, arg2, arg3) {
+            const ret = Array(arg0, arg1, arg2, arg3);
             return ret;
         },
         __wbg_Number_e8aca4571ac39db3: function(arg0, arg1) {
@@ -858,13 +1311,6 @@ function __wbg_get_imports() {
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
         __wbg_appName_2c20b35c7c42dfd8: function(arg0, arg1) {
-            const ret = arg1.appName;
-            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            const len1 = WASM_VECTOR_LEN;
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
-        },
-        __wbg_appName_7c4bb9f44fcf2925: function(arg0, arg1) {
             const ret = arg1.appName;
             const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             const len1 = WASM_VECTOR_LEN;
@@ -1047,26 +1493,11 @@ function __wbg_get_imports() {
             const ret = arg0.join(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        __wbg_key_5d7b3b87a2f8fbe1: function(arg0) {
+        __wbg_key_7c74d437a3275190: function(arg0) {
             const ret = arg0.key;
             return ret;
         },
-        __wbg_key_c5dc6bc650318a1f: function(arg0) {
-            const ret = arg0.key;
-            return ret;
-        },
-        __wbg_key_e0130656324e6ecd: function(arg0) {
-            const ret = arg0.key;
-            return ret;
-        },
-        __wbg_labels_0a40b71e32e9c493: function(arg0, arg1) {
-            const ret = arg1.labels;
-            var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            var len1 = WASM_VECTOR_LEN;
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
-        },
-        __wbg_labels_cda3cfb2031e96aa: function(arg0, arg1) {
+        __wbg_labels_5c20d11ca0018cb0: function(arg0, arg1) {
             const ret = arg1.labels;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             var len1 = WASM_VECTOR_LEN;
@@ -1095,9 +1526,10 @@ function __wbg_get_imports() {
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        __wbg_limit_eb1b852dcdd990b2: function(arg0) {
-            const ret = arg0.limit;
-            return ret;
+        __wbg_limit_d89e46cf311b4f68: function(arg0, arg1) {
+            const ret = arg1.limit;
+            getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
         __wbg_new_37eb45aaf5eeb820: function() {
             const ret = new Array();
@@ -1193,6 +1625,9 @@ function __wbg_get_imports() {
         __wbg_prototypesetcall_a366c038a3918afa: function(arg0, arg1, arg2) {
             Float64Array.prototype.set.call(getArrayF64FromWasm0(arg0, arg1), arg2);
         },
+        __wbg_push_9291f668ef8671da: function(arg0, arg1, arg2) {
+            arg0.push(arg1, arg2);
+        },
         __wbg_push_c9f4893fc209f768: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
@@ -1233,13 +1668,6 @@ function __wbg_get_imports() {
             const ret = arg1.sessionId;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             var len1 = WASM_VECTOR_LEN;
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
-        },
-        __wbg_sessionId_b1e4f6d7ca6e1533: function(arg0, arg1) {
-            const ret = arg1.sessionId;
-            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            const len1 = WASM_VECTOR_LEN;
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
@@ -1317,20 +1745,6 @@ function __wbg_get_imports() {
             const ret = arg1.userId;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             var len1 = WASM_VECTOR_LEN;
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
-        },
-        __wbg_userId_879bfaf5014719cf: function(arg0, arg1) {
-            const ret = arg1.userId;
-            var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            var len1 = WASM_VECTOR_LEN;
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
-            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
-        },
-        __wbg_userId_a99b005d6819fa02: function(arg0, arg1) {
-            const ret = arg1.userId;
-            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            const len1 = WASM_VECTOR_LEN;
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
