@@ -10,7 +10,7 @@ pub use crate::core::history;
 pub use crate::core::names::Names;
 use crate::core::read::{ListQuery, Listing};
 pub use crate::core::room::{SPARE, require_room};
-use crate::core::session::{self, Description, SessionHead, Timestamp};
+use crate::core::session::{self, DescriptionRow, SessionHead, Timestamp};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::template::{self, Placeholder};
 use crate::core::write::{self, SharedRow};
@@ -79,7 +79,7 @@ pub struct ListedSession<'a> {
     /// Its own state.
     pub state: &'a ScopedState,
     /// Its title and the like.
-    pub description: &'a Description,
+    pub description: &'a DescriptionRow,
 }
 
 /// Passes the sessions of a page to `visit` one by one, so that their texts need not be copied. The

@@ -281,7 +281,7 @@ impl SessionService for Service {
             let yields = self.yields.lock().unwrap().pop().unwrap_or(0);
             pause(yields).await;
             if self.fails.swap(false, Ordering::Relaxed) {
-                return Err(Error::Unsupported("store this"));
+                return Err(Error::Unsupported("store this".into()));
             }
             self.inner.append_event_to(key, event).await
         })

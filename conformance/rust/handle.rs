@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::conformance::stop::Stop;
 use crate::core::event::{EventText, NewEvent};
-use crate::core::session::{Description, Revision, SessionKey, Timestamp};
+use crate::core::session::{DescriptionRow, Revision, SessionKey, Timestamp};
 use crate::core::state::{REMOVED, Scope};
 use crate::core::write::{Appended, HandlePosition};
 use crate::host;
@@ -73,7 +73,7 @@ pub(super) struct Handle {
     state: Map<String, Value>,
     events: Vec<Value>,
     last_update_time: Timestamp,
-    description: Description,
+    description: DescriptionRow,
 }
 
 impl Handle {
@@ -111,7 +111,7 @@ impl Handle {
             state: written.get("state").and_then(Value::as_object).cloned().unwrap_or_default(),
             events,
             last_update_time: Timestamp::MIN,
-            description: Description::default(),
+            description: DescriptionRow::default(),
         }
     }
 

@@ -1,14 +1,17 @@
 //! The request of a step, with its defaults.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use crate::conformance::handle::{Outgoing, to_text};
 use crate::conformance::stop::Stop;
 use crate::core::read::Window;
-use crate::core::session::{Description, SessionKey, Timestamp};
+use crate::core::session::{SessionKey, Timestamp};
 use crate::core::state::Delta;
 use crate::core::write::NewSession;
 use crate::host;
+use crate::service::{DescribeRequest, Description, SessionParent};
 
 /// The members of a step's `with`.
 #[derive(Clone, Copy)]
@@ -72,18 +75,30 @@ impl Request<'_> {
             self.number("lastUpdateTime").map(Timestamp::from_millis).transpose()?;
         let shares_state = self.0.get("sharedState").and_then(Value::as_str) != Some("keep");
         let events = events.collect::<Result<_, _>>()?;
-        let description = self.description();
+        let description = self.description().new_row();
         Ok(NewSession { state, events, delta, last_update_time, now, shares_state, description })
     }
 
-    pub(super) fn description(self) -> Description {
-        let labels = self.0.get("labels").map(|labels| match labels.as_object() {
-            Some(labels) if !labels.is_empty() => to_text(labels),
-            _ => String::new(),
+    fn title(self) -> Option<String> {
+        self.0.get("title").map(|title| title.as_str().unwrap_or_default().to_owned())
+    }
+
+    fn labels(self) -> Option<BTreeMap<String, String>> {
+        let labels = self.0.get("labels")?.as_object().into_iter().flatten();
+        Some(labels.map(|(name, value)| (name.clone(), text_of(value))).collect())
+    }
+
+    fn description(self) -> Description {
+        let parent = self.0.get("parent").and_then(Value::as_object).map(|parent| SessionParent {
+            session_id: parent.get("sessionId").map(text_of).unwrap_or_default(),
+            event_id: parent.get("eventId").map(text_of),
         });
-        let title = self.0.get("title").map(|title| title.as_str().unwrap_or_default().to_owned());
-        let parent = self.0.get("parent").and_then(Value::as_object).map(to_text);
-        Description { title, labels, parent, ..Description::default() }
+        let labels = self.labels().unwrap_or_default();
+        Description { title: self.title(), labels, parent, ..Description::default() }
+    }
+
+    pub(super) fn describe(self) -> DescribeRequest {
+        DescribeRequest { title: self.title(), labels: self.labels(), ..DescribeRequest::default() }
     }
 
     pub(super) fn window(self) -> Result<Window, Stop> {
@@ -94,4 +109,8 @@ impl Request<'_> {
         let after = number("afterTimestamp").map(|time| Timestamp::from_millis(time.max(0.0)));
         Ok(Window { limit, after: after.transpose()?, ..Window::ALL })
     }
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
 }

@@ -14,7 +14,7 @@ use crate::core::event::EventText;
 use crate::core::names::Names;
 use crate::core::read::{ListOrder, ListPlace, ListQuery, Listing, PageEdges, Rows, Window};
 use crate::core::room::{SPARE, no_room, require_room};
-use crate::core::session::{Description, Revision, SessionHead, SessionKey};
+use crate::core::session::{DescriptionRow, Revision, SessionHead, SessionKey};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::{Call, Deletion, Storage, StorageFuture};
 use crate::core::write::{Decide, Decision, MarkerPlaces, SessionRow, SharedRow, Target};
@@ -66,7 +66,7 @@ struct User {
 pub(crate) struct StoredSession {
     pub(crate) head: SessionHead,
     pub(crate) state: ScopedState,
-    pub(crate) description: Description,
+    pub(crate) description: DescriptionRow,
     markers: MarkerPlaces,
     events: EventLog,
 }

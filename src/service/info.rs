@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 
 use crate::core::error::Error;
 use crate::core::read::Window;
-use crate::core::session::{Description, SessionKey, Timestamp};
+use crate::core::session::{SessionKey, Timestamp};
 use crate::core::storage::Storage;
-use crate::service::StoredSessionService;
 use crate::service::session::corrupt_event;
+use crate::service::{Description, StoredSessionService};
 
 /// The model of events that name none.
 const UNKNOWN_MODEL: &str = "unknown";
@@ -74,7 +74,7 @@ impl<S: Storage> StoredSessionService<S> {
             create_time: stored.head.create_time,
             last_update_time: stored.head.last_update_time,
             event_count: stored.events.len(),
-            description: stored.description,
+            description: Description::read(&key.session_id, stored.description)?,
             ..SessionInfo::default()
         };
         for (number, text) in stored.events.iter().enumerate() {

@@ -7,6 +7,7 @@
 
 mod changes;
 mod deep;
+mod description;
 mod events_page;
 mod info;
 mod requests;
@@ -22,6 +23,7 @@ pub(crate) mod text_service;
 mod to_text;
 
 pub use changes::SessionChanges;
+pub use description::{DescribeRequest, Description, SessionParent};
 pub use events_page::{EventPage, ListEventsRequest};
 pub use info::{SessionInfo, TokenUsage};
 pub use requests::{CreateRequest, DeleteRequest, GetRequest, ListPageRequest, ListRequest};

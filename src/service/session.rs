@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 use crate::core::error::Error;
 use crate::core::event::{Event, EventText};
 use crate::core::read::ListPlace;
-use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
+use crate::core::session::{Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::State;
 use crate::core::template::TemplateContext;
-use crate::service::deep;
 use crate::service::text_service::ReadSession;
+use crate::service::{Description, deep};
 
 /// A session as it was read. Later changes in the store do not change it.
 ///
@@ -96,7 +96,7 @@ impl Session {
         self.head.revision
     }
 
-    /// Returns its title and labels.
+    /// Returns its title, its labels, and where it comes from.
     pub fn description(&self) -> &Description {
         &self.description
     }
@@ -107,6 +107,7 @@ impl Session {
         let ReadSession { key, head, state, events, description } = stored;
         let state = read_state(&state, || format!("state of session {:?}", key.session_id))?;
         let events = Events(read_events(&key.session_id, events)?);
+        let description = Description::read(&key.session_id, description)?;
         Ok(Self { key, head, state, events, description })
     }
 }

@@ -96,7 +96,7 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
         offset: Option<usize>,
     ) -> BoxFuture<'a, Result<Vec<Session>, Error>> {
         let _ = (app_name, limit, offset);
-        Box::pin(ready(Err(Error::Unsupported("list the sessions of all users"))))
+        Box::pin(ready(Err(Error::Unsupported("list the sessions of all users".into()))))
     }
 
     /// Reads a page of a session's events, of any age. The default implementation fails with
@@ -109,7 +109,7 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     /// - `corrupt_record` if a stored record cannot be read
     fn list_events(&self, request: ListEventsRequest) -> BoxFuture<'_, Result<EventPage, Error>> {
         let _ = request;
-        Box::pin(ready(Err(Error::Unsupported("list the events of a session"))))
+        Box::pin(ready(Err(Error::Unsupported("list the events of a session".into()))))
     }
 
     /// Deletes a session and its events. Succeeds if there is no such session. App and user state stay.

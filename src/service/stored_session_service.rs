@@ -3,9 +3,7 @@
 use crate::core::error::{Error, Field};
 use crate::core::event::Event;
 use crate::core::read::{ListOrder, ListPage, ListPlace, Window};
-use crate::core::session::{
-    Description, DescriptionChange, Revision, SessionKey, Timestamp, check_id, check_owner,
-};
+use crate::core::session::{Revision, SessionKey, Timestamp, check_id, check_owner};
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Append, Describe, HandlePosition, NewSession, StalePolicy};
 use crate::host::{self, BoxFuture};
@@ -14,8 +12,8 @@ use crate::service::session::read_events;
 use crate::service::text_service::{ReadEvents, TextService};
 use crate::service::to_text::{new_delta, new_event};
 use crate::service::{
-    CreateRequest, DeleteRequest, EventPage, GetRequest, ListEventsRequest, ListPageRequest,
-    ListRequest, Session, SessionService,
+    CreateRequest, DeleteRequest, DescribeRequest, Description, EventPage, GetRequest,
+    ListEventsRequest, ListPageRequest, ListRequest, Session, SessionService,
 };
 
 /// A session service in memory. [`SessionService`] has an example.
@@ -54,17 +52,19 @@ impl<S: Storage> StoredSessionService<S> {
     ///
     /// ```
     /// use adk_session::{CreateRequest, Event, InMemorySessionService};
-    /// use adk_session::session::Description;
+    /// use adk_session::service::Description;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
     /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
     /// let create = CreateRequest { app_name, user_id, ..Default::default() };
-    /// let description = Description { title: Some("Tea".to_owned()), ..Default::default() };
+    /// let labels = [("pinned".to_owned(), "yes".to_owned())].into();
+    /// let description = Description { title: Some("Tea".to_owned()), labels, ..Default::default() };
     /// let events = vec![Event::new("invocation-1"), Event::new("invocation-1")];
     /// let session = service.create_with(create, events, description).await?;
     /// assert_eq!(session.events().len(), 2);
     /// assert_eq!(session.description().title.as_deref(), Some("Tea"));
+    /// assert_eq!(session.description().labels["pinned"], "yes");
     /// # Ok(())
     /// # }
     /// ```
@@ -77,7 +77,7 @@ impl<S: Storage> StoredSessionService<S> {
         let (key, new) = new_session(request)?;
         let stored = events.into_iter().filter(|event| !event.partial);
         let events = stored.map(new_event).collect::<Result<_, _>>()?;
-        let new = NewSession { events, description, ..new };
+        let new = NewSession { events, description: description.new_row(), ..new };
         Session::read(self.texts.create_session(key, new).await?)
     }
 
@@ -164,7 +164,8 @@ impl<S: Storage> StoredSessionService<S> {
     ///
     /// ```
     /// use adk_session::{CreateRequest, InMemorySessionService, SessionService};
-    /// use adk_session::session::{DescriptionChange, TitleChange};
+    /// use adk_session::service::DescribeRequest;
+    /// use adk_session::session::TitleChange;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
@@ -174,8 +175,8 @@ impl<S: Storage> StoredSessionService<S> {
     /// // After each message of the user: the first one becomes the title.
     /// for message in ["Which tea is good?", "And cake?"] {
     ///     let title_change = Some(TitleChange::first(message));
-    ///     let change = DescriptionChange { title_change, ..DescriptionChange::default() };
-    ///     service.describe_session(session.key(), change).await?;
+    ///     let request = DescribeRequest { title_change, ..DescribeRequest::default() };
+    ///     service.describe_session(session.key(), request).await?;
     /// }
     /// let info = service.session_info(session.key()).await?;
     /// assert_eq!(info.description.title.as_deref(), Some("Which tea is good?"));
@@ -185,9 +186,9 @@ impl<S: Storage> StoredSessionService<S> {
     pub async fn describe_session(
         &self,
         key: &SessionKey,
-        change: DescriptionChange,
+        request: DescribeRequest,
     ) -> Result<(), Error> {
-        let mut describe = Describe::new(key.clone(), change);
+        let mut describe = Describe::new(key.clone(), request.into());
         self.texts.write(&mut describe).await?;
         let session_id = key.session_id.clone();
         if describe.finish()? { Ok(()) } else { Err(Error::NotFound { session_id }) }

@@ -3,7 +3,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use adk_session::service::*;
-use adk_session::session::{Description, SessionKey};
+use adk_session::service::{DescribeRequest, Description, SessionParent};
+use adk_session::session::SessionKey;
 use adk_session::state::REMOVED;
 use adk_session::storage::Deletion;
 use adk_session::{Error, Event, State, TemplateContext};
@@ -245,14 +246,30 @@ async fn the_info_of_a_session_takes_odd_metadata_as_it_is() {
 #[tokio::test]
 async fn a_created_session_is_described_as_it_is_stored() {
     let service = InMemorySessionService::new();
-    let (title, labels) = (Some("First".to_owned()), Some(String::new()));
+    let title = Some("First".to_owned());
+    let labels = [("kind".to_owned(), "trial".to_owned())].into();
+    let parent = SessionParent { session_id: "original".to_owned(), event_id: None };
     let (app_name, user_id, session_id) = ("app".into(), "user".into(), Some("s".into()));
     let create = CreateRequest { app_name, user_id, session_id, ..CreateRequest::default() };
-    let description = Description { title, labels, ..Description::default() };
-    let created = service.create_with(create, Vec::new(), description).await.unwrap();
+    let description = Description { title, labels, parent: Some(parent), ..Description::default() };
+    let created = service.create_with(create, Vec::new(), description.clone()).await.unwrap();
     let read = service.get(get_request("s")).await.unwrap();
-    assert_eq!(read.description().title.as_deref(), Some("First"));
-    assert_eq!(created.description(), read.description());
+    let expected = Description { initial_state: Some(Map::new()), ..description };
+    assert_eq!([created.description(), read.description()], [&expected, &expected]);
+    let labels = [("kind".to_owned(), "kept".to_owned()), ("size".to_owned(), "2".to_owned())];
+    let request = DescribeRequest { labels: Some(labels.into()), ..DescribeRequest::default() };
+    service.describe_session(read.key(), request.clone()).await.unwrap();
+    let described = service.get(get_request("s")).await.unwrap();
+    assert_eq!(Some(&described.description().labels), request.labels.as_ref());
+    assert_eq!(described.description().title.as_deref(), Some("First"));
+    let removed = DescribeRequest {
+        title: Some(String::new()),
+        labels: Some(Default::default()),
+        ..DescribeRequest::default()
+    };
+    service.describe_session(read.key(), removed).await.unwrap();
+    let info = service.session_info(read.key()).await.unwrap();
+    assert_eq!((info.description.title, info.description.labels.len()), (None, 0));
 }
 
 #[tokio::test]
@@ -304,9 +321,10 @@ async fn an_event_is_computed_from_the_stored_state_and_stored_once() {
     let too_deep = |_: &_| Ok([("k".to_owned(), nested(201))].into());
     let refused = service.compute_event(session.key(), Event::new("i"), too_deep).await;
     assert_eq!(refused.unwrap_err().code(), "unserializable");
-    let fails = |_: &_| Err(Error::Unsupported("count"));
-    let refused = service.compute_state("app", None, fails).await;
-    assert_eq!(refused.unwrap_err().code(), "unsupported");
+    let fails = |_: &_| Err(Error::Unsupported(format!("count more than {}", 7).into()));
+    let refused = service.compute_state("app", None, fails).await.unwrap_err();
+    assert_eq!(refused.code(), "unsupported");
+    assert_eq!(refused.to_string(), "this storage cannot count more than 7");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use adk_session::error::StorageProblem;
 use adk_session::memory::MemoryStorage;
 use adk_session::service::StoredSessionService;
-use adk_session::session::{Description, SessionHead};
+use adk_session::session::SessionHead;
 use adk_session::storage::{Call, Decide, Decision, Found, Storage, StorageFuture};
 use adk_session::{CreateRequest, Error, Event, GetRequest, SessionKey, SessionService};
 
@@ -159,7 +159,7 @@ async fn a_storage_whose_revisions_have_no_next_one_is_told_so() -> Result<(), E
     let events = vec![Event::new("first")];
     let delta = [("app:a".to_owned(), 1.into())].into();
     let errors = [
-        service.create_with(create, events, Description::default()).await.err(),
+        service.create_with(create, events, Default::default()).await.err(),
         service.append_event_to(&key, Event::new("second")).await.err(),
         service.update_state("shop", None, delta).await.err(),
     ];

@@ -18,13 +18,13 @@ use crate::conformance::together::{Pending, together};
 use crate::core::error::Error;
 use crate::core::event::{NewEvent, Replaceable};
 use crate::core::read::ListPlace;
-use crate::core::session::{Description, Revision, SessionHead, SessionKey, Timestamp};
+use crate::core::session::{Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::Delta;
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Append, ComputeDelta, Computed, HandlePosition, StalePolicy, Update};
 use crate::host;
-use crate::service::StoredSessionService;
 use crate::service::text_service::{EventCursor, ReadSession};
+use crate::service::{Description, StoredSessionService};
 
 /// A case in progress.
 pub(super) struct Runner<S> {
@@ -145,7 +145,7 @@ impl<S: Storage> Runner<S> {
             Op::AppendEvent | Op::AppendEvents => return self.append(call).await,
             Op::UpdateState => return self.update(with, call.now).await,
             Op::UpdateSession => {
-                self.service.describe_session(&with.key()?, with.description().into()).await?;
+                self.service.describe_session(&with.key()?, with.describe()).await?;
                 return Ok((Kind::Nothing, Value::Null));
             }
             Op::SessionInfo => return self.count_session(with).await,
@@ -324,8 +324,7 @@ impl<S: Storage> Runner<S> {
 
     async fn count_session(&self, with: Request<'_>) -> Result<(Kind, Value), Stop> {
         let info = self.service.session_info(&with.key()?).await?;
-        let Description { title, labels, parent, initial_state, .. } = info.description;
-        let object = |text: Option<String>| text.as_deref().map(parse_object).transpose();
+        let Description { title, labels, parent, initial_state } = info.description;
         let info = json!({
             "createTime": info.create_time,
             "lastUpdateTime": info.last_update_time,
@@ -333,9 +332,9 @@ impl<S: Storage> Runner<S> {
             "bytes": info.bytes,
             "usage": info.usage,
             "title": title,
-            "labels": object(labels)?,
-            "parent": object(parent)?,
-            "initialState": object(initial_state)?,
+            "labels": Some(labels).filter(|labels| !labels.is_empty()),
+            "parent": parent,
+            "initialState": initial_state,
         });
         Ok((Kind::Session, info))
     }

@@ -1,5 +1,6 @@
 //! The error of all calls about sessions.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::core::error::{Field, StorageProblem, TemplateError};
@@ -89,8 +90,8 @@ pub enum Error {
         /// The key of that write.
         key: String,
     },
-    /// The storage does not support that operation.
-    Unsupported(&'static str),
+    /// The storage does not support that operation. It continues a sentence that begins with "this storage cannot".
+    Unsupported(Cow<'static, str>),
     /// The storage failed: its disk is full, for example, or it returned an invalid result.
     /// [`Error::storage`] makes one of any error.
     Storage {

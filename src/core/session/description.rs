@@ -1,8 +1,8 @@
-//! The title, the labels, the parent and the initial state of a session.
+//! The title, the labels, the parent and the initial state of a session, as storages keep them.
 
 /// A session's title, labels, parent and initial state. No rule looks at them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Description {
+pub struct DescriptionRow {
     /// The title, if there is one.
     pub title: Option<String>,
     /// The labels, if there are any: the text of a JSON object.
@@ -15,7 +15,7 @@ pub struct Description {
     pub initial_state: Option<String>,
 }
 
-/// A change of a [`Description`]. `None` leaves a member as it is, and an empty text removes it.
+/// A change of a [`DescriptionRow`]. `None` leaves a member as it is, and an empty text removes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DescriptionChange {
     /// The new title.
@@ -31,9 +31,9 @@ pub struct DescriptionChange {
 }
 
 /// The change that describes a new session.
-impl From<Description> for DescriptionChange {
-    fn from(description: Description) -> Self {
-        let Description { title, labels, parent, initial_state } = description;
+impl From<DescriptionRow> for DescriptionChange {
+    fn from(description: DescriptionRow) -> Self {
+        let DescriptionRow { title, labels, parent, initial_state } = description;
         Self { title, labels, parent, initial_state, title_change: None }
     }
 }
@@ -54,7 +54,7 @@ impl TitleChange {
     }
 }
 
-impl Description {
+impl DescriptionRow {
     /// Applies a change.
     pub fn apply(&mut self, change: DescriptionChange) {
         let members = [

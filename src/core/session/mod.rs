@@ -5,7 +5,7 @@ mod key;
 mod revision;
 mod timestamp;
 
-pub use description::{Description, DescriptionChange, TitleChange};
+pub use description::{DescriptionChange, DescriptionRow, TitleChange};
 pub use key::{MAX_ID_BYTES, SessionKey};
 pub(crate) use key::{check_id, check_owner};
 pub use revision::{NEVER, Revision, SessionHead};

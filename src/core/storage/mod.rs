@@ -19,7 +19,7 @@
 //! use std::sync::{Mutex, MutexGuard, PoisonError};
 //!
 //! use adk_session::service::StoredSessionService;
-//! use adk_session::session::{Description, Revision, SessionHead, SessionKey};
+//! use adk_session::session::{DescriptionRow, Revision, SessionHead, SessionKey};
 //! use adk_session::state::{ByOwner, ScopedState};
 //! use adk_session::storage::{
 //!     Call, Decide, Decision, Deletion, EventRow, Found, ListPlace, ListQuery, Listing, PageEdges,
@@ -31,7 +31,7 @@
 //! struct Stored {
 //!     head: SessionHead,
 //!     state: ScopedState,
-//!     description: Description,
+//!     description: DescriptionRow,
 //!     events: BTreeMap<Revision, EventRow>,
 //! }
 //!

@@ -3,7 +3,7 @@
 use crate::core::error::{Error, Field};
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
-use crate::core::session::{Description, SessionHead, SessionKey, Timestamp};
+use crate::core::session::{DescriptionRow, SessionHead, SessionKey, Timestamp};
 use crate::core::state::{ByOwner, Delta, ScopedState, StateChanges};
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
 use crate::core::write::marker_places::MarkerPlaces;
@@ -31,7 +31,7 @@ pub struct NewSession {
     /// Whether the `user:` and `app:` keys of the state and of the events are stored.
     pub shares_state: bool,
     /// Its title, labels and initial state.
-    pub description: Description,
+    pub description: DescriptionRow,
 }
 
 impl NewSession {
@@ -44,7 +44,7 @@ impl NewSession {
             last_update_time: None,
             now,
             shares_state: true,
-            description: Description::default(),
+            description: DescriptionRow::default(),
         }
     }
 }
@@ -58,7 +58,7 @@ pub struct Create {
     last_update_time: Timestamp,
     create_time: Timestamp,
     events: Vec<NewEvent>,
-    description: Description,
+    description: DescriptionRow,
     outcome: Outcome<CreatedSession>,
 }
 

@@ -6,7 +6,7 @@ use crate::core::error::Error;
 use crate::core::error::reason::broken_storage;
 use crate::core::event::{EventText, NewEvent};
 use crate::core::room::require_room;
-use crate::core::session::{Description, NEVER, Revision, SessionHead, SessionKey, Timestamp};
+use crate::core::session::{DescriptionRow, NEVER, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::{ByOwner, Scope, ScopedState, merge_to_json};
 
 /// An event as it is stored.
@@ -61,7 +61,7 @@ pub struct SessionRow {
     /// The session's own state, without user and app keys.
     pub state: ScopedState,
     /// Its title and labels.
-    pub description: Description,
+    pub description: DescriptionRow,
 }
 
 /// The rows that a write is decided on.

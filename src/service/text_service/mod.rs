@@ -12,7 +12,7 @@ use crate::core::error::reason::broken_storage;
 use crate::core::event::EventText;
 use crate::core::names::Names;
 use crate::core::read::{ListOrder, ListPage, ListPlace, ListQuery, Rows, Window};
-use crate::core::session::{Description, SessionHead, SessionKey, check_owner};
+use crate::core::session::{DescriptionRow, SessionHead, SessionKey, check_owner};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::{Storage, carry_out};
 use crate::core::write::{
@@ -40,7 +40,7 @@ pub struct ReadSession {
     /// The texts of the events in the window, in append order.
     pub events: Vec<EventText>,
     /// Its title and labels.
-    pub description: Description,
+    pub description: DescriptionRow,
 }
 
 impl ReadSession {
@@ -77,7 +77,7 @@ impl<S: Storage> TextService<S> {
         initial_state.apply(new.state.session.clone());
         new.description.initial_state = Some(initial_state.try_to_json()?);
         let events = new.events.iter().map(|event| event.text.clone()).collect();
-        let mut description = Description::default();
+        let mut description = DescriptionRow::default();
         description.apply(new.description.clone().into());
         let mut create = Create::new(key.clone(), new)?;
         self.write(&mut create).await?;

@@ -3,7 +3,7 @@
 use adk_session::error::{Error, Field};
 use adk_session::event::{EventText, NewEvent, Replaceable, TextSlice};
 use adk_session::internals::{broken_storage, marked_event, part_of, stored_time};
-use adk_session::session::{Description, SessionKey, TitleChange};
+use adk_session::session::{DescriptionRow, SessionKey, TitleChange};
 use adk_session::state::Delta;
 use adk_session::write::{Append, Create, HandlePosition, NewSession, StalePolicy};
 use js_sys::Array;
@@ -74,7 +74,7 @@ impl<'a> Appends<'a> {
             last_update_time: (!last_update_time.is_nan()).then(|| stored_time(last_update_time)),
             now: stored_time(number(Now)),
             shares_state: number(SharesState) > 0.0,
-            description: Description { title, labels, parent, initial_state },
+            description: DescriptionRow { title, labels, parent, initial_state },
             events: self.events(events)?,
         };
         let create = Create::new(key, new)?;

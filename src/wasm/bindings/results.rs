@@ -5,7 +5,7 @@
 
 use adk_session::internals::{ListedSession, merge_scopes, state_to_json};
 use adk_session::read::{PageEdges, Rows};
-use adk_session::session::{Description, Revision, SessionHead};
+use adk_session::session::{DescriptionRow, Revision, SessionHead};
 use adk_session::write::{Appended, CreatedSession, EventRow, SharedRevisions};
 use js_sys::Array;
 use serde::Serialize;
@@ -38,7 +38,7 @@ pub(super) fn read_session(rows: Rows<Fragments>) -> JsResult {
         return Ok(JsValue::UNDEFINED);
     };
     let state = merge_scopes(&row.state, shared.as_ref().map(Option::as_ref))?;
-    let Description { title, labels, parent, .. } = row.description;
+    let DescriptionRow { title, labels, parent, .. } = row.description;
     Ok(object_of(&ReadSession {
         created: row.head.created as f64,
         revision: row.head.revision as f64,
@@ -116,7 +116,7 @@ pub(super) fn read_page(rows: Rows<Fragments>) -> JsResult {
     let mut page =
         ReadPage { created: created as f64, revision: revision as f64, ..ReadPage::default() };
     if let Some(PageEdges { first, last, has_older, count }) = edges {
-        let Description { title, labels, parent, initial_state, .. } = row.description;
+        let DescriptionRow { title, labels, parent, initial_state, .. } = row.description;
         page = ReadPage {
             events: events.into(),
             has_older: Some(has_older),
@@ -191,7 +191,7 @@ struct Listed<'a> {
 pub(super) fn listed_session(session: ListedSession<'_>) -> JsResult {
     let ListedSession { session_id, user_id, head, state, description } = session;
     let SessionHead { created, revision, last_update_time, create_time } = head;
-    let Description { title, labels, parent, .. } = description;
+    let DescriptionRow { title, labels, parent, .. } = description;
     Ok(object_of(&Listed {
         session_id,
         user_id,

@@ -2,7 +2,7 @@
 
 use adk_session::internals::{stored_time, valid_time};
 use adk_session::session::{
-    Description, DescriptionChange, Revision, SessionHead, SessionKey, TitleChange,
+    DescriptionChange, DescriptionRow, Revision, SessionHead, SessionKey, TitleChange,
 };
 use adk_session::state::ScopedState;
 use adk_session::storage::Deletion;
@@ -202,7 +202,7 @@ impl Record {
             key: self.session_key(),
             head: self.head()?,
             state: self.state()?,
-            description: Description { title, labels, parent, initial_state },
+            description: DescriptionRow { title, labels, parent, initial_state },
         })
     }
 
