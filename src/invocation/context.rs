@@ -2,17 +2,35 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::artifacts::{AnyArtifacts, printed};
-use super::live_state::{LiveState, Writes};
-use super::shared::Shared;
+use super::artifacts::{ArtifactService, printed};
+use super::live_state::{LiveState, LockedState, Writes};
 use crate::core::event::EventActions;
 use crate::core::session::SessionKey;
 use crate::core::state::{REMOVED, ReadonlyState, State};
 use crate::core::template::{Artifact, ArtifactError, TemplateContext};
+
+/// The data that an invocation and its contexts share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) id: Arc<str>,
+    pub(super) session: Arc<SessionKey>,
+    pub(super) user_content: Option<Arc<Value>>,
+    pub(super) artifacts: Option<Arc<dyn ArtifactService>>,
+    pub(super) state: Arc<LockedState>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shared = f.debug_struct("Shared");
+        shared.field("id", &self.id).field("session", &self.session).finish_non_exhaustive()
+    }
+}
 
 /// A read-only view of an invocation, for example for a function that makes an instruction.
 /// [`Invocation::readonly_context`](crate::Invocation::readonly_context) makes it.
@@ -122,7 +140,7 @@ impl ReadonlyContext {
         self.artifacts()?.list(self.session_key()).await.map_err(ArtifactError::Failed)
     }
 
-    fn artifacts(&self) -> Result<&dyn AnyArtifacts, ArtifactError> {
+    fn artifacts(&self) -> Result<&dyn ArtifactService, ArtifactError> {
         self.shared.artifacts.as_deref().ok_or(ArtifactError::NoService)
     }
 

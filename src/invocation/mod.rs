@@ -6,7 +6,7 @@
 //! `temp:` keys live as long as the invocation and are never stored.
 //!
 //! The parts have a file each: the shared state (`live_state`), the order of writes
-//! ([`WriteOrder`]), the queue of appends (`turns`), and the session's files ([`ArtifactService`]).
+//! ([`WriteOrder`]), and the session's files ([`ArtifactService`]).
 //!
 //! ```
 //! use adk_session::{
@@ -49,11 +49,9 @@ mod artifacts;
 mod context;
 mod live_state;
 mod run;
-mod shared;
-mod turns;
 mod write_order;
 
-pub use artifacts::ArtifactService;
+pub use artifacts::{ArtifactFuture, ArtifactService};
 pub use context::{Context, Context as CallbackContext, Context as ToolContext, ReadonlyContext};
 pub use run::Invocation;
 pub use write_order::{Stamp, WriteOrder};

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use serde_json::map::Entry;
+use tokio::sync::Mutex;
 
 use super::artifacts::ArtifactService;
-use super::context::{Context, ReadonlyContext};
+use super::context::{Context, ReadonlyContext, Shared};
 use super::live_state::{LockedState, Writes};
-use super::shared::Shared;
-use super::turns::Turns;
 use crate::core::error::{Error, Field};
 use crate::core::event::{Event, EventActions};
 use crate::core::session::SessionKey;
@@ -29,7 +28,8 @@ use crate::service::{Session, SessionService};
 #[derive(Debug)]
 pub struct Invocation {
     shared: Shared,
-    turns: Turns,
+    /// Locked by the append that is stored. It is fair: events are stored in the order of their appends.
+    appending: Mutex<()>,
 }
 
 impl Invocation {
@@ -42,7 +42,7 @@ impl Invocation {
             artifacts: None,
             state: Arc::new(LockedState::new(session.state().all())),
         };
-        Self { shared, turns: Turns::default() }
+        Self { shared, appending: Mutex::default() }
     }
 
     /// Sets another id.
@@ -142,8 +142,7 @@ impl Invocation {
             return Ok(event);
         }
         let writes = self.collect(&mut event, context.as_deref(), output_key);
-        let ticket = self.turns.queue_up();
-        ticket.turn().await;
+        let _turn = self.appending.lock().await;
         event.actions.state_delta = self.shared.state.lock().storable(&writes);
         service.append_event_to(&self.shared.session, event.clone()).await?;
         self.shared.state.lock().commit(&writes);

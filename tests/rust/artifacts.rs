@@ -2,7 +2,6 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
-use adk_session::error::ErrorSource;
 use adk_session::invocation::*;
 use adk_session::session::SessionKey;
 use adk_session::state::State;
@@ -17,28 +16,32 @@ struct Files {
 }
 
 impl ArtifactService for Files {
-    async fn load(
-        &self,
-        _session: &SessionKey,
-        filename: &str,
+    fn load<'a>(
+        &'a self,
+        _session: &'a SessionKey,
+        filename: &'a str,
         _version: Option<i64>,
-    ) -> Result<Option<Value>, ErrorSource> {
-        if filename == "broken" {
-            return Err("token=1".into());
-        }
-        let kept = self.kept.lock().unwrap();
-        Ok(kept.iter().rev().find(|(name, _)| name == filename).map(|(_, part)| part.clone()))
+    ) -> ArtifactFuture<'a, Option<Value>> {
+        Box::pin(async move {
+            if filename == "broken" {
+                return Err("token=1".into());
+            }
+            let kept = self.kept.lock().unwrap();
+            Ok(kept.iter().rev().find(|(name, _)| name == filename).map(|(_, part)| part.clone()))
+        })
     }
 
-    async fn save(
-        &self,
-        _session: &SessionKey,
-        filename: &str,
+    fn save<'a>(
+        &'a self,
+        _session: &'a SessionKey,
+        filename: &'a str,
         part: Value,
-    ) -> Result<i64, ErrorSource> {
-        let mut kept = self.kept.lock().unwrap();
-        kept.push((filename.to_owned(), part));
-        Ok(kept.len() as i64 - 1)
+    ) -> ArtifactFuture<'a, i64> {
+        Box::pin(async move {
+            let mut kept = self.kept.lock().unwrap();
+            kept.push((filename.to_owned(), part));
+            Ok(kept.len() as i64 - 1)
+        })
     }
 }
 

@@ -18,8 +18,8 @@ use adk_session::storage::BoxFuture;
 #[derive(Default)]
 pub(super) struct TestService {
     inner: InMemorySessionService,
-    fail_next: AtomicBool,
-    yields: Mutex<Vec<usize>>,
+    pub(super) fail_next: AtomicBool,
+    pub(super) yields: Mutex<Vec<u16>>,
 }
 
 impl SessionService for TestService {
@@ -77,7 +77,7 @@ pub(super) async fn fixture(state: Value) -> (TestService, Session) {
     (service, session)
 }
 
-async fn stored(service: &TestService) -> Session {
+pub(super) async fn stored(service: &TestService) -> Session {
     let (app_name, user_id, session_id) = ("app".into(), "user".into(), "s".into());
     let get = GetRequest { app_name, user_id, session_id, ..Default::default() };
     service.get(get).await.unwrap()

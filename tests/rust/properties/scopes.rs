@@ -1,11 +1,4 @@
 //! Properties of state, its scopes and deltas, compared with a naive model.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "clippy takes helpers of tests for the program"
-)]
 
 use std::collections::BTreeMap;
 

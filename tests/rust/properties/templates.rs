@@ -1,5 +1,4 @@
 //! Properties of every instruction template.
-#![cfg(not(target_arch = "wasm32"))]
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,11 +1,4 @@
 //! Properties of windows of events and of pages of a list.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "clippy takes helpers of tests for the program"
-)]
 
 use adk_session::event::EventText;
 use adk_session::event::NewEvent;

@@ -1,26 +1,16 @@
 //! Properties of agents that write to one state concurrently, in any order of their stored events.
-#![cfg(not(target_arch = "wasm32"))]
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "clippy takes helpers of tests for the program"
-)]
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use adk_session::invocation::{Stamp, WriteOrder};
-use adk_session::storage::BoxFuture;
-use adk_session::{
-    Context, CreateRequest, DeleteRequest, Error, Event, GetRequest, InMemorySessionService,
-    Invocation, ListRequest, REMOVED, Session, SessionKey, SessionService, State,
-};
+use adk_session::{Context, Event, Invocation, REMOVED, State};
 use proptest::prelude::*;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::invocation::{TestService, fixture, stored};
 
 type Values = BTreeMap<String, Value>;
 
@@ -108,7 +98,7 @@ enum VectorStep {
 #[test]
 fn the_vectors_hold() {
     let vectors: Vec<Vector> =
-        serde_json::from_str(include_str!("vectors/write_order.json")).unwrap();
+        serde_json::from_str(include_str!("../../vectors/write_order.json")).unwrap();
     assert!(vectors.len() >= 12);
     for Vector { name, steps, live, deltas } in vectors {
         let mut handle = Handle::default();
@@ -239,85 +229,18 @@ proptest! {
     }
 }
 
-/// Fails and waits on demand.
-#[derive(Default)]
-struct Service {
-    inner: InMemorySessionService,
-    fails: AtomicBool,
-    yields: Mutex<Vec<u8>>,
-}
-
-impl SessionService for Service {
-    fn create(&self, request: CreateRequest) -> BoxFuture<'_, Result<Session, Error>> {
-        self.inner.create(request)
-    }
-
-    fn get(&self, request: GetRequest) -> BoxFuture<'_, Result<Session, Error>> {
-        self.inner.get(request)
-    }
-
-    fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<Vec<Session>, Error>> {
-        self.inner.list(request)
-    }
-
-    fn delete(&self, request: DeleteRequest) -> BoxFuture<'_, Result<(), Error>> {
-        SessionService::delete(&self.inner, request)
-    }
-
-    fn append_event<'a>(
-        &'a self,
-        session_id: &'a str,
-        event: Event,
-    ) -> BoxFuture<'a, Result<(), Error>> {
-        self.inner.append_event(session_id, event)
-    }
-
-    fn append_event_to<'a>(
-        &'a self,
-        key: &'a SessionKey,
-        event: Event,
-    ) -> BoxFuture<'a, Result<(), Error>> {
-        Box::pin(async move {
-            let yields = self.yields.lock().unwrap().pop().unwrap_or(0);
-            pause(yields).await;
-            if self.fails.swap(false, Ordering::Relaxed) {
-                return Err(Error::Unsupported("store this".into()));
-            }
-            self.inner.append_event_to(key, event).await
-        })
-    }
-}
-
 async fn pause(yields: u8) {
     for _ in 0..yields {
         tokio::task::yield_now().await;
     }
 }
 
-impl Service {
-    async fn session(&self) -> Session {
-        let create = CreateRequest {
-            app_name: "app".into(),
-            user_id: "user".into(),
-            session_id: Some("s".into()),
-            ..Default::default()
-        };
-        self.create(create).await.unwrap()
-    }
-
-    /// The stored state, and the fold of the stored deltas.
-    async fn stored(&self) -> (Values, Values) {
-        let get = GetRequest {
-            app_name: "app".into(),
-            user_id: "user".into(),
-            session_id: "s".into(),
-            ..Default::default()
-        };
-        let session = self.get(get).await.unwrap();
-        let delta = |event: &Event| Values::from_iter(event.actions.state_delta.clone());
-        let deltas: Vec<Values> = session.events().iter().map(delta).collect();
-        (session.state().all().into_iter().collect(), fold(&deltas))
-    }
+/// The stored state, and the fold of the stored deltas.
+async fn stored_values(service: &TestService) -> (Values, Values) {
+    let session = stored(service).await;
+    let delta = |event: &Event| Values::from_iter(event.actions.state_delta.clone());
+    let deltas: Vec<Values> = session.events().iter().map(delta).collect();
+    (session.state().all().into_iter().collect(), fold(&deltas))
 }
 
 fn all(context: &Context) -> Values {
@@ -330,8 +253,8 @@ proptest! {
     #[test]
     fn an_invocation_keeps_the_last_write_and_stores_the_last_appended(steps in steps()) {
         block_on(async {
-            let service = Service::default();
-            let invocation = Invocation::new(&service.session().await);
+            let (service, session) = fixture(json!({})).await;
+            let invocation = Invocation::new(&session);
             let mut contexts = CONTEXTS.map(|name| invocation.context(name));
             let mut model = Model::default();
             let mut open = [const { BTreeMap::<String, usize>::new() }; 3];
@@ -357,7 +280,7 @@ proptest! {
                         model.stored(std::mem::take(&mut open[at]));
                     }
                     Step::Fail(at) => {
-                        service.fails.store(true, Ordering::Relaxed);
+                        service.fail_next.store(true, Ordering::Relaxed);
                         let context = Some(&mut contexts[at]);
                         let failed = invocation.append(&service, Event::new(""), context, None);
                         prop_assert!(failed.await.is_err());
@@ -369,7 +292,7 @@ proptest! {
                     prop_assert_eq!(&all(context), &expected);
                 }
             }
-            let (state, folded) = service.stored().await;
+            let (state, folded) = stored_values(&service).await;
             prop_assert_eq!(&state, &without_temp(model.state(&model.last_stored)));
             prop_assert_eq!(&state, &folded);
             invocation.end();
@@ -382,11 +305,12 @@ proptest! {
     #[test]
     fn concurrent_agents_leave_the_last_write(
         agents in prop::array::uniform3(prop::collection::vec((0u8..4, steps(), 0u8..4), 0..6)),
-        yields in prop::collection::vec(0u8..4, 0..20),
+        yields in prop::collection::vec(0u16..4, 0..20),
     ) {
         block_on(async {
-            let service = Service { yields: Mutex::new(yields), ..Service::default() };
-            let invocation = Invocation::new(&service.session().await);
+            let (service, session) = fixture(json!({})).await;
+            *service.yields.lock().unwrap() = yields;
+            let invocation = Invocation::new(&session);
             let model = RefCell::new(Model::default());
             let run = async |name: &str, rounds: &[(u8, Vec<Step>, u8)]| {
                 let mut context = invocation.context(name);
@@ -411,7 +335,7 @@ proptest! {
             let model = model.into_inner();
             let expected = model.state(&model.last);
             prop_assert_eq!(all(&invocation.context("d")), expected.clone());
-            let (state, folded) = service.stored().await;
+            let (state, folded) = stored_values(&service).await;
             prop_assert_eq!(&state, &without_temp(expected));
             prop_assert_eq!(&state, &folded);
             Ok(())
