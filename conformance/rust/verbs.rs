@@ -8,8 +8,8 @@ use crate::conformance::verb_rows::{
     ODD_TEXTS, STATE, change, event, filled, key, plan, session_change, set_all, texts_of,
 };
 use crate::conformance::verdict::{Verdict, check, equal, failed, run_tests, same_texts};
-use crate::core::read::{ListOrder, ListQuery, Listing, Rows};
-use crate::core::read::{ListPage, Window};
+use crate::core::read::Window;
+use crate::core::read::{ListQuery, Listing, Rows};
 use crate::core::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::core::state::ByOwner;
 use crate::core::storage::{Deletion, Storage};
@@ -332,10 +332,8 @@ impl<S: Storage> Subject<S> {
         let request = ListQuery {
             app_name: "app".into(),
             user_id: user_id.map(str::to_owned),
-            order: ListOrder::default(),
-            after: None,
-            page: ListPage { offset: 0, limit: None },
             with_total: true,
+            ..ListQuery::default()
         };
         self.storage.list(&request, &()).await.map_err(failed)
     }

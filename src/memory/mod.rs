@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex};
 use crate::core::error::{Error, Field};
 use crate::core::event::EventText;
 use crate::core::names::Names;
-use crate::core::read::{ListOrder, ListPlace, ListQuery, Listing, PageEdges, Rows, Window};
+use crate::core::read::{ListPlace, ListQuery, Listing, PageEdges, Rows, Window};
 use crate::core::room::{SPARE, no_room, require_room};
 use crate::core::session::{DescriptionRow, Revision, SessionHead, SessionKey};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::{Call, Deletion, Storage, StorageFuture};
-use crate::core::write::{Decide, Decision, MarkerPlaces, SessionRow, SharedRow, Target};
+use crate::core::write::{Decide, Decision, MarkerSeqs, SessionRow, SharedRow, Target};
 use crate::host::{self, Guard};
 use crate::memory::entries::Entries;
 use crate::memory::event_log::EventLog;
@@ -67,7 +67,7 @@ pub(crate) struct StoredSession {
     pub(crate) head: SessionHead,
     pub(crate) state: ScopedState,
     pub(crate) description: DescriptionRow,
-    markers: MarkerPlaces,
+    markers: MarkerSeqs,
     events: EventLog,
 }
 
@@ -77,16 +77,16 @@ impl StoredSession {
         if !window.only_markers {
             return events.window(window);
         }
-        let mut places = markers.clone();
-        if let Some(id) = window.place() {
+        let mut markers = markers.clone();
+        if let Some(id) = window.end_event() {
             let Some(row) = events.get(id) else { return Default::default() };
-            places.insert(row.seq);
+            markers.insert(row.seq);
         }
         let mut texts = Vec::new();
-        for seq in places.seqs {
+        for seq in markers.seqs {
             texts.extend(events.at(seq));
         }
-        (texts, (!places.is_incomplete).then(PageEdges::default))
+        (texts, (!markers.is_incomplete).then(PageEdges::default))
     }
 
     fn row(&self, app_name: &str, user_id: &str, session_id: &str) -> SessionRow {
@@ -239,7 +239,7 @@ impl Contents {
             None => app.map(|app| &app.orders),
             Some(user_id) => app.and_then(|app| app.users.get(user_id)).map(|user| &user.orders),
         };
-        let ListOrder { by_creation, descending } = request.order;
+        let by_creation = request.order.by_creation;
         let order =
             orders.map(|orders| if by_creation { &orders.by_creation } else { &orders.by_update });
         let mut listing = Listing {
@@ -251,10 +251,9 @@ impl Contents {
         let Some((app, order)) = app.zip(order) else {
             return Ok(listing);
         };
-        require_room(order.len().min(request.page.limit.unwrap_or(usize::MAX)) * ROW)?;
+        require_room(order.len().min(request.limit.unwrap_or(usize::MAX)) * ROW)?;
         let mut seen = Names::<()>::default();
-        let after = request.after.as_ref();
-        for place in order.page(request.page, after, descending) {
+        for place in order.page(request) {
             let ListPlace { session_id, user_id, .. } = place;
             let Some(user) = app.users.get(user_id) else {
                 continue;

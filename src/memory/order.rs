@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use crate::core::read::{ListPage, ListPlace};
+use crate::core::read::{ListOrder, ListPlace, ListQuery};
 use crate::core::session::Timestamp;
 
 /// The most keys in a chunk: few enough to be moved when one is inserted.
@@ -90,14 +90,11 @@ impl Order {
         self.len
     }
 
-    /// Returns a page of the sessions after a place, or of all. Its cost grows with the keys skipped
+    /// Returns the requested page. Its cost grows with the keys skipped
     /// and returned, not with the rest.
-    pub(super) fn page(
-        &self,
-        page: ListPage,
-        after: Option<&ListPlace>,
-        descending: bool,
-    ) -> Vec<&ListPlace> {
+    pub(super) fn page(&self, request: &ListQuery) -> Vec<&ListPlace> {
+        let ListQuery { order: ListOrder { descending, .. }, offset, limit, .. } = *request;
+        let after = request.after.as_ref();
         let at = after.map(|after| self.chunk_index(after));
         let chunks = match (at, descending) {
             (Some(at), false) => self.chunks.get(at..),
@@ -109,9 +106,9 @@ impl Order {
         let keys = iter::from_fn(|| if descending { keys.next_back() } else { keys.next() });
         let keys =
             keys.skip_while(|key| after.is_some_and(|after| !key.follows(after, descending)));
-        let limit = page.limit.unwrap_or(usize::MAX);
+        let limit = limit.unwrap_or(usize::MAX);
         let mut listed = Vec::new();
-        for key in keys.skip(page.offset) {
+        for key in keys.skip(offset) {
             if listed.len() == limit {
                 break;
             }
@@ -138,14 +135,8 @@ mod properties {
         ListPlace { time: time(milliseconds), session_id: Arc::from("s"), user_id: Arc::from("u") }
     }
 
-    fn times(
-        order: &Order,
-        page: ListPage,
-        after: Option<u32>,
-        descending: bool,
-    ) -> Vec<Timestamp> {
-        let after = after.map(key);
-        order.page(page, after.as_ref(), descending).iter().map(|key| key.time).collect()
+    fn times(order: &Order, request: &ListQuery) -> Vec<Timestamp> {
+        order.page(request).iter().map(|key| key.time).collect()
     }
 
     /// A step of a test: whether it adds times or removes them, the first time, their number, and the
@@ -191,7 +182,8 @@ mod properties {
             }
             prop_assert_eq!(order.len(), sorted.len());
             prop_assert!(order.chunks.iter().all(|chunk| (1..=CHUNK).contains(&chunk.len())));
-            let page = ListPage { offset, limit };
+            let mut request =
+                ListQuery { offset, limit, after: after.map(key), ..ListQuery::default() };
             let limit = limit.unwrap_or(usize::MAX);
             let (mut ascending, mut descending) = (sorted.clone(), sorted);
             ascending.retain(|time| after.is_none_or(|after| *time > after));
@@ -200,7 +192,8 @@ mod properties {
             for (expected, is_descending) in [(ascending, false), (descending, true)] {
                 let expected = expected.into_iter().skip(offset).take(limit);
                 let expected: Vec<Timestamp> = expected.map(time).collect();
-                prop_assert_eq!(times(&order, page, after, is_descending), expected);
+                request.order.descending = is_descending;
+                prop_assert_eq!(times(&order, &request), expected);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::core::error::{Error, Field};
 use crate::core::event::Event;
-use crate::core::read::{ListOrder, ListPage, ListPlace, Window};
+use crate::core::read::{ListQuery, Window};
 use crate::core::session::{Revision, SessionKey, Timestamp, check_id, check_owner};
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Append, Describe, HandlePosition, NewSession, StalePolicy};
@@ -202,20 +202,13 @@ impl<S: Storage> StoredSessionService<S> {
     pub async fn list_page(&self, request: ListPageRequest) -> Result<Vec<Session>, Error> {
         let ListPageRequest { app_name, user_id, limit, offset, after } = request;
         check_owner(&app_name, Some(&user_id))?;
-        self.list_of(app_name, Some(user_id), after, limit, offset).await
+        let (user_id, offset) = (Some(user_id), offset.unwrap_or(0));
+        self.list_of(ListQuery { app_name, user_id, after, offset, limit, ..ListQuery::default() })
+            .await
     }
 
-    async fn list_of(
-        &self,
-        app_name: String,
-        user_id: Option<String>,
-        after: Option<ListPlace>,
-        limit: Option<usize>,
-        offset: Option<usize>,
-    ) -> Result<Vec<Session>, Error> {
-        let (order, page) = (ListOrder::default(), ListPage { offset: offset.unwrap_or(0), limit });
-        let listed = self.texts.list_sessions(app_name, user_id, order, after, page);
-        listed.await?.0.into_iter().map(Session::read).collect()
+    async fn list_of(&self, request: ListQuery) -> Result<Vec<Session>, Error> {
+        self.texts.list_sessions(request).await?.0.into_iter().map(Session::read).collect()
     }
 
     /// Deletes a session, a user, or a state. Succeeds if there is nothing to delete. Returns the same as
@@ -258,7 +251,8 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
         limit: Option<usize>,
         offset: Option<usize>,
     ) -> BoxFuture<'a, Result<Vec<Session>, Error>> {
-        Box::pin(self.list_of(app_name.to_owned(), None, None, limit, offset))
+        let (app_name, offset) = (app_name.to_owned(), offset.unwrap_or(0));
+        Box::pin(self.list_of(ListQuery { app_name, offset, limit, ..ListQuery::default() }))
     }
 
     fn list_events(&self, request: ListEventsRequest) -> BoxFuture<'_, Result<EventPage, Error>> {

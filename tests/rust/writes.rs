@@ -79,12 +79,12 @@ async fn an_append_tells_the_place_of_each_event() {
     let storage = MemoryStorage::new();
     let SessionHead { created, .. } = create(&storage, Vec::new()).await;
     let appended = run(&storage, append(vec![event("a", 1), event("b", 1)])).await;
-    assert_eq!(appended.placed, [(created + 1, created + 1), (created + 2, created + 2)]);
+    assert_eq!(appended.stored_at, [(created + 1, created + 1), (created + 2, created + 2)]);
     let events = vec![event("b", 1), event("a", 2), event("c", 1), event("c", 1)];
     let appended = run(&storage, append(events)).await;
     let (again, new) = (created + 3, created + 4);
     let expected = [(created + 2, created + 2), (created + 1, again), (new, new), (new, new)];
-    assert_eq!(appended.placed, expected);
+    assert_eq!(appended.stored_at, expected);
     assert_eq!(appended.head.revision, new);
 }
 

@@ -12,7 +12,7 @@ mod steps;
 
 use adk_session::Error;
 use adk_session::memory::MemoryStorage;
-use adk_session::read::{ListOrder, ListPage, Window};
+use adk_session::read::{ListQuery, Window};
 use adk_session::service::text_service::{ReadSession, TextService};
 use adk_session::session::{Revision, SessionHead};
 use adk_session::storage::{Deletion, Storage};
@@ -276,12 +276,9 @@ impl Test {
         user: Option<&&str>,
         total: usize,
     ) -> Result<(), TestCaseError> {
-        let user = user.map(|user| (*user).to_owned());
-        let page = ListPage { offset: 0, limit: None };
-        let listed = self
-            .service
-            .list_sessions(app.to_owned(), user, ListOrder::default(), None, page)
-            .await;
+        let user_id = user.map(|user| (*user).to_owned());
+        let request = ListQuery { app_name: app.to_owned(), user_id, ..ListQuery::default() };
+        let listed = self.service.list_sessions(request).await;
         let (sessions, found) = listed.map_err(refused)?;
         prop_assert_eq!((found, sessions.len()), (total, total));
         for session in sessions {

@@ -9,7 +9,7 @@ use crate::conformance::request::Request;
 use crate::conformance::runner::Runner;
 use crate::conformance::stop::Stop;
 use crate::core::event::Event;
-use crate::core::read::{ListOrder, ListPage, ListPlace, PageEnd};
+use crate::core::read::{ListOrder, ListPlace, ListQuery, PageEnd};
 use crate::core::storage::Storage;
 use crate::core::write::{Appended, EventRow};
 use crate::service::text_service::{EventCursor, ReadSession};
@@ -28,21 +28,21 @@ impl<S: Storage> Runner<S> {
         };
         let limit = with.count("limit");
         let skipped = with.count("page").map_or(0, |page| page - 1);
-        let page = ListPage { offset: skipped * limit.unwrap_or_default(), limit };
+        let offset = skipped * limit.unwrap_or_default();
         let is = |name, text| with.0.get(name).and_then(Value::as_str) == Some(text);
         let by_creation = is("orderBy", "createTime");
         let order = ListOrder { by_creation, descending: is("order", "desc") };
-        let user_id = with.text("userId", None);
-        let service = &self.service.texts;
-        let listed = service.list_sessions(with.app_name()?, user_id, order, after, page);
-        let (sessions, total) = listed.await?;
+        let (app_name, user_id) = (with.app_name()?, with.text("userId", None));
+        let request =
+            ListQuery { app_name, user_id, order, after, offset, limit, ..Default::default() };
+        let (sessions, total) = self.service.texts.list_sessions(request).await?;
         // The Rust API returns no numbers of pages. The cases name those that TypeScript returns.
-        let (number, size, pages) = match page.limit {
+        let (number, size, pages) = match limit {
             None => (1, total, total.min(1)),
             Some(0) => (1, 0, 0),
-            Some(limit) => (page.offset / limit + 1, limit, total.div_ceil(limit)),
+            Some(limit) => (offset / limit + 1, limit, total.div_ceil(limit)),
         };
-        let is_full = sessions.len() == page.limit.unwrap_or_default();
+        let is_full = sessions.len() == limit.unwrap_or_default();
         let last = sessions.last().filter(|_| is_full).map(|ReadSession { key, head, .. }| {
             let time = if by_creation { head.create_time } else { head.last_update_time };
             ListPlace::new(time, &key.session_id, &key.user_id)
@@ -152,12 +152,12 @@ impl<S: Storage> Runner<S> {
                 text: json!(event).to_string().into(),
             });
             let state = Some(Value::Object(state).to_string());
-            let (unchanged, placed, shared) = Default::default();
+            let (unchanged, stored_at, shared) = Default::default();
             let missed = missed.collect();
             let appended = Appended {
                 head,
                 unchanged,
-                placed,
+                stored_at,
                 missed,
                 state,
                 since: Some(since),

@@ -124,7 +124,7 @@ impl Display for TemplateError {
             Self::Missing(missing) => write_missing(out, missing),
             Self::Artifact { name, offset, error: ArtifactError::NoService } => {
                 out.write_str("the instruction names an artifact, ")?;
-                write_place(out, name, *offset)?;
+                write_position(out, name, *offset)?;
                 out.write_str(
                     ", but the context has no artifact service. Add a service, remove the placeholder, \
                      or put a backslash before it; a `?` is not enough",
@@ -132,7 +132,7 @@ impl Display for TemplateError {
             }
             Self::Artifact { name, offset, error: ArtifactError::Failed(_) } => {
                 out.write_str("the artifact service failed to load ")?;
-                write_place(out, name, *offset)?;
+                write_position(out, name, *offset)?;
                 out.write_str(" of the instruction: see the error's cause")
             }
         }
@@ -154,7 +154,7 @@ fn write_missing(out: &mut Formatter<'_>, missing: &[MissingVariable]) -> fmt::R
     out.write_str("the instruction has placeholders without a value: ")?;
     for (index, found) in distinct.iter().take(LISTED).enumerate() {
         out.write_str(if index == 0 { "" } else { ", " })?;
-        write_place(out, &found.name, found.offset)?;
+        write_position(out, &found.name, found.offset)?;
         for (index, key) in found.suggestions.iter().enumerate() {
             out.write_str(if index == 0 { " (the state has `" } else { "`, `" })?;
             out.write_str(key)?;
@@ -173,7 +173,7 @@ fn write_missing(out: &mut Formatter<'_>, missing: &[MissingVariable]) -> fmt::R
     out.write_str("}` to print the braces")
 }
 
-fn write_place(out: &mut Formatter<'_>, name: &str, offset: usize) -> fmt::Result {
+fn write_position(out: &mut Formatter<'_>, name: &str, offset: usize) -> fmt::Result {
     out.write_str("`{")?;
     write_name(out, name)?;
     write!(out, "}}` at {offset}")

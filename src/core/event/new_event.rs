@@ -29,7 +29,7 @@ pub struct NewEvent {
     pub replaces: Replaceable,
     /// Whether it may be a marker: a rewind or a compaction, which change what belongs to a view of the
     /// history, or an event that tells whether an invocation waits. Storages keep their
-    /// [`MarkerPlaces`](crate::write::MarkerPlaces).
+    /// [`MarkerSeqs`](crate::write::MarkerSeqs).
     pub(crate) is_marker: bool,
 }
 

@@ -50,7 +50,7 @@ impl Summary {
     /// compaction whose time is not after its end. If the events are in the order of their times,
     /// that is the last event that the summary replaces. It stands before the events of its range that
     /// wait.
-    pub fn place(&self, marks: &[Mark], live: &[bool], waiting: &Waiting) -> (usize, Item) {
+    pub fn position(&self, marks: &[Mark], live: &[bool], waiting: &Waiting) -> (usize, Item) {
         let (mut follows, mut agent_event) = (None, None);
         let mut first_waiting = usize::MAX;
         let before = marks.iter().zip(live).enumerate().take(self.compaction);

@@ -138,10 +138,10 @@ impl View {
             }
         }
         let summaries = Summaries::new(marks, &live);
-        let mut placed = Vec::new();
+        let mut shown = Vec::new();
         for summary in &summaries.0 {
             if reader != Reader::Transcript && summary.end > compacted_end {
-                placed.push(summary.place(marks, &live, &waiting));
+                shown.push(summary.position(marks, &live, &waiting));
             }
         }
         let mut items = Vec::new();
@@ -153,7 +153,7 @@ impl View {
         let mut is_any_hidden = false;
         let states = hidden.iter_mut().zip(&live);
         for (index, (mark, (hidden, live))) in marks.iter().zip(states).enumerate() {
-            add_summaries(&mut items, &placed, index);
+            add_summaries(&mut items, &shown, index);
             // The framework itself hides what its own compactions replace, unless something waits there.
             let is_applied = reader != Reader::Framework || first_waiting.is_some();
             let is_compacted = is_applied && mark.time <= compacted_end;
@@ -172,7 +172,7 @@ impl View {
                 items.push(Item::Event(index));
             }
         }
-        add_summaries(&mut items, &placed, marks.len());
+        add_summaries(&mut items, &shown, marks.len());
         let mut view = Self { items, first_waiting, ..Self::default() };
         if is_any_hidden {
             let sources = Sources { marks, live: &live };
@@ -195,10 +195,10 @@ impl View {
     }
 }
 
-/// Adds the summaries that stand at a place, in the order of their ends.
-fn add_summaries(items: &mut Vec<Item>, placed: &[(usize, Item)], place: usize) {
-    for (at, summary) in placed {
-        if *at == place {
+/// Adds the summaries that stand before that mark, in the order of their ends.
+fn add_summaries(items: &mut Vec<Item>, shown: &[(usize, Item)], before: usize) {
+    for (at, summary) in shown {
+        if *at == before {
             items.push(*summary);
         }
     }

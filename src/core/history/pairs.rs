@@ -33,7 +33,7 @@ struct Pairs<'a> {
     waiting: &'a Waiting,
     /// For each response its call: the latest shown one of its id before it.
     owners: Vec<Option<usize>>,
-    /// The places of each call's responses among the items, in order.
+    /// The indices of each call's responses among the items, in order.
     answers: Vec<Vec<usize>>,
     is_call_kept: Vec<bool>,
     /// Whether an event is shown.
@@ -91,7 +91,7 @@ impl<'a> Pairs<'a> {
         let mut answers = vec![Vec::new(); calls.calls.len()];
         let mut is_shown = vec![false; calls.events.len()];
         let mut latest = LatestCalls::default();
-        for (place, item) in items.iter().enumerate() {
+        for (at, item) in items.iter().enumerate() {
             let Item::Event(event) = *item else { continue };
             if let Some(is_shown) = is_shown.get_mut(event) {
                 *is_shown = true;
@@ -101,8 +101,8 @@ impl<'a> Pairs<'a> {
                 if let Some(slot) = owners.get_mut(index) {
                     *slot = owner;
                 }
-                if let Some(places) = owner.and_then(|owner| answers.get_mut(owner)) {
-                    places.push(place);
+                if let Some(indices) = owner.and_then(|owner| answers.get_mut(owner)) {
+                    indices.push(at);
                 }
             }
             for (index, call) in calls.calls_of(event) {
@@ -112,7 +112,7 @@ impl<'a> Pairs<'a> {
             }
         }
         let is_kept = |(index, call): (usize, &CallMark)| {
-            let is_answered = answers.get(index).is_some_and(|places| !places.is_empty());
+            let is_answered = answers.get(index).is_some_and(|indices| !indices.is_empty());
             call.id.is_none() || is_answered || call.may_wait() || waiting.has_call(index)
         };
         let is_call_kept = calls.calls.iter().enumerate().map(is_kept).collect();
@@ -155,8 +155,8 @@ impl<'a> Pairs<'a> {
     /// about the earlier response, and the model gets the later one alone.
     fn drop_stale_replies(&mut self, items: &[Item]) {
         let mut stale = Vec::new();
-        for places in &self.answers {
-            for (earlier, later) in places.iter().zip(places.iter().skip(1)) {
+        for indices in &self.answers {
+            for (earlier, later) in indices.iter().zip(indices.iter().skip(1)) {
                 stale.extend(self.stale_between(items, *earlier, *later));
             }
         }
@@ -168,7 +168,7 @@ impl<'a> Pairs<'a> {
     }
 
     fn stale_between(&self, items: &[Item], earlier: usize, later: usize) -> Vec<usize> {
-        let event_at = |place: usize| match items.get(place) {
+        let event_at = |index: usize| match items.get(index) {
             Some(Item::Event(event)) => Some(*event),
             _ => None,
         };
@@ -182,8 +182,8 @@ impl<'a> Pairs<'a> {
             return Vec::new();
         }
         let mut replies = Vec::new();
-        for place in earlier + 1..later {
-            let Some(event) = event_at(place) else { return Vec::new() };
+        for index in earlier + 1..later {
+            let Some(event) = event_at(index) else { return Vec::new() };
             let traits = self.calls.event(event);
             let has_parts = traits.has_other_parts
                 || self.calls.calls_of(event).next().is_some()

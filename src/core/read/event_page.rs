@@ -11,39 +11,39 @@ pub struct PageQuery {
     pub with_count: bool,
 }
 
-/// The end of a session's events from which a page takes its events. An event keeps its place when
-/// it is replaced, so its id names the same place for as long as the session exists.
+/// The end of a session's events from which a page takes its events. A replaced event keeps its `seq`, so
+/// its id names the same end for as long as the session exists.
 ///
-/// `Place` names an event: its id, or a cursor.
+/// `E` names an event: its id, or a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PageEnd<Place = Arc<str>> {
+pub enum PageEnd<E = Arc<str>> {
     /// The page has the last events.
     #[default]
     Last,
     /// The page has the first events.
     First,
     /// The page has the last events before this one.
-    Before(Place),
+    Before(E),
     /// The page has the first events after this one.
-    After(Place),
+    After(E),
 }
 
-impl<Place> PageEnd<Place> {
+impl<E> PageEnd<E> {
     /// Returns the event that the page begins or ends at.
-    pub fn place(&self) -> Option<&Place> {
+    pub fn event(&self) -> Option<&E> {
         match self {
             Self::Last | Self::First => None,
-            Self::Before(place) | Self::After(place) => Some(place),
+            Self::Before(event) | Self::After(event) => Some(event),
         }
     }
 
     /// Returns the same end with another name for its event.
-    pub fn map<Other>(self, name: impl FnOnce(Place) -> Other) -> PageEnd<Other> {
+    pub fn map<Other>(self, name: impl FnOnce(E) -> Other) -> PageEnd<Other> {
         match self {
             Self::Last => PageEnd::Last,
             Self::First => PageEnd::First,
-            Self::Before(place) => PageEnd::Before(name(place)),
-            Self::After(place) => PageEnd::After(name(place)),
+            Self::Before(event) => PageEnd::Before(name(event)),
+            Self::After(event) => PageEnd::After(name(event)),
         }
     }
 

@@ -7,13 +7,11 @@
 
 mod event_page;
 mod find_events;
-mod list_page;
 mod list_place;
 mod window;
 
 pub use event_page::{PageEdges, PageEnd, PageQuery};
 pub use find_events::{FindEvents, FoundEvents};
-pub use list_page::ListPage;
 pub use list_place::{ListOrder, ListPlace};
 pub use window::Window;
 
@@ -39,7 +37,7 @@ pub struct Rows<E = Vec<EventText>> {
 
 /// The sessions that `list` returns, ordered by a time, then by id, then by user. Ids compare in
 /// UTF-16 order, as JavaScript compares strings.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListQuery {
     /// The app.
     pub app_name: String,
@@ -49,8 +47,10 @@ pub struct ListQuery {
     pub order: ListOrder,
     /// Only the sessions after this place; `None` for all.
     pub after: Option<ListPlace>,
-    /// The requested part of the rest.
-    pub page: ListPage,
+    /// How many sessions of the rest to skip.
+    pub offset: usize,
+    /// The most sessions to return; `None` for all.
+    pub limit: Option<usize>,
     /// Whether the total is requested; otherwise [`Listing::total`] may be any number.
     pub with_total: bool,
 }

@@ -15,7 +15,7 @@ pub struct Window {
     pub after: Option<Timestamp>,
     /// The end of a page, which is read with its edges. `None`: the last events, without edges.
     pub page: Option<PageQuery>,
-    /// Instead, the events at the session's [`MarkerPlaces`](crate::write::MarkerPlaces), and the one at
+    /// Instead, the events at the session's [`MarkerSeqs`](crate::write::MarkerSeqs), and the one at
     /// which the page begins or ends. The rows have no edges if it is not stored, or if places are lost. Only this
     /// crate's storages get such a window.
     pub only_markers: bool,
@@ -37,8 +37,8 @@ impl Window {
     }
 
     /// Returns the event that the page begins or ends at.
-    pub(crate) fn place(&self) -> Option<&Arc<str>> {
-        self.page.as_ref()?.end.place()
+    pub(crate) fn end_event(&self) -> Option<&Arc<str>> {
+        self.page.as_ref()?.end.event()
     }
 
     /// Whether an event with this timestamp passes the filter.

@@ -146,8 +146,8 @@
 //!         if let Some(after) = &request.after {
 //!             rows.retain(|row| place(row).follows(after, request.order.descending));
 //!         }
-//!         let limit = request.page.limit.unwrap_or(total);
-//!         let sessions: Vec<_> = rows.into_iter().skip(request.page.offset).take(limit).collect();
+//!         let limit = request.limit.unwrap_or(total);
+//!         let sessions: Vec<_> = rows.into_iter().skip(request.offset).take(limit).collect();
 //!         let ids: BTreeSet<_> = sessions.iter().map(|row| row.key.user_id.clone()).collect();
 //!         let user = |id: String| {
 //!             let row = self.users.get(&(app_name.clone(), id.clone()))?;
@@ -261,7 +261,7 @@
 pub use crate::core::event::EventText;
 pub use crate::core::json::is_same_json;
 pub use crate::core::read::{
-    ListOrder, ListPage, ListPlace, ListQuery, Listing, PageEdges, PageEnd, PageQuery, Rows, Window,
+    ListOrder, ListPlace, ListQuery, Listing, PageEdges, PageEnd, PageQuery, Rows, Window,
 };
 pub use crate::core::write::{
     Changes, Decide, Decision, EventChange, EventRow, Found, Plan, Repetition, ScopeSet,

@@ -10,7 +10,7 @@ use crate::core::session::{
 };
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
 use crate::core::write::compute::{Compute, ComputeDelta, Computed};
-use crate::core::write::marker_places::MarkerPlaces;
+use crate::core::write::marker_seqs::MarkerSeqs;
 use crate::core::write::outcome::{Appended, Effect, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet};
 use crate::core::write::resolved_position::{Progress, ResolvedPosition};
@@ -266,7 +266,7 @@ impl Append {
         let changes = is_written.then(|| Changes {
             session: Some(SessionChange {
                 head,
-                markers: MarkerPlaces::of(events, &written.changes, stored_rows),
+                markers: MarkerSeqs::of(events, &written.changes, stored_rows),
                 state: written.delta.session,
                 description: DescriptionChange {
                     title_change: self.title_change.clone(),
@@ -288,9 +288,9 @@ impl Append {
             StalePolicy::Merge => found.changed,
             StalePolicy::Append | StalePolicy::Reject => Vec::new(),
         };
-        let (unchanged, placed, since) = (written.unchanged, written.placed, position.since);
+        let (unchanged, stored_at, since) = (written.unchanged, written.stored_at, position.since);
         let shared = changes.as_ref().map(Changes::shared_revisions).unwrap_or_default();
-        let result = Appended { head, unchanged, placed, missed, state, since, undone, shared };
+        let result = Appended { head, unchanged, stored_at, missed, state, since, undone, shared };
         Ok(Effect { result, changes })
     }
 

@@ -3,7 +3,7 @@
 use crate::core::error::Error;
 use crate::core::session::{DescriptionChange, Revision, SessionHead};
 use crate::core::state::{ByOwner, ScopedState, StateChanges};
-use crate::core::write::marker_places::MarkerPlaces;
+use crate::core::write::marker_seqs::MarkerSeqs;
 use crate::core::write::rows::{EventChange, Found};
 
 /// A change of a user's or an app's state.
@@ -38,7 +38,7 @@ pub struct SessionChange {
     /// The change of its title and labels.
     pub description: DescriptionChange,
     /// The places of the markers that it gets. A storage that keeps none ignores them.
-    pub markers: MarkerPlaces,
+    pub markers: MarkerSeqs,
 }
 
 /// All changes of one write. An event whose id is stored already replaces the stored event in

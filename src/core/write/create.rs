@@ -6,7 +6,7 @@ use crate::core::names::Names;
 use crate::core::session::{DescriptionRow, SessionHead, SessionKey, Timestamp};
 use crate::core::state::{ByOwner, Delta, ScopedState, StateChanges};
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
-use crate::core::write::marker_places::MarkerPlaces;
+use crate::core::write::marker_seqs::MarkerSeqs;
 use crate::core::write::outcome::{CreatedSession, Effect, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet, Target};
 use crate::core::write::rows::{EventChange, EventRow, Found, SharedRow, merge_scopes};
@@ -123,7 +123,7 @@ impl Create {
             head,
             state: self.state.session.clone(),
             description: self.description.clone().into(),
-            markers: MarkerPlaces::of(&self.events, &events, &[]),
+            markers: MarkerSeqs::of(&self.events, &events, &[]),
         });
         let changes = Changes { session, shared, events };
         changes.check_sizes(found)?;

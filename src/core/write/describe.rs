@@ -4,7 +4,7 @@ use crate::core::error::Error;
 use crate::core::session::{DescriptionChange, SessionKey};
 use crate::core::state::{ByOwner, StateChanges};
 use crate::core::write::changes::{Changes, SessionChange};
-use crate::core::write::marker_places::MarkerPlaces;
+use crate::core::write::marker_seqs::MarkerSeqs;
 use crate::core::write::outcome::{Effect, Outcome};
 use crate::core::write::plan::Plan;
 use crate::core::write::rows::Found;
@@ -46,7 +46,7 @@ impl Decide for Describe {
                     head,
                     state,
                     description,
-                    markers: MarkerPlaces::default(),
+                    markers: MarkerSeqs::default(),
                 }),
                 shared: ByOwner::default(),
                 events: Vec::new(),

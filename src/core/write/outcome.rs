@@ -58,7 +58,7 @@ pub struct Appended {
     /// The index and the revision of each event that was stored before with the same content.
     pub unchanged: Vec<(usize, Revision)>,
     /// The `seq` and the revision of each event of the append, in its order.
-    pub placed: Vec<(Revision, Revision)>,
+    pub stored_at: Vec<(Revision, Revision)>,
     /// The events that the handle had missed, in any order. Empty unless the policy is `Merge`.
     pub missed: Vec<EventRow>,
     /// The JSON object of the stored state before the append. Present if the handle missed a replacement

@@ -15,8 +15,8 @@ pub(super) struct WrittenEvents {
     pub(super) changes: Vec<EventChange>,
     /// See [`Appended::unchanged`](crate::core::write::Appended::unchanged).
     pub(super) unchanged: Vec<(usize, Revision)>,
-    /// See [`Appended::placed`](crate::core::write::Appended::placed).
-    pub(super) placed: Vec<(Revision, Revision)>,
+    /// See [`Appended::stored_at`](crate::core::write::Appended::stored_at).
+    pub(super) stored_at: Vec<(Revision, Revision)>,
     /// The index of each event that may not replace the stored one with its id, and the revision of that
     /// one; `None` if none is stored.
     pub(super) conflicts: Vec<(usize, Option<Revision>)>,
@@ -36,7 +36,7 @@ impl WrittenEvents {
             delta: Delta::default(),
             changes: Vec::with_capacity(events.len()),
             unchanged: Vec::new(),
-            placed: Vec::with_capacity(events.len()),
+            stored_at: Vec::with_capacity(events.len()),
             conflicts: Vec::new(),
         };
         written.write_all(events, stored, floor);
@@ -78,7 +78,7 @@ impl WrittenEvents {
                     StoredEvent { index, seq, revision, is_same: false }
                 }
             };
-            self.placed.push((row.seq, row.revision));
+            self.stored_at.push((row.seq, row.revision));
             // Only later events of this append need the row.
             if events.len() > 1 {
                 rows.push(row);

@@ -9,7 +9,7 @@ use crate::core::session::{Revision, SessionKey};
 use crate::core::storage::Storage;
 use crate::service::text_service::TextService;
 
-/// The place of an event in its session. It stays valid while others append and replace events.
+/// Names an event of a session. It stays valid while others append and replace events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventCursor {
     key: SessionKey,
@@ -46,7 +46,7 @@ impl<S: Storage> TextService<S> {
         with_count: bool,
     ) -> Result<ReadEvents, Error> {
         let foreign = || Error::invalid(Field::End, "must have a cursor of this session");
-        let cursor = end.place().cloned();
+        let cursor = end.event().cloned();
         if cursor.as_ref().is_some_and(|cursor| cursor.key != key) {
             return Err(foreign());
         }

@@ -11,7 +11,7 @@ use crate::core::error::Error;
 use crate::core::error::reason::broken_storage;
 use crate::core::event::EventText;
 use crate::core::names::Names;
-use crate::core::read::{ListOrder, ListPage, ListPlace, ListQuery, Rows, Window};
+use crate::core::read::{ListQuery, Rows, Window};
 use crate::core::session::{DescriptionRow, SessionHead, SessionKey, check_owner};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::{Storage, carry_out};
@@ -124,23 +124,19 @@ impl<S: Storage> TextService<S> {
         session.map(merged).transpose()
     }
 
-    /// Lists sessions, without their events: all, or those after a place. Returns the page, and the
+    /// Lists sessions, without their events. Returns the page, and the
     /// number of all sessions of the app or user.
     pub async fn list_sessions(
         &self,
-        app_name: String,
-        user_id: Option<String>,
-        order: ListOrder,
-        after: Option<ListPlace>,
-        page: ListPage,
+        request: ListQuery,
     ) -> Result<(Vec<ReadSession>, usize), Error> {
-        check_owner(&app_name, None)?;
-        let request = ListQuery { app_name, user_id, order, after, page, with_total: true };
+        check_owner(&request.app_name, None)?;
+        let request = ListQuery { with_total: true, ..request };
         let listing = self.storage.list(&request, &()).await?;
         let mut users = Names::default();
         for (user_id, state) in listing.users {
-            if let Some(place) = users.get_or_default(&user_id) {
-                *place = state;
+            if let Some(row) = users.get_or_default(&user_id) {
+                *row = state;
             }
         }
         let session = |row: SessionRow| {

@@ -3,7 +3,7 @@
 
 use adk_session::error::Error;
 use adk_session::internals::{check_owner, stored_time};
-use adk_session::read::{ListOrder, ListPage, ListPlace, ListQuery, PageEnd, Window};
+use adk_session::read::{ListOrder, ListPlace, ListQuery, PageEnd, Window};
 use adk_session::session::{DescriptionChange, Revision, SessionKey};
 use adk_session::storage::Deletion;
 use wasm_bindgen::prelude::*;
@@ -178,7 +178,8 @@ impl ListObject {
             user_id: self.user_id(),
             order: ListOrder { by_creation, descending: self.order() == "desc" },
             after,
-            page: ListPage { offset: self.offset() as usize, limit },
+            offset: self.offset() as usize,
+            limit,
             with_total: self.with_total(),
         })
     }

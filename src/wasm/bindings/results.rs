@@ -253,7 +253,7 @@ struct AppendDetails {
 
 /// Returns the details of an append; `None` if there are none.
 pub(super) fn append_details(appended: Appended) -> Option<JsValue> {
-    let Appended { head, unchanged, placed, missed, state, undone, .. } = appended;
+    let Appended { head, unchanged, stored_at: placed, missed, state, undone, .. } = appended;
     let new = (head.revision + 1).saturating_sub(placed.len() as Revision)..;
     let are_new =
         unchanged.is_empty() && placed.iter().zip(new).all(|(place, new)| *place == (new, new));

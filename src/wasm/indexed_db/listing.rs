@@ -1,7 +1,7 @@
 //! Lists sessions by an index in the list's order.
 
 use adk_session::internals::Names;
-use adk_session::read::{ListOrder, ListPage, ListQuery, Listing};
+use adk_session::read::{ListOrder, ListQuery, Listing};
 use adk_session::storage::Call;
 use js_sys::{Array, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
@@ -102,12 +102,11 @@ fn users_of(page: &Array) -> Vec<String> {
 }
 
 async fn list_once(access: &Access, request: &ListQuery) -> Result<ListedRecords, Failure> {
-    let ListQuery { app_name, user_id, order: ListOrder { descending, .. }, page, after, .. } =
-        request;
+    let ListQuery { app_name, user_id, order, after, offset, limit, .. } = request;
+    let (ListOrder { descending, .. }, offset, limit) = (order, *offset, *limit);
     let owner = keys::owner(app_name, user_id.as_deref());
     let transaction = access.begin(Mode::Read, &[SESSIONS, STATES]).await?;
     let index = index_of(&transaction, request)?;
-    let ListPage { offset, limit } = *page;
     let end = limit.and_then(|limit| u32::try_from(offset.saturating_add(limit)).ok());
     // `getAll` reads 0 as no limit.
     let end = end.map(|end| end.max(1));

@@ -143,7 +143,7 @@ async fn read_events(
     let mut count = None;
     if let Some(page) = &window.page {
         let number = session.count("number");
-        let id = page.end.place().map(|id| JsValue::from_str(&keys::event_id(number, id)));
+        let id = page.end.event().map(|id| JsValue::from_str(&keys::event_id(number, id)));
         let index = transaction.index(EVENTS, BY_ID);
         if page.with_count {
             let range = keys::event_ids(number);

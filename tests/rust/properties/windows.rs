@@ -3,7 +3,7 @@
 use adk_session::event::EventText;
 use adk_session::event::NewEvent;
 use adk_session::memory::MemoryStorage;
-use adk_session::read::{ListOrder, ListPage, ListPlace, PageEnd, Window};
+use adk_session::read::{ListOrder, ListPlace, ListQuery, PageEnd, Window};
 use adk_session::service::text_service::TextService;
 use adk_session::session::{SessionHead, SessionKey, Timestamp};
 use adk_session::state::Delta;
@@ -212,10 +212,10 @@ proptest! {
             let time_of = |head: SessionHead| {
                 if by_creation { head.create_time } else { head.last_update_time }
             };
-            let asked = user.map(|user| users[user as usize].clone());
-            let page = ListPage { offset, limit };
-            let listed = service.list_sessions("app".into(), asked, order, None, page).await.unwrap();
-            let (sessions, total) = listed;
+            let user_id = user.map(|user| users[user as usize].clone());
+            let mut request =
+                ListQuery { app_name: "app".into(), user_id, order, offset, limit, ..Default::default() };
+            let (sessions, total) = service.list_sessions(request.clone()).await.unwrap();
             prop_assert_eq!(total, naive.len());
             let expected = naive.iter().skip(offset).take(limit.unwrap_or(usize::MAX));
             let expected: Vec<_> = expected
@@ -228,14 +228,13 @@ proptest! {
             prop_assert_eq!(found, expected);
             prop_assert!(sessions.iter().all(|session| session.events.is_empty()));
             // A walk by places, after each of which the session at that place is deleted.
-            let asked = user.map(|user| users[user as usize].clone());
-            let page = ListPage { offset: 0, limit: Some(limit.unwrap_or(1).max(1)) };
-            let (mut walked, mut place) = (Vec::new(), None);
+            (request.offset, request.limit) = (0, Some(limit.unwrap_or(1).max(1)));
+            let mut walked = Vec::new();
             loop {
-                let page = service.list_sessions("app".into(), asked.clone(), order, place, page).await.unwrap().0;
+                let page = service.list_sessions(request.clone()).await.unwrap().0;
                 let Some(last) = page.last() else { break };
                 let key = last.key.clone();
-                place = Some(ListPlace::new(time_of(last.head), &key.session_id, &key.user_id));
+                request.after = Some(ListPlace::new(time_of(last.head), &key.session_id, &key.user_id));
                 walked.extend(page.into_iter().map(|session| session.key));
                 service.storage().delete(&Deletion::Session(key), &()).await.unwrap();
             }

@@ -1,7 +1,7 @@
 //! The number of sessions is stored with the state of a user or an app. Deleting one keeps the
 //! other.
 
-use adk_session::read::{ListOrder, ListPage};
+use adk_session::read::{ListOrder, ListQuery};
 use adk_session::service::text_service::TextService;
 use adk_session::state::Delta;
 use adk_session::storage::{Deletion, Storage};
@@ -44,10 +44,14 @@ async fn set_states(service: &Service, delta: &str) -> Result<(), Thrown> {
 async fn rows(service: &Service) -> Result<Vec<(usize, String)>, Thrown> {
     let mut rows = Vec::new();
     for user_id in [Some("user".to_owned()), None] {
-        let page = ListPage { offset: 0, limit: Some(1) };
-        let order = ListOrder { descending: true, ..ListOrder::default() };
-        let listed =
-            service.list_sessions("app".into(), user_id.clone(), order, None, page).await?;
+        let request = ListQuery {
+            app_name: "app".into(),
+            user_id: user_id.clone(),
+            order: ListOrder { descending: true, ..ListOrder::default() },
+            limit: Some(1),
+            ..ListQuery::default()
+        };
+        let listed = service.list_sessions(request).await?;
         rows.push((listed.1, service.get_shared_state("app".into(), user_id).await?));
     }
     Ok(rows)

@@ -7,7 +7,7 @@ use adk_session::session::{
 use adk_session::state::ScopedState;
 use adk_session::storage::Deletion;
 use adk_session::storage::{SessionRow, SharedRow};
-use adk_session::write::MarkerPlaces;
+use adk_session::write::MarkerSeqs;
 use js_sys::{Array, Float64Array, JsString};
 use wasm_bindgen::prelude::*;
 
@@ -162,18 +162,18 @@ impl Record {
     }
 
     /// Returns the places of a session's markers. Damaged ones count as incomplete.
-    pub(crate) fn markers(&self) -> MarkerPlaces {
+    pub(crate) fn markers(&self) -> MarkerSeqs {
         let markers = self.get(MARKERS);
         let stored = markers.dyn_ref::<Float64Array>();
         let mut seqs = Vec::new();
         for seq in stored.map(Float64Array::to_vec).unwrap_or_default() {
             seqs.push(seq as Revision);
         }
-        MarkerPlaces { seqs, is_incomplete: stored.is_none() && !markers.is_undefined() }
+        MarkerSeqs { seqs, is_incomplete: stored.is_none() && !markers.is_undefined() }
     }
 
-    pub(crate) fn add_markers(&self, new: &MarkerPlaces) {
-        if *new == MarkerPlaces::default() {
+    pub(crate) fn add_markers(&self, new: &MarkerSeqs) {
+        if *new == MarkerSeqs::default() {
             return;
         }
         let mut markers = self.markers();

@@ -15,7 +15,7 @@
 //! session with the same key never meets the events of an earlier one.
 //!
 //! A session's record has in `markers` the places of its markers; see
-//! [`MarkerPlaces`](adk_session::write::MarkerPlaces). Sessions have few of them, so no index is needed.
+//! [`MarkerSeqs`](adk_session::write::MarkerSeqs). Sessions have few of them, so no index is needed.
 //!
 //! Sessions are counted as they are created and deleted. Counting 5,000 of them takes ten times as
 //! long as reading a page of a list. The count is in the record of the state: a list needs both,

@@ -1,4 +1,4 @@
-//! The places of a session's markers. With them a storage finds the markers without reading the
+//! The seqs of a session's markers. With them a storage finds the markers without reading the
 //! whole session.
 //!
 //! An event that tells whether an invocation waits counts as a marker too: a compaction does not hide the
@@ -12,21 +12,21 @@ use crate::core::session::{NEVER, Revision};
 use crate::core::write::rows::{EventChange, EventRow};
 use crate::core::write::undone::{insertion_index, number_of};
 
-/// The places of a session's markers, and of the first events of the invocations that they rewind.
-/// It may also hold places of other events.
+/// The seqs of a session's markers, and of the first events of the invocations that they rewind.
+/// It may also hold seqs of other events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MarkerPlaces {
+pub struct MarkerSeqs {
     /// The `seq` of each of these events, ascending.
     pub seqs: Vec<Revision>,
-    /// Whether a place may be missing, because an event was replaced by one of another invocation.
+    /// Whether a seq may be missing, because an event was replaced by one of another invocation.
     pub is_incomplete: bool,
 }
 
-impl MarkerPlaces {
-    /// The places of markers among written events. If one of these is a rewind, `stored` has all events
+impl MarkerSeqs {
+    /// The seqs of markers among written events. If one of these is a rewind, `stored` has all events
     /// that were stored before. Otherwise it has the replaced ones.
     pub(super) fn of(events: &[NewEvent], changes: &[EventChange], stored: &[EventRow]) -> Self {
-        let mut places = Self::default();
+        let mut markers = Self::default();
         let mut targets = Names::default();
         for EventChange { index, row } in changes {
             let is_marker = events.get(*index).is_some_and(|event| event.is_marker);
@@ -36,22 +36,22 @@ impl MarkerPlaces {
             }
             let turn = row.text.turn();
             if is_marker {
-                places.insert(row.seq);
+                markers.insert(row.seq);
                 if let Some(target) = turn.rewinds_before {
-                    places.is_incomplete |= number_of(&mut targets, &target).is_none();
+                    markers.is_incomplete |= number_of(&mut targets, &target).is_none();
                 }
             }
             if is_replaced {
                 let replaced = stored.iter().find(|stored| stored.seq == row.seq);
-                places.is_incomplete |=
+                markers.is_incomplete |=
                     replaced.is_none_or(|row| row.text.turn().invocation != turn.invocation);
             }
         }
-        places.insert_first_events(&targets, changes, stored);
-        places
+        markers.insert_first_events(&targets, changes, stored);
+        markers
     }
 
-    /// Adds the place of the first event of each of these invocations.
+    /// Adds the seq of the first event of each of these invocations.
     fn insert_first_events(
         &mut self,
         invocations: &Names<Option<u32>>,
@@ -80,7 +80,7 @@ impl MarkerPlaces {
         }
     }
 
-    /// Adds the places of a later write. Without any marker, no place can be missing.
+    /// Adds the seqs of a later write. Without any marker, no seq can be missing.
     pub fn add(&mut self, later: &Self) {
         let is_empty = self.seqs.is_empty() && later.seqs.is_empty();
         self.is_incomplete |= later.is_incomplete && !is_empty;
@@ -89,7 +89,7 @@ impl MarkerPlaces {
         }
     }
 
-    /// Adds the place of a marker.
+    /// Adds the seq of a marker.
     pub fn insert(&mut self, seq: Revision) {
         let index = insertion_index(&self.seqs, seq);
         if self.seqs.get(index) != Some(&seq) {
