@@ -5,7 +5,7 @@ export default {
   name: 'adk-session-wasm',
   tsconfig: 'js/tsconfig.json',
   out: 'target/docs',
-  projectDocuments: ['docs/*.md', 'docs/guides/*.md'],
+  readme: 'none',
   excludeInternal: true,
   excludePrivate: true,
   disableSources: true,

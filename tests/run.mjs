@@ -76,7 +76,6 @@ const otherSteps = {
     fileTests('other-browsers', () => testFiles('tests/browser', false), 'browsers', {
       BROWSERS: 'firefox,webkit',
     }),
-    check('typedoc', withPackages('typedoc=0.28.20,typescript=6.0.3', 'typedoc --emit none')),
   ],
 };
 

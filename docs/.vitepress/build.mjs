@@ -1,0 +1,28 @@
+// Builds the site in target/site: the pages of docs/, and below them the references of TypeScript and Rust.
+//
+//   npm run docs                           for the root of a server
+//   DOCS_BASE=/folder/ npm run docs        for a folder of it
+
+import { spawnSync } from 'node:child_process';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const target = join(root, 'target');
+
+/** @param {string} command */
+function run(command) {
+  const [program = '', ...args] = command.split(' ');
+  const { status } = spawnSync(program, args, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) throw new Error(`${command} failed`);
+}
+
+const withPackages = 'node tests/toolchain/npm_packages.mjs';
+run(`${withPackages} typedoc=0.28.20,typescript=6.0.3 typedoc`);
+// A folder of its own: target/doc has the references of other crates too.
+run('cargo doc --package adk-session-core --no-deps --all-features --target-dir target/rustdoc');
+run(`${withPackages} vitepress=1.6.4 vitepress build docs`);
+const reference = join(target, 'site', 'reference');
+cpSync(join(target, 'docs'), join(reference, 'typescript'), { recursive: true });
+cpSync(join(target, 'rustdoc', 'doc'), join(reference, 'rust'), { recursive: true });
