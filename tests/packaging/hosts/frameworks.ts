@@ -139,7 +139,7 @@ async function vue(pages: Pages): Promise<string> {
   const folder = project.write('app', {
     'package.json': JSON.stringify({ private: true, type: 'module' }),
     'vite.config.js': `import vue from '@vitejs/plugin-vue';
-export default { plugins: [vue()], build: { outDir: 'out', chunkSizeWarningLimit: 600 } };`,
+export default { plugins: [vue()], build: { outDir: 'out', chunkSizeWarningLimit: 700 } };`,
     'index.html': page('/main.js', '<body><div id="app"></div></body>'),
     'main.js': `import { createApp } from 'vue';
 import App from './App.vue';
