@@ -36,6 +36,8 @@ export function openParts(options: TakenOptions) {
   const renew = (): void => {
     const ended = epoch;
     epoch = open(ended);
+    // The new epoch may lead, and has heard of no tab what it reads.
+    tabs.post('opened');
     for (const listener of erasureListeners) listener();
     run(() => ended.erase()).catch(ended.report);
   };
