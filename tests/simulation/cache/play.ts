@@ -1,6 +1,7 @@
 // Plays a script: tabs, devices, network and server do what its steps say.
 
 import { inspect } from 'node:util';
+import { isOutage } from '../../../js/cache/records/failures.js';
 import { isSessionError, type Session } from '../../../js/index.js';
 import { APP, Device, type Handle, Tab } from './device.js';
 import { Journal } from './journal.js';
@@ -271,6 +272,9 @@ export class Play {
     if (kind === 'page' && code === 'invalid_argument') return isGone;
     // The remote makes a fork, and lacks what it has refused.
     if (kind === 'fork' && code === 'not_found') return this.journal.mayShowRefused(name);
+    // A handle whose copy was given up is fetched again, and another server may have refused that.
+    if (kind === 'append' && tab.device.isLossy && code === 'remote' && !isOutage(error))
+      return true;
     if (tab.isThrough && [...OUTAGES, ...REFUSALS].includes(code)) return true;
     return (ALLOWED[kind] ?? OUTAGES).includes(code);
   }
