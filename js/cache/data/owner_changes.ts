@@ -109,6 +109,8 @@ export class OwnerChanges {
 
   /** Records that the writes of unsent operations to shared states have changed. */
   renewSharedStamp(): void {
-    this.#owner = { ...this.#owner, sharedStamp: this.tick() };
+    // The record is copied after the draw, which changes it.
+    const sharedStamp = this.tick();
+    this.#owner = { ...this.#owner, sharedStamp };
   }
 }
