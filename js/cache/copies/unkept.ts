@@ -1,7 +1,5 @@
 /** Reads a session that was fetched and has no copy: bounds have deleted it at once, or there is no room for it. */
-import { isSessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import type { CacheTransaction } from '../data/cache_transaction.js';
 import { LocalData } from '../data/local_data.js';
 import { MemoryLocalStore } from '../local/memory_local_store.js';
 import { CacheStorage, type CacheStorageParts } from '../storage/cache_storage.js';
@@ -20,6 +18,9 @@ const OTHER_NUMBERS = 16;
 /**
  * Lays what was fetched into a store of its own in memory, under the operations of the session.
  *
+ * Its numbers lie before the last one that was drawn. So no later copy passes for what was read here, and a handle of this
+ * read hears of all that is stored from now on. Numbers of its own would have to be stored, and there may be no room.
+ *
  * @returns the storage to read from; `undefined` if the local data has something newer by now
  */
 export async function unkeptStorage(
@@ -27,39 +28,21 @@ export async function unkeptStorage(
   key: CompositeSessionKey,
   { session, start }: FetchedWindow,
 ): Promise<CacheStorage | undefined> {
-  // A handle of this read must not be taken for one of a later copy, so the copy's numbers are drawn.
-  const count = 2 * session.events.length + OTHER_NUMBERS;
-  const entries = await drawing(data, count, async (transaction) => {
-    transaction.drawUpTo(start.began);
+  const found = await data.read(async (transaction) => {
     const copy = (await transaction.session(key))?.copy;
     const isNewer = copy?.created === session.created && copy.revision > session.revision;
-    return isNewer ? undefined : transaction.entriesOf(key);
+    if (isNewer) return undefined;
+    return { owner: transaction.owner, entries: await transaction.entriesOf(key) };
   });
-  if (entries === undefined) return undefined;
+  if (found === undefined) return undefined;
+  const counter = found.owner.counter - 2 * session.events.length - OTHER_NUMBERS;
   const store = new MemoryLocalStore();
   await store.transaction('readwrite', async (transaction) => {
-    for (const entry of entries) await transaction.put(...entry);
+    await transaction.put('states', [data.owner], { ...found.owner, counter });
+    for (const entry of found.entries) await transaction.put(...entry);
   });
   const local = new LocalData({ store, owner: data.owner });
   local.mayBegin();
   await local.write((transaction) => takeSession(transaction, key, session, start, clock()));
   return new CacheStorage({ data: local, clock });
-}
-
-/** Runs work in a transaction that draws numbers. Without room for that, the work only reads. */
-async function drawing<T>(
-  data: LocalData,
-  count: number,
-  work: (transaction: CacheTransaction) => Promise<T>,
-): Promise<T> {
-  try {
-    return await data.write(async (transaction) => {
-      const result = await work(transaction);
-      transaction.drawUpTo(transaction.counter + count);
-      return result;
-    });
-  } catch (error) {
-    if (!isSessionError(error, 'quota_exceeded')) throw error;
-    return data.read(work);
-  }
 }

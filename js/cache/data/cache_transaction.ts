@@ -206,10 +206,10 @@ export class CacheTransaction extends OwnerChanges {
     return operations;
   }
 
-  /** Returns what a read of a session needs beside the events of its copy. */
+  /** Returns what a read of a session needs beside the events of its copy and the record of the owner. */
   async entriesOf(key: CompositeSessionKey): Promise<LocalEntry[]> {
     const { appName, userId } = key;
-    const entries: LocalEntry[] = [['states', [this.#ownerName], this.owner]];
+    const entries: LocalEntry[] = [];
     const add = async (store: CacheStoreName, entry: LocalKey): Promise<void> => {
       const value = await this.#local.get(store, entry);
       if (value !== undefined) entries.push([store, entry, value]);
