@@ -341,8 +341,8 @@ export async function takeState(
 /**
  * Removes the operations whose effect the copy has.
  *
- * Until now a rewind hid the state that the copy has, and this device may have known less of it. A handle that has read
- * the marker meanwhile lacks no event, so the marker gets a new local number: handles then read the whole state.
+ * Until now they lay over the copy: a rewind hid its state, an event the version that others have stored since. A handle
+ * that has read them lacks no event, so such an event gets a new local number: handles then read it and the whole state.
  */
 export async function sweep(
   transaction: CacheTransaction,
@@ -358,9 +358,15 @@ export async function sweep(
   if (removed.length === 0) return;
   const shown = await transaction.view(key);
   await transaction.changeOperations(key, { removed });
-  const markers = removed.filter(({ rewind }) => rewind !== undefined);
-  if (markers.length === 0 || (await transaction.view(key))?.state === shown?.state) return;
+  const isStateHidden = (await transaction.view(key))?.state !== shown?.state;
   const draft = makeDraft(key, record, record.copy, await transaction.operations(key));
-  for (const { event } of markers) await renumberEvent(transaction, draft, event!.id);
+  for (const { event, rewind } of removed) {
+    if (event === undefined) continue;
+    const { id, text } = event;
+    // The remote has computed the delta of a marker.
+    const isHidden =
+      rewind === undefined && (await transaction.events(key).withId(id))?.text !== text;
+    if (isStateHidden || isHidden) await renumberEvent(transaction, draft, id);
+  }
   if (draft.isChanged) notifyAppended(transaction, draft, await storeDraft(transaction, draft));
 }
