@@ -79,7 +79,7 @@ impl IndexedDbStorage {
     /// opening waits for it. If the promise rejects, the opening fails with
     /// its reason.
     pub fn new(name: &str, on_open: Option<Function>, options: IndexedDbOptions) -> Self {
-        let database = Database::named(name, on_open, options.timeout);
+        let database = Database::named(name, on_open);
         let access = Access::new(database, options.strict, options.timeout);
         Self { sealer: Sealer::new(Rc::clone(&access)), access }
     }

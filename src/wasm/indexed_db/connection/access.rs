@@ -21,7 +21,7 @@ pub(crate) struct Access {
     database: Rc<Database>,
     /// Whether a commit completes only once the data is on disk.
     strict: bool,
-    /// Milliseconds without any event after which a transaction is given up.
+    /// Milliseconds without any event after which an opening or a transaction is given up.
     timeout: f64,
     running: RefCell<Vec<Weak<Transaction>>>,
     /// Completes when the last write so far has ended, even if the future of that write is dropped.
@@ -49,7 +49,7 @@ impl Access {
 
     /// Opens the database, unless it is open.
     pub(crate) async fn open(&self) -> Result<(), Failure> {
-        self.database.connection().await.map(drop)
+        self.database.connection(self.timeout).await.map(drop)
     }
 
     pub(crate) async fn begin(
@@ -57,7 +57,7 @@ impl Access {
         mode: Mode,
         stores: &[&str],
     ) -> Result<Rc<Transaction>, Failure> {
-        let connection = self.database.connection().await?;
+        let connection = self.database.connection(self.timeout).await?;
         let Self { strict, timeout, .. } = *self;
         let transaction = Transaction::begin(&connection, mode, stores, strict, timeout)?;
         let mut running = self.running.borrow_mut();

@@ -2,8 +2,8 @@
 //! closed as soon as another tab wants to upgrade or delete the database, and reopened when needed.
 
 use std::cell::{Cell, RefCell};
-use std::convert;
 use std::rc::{Rc, Weak};
+use std::{convert, mem};
 
 use adk_session::error::StorageProblem;
 use futures_channel::oneshot;
@@ -24,18 +24,32 @@ use crate::object::Record;
 pub(crate) struct Database {
     name: String,
     make_request: MakeRequest,
-    /// Milliseconds without any event after which an opening or a deletion fails.
-    timeout: Cell<f64>,
-    connection: RefCell<Option<Connection>>,
-    opening: RefCell<Option<Opening>>,
-    /// The timer that fails the waiting callers.
-    time_limit: RefCell<Option<Timer>>,
-    waiting: RefCell<Vec<oneshot::Sender<Result<(), Failure>>>>,
+    state: RefCell<State>,
+    waiting: RefCell<Vec<Waiter>>,
+    last_waiter: Cell<u32>,
     /// Called with each new connection before it is used. If it returns a promise, the opening
     /// waits for it.
     on_open: Option<Function>,
-    /// Whether the page is in the back/forward cache, or about to enter it.
-    is_suspended: Cell<bool>,
+}
+
+enum State {
+    Closed,
+    /// The browser carries out a request, or `on_open` prepares its connection.
+    Opening(Opening),
+    Open(Connection),
+    /// The page is in the back/forward cache, or about to enter it. Callers wait for
+    /// [`Database::resume`].
+    Suspended,
+}
+
+/// A caller that waits for the end of an opening.
+struct Waiter {
+    number: u32,
+    answer: oneshot::Sender<Result<(), Failure>>,
+    /// Milliseconds without any event after which the caller gives up.
+    timeout: f64,
+    /// Present while the time is limited.
+    timer: Option<Timer>,
 }
 
 /// Another tab wants to upgrade or delete the database, or the browser closed the connection.
@@ -60,102 +74,106 @@ thread_local! {
 
 impl Database {
     /// Returns the database of that name, shared by all callers with the same `on_open`.
-    pub(crate) fn named(name: &str, on_open: Option<Function>, timeout: f64) -> Rc<Self> {
+    pub(crate) fn named(name: &str, on_open: Option<Function>) -> Rc<Self> {
         DATABASES.with_borrow_mut(|databases| {
             databases.retain(|database| database.strong_count() > 0);
             let mut known = databases.iter().filter_map(Weak::upgrade);
             let is_same = |other: &Rc<Self>| other.name == name && other.on_open == on_open;
             if let Some(database) = known.find(is_same) {
-                database.timeout.set(timeout);
                 return database;
             }
             let open: MakeRequest = |factory, name| factory.open_with_u32(name, schema::VERSION);
-            let database = Self::new(name, open, on_open, timeout);
+            let database = Self::new(name, open, on_open);
             databases.push(Rc::downgrade(&database));
             database
         })
     }
 
-    fn new(
-        name: &str,
-        make_request: MakeRequest,
-        on_open: Option<Function>,
-        timeout: f64,
-    ) -> Rc<Self> {
+    fn new(name: &str, make_request: MakeRequest, on_open: Option<Function>) -> Rc<Self> {
         Rc::new(Self {
             name: name.to_owned(),
             make_request,
-            timeout: Cell::new(timeout),
-            connection: RefCell::default(),
-            opening: RefCell::default(),
-            time_limit: RefCell::default(),
+            state: RefCell::new(State::Closed),
             waiting: RefCell::default(),
+            last_waiter: Cell::default(),
             on_open,
-            is_suspended: Cell::default(),
         })
     }
 
-    /// Returns the connection and opens it if there is none. An opening without any event for too
-    /// long fails with `connection_lost`, or `storage_blocked` if another tab blocks it.
-    pub(crate) async fn connection(self: &Rc<Self>) -> Result<IdbDatabase, Failure> {
+    /// Returns the connection and opens it if there is none. Without any event for `timeout`
+    /// milliseconds it fails with `connection_lost`, or `storage_blocked` if another tab blocks the
+    /// opening.
+    pub(crate) async fn connection(self: &Rc<Self>, timeout: f64) -> Result<IdbDatabase, Failure> {
         loop {
-            let raw = self.connection.borrow().as_ref().map(|connection| connection.raw.clone());
-            if let Some(raw) = raw {
-                return Ok(raw);
+            if let State::Open(connection) = &*self.state.borrow() {
+                return Ok(connection.raw.clone());
             }
-            self.requested().await?;
+            self.requested(timeout).await?;
         }
     }
 
     /// Makes the request, unless it is under way, and waits for its answer.
-    async fn requested(self: &Rc<Self>) -> Result<(), Failure> {
-        let (waiter, answer) = oneshot::channel();
-        self.waiting.borrow_mut().push(waiter);
-        if !self.is_suspended.get() {
-            self.request();
-        }
-        answer.await.unwrap_or_else(|_| Err(Failure::lost("no answer")))
-    }
-
-    fn request(self: &Rc<Self>) {
-        let request = self.opening.borrow().as_ref().map(|opening| opening.request.clone());
+    async fn requested(self: &Rc<Self>, timeout: f64) -> Result<(), Failure> {
+        let (answer, answered) = oneshot::channel();
+        let number = self.last_waiter.get().wrapping_add(1);
+        self.last_waiter.set(number);
+        self.waiting.borrow_mut().push(Waiter { number, answer, timeout, timer: None });
+        let request = match &*self.state.borrow() {
+            State::Opening(opening) => Some(opening.request.clone()),
+            _ => None,
+        };
         match request {
+            // Once the browser has answered, `on_open` limits its time itself.
+            Some(request) if request.text("readyState") == "done" => {}
+            Some(_) => self.limit(number, timeout),
+            None if self.is_suspended() => {}
             None => {
-                self.limit();
+                self.limit(number, timeout);
                 self.open(true);
             }
-            // The earlier callers may have timed out already, and their timer with them. Once the
-            // browser has answered, `on_open` limits its time itself.
-            Some(request)
-                if self.time_limit.borrow().is_none() && request.text("readyState") != "done" =>
-            {
-                self.limit();
-            }
-            Some(_) => {}
         }
+        answered.await.unwrap_or_else(|_| Err(Failure::lost("no answer")))
+    }
+
+    fn is_suspended(&self) -> bool {
+        matches!(*self.state.borrow(), State::Suspended)
     }
 
     /// Closes the connection; the next call opens another one.
     pub(crate) fn disconnect(&self) {
-        let connection = self.connection.borrow_mut().take();
+        let connection = self.replace_if(|state| matches!(state, State::Open(_)));
         drop(connection);
     }
 
     /// Closes the connection and abandons a pending opening. No other begins before
     /// [`Self::resume`].
     pub(crate) fn suspend(&self) {
-        self.is_suspended.set(true);
-        self.time_limit.take();
-        self.disconnect();
-        self.abandon();
+        let earlier = self.state.replace(State::Suspended);
+        self.lift_limits();
+        if let State::Opening(opening) = earlier {
+            opening.abandon();
+        }
     }
 
     /// Opens the database if callers wait for it.
     pub(crate) fn resume(self: &Rc<Self>) {
-        let was_suspended = self.is_suspended.replace(false);
+        let was_suspended = self.replace_if(|state| matches!(state, State::Suspended)).is_some();
         if was_suspended && !self.waiting.borrow().is_empty() {
-            self.limit();
+            self.limit_all();
             self.open(true);
+        }
+    }
+
+    /// Ends a state of that kind, and returns it.
+    fn replace_if(&self, is_kind: impl FnOnce(&State) -> bool) -> Option<State> {
+        let mut state = self.state.borrow_mut();
+        is_kind(&state).then(|| mem::replace(&mut *state, State::Closed))
+    }
+
+    fn take_opening(&self) -> Option<Opening> {
+        match self.replace_if(|state| matches!(state, State::Opening(_))) {
+            Some(State::Opening(opening)) => Some(opening),
+            _ => None,
         }
     }
 
@@ -169,7 +187,7 @@ impl Database {
         });
         match opening {
             Ok(opening) => {
-                let earlier = self.opening.replace(Some(opening));
+                let earlier = self.state.replace(State::Opening(opening));
                 drop(earlier);
             }
             Err(failure) => self.settle(Err(failure)),
@@ -187,10 +205,10 @@ impl Database {
                 }
             }
             "blocked" => {
-                if let Some(opening) = self.opening.borrow().as_ref() {
+                if let State::Opening(opening) = &*self.state.borrow() {
                     opening.is_blocked.set(true);
                 }
-                self.limit();
+                self.limit_all();
             }
             "success" => match Record::found(request.get("result")) {
                 Some(raw) => self.connect(request, raw.unchecked_into()),
@@ -199,9 +217,10 @@ impl Database {
             },
             _ => {
                 let thrown = request.get("error");
-                let opening = self.opening.borrow();
-                let may_try_again = opening.as_ref().is_some_and(|opening| opening.may_try_again);
-                drop(opening);
+                let may_try_again = match &*self.state.borrow() {
+                    State::Opening(opening) => opening.may_try_again,
+                    _ => false,
+                };
                 if may_try_again && Failure::may_be_loss(&thrown) {
                     self.open(false);
                 } else {
@@ -211,25 +230,53 @@ impl Database {
         }
     }
 
-    /// Fails the waiting callers after [`Self::timeout`]. The opening itself continues, since it
-    /// cannot be cancelled: it succeeds once nothing blocks it.
-    fn limit(self: &Rc<Self>) {
+    /// Starts the time of a waiting caller, or starts it again. The opening itself continues when the time
+    /// is up, since it cannot be cancelled: it succeeds once nothing blocks it.
+    fn limit(self: &Rc<Self>, number: u32, timeout: f64) {
         let database = Rc::downgrade(self);
-        let timer = Timer::start(self.timeout.get(), move || {
+        let timer = Timer::start(timeout, move || {
             if let Some(database) = database.upgrade() {
-                database.answer(&Err(database.too_long()));
-                database.time_limit.take();
+                database.time_out(number);
             }
         });
-        let earlier = self.time_limit.replace(Some(timer));
+        let mut waiting = self.waiting.borrow_mut();
+        let waiter = waiting.iter_mut().find(|waiter| waiter.number == number);
+        let earlier = waiter.and_then(|waiter| waiter.timer.replace(timer));
+        drop(waiting);
         drop(earlier);
     }
 
-    fn too_long(&self) -> Failure {
-        if self.opening.borrow().as_ref().is_some_and(|opening| opening.is_blocked.get()) {
-            return Failure::of(StorageProblem::Blocked, "it is open");
+    fn limit_all(self: &Rc<Self>) {
+        let waiting = self.waiting.borrow();
+        let limits: Vec<_> = waiting.iter().map(|waiter| (waiter.number, waiter.timeout)).collect();
+        drop(waiting);
+        for (number, timeout) in limits {
+            self.limit(number, timeout);
         }
-        Failure::lost("no answer")
+    }
+
+    fn lift_limits(&self) {
+        let mut waiting = self.waiting.borrow_mut();
+        let timers: Vec<_> = waiting.iter_mut().map(|waiter| waiter.timer.take()).collect();
+        drop(waiting);
+        drop(timers);
+    }
+
+    fn time_out(&self, number: u32) {
+        let mut waiting = self.waiting.borrow_mut();
+        let index = waiting.iter().position(|waiter| waiter.number == number);
+        let waiter = index.map(|index| waiting.remove(index));
+        drop(waiting);
+        let is_blocked = match &*self.state.borrow() {
+            State::Opening(opening) => opening.is_blocked.get(),
+            _ => false,
+        };
+        let failure = if is_blocked {
+            Failure::of(StorageProblem::Blocked, "it is open")
+        } else {
+            Failure::lost("no answer")
+        };
+        drop(waiter.map(|waiter| waiter.answer.send(Err(failure))));
     }
 
     /// Uses the new connection, once `on_open` has prepared it.
@@ -248,7 +295,7 @@ impl Database {
         let Some(on_open) = self.on_open.clone() else {
             return self.succeed(connection);
         };
-        self.time_limit.take();
+        self.lift_limits();
         let database = Rc::clone(self);
         spawn_local(async move {
             let prepared = Rc::clone(&database).prepared(on_open, connection, request.clone());
@@ -279,39 +326,36 @@ impl Database {
 
     /// Whether this request is still under way, or its connection is being prepared.
     fn is_opening(&self, request: &Record) -> bool {
-        self.opening.borrow().as_ref().is_some_and(|opening| opening.request == *request)
+        match &*self.state.borrow() {
+            State::Opening(opening) => opening.request == *request,
+            _ => false,
+        }
     }
 
     fn succeed(&self, connection: Connection) {
-        let earlier = self.connection.replace(Some(connection));
-        self.settle(Ok(()));
+        let earlier = self.state.replace(State::Open(connection));
+        self.answer(&Ok(()));
         drop(earlier);
     }
 
     /// Ends an opening that the browser still carries out, and fails the waiting callers.
     fn fail(&self, failure: Failure) {
-        self.abandon();
-        self.settle(Err(failure));
-    }
-
-    fn abandon(&self) {
-        let opening = self.opening.take();
-        if let Some(opening) = opening {
+        if let Some(opening) = self.take_opening() {
             opening.abandon();
         }
+        self.answer(&Err(failure));
     }
 
     fn settle(&self, done: Result<(), Failure>) {
-        let opening = self.opening.take();
+        let opening = self.take_opening();
         self.answer(&done);
-        self.time_limit.take();
         drop(opening);
     }
 
     fn answer(&self, done: &Result<(), Failure>) {
         let waiting = self.waiting.take();
         for waiter in waiting {
-            drop(waiter.send(done.clone()));
+            drop(waiter.answer.send(done.clone()));
         }
     }
 }
@@ -319,5 +363,5 @@ impl Database {
 /// Deletes a database with everything in it. Connections of this package close, here and in other
 /// tabs. Fails with `storage_blocked` if others stay open for `timeout` milliseconds.
 pub(crate) async fn delete(name: &str, timeout: f64) -> Result<(), Failure> {
-    Database::new(name, IdbFactory::delete_database, None, timeout).requested().await
+    Database::new(name, IdbFactory::delete_database, None).requested(timeout).await
 }
