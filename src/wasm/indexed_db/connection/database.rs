@@ -35,7 +35,7 @@ pub(crate) struct Database {
 enum State {
     Closed,
     /// The browser carries out a request, or `on_open` prepares its connection.
-    Opening(Opening),
+    Opening(Rc<Opening>),
     Open(Connection),
     /// The page is in the back/forward cache, or about to enter it. Callers wait for
     /// [`Database::resume`].
@@ -118,13 +118,9 @@ impl Database {
         let number = self.last_waiter.get().wrapping_add(1);
         self.last_waiter.set(number);
         self.waiting.borrow_mut().push(Waiter { number, answer, timeout, timer: None });
-        let request = match &*self.state.borrow() {
-            State::Opening(opening) => Some(opening.request.clone()),
-            _ => None,
-        };
-        match request {
+        match self.opening() {
             // Once the browser has answered, `on_open` limits its time itself.
-            Some(request) if request.text("readyState") == "done" => {}
+            Some(opening) if opening.request.text("readyState") == "done" => {}
             Some(_) => self.limit(number, timeout),
             None if self.is_suspended() => {}
             None => {
@@ -165,16 +161,22 @@ impl Database {
     }
 
     /// Ends a state of that kind, and returns it.
-    fn replace_if(&self, is_kind: impl FnOnce(&State) -> bool) -> Option<State> {
+    fn replace_if(&self, is_kind: fn(&State) -> bool) -> Option<State> {
         let mut state = self.state.borrow_mut();
         is_kind(&state).then(|| mem::replace(&mut *state, State::Closed))
     }
 
-    fn take_opening(&self) -> Option<Opening> {
-        match self.replace_if(|state| matches!(state, State::Opening(_))) {
-            Some(State::Opening(opening)) => Some(opening),
+    fn opening(&self) -> Option<Rc<Opening>> {
+        match &*self.state.borrow() {
+            State::Opening(opening) => Some(Rc::clone(opening)),
             _ => None,
         }
+    }
+
+    fn take_opening(&self) -> Option<Rc<Opening>> {
+        let opening = self.opening()?;
+        self.state.replace(State::Closed);
+        Some(opening)
     }
 
     fn open(self: &Rc<Self>, may_try_again: bool) {
@@ -187,7 +189,7 @@ impl Database {
         });
         match opening {
             Ok(opening) => {
-                let earlier = self.state.replace(State::Opening(opening));
+                let earlier = self.state.replace(State::Opening(Rc::new(opening)));
                 drop(earlier);
             }
             Err(failure) => self.settle(Err(failure)),
@@ -205,7 +207,7 @@ impl Database {
                 }
             }
             "blocked" => {
-                if let State::Opening(opening) = &*self.state.borrow() {
+                if let Some(opening) = self.opening() {
                     opening.is_blocked.set(true);
                 }
                 self.limit_all();
@@ -217,10 +219,7 @@ impl Database {
             },
             _ => {
                 let thrown = request.get("error");
-                let may_try_again = match &*self.state.borrow() {
-                    State::Opening(opening) => opening.may_try_again,
-                    _ => false,
-                };
+                let may_try_again = self.opening().is_some_and(|opening| opening.may_try_again);
                 if may_try_again && Failure::may_be_loss(&thrown) {
                     self.open(false);
                 } else {
@@ -247,19 +246,26 @@ impl Database {
     }
 
     fn limit_all(self: &Rc<Self>) {
-        let waiting = self.waiting.borrow();
-        let limits: Vec<_> = waiting.iter().map(|waiter| (waiter.number, waiter.timeout)).collect();
-        drop(waiting);
-        for (number, timeout) in limits {
+        let mut index = 0;
+        loop {
+            let waiting = self.waiting.borrow();
+            let limit = waiting.get(index).map(|waiter| (waiter.number, waiter.timeout));
+            drop(waiting);
+            let Some((number, timeout)) = limit else { return };
             self.limit(number, timeout);
+            index += 1;
         }
     }
 
     fn lift_limits(&self) {
-        let mut waiting = self.waiting.borrow_mut();
-        let timers: Vec<_> = waiting.iter_mut().map(|waiter| waiter.timer.take()).collect();
-        drop(waiting);
-        drop(timers);
+        loop {
+            let mut waiting = self.waiting.borrow_mut();
+            let timer = waiting.iter_mut().find_map(|waiter| waiter.timer.take());
+            drop(waiting);
+            if timer.is_none() {
+                return;
+            }
+        }
     }
 
     fn time_out(&self, number: u32) {
@@ -267,11 +273,7 @@ impl Database {
         let index = waiting.iter().position(|waiter| waiter.number == number);
         let waiter = index.map(|index| waiting.remove(index));
         drop(waiting);
-        let is_blocked = match &*self.state.borrow() {
-            State::Opening(opening) => opening.is_blocked.get(),
-            _ => false,
-        };
-        let failure = if is_blocked {
+        let failure = if self.opening().is_some_and(|opening| opening.is_blocked.get()) {
             Failure::of(StorageProblem::Blocked, "it is open")
         } else {
             Failure::lost("no answer")
@@ -326,10 +328,7 @@ impl Database {
 
     /// Whether this request is still under way, or its connection is being prepared.
     fn is_opening(&self, request: &Record) -> bool {
-        match &*self.state.borrow() {
-            State::Opening(opening) => opening.request == *request,
-            _ => false,
-        }
+        self.opening().is_some_and(|opening| opening.request == *request)
     }
 
     fn succeed(&self, connection: Connection) {

@@ -46,7 +46,7 @@ impl Opening {
     }
 
     /// Leaves no connection of this request open, whatever the browser still does with it.
-    pub(crate) fn abandon(self) {
+    pub(crate) fn abandon(&self) {
         // The browser may still send events for this request, or none. A listener that kept the
         // database alive would keep its connection open.
         let listener = Listener::new(|event: JsValue| {
