@@ -4,6 +4,11 @@
 use crate::core::error::Error;
 use crate::host::has_room;
 
+/// The most bytes of a row that is handed out: its fields, and an id of up to 512 bytes.
+pub(crate) const ROW: usize = 640;
+/// The most bytes that a comparison needs for each value beside the trees: a pair, a member of an
+/// object and its key, in lists that double.
+pub(crate) const COMPARED: usize = 128;
 /// The bytes that every write leaves for small values: names, rows, and a piece of a history on its
 /// way to JavaScript. Arguments that JavaScript passes without a check also count
 /// (`js/wasm/core.ts`).

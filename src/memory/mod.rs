@@ -13,7 +13,7 @@ use crate::core::error::{Error, Field};
 use crate::core::event::EventText;
 use crate::core::names::Names;
 use crate::core::read::{ListPlace, ListQuery, Listing, PageEdges, Rows, Window};
-use crate::core::room::{SPARE, no_room, require_room};
+use crate::core::room::{ROW, SPARE, no_room, require_room};
 use crate::core::session::{DescriptionRow, Revision, SessionHead, SessionKey};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::{Call, Deletion, Storage, StorageFuture};
@@ -23,9 +23,6 @@ use crate::memory::entries::Entries;
 use crate::memory::event_log::EventLog;
 use crate::memory::order::{Order, Orders};
 use crate::memory::owners::Owners;
-
-/// The most bytes of a row that is handed out: its fields, and an id of up to 512 bytes.
-const ROW: usize = 640;
 
 /// Receives each session of a list.
 type Visit<'a> = dyn FnMut(&ListPlace, &StoredSession) -> Result<(), Error> + 'a;

@@ -9,11 +9,8 @@ use std::sync::Arc;
 use crate::core::json::string::decoded;
 use crate::core::json::value::Scanner;
 use crate::core::names::Names;
+use crate::core::room::COMPARED;
 use crate::host::{has_room, number};
-
-/// The most bytes that a comparison needs for each value beside the trees: a pair, a member of an
-/// object and its key, in lists that double.
-const COMPARED: usize = 128;
 
 /// Whether two texts are the same JSON value. The order of keys does not count, and a repeated key
 /// has its last value. Numbers are equal if JavaScript reads them as equal (`1.0`, `1` and

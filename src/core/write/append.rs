@@ -163,16 +163,28 @@ impl Append {
         position.since.filter(|_| !needs_none).unwrap_or(NEVER)
     }
 
-    /// Returns which events the decision needs because of rewinds.
-    fn look_back(
-        &self,
-        position: ResolvedPosition,
-        before: SessionHead,
-        found: &Found,
-    ) -> LookBack {
-        let look_back = self.progress.look_back;
+    /// Returns what the next plan has to read, if the rows are not all that the decision needs.
+    fn missing_rows(&self, before: SessionHead, found: &Found) -> Option<Progress> {
+        let Some(position) = self.progress.position else {
+            let is_last = |row: &&EventRow| self.plan.event_ids.contains(&row.id);
+            let seq = found.events.iter().find(is_last).map(|row| row.seq);
+            let position = Some(ResolvedPosition::of_event(before, seq));
+            return Some(Progress { position, ..self.progress });
+        };
         // Without a handle nothing can be missed.
-        let Some(since) = position.since else { return look_back };
+        let since = position.since?;
+        let needed = Progress {
+            position: Some(position),
+            // Few appends need the states, and reading them costs time in proportion to their size.
+            sees_states: self.progress.sees_states || self.needs_states(since, found),
+            look_back: self.look_back(since, before, found),
+        };
+        (needed != self.progress).then_some(needed)
+    }
+
+    /// Returns which events the decision needs because of rewinds.
+    fn look_back(&self, since: Revision, before: SessionHead, found: &Found) -> LookBack {
+        let look_back = self.progress.look_back;
         let has_missed = before.revision > since;
         // The policy refuses a handle that has missed events, with or without rewinds.
         if !has_missed || self.policy == StalePolicy::Reject {
@@ -193,47 +205,19 @@ impl Append {
         }
     }
 
-    /// Returns the handle's position if the rows are all that the decision needs. Otherwise fails with
-    /// the progress for another plan.
-    fn position_in(
-        &self,
-        before: SessionHead,
-        found: &Found,
-    ) -> Result<ResolvedPosition, Progress> {
-        let Some(position) = self.progress.position else {
-            let is_last = |row: &&EventRow| self.plan.event_ids.contains(&row.id);
-            let seq = found.events.iter().find(is_last).map(|row| row.seq);
-            let position = Some(ResolvedPosition::of_event(before, seq));
-            return Err(Progress { position, ..self.progress });
-        };
-        // Few appends need the states, and reading them costs time in proportion to their size.
-        let sees_states = self.progress.sees_states || self.needs_state(position, found);
-        let look_back = self.look_back(position, before, found);
-        let (known_states, known_rows) = (self.progress.sees_states, self.progress.look_back);
-        if sees_states != known_states || look_back != known_rows {
-            return Err(Progress { sees_states, look_back, ..self.progress });
-        }
-        Ok(position)
-    }
-
     /// Whether the append brings the handle a replacement or a rewind that it has missed. The deltas of
     /// missed events do not give the state then: those of replaced events are gone, and that of a rewind
     /// is for readers that do not know its cut.
-    fn needs_state(&self, position: ResolvedPosition, found: &Found) -> bool {
-        let Some(since) = position.since else { return false };
+    fn needs_states(&self, since: Revision, found: &Found) -> bool {
         let is_replaced = |row: &EventRow| row.revision > since && row.seq != row.revision;
         self.policy == StalePolicy::Merge
             && (found.changed.iter().any(is_replaced) || has_rewind(&found.changed, since))
     }
 
     /// Decides what the append writes, or why it is refused.
-    fn write(
-        &mut self,
-        position: ResolvedPosition,
-        before: SessionHead,
-        mut found: Found,
-    ) -> Result<Effect<Appended>, Error> {
+    fn write(&mut self, before: SessionHead, mut found: Found) -> Result<Effect<Appended>, Error> {
         found.check_revisions(self.events.len())?;
+        let position = self.progress.position.unwrap_or(ResolvedPosition::LATEST);
         if position.is_of_another(before) {
             return Err(self.not_found());
         }
@@ -242,25 +226,16 @@ impl Append {
         let stored = match_stored(events, &found.events);
         let written = WrittenEvents::of(events, &stored, before, found.floor);
         let head = written.head;
-        // An event that is stored already is no conflict, so a retry is safe under every policy.
         let is_written = head.revision != before.revision;
         let reads_all = self.progress.look_back == LookBack::All;
         let missed_rewind = |since: &Revision| reads_all && has_rewind(&found.changed, *since);
         let undone =
             position.since.filter(missed_rewind).map(|_| undone_invocations(&found.changed));
-        let stale_reason = || self.stale_reason(position, before, &found, undone.as_deref());
-        if is_written && let Some((reason, expected)) = stale_reason() {
-            let (session_id, actual) = (self.session_id(), before.revision);
-            return Err(Error::StaleSession { session_id, reason, expected, actual });
+        // An event that is stored already is no conflict, so a retry is safe under every policy.
+        if is_written {
+            self.check_stale(position, before, &found, undone.as_deref())?;
         }
-        if !written.conflicts.is_empty() {
-            let conflicts = written.conflicts.iter();
-            let actual = conflicts.filter_map(|(index, actual)| {
-                Some((self.events.get(*index)?.id.to_string(), *actual))
-            });
-            let actual = actual.collect();
-            return Err(Error::EventConflict { session_id: self.session_id(), actual });
-        }
+        self.check_conflicts(&written)?;
         let state = self.progress.sees_states.then(|| stored_state(&found)).transpose()?;
         let stored_rows = if reads_all { &found.changed } else { &found.events };
         let changes = is_written.then(|| Changes {
@@ -307,25 +282,45 @@ impl Append {
         Ok(!event.delta.is_empty())
     }
 
-    /// Returns why the session is not as the caller expects, and the revision that the caller knows.
-    fn stale_reason(
+    /// Fails if the session is not as the caller expects.
+    fn check_stale(
         &self,
         position: ResolvedPosition,
         before: SessionHead,
         found: &Found,
         undone: Option<&[Arc<str>]>,
-    ) -> Option<(StaleReason, Revision)> {
-        if let Some(expected) = self.expected.filter(|expected| *expected != before.revision) {
-            return Some((StaleReason::OtherRevision, expected));
+    ) -> Result<(), Error> {
+        let actual = before.revision;
+        let refuse = |reason, expected| {
+            let session_id = self.session_id();
+            Err(Error::StaleSession { session_id, reason, expected, actual })
+        };
+        if let Some(expected) = self.expected.filter(|expected| *expected != actual) {
+            return refuse(StaleReason::OtherRevision, expected);
         }
-        let since = position.since?;
+        let Some(since) = position.since else { return Ok(()) };
         if undone.is_some_and(|undone| continues_undone(&self.events, undone)) {
-            return Some((StaleReason::Undone, since));
+            return refuse(StaleReason::Undone, since);
         }
-        let is_refused = self.policy == StalePolicy::Reject && position.is_stale(found, before);
-        let reason =
-            if position.is_of_event { StaleReason::LaterEvents } else { StaleReason::HandleBehind };
-        is_refused.then_some((reason, since))
+        if self.policy != StalePolicy::Reject || !position.is_stale(found, before) {
+            return Ok(());
+        }
+        let is_of_event = position.is_of_event;
+        refuse(
+            if is_of_event { StaleReason::LaterEvents } else { StaleReason::HandleBehind },
+            since,
+        )
+    }
+
+    /// Fails if an event would replace another one than its caller expects.
+    fn check_conflicts(&self, written: &WrittenEvents) -> Result<(), Error> {
+        if written.conflicts.is_empty() {
+            return Ok(());
+        }
+        let conflicts = written.conflicts.iter();
+        let actual = conflicts
+            .filter_map(|(index, actual)| Some((self.events.get(*index)?.id.to_string(), *actual)));
+        Err(Error::EventConflict { session_id: self.session_id(), actual: actual.collect() })
     }
 
     fn session_id(&self) -> String {
@@ -348,17 +343,13 @@ impl Decide for Append {
             let refusal = Err(self.not_found());
             return self.outcome.set(refusal);
         };
-        match self.position_in(before, &found) {
-            Ok(position) => {
-                let effect = self.write(position, before, found);
-                self.outcome.set(effect)
-            }
-            Err(progress) => {
-                self.outcome = Outcome::NONE;
-                self.next_progress = Some(progress);
-                Decision::NeedsRows
-            }
+        self.next_progress = self.missing_rows(before, &found);
+        if self.next_progress.is_some() {
+            self.outcome = Outcome::NONE;
+            return Decision::NeedsRows;
         }
+        let effect = self.write(before, found);
+        self.outcome.set(effect)
     }
 
     fn replan(&mut self) -> bool {

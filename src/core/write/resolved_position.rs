@@ -5,7 +5,7 @@ use crate::core::write::rows::Found;
 use crate::core::write::undone::LookBack;
 
 /// The position of a handle, once it is known which revision the handle has.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ResolvedPosition {
     /// The revision at which its session was created; `None` without a handle.
     created: Option<Revision>,
@@ -16,7 +16,7 @@ pub(super) struct ResolvedPosition {
 }
 
 /// What an append knows from the rows of its plans so far. Most appends need one plan.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Progress {
     /// `None` until the handle's last event is looked up.
     pub(super) position: Option<ResolvedPosition>,
