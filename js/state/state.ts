@@ -22,7 +22,7 @@ import { markRaw } from '../members/raw.js';
  */
 export type ReadableState<S extends object = StateShape> = Pick<
   State<S>,
-  'get' | 'has' | 'keys' | 'toRecord' | 'toDict' | 'toJSON' | typeof Symbol.iterator
+  'get' | 'has' | 'keys' | 'toRecord' | 'toJSON' | typeof Symbol.iterator
 >;
 
 /** An object that `get` returned, with its JSON text at that time. */
@@ -238,11 +238,6 @@ export class State<S extends object = StateShape> {
       tryDefineMember(record, key, isTemp(key) ? value : copyPlain(value));
     }
     return record as Partial<S> & StateShape;
-  }
-
-  /** Same as {@link State.toRecord}, under the name used in Python's ADK. */
-  toDict(): Partial<S> & StateShape {
-    return this.toRecord();
   }
 
   /** Called by `JSON.stringify`. Leaves out `temp:` values, which need not be JSON. */

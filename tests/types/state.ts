@@ -57,7 +57,7 @@ describe('Values of a state', () => {
       is<boolean>()(state.has('topic'));
       is<boolean>()(state.hasDelta());
       is<void>()(state.recordChanges());
-      is<Partial<Shop> & StateShape>()(state.toDict());
+      is<Partial<Shop> & StateShape>()(state.toRecord());
       is<StateShape>()(state.toJSON());
       // @ts-expect-error a number is no text
       state.set('topic', 5);

@@ -296,7 +296,7 @@ describe('State as a record', () => {
     record.new = 1;
     assert.deepEqual(value, { cart: ['tea'] });
     assert.equal(state.hasDelta(), false);
-    assert.deepEqual(state.toDict(), { cart: ['tea'] });
+    assert.deepEqual(state.toRecord(), { cart: ['tea'] });
   });
 
   it('has the `temp:` values themselves', () => {
