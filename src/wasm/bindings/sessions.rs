@@ -17,7 +17,7 @@ use wasm_bindgen_futures::future_to_promise;
 use crate::bindings::appends::{Appends, Texts};
 use crate::bindings::computed::{computing_append, update};
 use crate::bindings::js_call::JsCall;
-use crate::bindings::js_storage::{JsStorage, carry_out};
+use crate::bindings::js_storage::JsStorage;
 use crate::bindings::js_write::JsWrite;
 use crate::bindings::packed::Parts;
 use crate::bindings::packed::{ReadNumber, number};
@@ -33,21 +33,22 @@ use crate::thrown::Thrown;
 #[wasm_bindgen]
 pub struct SessionCore {
     // Shared with pending calls, so that JavaScript may drop the service before they end.
-    storage: Rc<dyn JsStorage>,
+    storage: Rc<JsStorage>,
 }
 
 #[wasm_bindgen]
 impl SessionCore {
     /// Makes a memory of its own.
     pub fn memory() -> Self {
-        Self { storage: Rc::new(MemoryStorage::new()) }
+        Self { storage: Rc::new(JsStorage::Memory(MemoryStorage::new())) }
     }
 
     /// Uses the IndexedDB of that name, which is opened when it is first needed.
     /// Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
     pub fn indexed_db(name: &str, strict: bool, timeout: f64, on_open: Option<Function>) -> Self {
         let options = IndexedDbOptions { strict, timeout };
-        Self { storage: Rc::new(IndexedDbStorage::new(name, on_open, options)) }
+        let database = IndexedDbStorage::new(name, on_open, options);
+        Self { storage: Rc::new(JsStorage::IndexedDb(database)) }
     }
 
     /// Opens the storage if it can be opened, so that errors show.
@@ -155,9 +156,7 @@ impl SessionCore {
     pub fn list(&self, request: &ListObject, caller: Option<Function>) -> Result<JsValue, Thrown> {
         let request = request.read()?;
         let (storage, call) = (Rc::clone(&self.storage), JsCall(caller));
-        self.answer(Box::pin(
-            async move { Ok(listing(&storage.list_rows(&request, &call).await?)) },
-        ))
+        self.answer(Box::pin(async move { Ok(listing(&storage.list(&request, &call).await?)) }))
     }
 
     /// Appends events to a session, all or none. For the arguments see `Appends`; over memory the
@@ -192,14 +191,13 @@ impl SessionCore {
         let storage = Rc::clone(&self.storage);
         self.answer(Box::pin(async move {
             let writes = members.iter_mut().map(|(append, call)| (append as _, call as _));
-            let Some(written) = storage.write_many(writes.collect()) else {
+            let Some(written) = storage.write_many(writes.collect()).await? else {
                 return Ok(JsValue::UNDEFINED);
             };
-            let written = written.await?;
             let outcomes = Array::new();
             for (written, (mut append, call)) in written.into_iter().zip(members) {
                 let appended = match written {
-                    Ok(()) if append.replan() => carry_out(&*storage, &mut append, &call).await,
+                    Ok(()) if append.replan() => storage.write(&mut append, &call).await,
                     done => done,
                 };
                 let appended = appended.map_err(Thrown::from);
@@ -265,7 +263,7 @@ impl SessionCore {
     fn write(&self, mut write: Box<dyn JsWrite>, caller: Option<Function>) -> JsResult {
         let (storage, call) = (Rc::clone(&self.storage), JsCall(caller));
         self.answer(Box::pin(async move {
-            carry_out(&*storage, &mut *write, &call).await?;
+            storage.write(&mut *write, &call).await?;
             write.finish()
         }))
     }
@@ -279,14 +277,12 @@ impl SessionCore {
         finish: fn(Rows<Fragments>) -> JsResult,
     ) -> JsResult {
         let (storage, call) = (Rc::clone(&self.storage), JsCall(caller));
-        self.answer(Box::pin(async move {
-            finish(storage.read_fragments(&target, &window, &call).await?)
-        }))
+        self.answer(Box::pin(async move { finish(storage.read(&target, &window, &call).await?) }))
     }
 
     /// Returns the result of a verb, or a promise of it if the storage does not answer at once.
     fn answer(&self, mut verb: Task<'static, JsValue, Thrown>) -> JsResult {
-        if !self.storage.answers_at_once() {
+        if let JsStorage::IndexedDb(_) = *self.storage {
             return Ok(promise(verb));
         }
         match verb.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
