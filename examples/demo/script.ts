@@ -1,8 +1,7 @@
 /** The demo's texts: the guest's messages, and the replies of the scripted models. */
 
 import type { Models } from './agents.js';
-import { toolCall, toolCalls, type Reply } from './model_script.js';
-import { ScriptedModel } from './scripted_model.js';
+import { type Reply, ScriptedModel } from './scripted_model.js';
 
 /** The guest's messages, by conversation. Each conversation has its own session. */
 export const CONVERSATIONS: readonly { sessionId: string; messages: readonly string[] }[] = [
@@ -18,11 +17,14 @@ export const CONVERSATIONS: readonly { sessionId: string; messages: readonly str
 ];
 
 const ADVISER: readonly Reply[] = [
-  toolCalls(['remember_guest', { name: 'Ada' }], ['find_tea', { time: 'evening' }]),
+  [
+    ['remember_guest', { name: 'Ada' }],
+    ['find_tea', { time: 'evening' }],
+  ],
   'Rooibos, for 5: it lets you sleep.',
-  toolCall('order_tea', { tea: 'Rooibos' }),
+  [['order_tea', { tea: 'Rooibos' }]],
   'One Rooibos is on the way.',
-  toolCall('cancel_order'),
+  [['cancel_order', {}]],
   'The order is cancelled.',
   'The guest is Ada, who likes Rooibos.',
 ];

@@ -1,32 +1,25 @@
-import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from '@google/adk';
+import { BaseLlm, type BaseLlmConnection, type LlmResponse } from '@google/adk';
 
-import { ModelScript, type Reply } from './model_script.js';
+/** A text, or the calls of tools: their names and arguments. */
+export type Reply = string | readonly (readonly [name: string, args: Record<string, unknown>])[];
 
-/**
- * A model that answers from a script, one reply for each request. So agents run without a network or a
- * key, and always in the same way.
- *
- * @example
- * ```ts
- * const model = new ScriptedModel([call('find_tea', { time: 'evening' }), 'Try the rooibos.']);
- * const agent = new LlmAgent({ name: 'host', model, tools: [findTea] });
- * ```
- */
+/** A model that answers from a script, one reply for each request. So the demo needs no network and no key. */
 export class ScriptedModel extends BaseLlm {
-  readonly #script: ModelScript;
+  readonly #replies: Reply[];
 
-  constructor(replies: Iterable<Reply>) {
+  constructor(replies: readonly Reply[]) {
     super({ model: 'scripted' });
-    this.#script = new ModelScript(replies);
+    this.#replies = [...replies];
   }
 
-  /** The requests so far, in order. */
-  get requests(): LlmRequest[] {
-    return this.#script.requests;
-  }
-
-  generateContentAsync(request: LlmRequest): AsyncGenerator<LlmResponse, void> {
-    return this.#script.answer(request);
+  async *generateContentAsync(): AsyncGenerator<LlmResponse, void> {
+    const reply = this.#replies.shift();
+    if (reply === undefined) throw new Error('The script is over, and the model was asked again.');
+    const parts =
+      typeof reply === 'string'
+        ? [{ text: reply }]
+        : reply.map(([name, args]) => ({ functionCall: { name, args } }));
+    yield await Promise.resolve({ content: { role: 'model', parts } });
   }
 
   connect(): Promise<BaseLlmConnection> {

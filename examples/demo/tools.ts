@@ -4,13 +4,7 @@ import { type Context, FunctionTool } from '@google/adk';
 import { State } from 'adk-session-wasm';
 import { z } from 'zod';
 
-/** One of the teas that the house serves. */
-export interface Tea {
-  name: string;
-  price: number;
-}
-
-const TEAS: Record<'morning' | 'evening', Tea> = {
+const TEAS = {
   morning: { name: 'Assam', price: 4 },
   evening: { name: 'Rooibos', price: 5 },
 };

@@ -1,6 +1,5 @@
 import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from '@google/adk';
 import type { Model, Tool } from '../../agent_loop.js';
-import { instructionOf } from '../../demo/model_script.js';
 
 /** A model of the playground as one of the framework. */
 export class PageModel extends BaseLlm {
@@ -19,7 +18,9 @@ export class PageModel extends BaseLlm {
       pieces.push(text);
       wake();
     };
-    const answer = this.#model(instructionOf(request), request.contents, toolsOf(request), onText);
+    // The framework writes a text.
+    const instruction = request.config?.systemInstruction as string;
+    const answer = this.#model(instruction, request.contents, toolsOf(request), onText);
     const onEnd = (): void => {
       isDone = true;
       wake();

@@ -8,11 +8,7 @@ import { FunctionTool, LlmAgent, Runner, StreamingMode } from '@google/adk';
 import { z } from 'zod';
 
 import { asAdkService } from '../../../js/adk/index.js';
-import {
-  toolCall,
-  type Reply,
-  textResponse as saying,
-} from '../../../examples/demo/model_script.js';
+import { toolCall, type Reply, textResponse as saying } from '../../js/adk/model_script.js';
 import { ScriptedModel } from '../../js/adk/pairing/scripted_model.js';
 import type { Event } from '../../../js/index.js';
 import { type AgentEngine, startAgentEngine } from './agent_engine.js';

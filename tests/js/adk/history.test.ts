@@ -13,7 +13,7 @@ import {
 } from '@google/adk';
 
 import { InMemorySessionService } from '../../../js/adk/index.js';
-import { toolCall, type Reply } from '../../../examples/demo/model_script.js';
+import { toolCall, type Reply } from './model_script.js';
 import { ScriptedModel } from './pairing/scripted_model.js';
 import { key } from './scenarios/scenario.js';
 

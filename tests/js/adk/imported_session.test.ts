@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import * as adk from '@google/adk';
 
 import { InMemorySessionService } from '../../../js/adk/index.js';
-import { instructionOf } from '../../../examples/demo/model_script.js';
+import { instructionOf } from './model_script.js';
 import {
   exportSession,
   importSession,

@@ -9,7 +9,7 @@ import {
   TrajectoryThoughtPruningCompactor,
 } from '@google/adk';
 
-import { toolCall } from '../../../examples/demo/model_script.js';
+import { toolCall } from './model_script.js';
 import { mapStorage } from '../../../examples/map_storage.js';
 import { ScriptedModel } from './pairing/scripted_model.js';
 import { asAdkService, type FrameworkSessionService } from '../../../js/adk/index.js';

@@ -9,7 +9,7 @@ import {
   Runner,
 } from '@google/adk';
 
-import { instructionOf } from '../../../examples/demo/model_script.js';
+import { instructionOf } from '../adk/model_script.js';
 import { isSessionError } from '../../../js/errors/errors.js';
 import { instruction } from '../../../js/template/provider.js';
 import { injectSessionState } from '../../../js/template/template.js';

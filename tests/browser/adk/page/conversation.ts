@@ -11,7 +11,7 @@ import {
 import { instruction } from 'adk-session-wasm';
 import { IndexedDbSessionService, InMemorySessionService } from 'adk-session-wasm/adk';
 import { z } from 'zod';
-import { type Answer, instructionOf } from '../../../../examples/demo/model_script.js';
+import { type Answer, instructionOf } from '../../../js/adk/model_script.js';
 import { ScriptedModel } from '../../../js/adk/pairing/scripted_model.js';
 import { meet } from '../../rendezvous.js';
 

@@ -2,7 +2,7 @@
 
 import type { BaseContextCompactor, BaseSummarizer, Event, LlmAgentConfig } from '@google/adk';
 
-import { toolCall, type Reply } from '../../../../examples/demo/model_script.js';
+import { toolCall, type Reply } from '../model_script.js';
 import { type Framework, type Scenario, textOf } from './scenario.js';
 import { nextMillisecond, type Stage } from './stage.js';
 

@@ -1,6 +1,6 @@
 /** The ways into a run besides `Runner.runAsync`. */
 
-import { textResponse } from '../../../../examples/demo/model_script.js';
+import { textResponse } from '../model_script.js';
 import { set, setState } from './agents/llm_agent.js';
 import { type Framework, key, type Scenario, textOf } from './scenario.js';
 import { all } from './stage.js';

@@ -1,6 +1,6 @@
 /** Turns that fail: the stored data, and the next turn. */
 
-import { toolCall } from '../../../../examples/demo/model_script.js';
+import { toolCall } from '../model_script.js';
 import { whatItSaw } from './differences.js';
 import { set, setState } from './agents/llm_agent.js';
 import { key, outcome, type Scenario, textOf } from './scenario.js';

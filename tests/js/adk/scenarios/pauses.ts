@@ -2,7 +2,7 @@
 
 import type { AuthConfig, BasePlugin, Event, FunctionTool, ToolOptions } from '@google/adk';
 
-import { toolCall, type Reply } from '../../../../examples/demo/model_script.js';
+import { toolCall, type Reply } from '../model_script.js';
 import { type Scenario, textOf } from './scenario.js';
 import type { Stage, Turn } from './stage.js';
 

@@ -2,7 +2,7 @@
 
 import type { BasePlugin, Event, ExecuteCodeParams } from '@google/adk';
 
-import { toolCall, textResponse } from '../../../../examples/demo/model_script.js';
+import { toolCall, textResponse } from '../model_script.js';
 import { key, type Scenario, textOf } from './scenario.js';
 import type { Stage } from './stage.js';
 

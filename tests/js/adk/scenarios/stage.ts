@@ -13,7 +13,7 @@ import type {
   Session,
 } from '@google/adk';
 
-import { instructionOf, ModelScript, type Reply } from '../../../../examples/demo/model_script.js';
+import { instructionOf, ModelScript, type Reply } from '../model_script.js';
 import { type Framework, key } from './scenario.js';
 
 /** The function of a function agent; `agent` is the agent itself. */

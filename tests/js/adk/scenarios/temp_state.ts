@@ -2,7 +2,7 @@
 
 import type { BaseAgent, LlmAgentConfig } from '@google/adk';
 
-import { toolCall, type Reply } from '../../../../examples/demo/model_script.js';
+import { toolCall, type Reply } from '../model_script.js';
 import type { Difference, Scenario } from './scenario.js';
 import { type Stage, modelRequests } from './stage.js';
 

@@ -1,6 +1,6 @@
 /** Agents that delegate work: to a tool with its own session, to a sub-agent, to one of several. */
 
-import { toolCall } from '../../../../../examples/demo/model_script.js';
+import { toolCall } from '../../model_script.js';
 import { set, setState } from './llm_agent.js';
 import { key, type Scenario, textOf } from '../scenario.js';
 import { modelRequests } from '../stage.js';

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 
-import { toolCall, toolCalls, textResponse } from '../../../../../examples/demo/model_script.js';
+import { toolCall, toolCalls, textResponse } from '../../model_script.js';
 import { REMOVED } from '../../../../../js/state/scope.js';
 import { whatItSaw } from '../differences.js';
 import { key, type Scenario, textOf } from '../scenario.js';

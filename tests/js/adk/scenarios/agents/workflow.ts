@@ -3,7 +3,7 @@
 import type { BaseSessionService, EdgeItem } from '@google/adk';
 import { z } from 'zod';
 
-import { toolCall } from '../../../../../examples/demo/model_script.js';
+import { toolCall } from '../../model_script.js';
 import { superseded } from './parallel_agents.js';
 import { type Scenario, textOf } from '../scenario.js';
 import { gate, modelRequests } from '../stage.js';
