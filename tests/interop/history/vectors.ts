@@ -34,6 +34,23 @@ export function readVectors(): Vector[] {
   return JSON.parse(readFileSync(VECTORS, 'utf8')) as Vector[];
 }
 
+/** The text of the file: one event, one context and one list a line, so that a change of an event is a change of its line. */
+export function textOfVectors(vectors: readonly Vector[]): string {
+  const lines = (values: readonly unknown[]): string =>
+    values.length === 0
+      ? '[]'
+      : `[\n      ${values.map((value) => JSON.stringify(value)).join(',\n      ')}\n    ]`;
+  const texts = vectors.map((vector) => {
+    const members = Object.entries(vector).map(([name, value]: [string, unknown]) => {
+      const perLine = name === 'events' || name === 'contexts';
+      const text = perLine ? lines(value as unknown[]) : JSON.stringify(value);
+      return `    ${JSON.stringify(name)}: ${text}`;
+    });
+    return `  {\n${members.join(',\n')}\n  }`;
+  });
+  return `[\n${texts.join(',\n')}\n]\n`;
+}
+
 /** Shows histories to the real google-adk. */
 export function viewsOfPython(histories: readonly Pick<History, 'events' | 'contexts'>[]): Views[] {
   const lines = histories.map(({ events, contexts }) => ({

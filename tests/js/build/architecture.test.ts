@@ -1,0 +1,86 @@
+// The tables of ARCHITECTURE.md that follow a call name functions: each of them is declared where its row says.
+
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import ts from 'typescript';
+
+import { root } from '../../toolchain/environment.mjs';
+
+const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+
+const SOURCES = readdirSync(join(root, 'js'), { encoding: 'utf8', recursive: true })
+  .filter((file) => file.endsWith('.ts') && !/^(dist|build)\//.test(file))
+  .map((file) => join('js', file));
+
+/** A row: the names of its first column, and the files that it names. */
+interface Row {
+  readonly names: readonly string[];
+  readonly files: readonly string[];
+}
+
+function rowsOf(section: string): Row[] {
+  const [, text = ''] = RegExp(`^## ${section}\n([^]*?)^## `, 'm').exec(architecture) ?? [];
+  return [...text.matchAll(/^\| ([^|]*`[^|]*)\|(.*)$/gm)].map(([, first = '', rest = '']) => ({
+    names: [...first.matchAll(/`([\w.:#]+)`/g)].map(([, name = '']) => name),
+    files: [...rest.matchAll(/`((?:js|src)\/[\w/]+\.\w+)`/g)].map(([, file = '']) => file),
+  }));
+}
+
+/** What a file of TypeScript declares: `name`, and `Class.member` with `#` for a private one. */
+const declared = new Map<string, ReadonlySet<string>>();
+function declarationsOf(file: string, text: string): ReadonlySet<string> {
+  const known = declared.get(file);
+  if (known !== undefined) return known;
+  const found = new Set<string>();
+  const visit = (node: ts.Node, owner: string): void => {
+    const { name } = node as ts.Node & { readonly name?: ts.Node };
+    const isOwner = ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node);
+    if (name !== undefined && (ts.isIdentifier(name) || ts.isPrivateIdentifier(name))) {
+      found.add(name.text);
+      if (owner !== '') found.add(`${owner}.${name.text}`);
+    }
+    ts.forEachChild(node, (child) => visit(child, isOwner ? (node.name?.text ?? '') : owner));
+  };
+  visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest), '');
+  declared.set(file, found);
+  return found;
+}
+
+function isDeclared(name: string, files: readonly string[]): boolean {
+  return files.some((file) => {
+    const [last = ''] = name.split(/[.:]+/).slice(-1);
+    const text = readFileSync(join(root, file), 'utf8');
+    if (file.endsWith('.rs')) return RegExp(`\\b(fn|struct) ${last}\\b`).test(text);
+    return text.includes(last) && declarationsOf(file, text).has(name);
+  });
+}
+
+describe('The tables of ARCHITECTURE.md', () => {
+  for (const section of [
+    'The way of an append',
+    'The way of a read',
+    'The way of a write through a cache',
+  ]) {
+    it(`"${section}" name functions that stand where they say`, () => {
+      const rows = rowsOf(section);
+      assert.ok(rows.length > 4, `${rows.length} rows`);
+      for (const { names, files } of rows) {
+        for (const name of names) {
+          const where = files.length > 0 ? files : SOURCES;
+          assert.ok(isDeclared(name, where), `${name} is not declared in ${files.join(', ') || 'js/'}`); // prettier-ignore
+        }
+      }
+    });
+  }
+
+  it('name files and folders that exist', () => {
+    const paths = [...architecture.matchAll(/`((?:js|src|tests|conformance)\/[\w/.]*)`/g)];
+    assert.ok(paths.length > 100, `${paths.length} paths`);
+    const missing = paths
+      .map(([, path = '']) => path)
+      .filter((path) => !path.includes('ENGINE') && !existsSync(join(root, path)));
+    assert.deepEqual(missing, []);
+  });
+});
