@@ -17,10 +17,11 @@ use crate::host::ErrorSource;
 /// assert_eq!(error.code(), "invalid_argument");
 /// assert_eq!(error.to_string(), "user_id must not be empty");
 /// ```
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An invalid argument, such as an empty id or a negative count.
+    #[error("{} {rule}", field.rust())]
     InvalidArgument {
         /// The field, which each language spells in its own way.
         field: Field,
@@ -28,6 +29,9 @@ pub enum Error {
         rule: String,
     },
     /// A session with that id exists already; it was left untouched.
+    #[error(
+        "session \"{session_id}\" of user \"{user_id}\" in app \"{app_name}\" already exists; choose another id, or get or create it"
+    )]
     AlreadyExists {
         /// The app.
         app_name: String,
@@ -37,11 +41,13 @@ pub enum Error {
         session_id: String,
     },
     /// The session was deleted or never existed.
+    #[error("session \"{session_id}\" does not exist (any more); create it, or get it again")]
     NotFound {
         /// The requested id.
         session_id: String,
     },
     /// The session is not as the caller of an append knows it.
+    #[error(fmt = write_stale)]
     StaleSession {
         /// The session.
         session_id: String,
@@ -53,6 +59,7 @@ pub enum Error {
         actual: u64,
     },
     /// The append would replace other events than its caller expects.
+    #[error(fmt = write_conflict)]
     EventConflict {
         /// The session.
         session_id: String,
@@ -60,6 +67,7 @@ pub enum Error {
         actual: Vec<(String, Option<u64>)>,
     },
     /// Several users or apps have a session with that bare id.
+    #[error("{count} sessions have the id \"{session_id}\"; name the app and the user as well")]
     Ambiguous {
         /// The id.
         session_id: String,
@@ -67,6 +75,7 @@ pub enum Error {
         count: usize,
     },
     /// A text is not the JSON that it must be.
+    #[error("{path}: {reason}")]
     Unserializable {
         /// The place: `state`, `event`, or a key.
         path: String,
@@ -74,6 +83,7 @@ pub enum Error {
         reason: String,
     },
     /// A stored record cannot be read. All others stay readable.
+    #[error("the stored {record} cannot be read: {reason}")]
     CorruptRecord {
         /// The name of the record.
         record: String,
@@ -81,19 +91,23 @@ pub enum Error {
         reason: String,
     },
     /// A state would be too large to be stored, or memory has no room left.
+    #[error("{reason}")]
     QuotaExceeded {
         /// The data that does not fit, and advice.
         reason: String,
     },
     /// A read-only context's state was written to.
+    #[error("\"{key}\" cannot be set: this context is read-only; write in a callback or a tool")]
     Readonly {
         /// The key of that write.
         key: String,
     },
     /// The storage does not support that operation. It continues a sentence that begins with "this storage cannot".
+    #[error("this storage cannot {0}")]
     Unsupported(Cow<'static, str>),
     /// The storage failed: its disk is full, for example, or it returned an invalid result.
     /// [`Error::storage`] makes one of any error.
+    #[error("{}", problem.message())]
     Storage {
         /// The kind of failure.
         problem: StorageProblem,
@@ -101,9 +115,11 @@ pub enum Error {
         source: ErrorSource,
     },
     /// An instruction could not be rendered.
-    Template(TemplateError),
+    #[error(transparent)]
+    Template(#[from] TemplateError),
     /// The error of other code, passed on unchanged: of a [`Call`](crate::storage::Call), or of a function
     /// that a storage calls.
+    #[error(transparent)]
     Other(ErrorSource),
 }
 
@@ -175,69 +191,35 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::InvalidArgument { field, rule } => write!(f, "{} {rule}", field.rust()),
-            Self::AlreadyExists { app_name, user_id, session_id } => write!(
-                f,
-                "session \"{session_id}\" of user \"{user_id}\" in app \"{app_name}\" already exists; choose another id, or get or create it"
-            ),
-            Self::NotFound { session_id } => write!(
-                f,
-                "session \"{session_id}\" does not exist (any more); create it, or get it again"
-            ),
-            Self::StaleSession { session_id, reason: StaleReason::Undone, .. } => write!(
-                f,
-                "a rewind of session \"{session_id}\" has undone the run of this event; drop the event, and begin a new invocation"
-            ),
-            Self::StaleSession { session_id, expected, actual, .. } => write!(
-                f,
-                "session \"{session_id}\" is at revision {actual} and no longer at {expected}; get it again, then append"
-            ),
-            Self::EventConflict { session_id, actual } => {
-                let (id, actual) = actual.first().map_or(("", None), |(id, at)| (id, *at));
-                write!(f, "event \"{id}\" of session \"{session_id}\" is ")?;
-                match actual {
-                    Some(revision) => write!(f, "stored at revision {revision}")?,
-                    None => f.write_str("not stored")?,
-                }
-                f.write_str(", which the append does not expect; get it again, then append")
-            }
-            Self::Ambiguous { session_id, count } => write!(
-                f,
-                "{count} sessions have the id \"{session_id}\"; name the app and the user as well"
-            ),
-            Self::Unserializable { path, reason } => write!(f, "{path}: {reason}"),
-            Self::CorruptRecord { record, reason } => {
-                write!(f, "the stored {record} cannot be read: {reason}")
-            }
-            Self::QuotaExceeded { reason } => f.write_str(reason),
-            Self::Readonly { key } => write!(
-                f,
-                "\"{key}\" cannot be set: this context is read-only; write in a callback or a tool"
-            ),
-            Self::Unsupported(operation) => write!(f, "this storage cannot {operation}"),
-            Self::Storage { problem, .. } => f.write_str(problem.message()),
-            Self::Template(error) => error.fmt(f),
-            Self::Other(error) => error.fmt(f),
-        }
+fn write_stale(
+    session_id: &str,
+    reason: &StaleReason,
+    expected: &u64,
+    actual: &u64,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    match reason {
+        StaleReason::Undone => write!(
+            f,
+            "a rewind of session \"{session_id}\" has undone the run of this event; drop the event, and begin a new invocation"
+        ),
+        _ => write!(
+            f,
+            "session \"{session_id}\" is at revision {actual} and no longer at {expected}; get it again, then append"
+        ),
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Storage { source, .. } => Some(source.as_ref()),
-            Self::Template(error) => error.source(),
-            Self::Other(error) => error.source(),
-            _ => None,
-        }
+fn write_conflict(
+    session_id: &str,
+    actual: &[(String, Option<u64>)],
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let (id, actual) = actual.first().map_or(("", None), |(id, at)| (id, *at));
+    write!(f, "event \"{id}\" of session \"{session_id}\" is ")?;
+    match actual {
+        Some(revision) => write!(f, "stored at revision {revision}")?,
+        None => f.write_str("not stored")?,
     }
-}
-
-impl From<TemplateError> for Error {
-    fn from(error: TemplateError) -> Self {
-        Self::Template(error)
-    }
+    f.write_str(", which the append does not expect; get it again, then append")
 }

@@ -22,13 +22,16 @@ pub struct MissingVariable {
     pub suggestions: Vec<String>,
 }
 
-/// The reason why an artifact could not be loaded.
-#[derive(Debug)]
+/// The reason why an artifact could not be loaded. Its message does not repeat the cause, which may hold
+/// secrets: see [`Error::source`].
+#[derive(Debug, thiserror::Error)]
 pub enum ArtifactError {
     /// There is no artifact service.
+    #[error("the invocation has no artifact service; give it one: Invocation::with_artifacts")]
     NoService,
     /// The service failed, with this cause. A missing artifact is no failure.
-    Failed(ErrorSource),
+    #[error("the artifact service failed: see the error's source")]
+    Failed(#[source] ErrorSource),
 }
 
 impl ArtifactError {
@@ -44,27 +47,6 @@ impl ArtifactError {
         match self {
             Self::NoService => "artifact_service_missing",
             Self::Failed(_) => "storage_failed",
-        }
-    }
-}
-
-/// Does not repeat the cause, which may hold secrets: see [`Error::source`].
-impl Display for ArtifactError {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::NoService => {
-                "the invocation has no artifact service; give it one: Invocation::with_artifacts"
-            }
-            Self::Failed(_) => "the artifact service failed: see the error's source",
-        })
-    }
-}
-
-impl Error for ArtifactError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::NoService => None,
-            Self::Failed(cause) => Some(cause.as_ref()),
         }
     }
 }

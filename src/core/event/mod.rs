@@ -7,5 +7,5 @@ mod text;
 
 pub use adk_event::{Event, EventActions};
 pub use new_event::{NewEvent, Replaceable};
-pub(crate) use text::Turn;
+pub(crate) use text::RewindMembers;
 pub use text::{EventText, ForeignText, TextSlice};

@@ -56,13 +56,13 @@ impl EventText {
     /// Returns which run the event belongs to, and whether it undoes runs. A text that is not an event
     /// belongs to none, and so does a foreign one that memory has no room for.
     #[inline(never)]
-    pub(crate) fn turn(&self) -> Turn {
+    pub(crate) fn rewind_members(&self) -> RewindMembers {
         if let Self::Foreign(text) = self
             && !has_room(text.size())
         {
-            return Turn::default();
+            return RewindMembers::default();
         }
-        self.with(Turn::of)
+        self.with(RewindMembers::of)
     }
 
     /// Passes the text to `reader`.
@@ -94,7 +94,7 @@ impl From<EventText> for String {
 
 /// The members of an event by which rewinds choose what they undo. An empty text counts as none.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Turn {
+pub(crate) struct RewindMembers {
     /// The event's invocation.
     pub invocation: Option<String>,
     /// The invocation before which the event rewinds, if it is the marker of a rewind.
@@ -103,22 +103,22 @@ pub(crate) struct Turn {
     pub is_compacted: bool,
 }
 
-impl Turn {
+impl RewindMembers {
     fn of(event: &str) -> Self {
-        let mut turn = Self::default();
+        let mut members = Self::default();
         let split = split_object("event", event, &mut |name, value| match name {
-            "invocationId" => turn.invocation = read_text(value),
-            "isCompacted" => turn.is_compacted = value == "true",
+            "invocationId" => members.invocation = read_text(value),
+            "isCompacted" => members.is_compacted = value == "true",
             "actions" => {
                 let _is_object = split_object("event", value, &mut |name, value| {
                     if name == "rewindBeforeInvocationId" {
-                        turn.rewinds_before = read_text(value);
+                        members.rewinds_before = read_text(value);
                     }
                 });
             }
             _ => {}
         });
-        split.map_or_else(|_| Self::default(), |()| turn)
+        split.map_or_else(|_| Self::default(), |()| members)
     }
 }
 
@@ -173,15 +173,15 @@ mod tests {
 
     #[test]
     fn a_turn_has_the_members_of_rewinds() {
-        let turn = |text: &str| EventText::from(text.to_owned()).turn();
+        let members = |text: &str| EventText::from(text.to_owned()).rewind_members();
         let event = r#"{"id":"rewindBeforeInvocationId","invocationId":"a\"1","actions":{}}"#;
-        let own = Turn { invocation: Some("a\"1".to_owned()), ..Turn::default() };
-        assert_eq!(turn(event), own);
-        let rewind = turn(
+        let own = RewindMembers { invocation: Some("a\"1".to_owned()), ..RewindMembers::default() };
+        assert_eq!(members(event), own);
+        let rewind = members(
             r#"{"actions":{"stateDelta":{"rewindBeforeInvocationId":"b"},"rewindBeforeInvocationId":"a"}}"#,
         );
         assert_eq!(rewind.rewinds_before.as_deref(), Some("a"));
-        assert!(turn(r#"{"invocationId":"","isCompacted":true}"#).is_compacted);
+        assert!(members(r#"{"invocationId":"","isCompacted":true}"#).is_compacted);
         for none in [
             "",
             "[]",
@@ -190,7 +190,7 @@ mod tests {
             r#"{"actions":"rewindBeforeInvocationId"}"#,
             r#"{"actions":{"rewindBeforeInvocationId":null}}"#,
         ] {
-            assert_eq!(turn(none), Turn::default(), "{none}");
+            assert_eq!(members(none), RewindMembers::default(), "{none}");
         }
     }
 }

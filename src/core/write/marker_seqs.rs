@@ -34,17 +34,17 @@ impl MarkerSeqs {
             if !is_marker && !is_replaced {
                 continue;
             }
-            let turn = row.text.turn();
+            let members = row.text.rewind_members();
             if is_marker {
                 markers.insert(row.seq);
-                if let Some(target) = turn.rewinds_before {
+                if let Some(target) = members.rewinds_before {
                     markers.is_incomplete |= number_of(&mut targets, &target).is_none();
                 }
             }
             if is_replaced {
                 let replaced = stored.iter().find(|stored| stored.seq == row.seq);
-                markers.is_incomplete |=
-                    replaced.is_none_or(|row| row.text.turn().invocation != turn.invocation);
+                markers.is_incomplete |= replaced
+                    .is_none_or(|row| row.text.rewind_members().invocation != members.invocation);
             }
         }
         markers.insert_first_events(&targets, changes, stored);
@@ -67,7 +67,7 @@ impl MarkerSeqs {
             if !may_be_named(row) {
                 continue;
             }
-            let Some(invocation) = row.text.turn().invocation else { continue };
+            let Some(invocation) = row.text.rewind_members().invocation else { continue };
             let Some(number) = invocations.get(&invocation).copied().flatten() else { continue };
             if let Some(first) = firsts.get_mut(number as usize) {
                 *first = row.seq.min(*first);

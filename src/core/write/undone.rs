@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::core::event::{EventText, NewEvent, Turn};
+use crate::core::event::{EventText, NewEvent, RewindMembers};
 use crate::core::history::{Kind, Mark, live_events};
 use crate::core::names::Names;
 use crate::core::session::Revision;
@@ -24,12 +24,15 @@ pub(super) enum LookBack {
 
 /// Whether one of the new events is a rewind, over a storage that keeps the places of markers.
 pub(super) fn has_new_rewind(events: &[NewEvent]) -> bool {
-    events.iter().any(|event| event.is_marker && event.text.turn().rewinds_before.is_some())
+    events
+        .iter()
+        .any(|event| event.is_marker && event.text.rewind_members().rewinds_before.is_some())
 }
 
 /// Whether one of the rows was written after that revision, and is a rewind.
 pub(super) fn has_rewind(rows: &[EventRow], since: Revision) -> bool {
-    rows.iter().any(|row| row.revision > since && row.text.turn().rewinds_before.is_some())
+    rows.iter()
+        .any(|row| row.revision > since && row.text.rewind_members().rewinds_before.is_some())
 }
 
 /// Returns the invocations that rewinds have undone: the last event of each is not live.
@@ -68,7 +71,7 @@ pub(super) fn live_new_events(events: &[NewEvent]) -> Vec<bool> {
 
 /// Returns the mark of an event, with what rewinds need of it.
 fn mark_of(text: &EventText, numbers: &mut Names<Option<u32>>) -> Mark {
-    let Turn { invocation, rewinds_before, .. } = text.turn();
+    let RewindMembers { invocation, rewinds_before, .. } = text.rewind_members();
     let before = rewinds_before.and_then(|name| number_of(numbers, &name));
     let kind = before.map_or(Kind::Fixed, |before| Kind::Rewind { before });
     let invocation = invocation.and_then(|name| number_of(numbers, &name));
@@ -79,7 +82,7 @@ fn mark_of(text: &EventText, numbers: &mut Names<Option<u32>>) -> Mark {
 /// invocation. It counts, because it may sum up undone events.
 pub(super) fn continues_undone(events: &[NewEvent], undone: &[Arc<str>]) -> bool {
     events.iter().any(|event| {
-        let Turn { invocation, is_compacted, .. } = event.text.turn();
+        let RewindMembers { invocation, is_compacted, .. } = event.text.rewind_members();
         invocation.map_or(is_compacted, |name| undone.iter().any(|undone| **undone == *name))
     })
 }
