@@ -1324,7 +1324,7 @@ function __wbg_get_imports() {
                     const a = state0.a;
                     state0.a = 0;
                     try {
-                        return wasm_bindgen__convert__closures_____invoke__ha7e48a94033f0838(a, state0.b, );
+                        return wasm_bindgen__convert__closures_____invoke__h675333ff2837527d(a, state0.b, );
                     } finally {
                         state0.a = a;
                     }
@@ -1765,7 +1765,7 @@ function __wbg_get_imports() {
         },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
             // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 10, ret: Unit, inner_ret: Some(Unit) }, mutable: true }) -> Externref`.
-            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hc43c6a8696431e8c);
+            const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__h702f514cc13f7595);
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
@@ -1798,12 +1798,12 @@ function __wbg_get_imports() {
     };
 }
 
-function wasm_bindgen__convert__closures_____invoke__ha7e48a94033f0838(arg0, arg1) {
-    wasm.wasm_bindgen__convert__closures_____invoke__ha7e48a94033f0838(arg0, arg1);
+function wasm_bindgen__convert__closures_____invoke__h675333ff2837527d(arg0, arg1) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h675333ff2837527d(arg0, arg1);
 }
 
-function wasm_bindgen__convert__closures_____invoke__hc43c6a8696431e8c(arg0, arg1, arg2) {
-    wasm.wasm_bindgen__convert__closures_____invoke__hc43c6a8696431e8c(arg0, arg1, arg2);
+function wasm_bindgen__convert__closures_____invoke__h702f514cc13f7595(arg0, arg1, arg2) {
+    wasm.wasm_bindgen__convert__closures_____invoke__h702f514cc13f7595(arg0, arg1, arg2);
 }
 
 function wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427(arg0, arg1, arg2) {

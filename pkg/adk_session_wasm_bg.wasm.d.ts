@@ -37,8 +37,8 @@ export const sessioncore_shared_state: (a: number, b: number, c: number, d: numb
 export const sessioncore_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number];
 export const wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce: (a: number, b: number, c: any, d: any) => void;
 export const wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427: (a: number, b: number, c: any) => [number, number];
-export const wasm_bindgen__convert__closures_____invoke__hc43c6a8696431e8c: (a: number, b: number, c: any) => void;
-export const wasm_bindgen__convert__closures_____invoke__ha7e48a94033f0838: (a: number, b: number) => void;
+export const wasm_bindgen__convert__closures_____invoke__h702f514cc13f7595: (a: number, b: number, c: any) => void;
+export const wasm_bindgen__convert__closures_____invoke__h675333ff2837527d: (a: number, b: number) => void;
 export const __wbindgen_malloc: (a: number, b: number) => number;
 export const __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
 export const __wbindgen_free: (a: number, b: number, c: number) => void;
