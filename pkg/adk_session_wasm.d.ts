@@ -100,8 +100,7 @@ export enum AppendNumber {
 }
 
 /**
- * The result of an append. Most have no details, and the first four numbers are enough if no state of a user or an
- * app changes.
+ * The result of an append.
  */
 export enum AppendedNumber {
     /**
@@ -117,21 +116,17 @@ export enum AppendedNumber {
      */
     LastUpdateTime = 2,
     /**
-     * The revision of the handle before the append; NaN without a handle.
+     * The revision of the user's state; 0, which no state has, if it does not change.
      */
-    Since = 3,
-    /**
-     * The revision of the user's state; 0 or absent if it does not change.
-     */
-    UserRevision = 4,
+    UserRevision = 3,
     /**
      * The revision of the app's state.
      */
-    AppRevision = 5,
+    AppRevision = 4,
     /**
-     * An object with the details, if there are any.
+     * An object with the details; most appends have none.
      */
-    Details = 6,
+    Details = 5,
 }
 
 /**
@@ -229,6 +224,32 @@ export class CoreWrite {
      * Begins to change the states of a user and an app.
      */
     static update(app_name: string, user_id: string | null | undefined, delta: string, compute?: Function | null): CoreWrite;
+}
+
+/**
+ * The result of a creation. The session was created one revision before its first event.
+ */
+export enum CreatedNumber {
+    /**
+     * The session's revision.
+     */
+    Revision = 0,
+    /**
+     * Its time in milliseconds.
+     */
+    LastUpdateTime = 1,
+    /**
+     * The revision of the user's state; 0, which no state has, if it does not change.
+     */
+    UserRevision = 2,
+    /**
+     * The revision of the app's state.
+     */
+    AppRevision = 3,
+    /**
+     * The JSON text of the state of all scopes.
+     */
+    State = 4,
 }
 
 /**

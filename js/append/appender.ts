@@ -98,12 +98,12 @@ export class Appender {
    *   streamed answer, which is not stored.
    */
   append(
-    { session: given, expectedRevision, expectedEvents, titleChange, ...call }: HandleRequest,
+    request: HandleRequest,
     newEvents: readonly NewEvent[],
     facts?: CallFacts,
   ): MaybePromise<readonly EventToStore[]> {
-    const { signal, onRetry, epoch } = call;
-    const session = snapshotHandle(given);
+    const { expectedRevision, expectedEvents, titleChange, signal, onRetry, epoch } = request;
+    const session = snapshotHandle(request.session);
     const expected = optionalCount('expectedRevision', expectedRevision);
     // The snapshots set the missing members.
     const events = newEvents as readonly Event[];
@@ -134,7 +134,7 @@ export class Appender {
     return after(stored, (groupSize) => {
       noteFacts(facts, taken.length, groupSize);
       const merges = rules.stale === 'merge';
-      return after(reader.addMissingCalls(session, events, { onRetry, epoch }), () =>
+      return after(reader.addMissingCalls(session, record, events, { onRetry, epoch }), () =>
         after(
           merges ? reader.renewView(session, record, { onRetry, epoch }) : undefined,
           () => taken,
@@ -287,6 +287,9 @@ function withoutSuperseded(
   writer: StateWriter,
 ): readonly EventToStore[] {
   const ahead = new Map<string, EventToStore>();
+  if (events.length === 1) {
+    return events.map((taken) => withoutKeys(taken, writer.findSuperseded(session, taken, ahead)));
+  }
   return events.map((taken) => {
     const reduced = withoutKeys(taken, writer.findSuperseded(session, taken, ahead));
     for (const key of Object.keys(reduced.snapshot.delta)) ahead.set(key, reduced);

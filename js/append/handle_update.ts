@@ -34,7 +34,10 @@ export function updateHandle(
 ): void {
   const { revision, lastUpdateTime, since = 0, unchanged, missed } = appended;
   const merges = stale === 'merge';
-  const earlier = new Map(unchanged.map(({ position, revision }) => [position, revision]));
+  const earlier =
+    unchanged.length === 0
+      ? NONE
+      : new Map(unchanged.map(({ position, revision }) => [position, revision]));
   const written = events.length - earlier.size;
   // Each written event got a revision of its own, one after the other.
   let last = revision - written;
@@ -68,6 +71,8 @@ export function updateHandle(
     merges || written > 0 ? revision : Math.max(record.revision, since, ...earlier.values());
   record.lastUpdateTime = lastUpdateTime;
 }
+
+const NONE: ReadonlyMap<number, number> = new Map();
 
 /**
  * Gives the handle one stored event. Each part is applied even if another part fails.

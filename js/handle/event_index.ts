@@ -55,8 +55,7 @@ function knownOf({ events, given }: HandleEvents): KnownEvents {
 }
 
 /** Returns the map of an array, or `undefined` while the array is still searched instead. */
-function currentIndex(handle: HandleEvents): PositionIndex | undefined {
-  const known = knownOf(handle);
+function currentIndex(handle: HandleEvents, known = knownOf(handle)): PositionIndex | undefined {
   const { index } = known;
   if (index && isCurrent(index, handle.events)) return index;
   if (index === undefined) {
@@ -111,7 +110,7 @@ export function putEvent(handle: HandleEvents, event: Event, id = event.id): voi
   const { isCompacted, isScratchpad } = event as { isCompacted?: unknown; isScratchpad?: unknown };
   const known = knownOf(handle);
   if (isCompacted === true || isScratchpad === true) known.index = undefined;
-  let index = currentIndex(handle);
+  let index = currentIndex(handle, known);
   let position = -1;
   if (index === undefined) {
     position = searchFromEnd(events, id);

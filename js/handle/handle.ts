@@ -90,8 +90,7 @@ export class Handles {
 
   /** Returns the record of a handle. Makes one for a handle that is not known. */
   recordOf(session: Session): HandleRecord {
-    const state = rawOf(session.state);
-    let record = this.#records.get(state);
+    let record = this.#recordAt(session.state);
     if (record === undefined) {
       record = {
         createdRevision: NaN,
@@ -106,25 +105,30 @@ export class Handles {
         isViewStale: false,
         missedRewind: undefined,
       };
-      this.#records.set(state, record);
+      this.#records.set(rawOf(session.state), record);
     }
     return record;
   }
 
+  #recordAt(state: object): HandleRecord | undefined {
+    // Mostly the state is no proxy, and to ask it takes longer than a look-up.
+    return this.#records.get(state) ?? this.#records.get(rawOf(state));
+  }
+
   /** Returns the revision at which a handle's session was created; `otherwise` if it is not known. */
   createdRevisionOf<Otherwise>(state: object, otherwise: Otherwise): number | Otherwise {
-    const { createdRevision = NaN } = this.#records.get(rawOf(state)) ?? {};
+    const { createdRevision = NaN } = this.#recordAt(state) ?? {};
     return Number.isNaN(createdRevision) ? otherwise : createdRevision;
   }
 
   /** Returns the view that a handle was read with. */
   viewOf(state: object): HistoryView {
-    return this.#records.get(rawOf(state))?.view ?? 'raw';
+    return this.#recordAt(state)?.view ?? 'raw';
   }
 
   /** Returns the revision of a handle; `undefined` if it is not known. */
   revisionOf(state: object): number | undefined {
-    const record = this.#records.get(rawOf(state));
+    const record = this.#recordAt(state);
     // A record without this number belongs to a handle that has not been read or appended through.
     return Number.isNaN(record?.createdRevision) ? undefined : record?.revision;
   }

@@ -121,11 +121,15 @@ export function setDescription<Target extends Pick<Session, 'title' | 'labels' |
   { title, labels, parent }: Readonly<Partial<Record<'title' | 'labels' | 'parent', unknown>>>,
 ): Target {
   if (typeof title === 'string' && title !== '') session.title = title;
-  const parsed = parseLabels(labels);
-  if (Object.keys(parsed).length > 0) session.labels = parsed;
-  const { sessionId, eventId } = parseObject(parent);
-  if (typeof sessionId === 'string') {
-    session.parent = { sessionId, ...(typeof eventId === 'string' && { eventId }) };
+  if (labels !== undefined) {
+    const parsed = parseLabels(labels);
+    if (Object.keys(parsed).length > 0) session.labels = parsed;
+  }
+  if (parent !== undefined) {
+    const { sessionId, eventId } = parseObject(parent);
+    if (typeof sessionId === 'string') {
+      session.parent = { sessionId, ...(typeof eventId === 'string' && { eventId }) };
+    }
   }
   return session;
 }

@@ -108,9 +108,13 @@ export class SessionReader {
    * Called after an append. With the option `history` or the view for models, adds the calls that the events answer, if the
    * handle lacks them.
    */
-  addMissingCalls(session: Session, events: readonly Event[], call: OwnCall): MaybePromise<void> {
+  addMissingCalls(
+    session: Session,
+    { view }: HandleRecord,
+    events: readonly Event[],
+    call: OwnCall,
+  ): MaybePromise<void> {
     const { appName, userId, id: sessionId } = session;
-    const view = this.#parts.handles.viewOf(session.state);
     const readLast = (numRecentEvents: EventCount): MaybePromise<Session | undefined> => {
       // The append is stored, so a damaged event must not fail it. A later read reports the damaged
       // event.
@@ -161,7 +165,7 @@ export class SessionReader {
     const text = this.#parts.call<string>(call.signal, (backend) =>
       backend.sharedState({ scope, ...owner, ...callOf(call) }),
     );
-    const name =
+    const name = (): string =>
       scope === 'user' ? `user ${JSON.stringify(userId)}` : `app ${JSON.stringify(appName)}`;
     return after(text, (text) => parseState(text, name));
   }
@@ -173,7 +177,7 @@ export class SessionReader {
     window: HandleWindow,
     description: Description,
   ): Session<S> {
-    const session = `session ${JSON.stringify(key.sessionId)}`;
+    const session = (): string => `session ${JSON.stringify(key.sessionId)}`;
     const state = parseState(read.state, session) as Partial<S>;
     const handle = this.#parts.handles.open<S>(key, read, state, events, window);
     return setDescription(handle, description);

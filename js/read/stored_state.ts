@@ -6,14 +6,14 @@ import type { StateShape } from '../state/state_shape.js';
 /**
  * Parses the JSON object of a state. The core has merged it, so only its depth can be wrong.
  *
- * @param owner whose state it is, for the error
+ * @param owner returns whose state it is, for the error
  * @throws SessionError `corrupt_record`
  */
-export function parseState(text: string, owner: string): StateShape {
+export function parseState(text: string, owner: () => string): StateShape {
   try {
     return parseJson(text) as StateShape;
   } catch (cause) {
-    const record = `state of ${owner}`;
+    const record = `state of ${owner()}`;
     const message = `The stored ${record} cannot be read: ${messageOf(cause)}.`;
     throw new SessionError('corrupt_record', message, { record, cause });
   }

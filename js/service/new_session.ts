@@ -95,7 +95,8 @@ function ownState({ text, delta }: DeltaSnapshot): string {
   if (ownKeys.length === keys.length) return text;
   const own: StateShape = {};
   for (const key of ownKeys) defineMember(own, key, delta[key]);
-  return snapshotDelta(own).text;
+  // The snapshot holds nothing that JSON prints in another way.
+  return JSON.stringify(own);
 }
 
 function eventsOf({ events }: { events?: unknown }): readonly never[] {

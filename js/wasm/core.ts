@@ -31,6 +31,7 @@ export {
   AppendNumber,
   CallNumber,
   ChangeNumber,
+  CreatedNumber,
   CreationNumber,
   DecisionNumber,
   EventNumber,

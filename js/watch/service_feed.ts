@@ -74,6 +74,7 @@ export class ServiceFeed {
     { appName, userId, sessionId }: CompositeSessionKey,
     { revision, shared }: CreatedSession,
   ): void {
+    if (!this.hasReceivers) return;
     const scopes = this.#noteStates({ appName, userId }, shared);
     this.feed.publish([{ type: 'created', appName, userId, sessionId, revision, scopes }]);
   }
@@ -84,9 +85,9 @@ export class ServiceFeed {
     appended: Appended,
     count: number,
   ): void {
+    if (!this.hasReceivers) return;
     const { revision, since, shared, unchanged } = appended;
     const scopes = this.#noteStates({ appName, userId }, shared);
-    if (!this.hasReceivers) return;
     const isBehind = since !== undefined && revision > since;
     // A retry of events that are stored already. It is published only if the handle was behind: then perhaps
     // only the response to the first attempt was lost, and nobody has been notified yet.
@@ -130,7 +131,10 @@ export class ServiceFeed {
     this.feed.publish([stateNotice(appName, userId, [scope])]);
   }
 
-  /** Whether this service has brought a shared state to this revision, which is 0 for a deleted state. */
+  /**
+   * Whether this service has brought a shared state to this revision, which is 0 for a deleted state. While nobody
+   * receives notices, nothing is remembered.
+   */
   hasWrittenState(scope: SharedScope, owner: StateOwner, revision: number): boolean {
     return this.#stateRevisions.get(stateKey(scope, owner)) === revision;
   }

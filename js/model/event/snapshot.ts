@@ -17,6 +17,7 @@ import { unreadable } from '../../json/unreadable.js';
 import { checkEvent } from '../../json/check.js';
 import { snapshotDelta } from '../../state/delta.js';
 import { REMOVED } from '../../state/scope.js';
+import type { StateShape } from '../../state/state_shape.js';
 import { defineMember } from '../../members/member.js';
 import { unserializable } from '../../json/rules.js';
 import { replaceLoneSurrogates } from '../../json/text.js';
@@ -99,12 +100,12 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
   const givenActions = event.actions as EventActions | undefined;
   const deltaSnapshot = snapshotDelta(givenActions?.stateDelta, 'event.actions.stateDelta');
   const { text: deltaText, hasObjects, temp } = deltaSnapshot;
-  const actions = copyFields(givenActions ?? createEventActions(), 'actions');
-  const copy = copyFields(event, '');
+  const actions = {
+    ...fieldsOf(givenActions ?? createEventActions(), 'actions'),
+    stateDelta: PLACEHOLDER as unknown as StateShape,
+  };
   // In the order in which they are set on the caller's event if they are not its own members.
-  defineMember(copy, 'id', id);
-  defineMember(copy, 'timestamp', timestamp);
-  defineMember(copy, 'actions', actions);
+  const copy = { ...fieldsOf(event, ''), id, timestamp, actions };
   const isRemoving = isRewind(actions) && Object.values(deltaSnapshot.delta).includes(REMOVED);
   const storedText = isRemoving ? withNulls(deltaText) : deltaText;
   const text = eventText(copy, storedText);
@@ -119,7 +120,7 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
   const delta = hasObjects
     ? (JSON.parse(deltaText) as Record<string, unknown>)
     : deltaSnapshot.delta;
-  defineMember(actions, 'stateDelta', isRemoving ? JSON.parse(storedText) : delta);
+  actions.stateDelta = isRemoving ? (JSON.parse(storedText) as StateShape) : delta;
   const isMarker = mayBeMarker(copy, actions);
   return { id, timestamp, text, isMarker, deltaText, delta, callerDelta, temp, actions };
 }
@@ -145,12 +146,12 @@ function mayBeMarker(event: Event, actions: object): boolean {
 }
 
 /**
- * Copies the members of `value`, or of the result of its `toJSON`, to a new object. The copy has no
+ * Returns the object that has the members of `value`: itself, or a copy of the result of its `toJSON`. The copy has no
  * `toJSON` that could be called again.
  */
-function copyFields<T extends object>(value: T, key: string): T {
+function fieldsOf<T extends object>(value: T, key: string): T {
   const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON !== 'function') return { ...value };
+  if (typeof toJSON !== 'function') return value;
   const fields: unknown = Reflect.apply(toJSON, value, [key]);
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     throw invalid(
@@ -163,6 +164,7 @@ function copyFields<T extends object>(value: T, key: string): T {
   return copy;
 }
 
+const PLACEHOLDER = 0;
 /**
  * The end of `"stateDelta":0`, the placeholder in the text that the delta's own text replaces. Only
  * the end, because a search for text that begins with a quote stops at each quote (200 ns).
@@ -170,7 +172,7 @@ function copyFields<T extends object>(value: T, key: string): T {
 const PLACEHOLDER_END = 'Delta":0';
 
 /**
- * Returns the text of `copy` with the text `delta` as its `actions.stateDelta`.
+ * Returns the text of `copy`, whose `actions.stateDelta` is the placeholder, with the text `delta` in its place.
  *
  * Inserting the text keeps both texts equal, even if a getter returns another value each time. It
  * takes no longer than printing the delta with the event. The mark cannot occur within a string,
@@ -178,7 +180,6 @@ const PLACEHOLDER_END = 'Delta":0';
  * occurs twice, and the writer is used.
  */
 function eventText(copy: Event, delta: string): string {
-  defineMember(copy.actions, 'stateDelta', 0);
   const verdict = checkEvent(copy);
   if (verdict === 'too large') throw unserializable([], tooLargeProblem);
   if (verdict === 'plain') {

@@ -87,14 +87,13 @@ export class History {
     readLast: ReadLast<S>,
     isForModels: boolean,
   ): MaybePromise<void> {
+    if (!isForModels && !this.#cappedStates.has(session.state)) return undefined;
     const responses = [...(this.#responsesToRetry.get(session.state) ?? []), ...appended];
     this.#responsesToRetry.delete(session.state);
     const retryLater = (): void => {
       this.#responsesToRetry.set(session.state, responses);
     };
     try {
-      const mayLackCalls = isForModels || this.#cappedStates.has(session.state);
-      if (!mayLackCalls) return undefined;
       const result = this.#readMissingCalls(session, responses, readLast);
       return isPromise(result) ? result.catch(retryLater) : result;
     } catch {

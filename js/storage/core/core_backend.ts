@@ -62,7 +62,9 @@ import {
   type PackedAppend,
   type PackedOutcome,
   packRead,
+  type PackedCreated,
   unpackAppend,
+  unpackCreated,
   unpackOutcome,
 } from './packed.js';
 
@@ -142,10 +144,12 @@ export class CoreBackend implements Backend {
     const { packed, numbers, texts } = packCreation(request, this.#storage.holdsData);
     const caller = callerOf(request);
     const create = (): MaybePromise<CreatedSession | undefined> => {
-      return this.#call<CreatedSession | undefined>(() =>
+      const created = this.#call<PackedCreated | undefined>(() =>
         this.core.create(packed, numbers, texts, caller),
       );
+      return after(created, (created) => created && unpackCreated(created, request.events.length));
     };
+    if (operation === undefined) return create();
     return createOnce(
       () => this.#once(key, operation, create, (session) => session?.created),
       () => this.get({ key, last: 0 }),
@@ -256,7 +260,7 @@ export class CoreBackend implements Backend {
     const appended = callSessionCore<PackedAppend>(holdsData, () =>
       this.core.append(packed, numbers, texts, caller, packComputed(request.compute)),
     );
-    return after(appended, (appended) => unpackAppend(appended, request.events.length));
+    return after(appended, (appended) => unpackAppend(appended, request));
   }
 
   #appendOnce(request: AppendRequest): MaybePromise<Appended> {
@@ -282,8 +286,8 @@ export class CoreBackend implements Backend {
       const outcomes = this.#call<PackedOutcome[]>(() =>
         this.core.append_many(packed, numbers, texts, callers),
       );
-      return requests.map(async ({ events }, index) =>
-        unpackOutcome((await outcomes)[index]!, events.length),
+      return requests.map(async (request, index) =>
+        unpackOutcome((await outcomes)[index]!, request),
       );
     };
   }

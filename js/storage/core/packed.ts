@@ -10,6 +10,7 @@ import {
   AppendedNumber,
   AppendNumber,
   coreError,
+  CreatedNumber,
   CreationNumber,
   DecisionNumber,
   EventNumber,
@@ -20,12 +21,12 @@ import {
   WrittenNumber,
 } from '../../wasm/core.js';
 import { SCOPES, STALE_POLICIES } from '../../wasm/protocol.js';
-import {
-  type Appended,
-  type EventPlace,
-  type MissedEvent,
-  NO_REVISIONS,
-  type UnchangedEvent,
+import type {
+  Appended,
+  CreatedSession,
+  EventPlace,
+  MissedEvent,
+  UnchangedEvent,
 } from '../backend.js';
 
 /** Packs what is computed into one text, which `compute_delta` in `src/wasm/bindings/computed.rs` splits. */
@@ -66,29 +67,24 @@ export function packCreation(
 ): PackedAppends {
   const { key, events, state, delta, description, now, lastUpdateTime = NaN } = session;
   const { title, labels, parent, initialState }: Description = description;
-  const own: number[] = [];
-  own[CreationNumber.State] = state.length;
-  own[CreationNumber.Delta] = delta.length;
-  own[CreationNumber.Title] = title?.length ?? NaN;
-  own[CreationNumber.Labels] = labels?.length ?? NaN;
-  own[CreationNumber.Parent] = parent?.length ?? NaN;
-  own[CreationNumber.InitialState] = initialState?.length ?? NaN;
-  own[CreationNumber.LastUpdateTime] = lastUpdateTime;
-  own[CreationNumber.Now] = now;
-  own[CreationNumber.SharesState] = session.sharesState ? 1 : 0;
-  own[CreationNumber.IfAbsent] = session.ifAbsent ? 1 : 0;
-  const described = [title, labels, parent, initialState].join('');
-  requireRoom(state.length + delta.length, described.length);
-  const append = packAppends(
-    [{ key, position: NO_HANDLE, stale: 'append', events }],
-    hasTexts,
-    true,
-  );
-  return {
-    packed: state + delta + described + append.packed,
-    numbers: [...own, ...append.numbers],
-    texts: append.texts,
-  };
+  const numbers: number[] = [];
+  numbers[CreationNumber.State] = state.length;
+  numbers[CreationNumber.Delta] = delta.length;
+  numbers[CreationNumber.Title] = title?.length ?? NaN;
+  numbers[CreationNumber.Labels] = labels?.length ?? NaN;
+  numbers[CreationNumber.Parent] = parent?.length ?? NaN;
+  numbers[CreationNumber.InitialState] = initialState?.length ?? NaN;
+  numbers[CreationNumber.LastUpdateTime] = lastUpdateTime;
+  numbers[CreationNumber.Now] = now;
+  numbers[CreationNumber.SharesState] = session.sharesState ? 1 : 0;
+  numbers[CreationNumber.IfAbsent] = session.ifAbsent ? 1 : 0;
+  let packed = state + delta;
+  for (const text of [title, labels, parent, initialState]) {
+    if (text !== undefined) packed += text;
+  }
+  requireRoom(packed.length);
+  const append: Append = { key, position: NO_HANDLE, stale: 'append', events };
+  return packAppends([append], hasTexts, true, { packed, numbers });
 }
 
 const NO_HANDLE = { created: -1, revision: 0, lastEventId: undefined };
@@ -125,12 +121,14 @@ export function packRead(
  *
  * @param hasTexts whether to pack the texts, for a store that keeps them in the wasm
  * @param keepsMarks whether the storage keeps marks of markers
+ * @param before what stands before the appends; they are added to its list
  * @throws SessionError `quota_exceeded` if the wasm has no room for them
  */
 export function packAppends(
   appends: readonly Append[],
   hasTexts: boolean,
   keepsMarks: boolean,
+  before: Pick<PackedAppends, 'packed' | 'numbers'> = { packed: '', numbers: [] },
 ): PackedAppends {
   let [deltaUnits, textUnits] = [0, 0];
   for (const { events } of appends) {
@@ -140,9 +138,9 @@ export function packAppends(
     }
   }
   requireRoom(deltaUnits, textUnits);
-  const numbers: number[] = [];
+  const { numbers } = before;
   const texts: (string | undefined)[] | undefined = hasTexts ? undefined : [];
-  let packed = '';
+  let { packed } = before;
   for (const append of appends) {
     const { key, position, stale, expectedRevision = NaN, events, expectedEvents } = append;
     const { from, to } = append.titleChange ?? NO_TITLE;
@@ -213,15 +211,16 @@ export type PackedAppend = readonly [
   created: number,
   revision: number,
   lastUpdateTime: number,
-  /** NaN without a handle. */
-  since: number,
-  userRevision?: number,
-  appRevision?: number,
+  userRevision: number,
+  appRevision: number,
   details?: AppendDetails,
 ];
 
 /** The part of the result that most appends do not have; `append_details` in `results.rs`. */
-interface AppendDetails extends Pick<Appended, 'unchanged' | 'missed' | 'state' | 'undone'> {
+interface AppendDetails extends Pick<
+  Appended,
+  'since' | 'unchanged' | 'missed' | 'state' | 'undone'
+> {
   /** Absent if all events are new. */
   readonly placed: readonly EventPlace[] | undefined;
 }
@@ -229,24 +228,46 @@ interface AppendDetails extends Pick<Appended, 'unchanged' | 'missed' | 'state' 
 const NO_UNCHANGED: readonly UnchangedEvent[] = [];
 const NO_MISSED: readonly MissedEvent[] = [];
 
-/** @param count the number of events of the append */
-export function unpackAppend(packed: PackedAppend, count: number): Appended {
+export function unpackAppend(packed: PackedAppend, { position, events }: Append): Appended {
   const revision = packed[AppendedNumber.Revision];
-  const since = packed[AppendedNumber.Since];
-  const user = packed[AppendedNumber.UserRevision] ?? 0;
-  const app = packed[AppendedNumber.AppRevision] ?? 0;
+  const user = packed[AppendedNumber.UserRevision];
+  const app = packed[AppendedNumber.AppRevision];
   const details = packed[AppendedNumber.Details];
+  const count = events.length;
   return {
     created: packed[AppendedNumber.Created],
     revision,
     lastUpdateTime: packed[AppendedNumber.LastUpdateTime],
-    since: Number.isNaN(since) ? undefined : since,
-    shared: user + app > 0 ? { user, app } : NO_REVISIONS,
+    since: position.created < 0 ? undefined : (details?.since ?? revision - count),
+    shared: { user, app },
     unchanged: details?.unchanged ?? NO_UNCHANGED,
     missed: details?.missed ?? NO_MISSED,
     state: details?.state,
     placed: details?.placed ?? newPlaces(revision, count),
     undone: details?.undone,
+  };
+}
+
+export type PackedCreated = readonly [
+  revision: number,
+  lastUpdateTime: number,
+  userRevision: number,
+  appRevision: number,
+  state: string,
+];
+
+/** @param count the number of events of the session */
+export function unpackCreated(packed: PackedCreated, count: number): CreatedSession {
+  const revision = packed[CreatedNumber.Revision];
+  return {
+    created: revision - count,
+    revision,
+    lastUpdateTime: packed[CreatedNumber.LastUpdateTime],
+    state: packed[CreatedNumber.State],
+    shared: {
+      user: packed[CreatedNumber.UserRevision],
+      app: packed[CreatedNumber.AppRevision],
+    },
   };
 }
 
@@ -267,9 +288,9 @@ export interface PackedOutcome {
 }
 
 /** @throws SessionError the error of the append */
-export function unpackOutcome({ appended, error }: PackedOutcome, count: number): Appended {
+export function unpackOutcome({ appended, error }: PackedOutcome, append: Append): Appended {
   if (appended === undefined) throw coreError(error);
-  return unpackAppend(appended, count);
+  return unpackAppend(appended, append);
 }
 
 /** What a write reads before it decides; `CoreWrite::plan`. */

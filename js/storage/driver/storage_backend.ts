@@ -41,7 +41,9 @@ import {
   packComputed,
   packCreation,
   type PackedAppend,
+  type PackedCreated,
   unpackAppend,
+  unpackCreated,
 } from '../core/packed.js';
 import {
   appendOnce,
@@ -155,7 +157,10 @@ export class StorageBackend implements Backend {
     const write = callCore(() => CoreWrite.create(packed, numbers, texts));
     const { signal, onRetry, operation } = request;
     const parts = { key, signal, onRetry, operation, ...NO_EVENTS, events, creation: request };
-    const end = () => write.finish() as CreatedSession | undefined;
+    const end = (): CreatedSession | undefined => {
+      const created = write.finish() as PackedCreated | undefined;
+      return created && unpackCreated(created, events.length);
+    };
     const created = prepareWrite('create', storage, write, parts, end).run();
     if (storage.lacksTransactions !== true || events.length === 0) return created;
     return after(created, (created) => created && this.#readCreated(created, key, onRetry));
@@ -364,7 +369,7 @@ function prepareAppend(storage: Storage, request: AppendRequest): PreparedWrite<
     onRetry,
     operation,
   };
-  const end = () => unpackAppend(write.finish() as PackedAppend, events.length);
+  const end = () => unpackAppend(write.finish() as PackedAppend, request);
   return prepareWrite('append', storage, write, parts, end);
 }
 

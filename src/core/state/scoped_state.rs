@@ -31,10 +31,15 @@ struct Members {
     /// The members in order; `None` for a removed one. With a list and an index into it, a change
     /// of a few keys costs the same whatever the number of other keys.
     list: Vec<Option<Member>>,
+    /// Empty while the list has at most [`FEW`] entries: to compare these names takes less time than to hash one.
     positions: Index,
+    /// How many members there are.
+    count: usize,
     /// The sum of [`Member::size`].
     size: usize,
 }
+
+const FEW: usize = 8;
 
 #[derive(Debug, Clone)]
 struct Member {
@@ -116,7 +121,8 @@ impl ScopedState {
             return has_room((self.members.list.len() + count) * 4 * size_of::<Member>());
         }
         let members = Arc::make_mut(&mut self.members);
-        members.list.try_reserve(count).is_ok() && members.positions.try_reserve(count)
+        let indexed = if members.list.len() + count > FEW { members.list.len() + count } else { 0 };
+        members.list.try_reserve(count).is_ok() && members.positions.try_reserve(indexed)
     }
 
     /// Returns the most bytes of the JSON object.
@@ -131,7 +137,7 @@ impl ScopedState {
 
     /// Whether the state has no keys.
     pub fn is_empty(&self) -> bool {
-        self.members.positions.is_empty()
+        self.members.count == 0
     }
 
     /// Iterates over names and values (JSON texts), in the order in which the names were first set.
@@ -156,6 +162,9 @@ impl ScopedState {
 
 impl Members {
     fn position(&self, name: &str) -> Option<usize> {
+        if self.list.len() <= FEW {
+            return (0..self.list.len()).find(|position| is_named(&self.list, *position, name));
+        }
         self.positions.find(name, &|position| is_named(&self.list, position, name))
     }
 
@@ -164,15 +173,28 @@ impl Members {
     }
 
     fn set(&mut self, name: Arc<str>, value: Arc<str>) {
-        let is_named = |position: usize| is_named(&self.list, position, &name);
-        let position = self.positions.find_or_insert(&name, self.list.len(), &is_named);
+        let position = self.position(&name);
         self.size += Member::size(&name, &value);
-        match position.and_then(|position| self.list.get_mut(position)) {
-            Some(Some(member)) => {
-                self.size -= Member::size(&name, &member.value);
-                member.value = value;
+        if let Some(Some(member)) = position.and_then(|position| self.list.get_mut(position)) {
+            self.size -= Member::size(&name, &member.value);
+            member.value = value;
+            return;
+        }
+        self.count += 1;
+        self.list.push(Some(Member { name, value }));
+        let last = self.list.len() - 1;
+        self.index_from(if last == FEW { 0 } else { last });
+    }
+
+    /// Adds the members from that position on to the index, if there is one.
+    fn index_from(&mut self, position: usize) {
+        if self.list.len() <= FEW {
+            return;
+        }
+        for (position, member) in self.list.iter().enumerate().skip(position) {
+            if let Some(member) = member {
+                self.positions.find_or_insert(&member.name, position, &|_| false);
             }
-            _ => self.list.push(Some(Member { name, value })),
         }
     }
 
@@ -183,14 +205,13 @@ impl Members {
         self.positions.remove(name, position);
         if let Some(member) = self.list.get_mut(position).and_then(Option::take) {
             self.size -= Member::size(name, &member.value);
+            self.count -= 1;
         }
         // The list is compacted once more than half of it are gaps.
-        if self.list.len() > 2 * self.positions.len() + 8 {
+        if self.list.len() > 2 * self.count + 8 {
             self.list.retain(Option::is_some);
             self.positions.clear();
-            for (position, member) in self.list.iter().flatten().enumerate() {
-                self.positions.find_or_insert(&member.name, position, &|_| false);
-            }
+            self.index_from(0);
         }
     }
 }
@@ -243,6 +264,30 @@ mod tests {
         assert!(state.members.list.len() < 20);
         assert_eq!(state.to_json(), r#"{"kept":1}"#);
         assert_eq!(state.get("kept"), Some("1"));
+    }
+
+    #[test]
+    fn keys_are_found_whether_they_are_few_or_many() {
+        let mut state = ScopedState::default();
+        let mut expected: Vec<(String, String)> = Vec::new();
+        for step in 0..400_usize {
+            let name = format!("k{}", step * 7 % (3 + step / 20));
+            let delta = if step % 3 == 2 {
+                expected.retain(|(other, _)| *other != name);
+                format!(r#"{{"{name}":"__ADK_SENTINEL_REMOVED__"}}"#)
+            } else {
+                match expected.iter_mut().find(|(other, _)| *other == name) {
+                    Some((_, value)) => *value = step.to_string(),
+                    None => expected.push((name.clone(), step.to_string())),
+                }
+                format!(r#"{{"{name}":{step}}}"#)
+            };
+            state.apply(Delta::parse(&delta).unwrap().session);
+            let members = state.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+            assert_eq!(members.collect::<Vec<_>>(), expected);
+            assert_eq!(state.is_empty(), expected.is_empty());
+        }
+        assert!(expected.len() > 2 * FEW);
     }
 
     #[test]

@@ -3,12 +3,12 @@
 use adk_session::error::Error;
 use adk_session::read::FindEvents;
 use adk_session::write::{
-    Append, Appended, Create, Decide, Decision, Describe, Found, Plan, Update,
+    Append, Appended, Create, CreatedSession, Decide, Decision, Describe, Found, Plan, Update,
 };
 use wasm_bindgen::JsValue;
 
-use crate::bindings::results::{Revisions, append_details, created_session, found_events};
-use crate::bindings::values::{JsResult, array_of};
+use crate::bindings::results::{Revisions, append_details, found_events};
+use crate::bindings::values::{JsResult, array_of, array_with};
 use crate::object::object_of;
 
 /// A write that JavaScript asked for.
@@ -35,29 +35,29 @@ impl Decide for Creation {
 }
 
 impl JsWrite for Creation {
-    /// Returns the new session.
+    /// Returns a list with a `CreatedNumber` each.
     fn finish(self: Box<Self>) -> JsResult {
         match self.create.finish() {
             Err(Error::AlreadyExists { .. }) if self.if_absent => Ok(JsValue::UNDEFINED),
-            created => Ok(created_session(created?)),
+            created => {
+                let CreatedSession { head, state, shared } = created?;
+                let Revisions { user, app } = Revisions::of(shared);
+                let (revision, time) = (head.revision as f64, head.last_update_time.as_millis());
+                Ok(array_with(revision, time, user, app, &state).into())
+            }
         }
     }
 }
 
 impl JsWrite for Append {
-    /// Returns a list with an `AppendedNumber` each, as far as the append has them.
+    /// Returns a list with an `AppendedNumber` each.
     fn finish(self: Box<Self>) -> JsResult {
         let appended = Append::finish(*self)?;
-        let Appended { head, since, shared, .. } = appended;
-        let [created, revision] = [head.created, head.revision].map(|n| n as f64);
-        let since = since.map_or(f64::NAN, |since| since as f64);
-        let result = array_of(created, revision, head.last_update_time.as_millis(), since);
+        let Appended { head, shared, .. } = appended;
+        let [created, revision] = [head.created, head.revision].map(|revision| revision as f64);
         let Revisions { user, app } = Revisions::of(shared);
-        let details = append_details(appended);
-        if details.is_some() || user + app > 0.0 {
-            result.push_two(user, app);
-        }
-        if let Some(details) = details {
+        let result = array_of(created, revision, head.last_update_time.as_millis(), user, app);
+        if let Some(details) = append_details(appended) {
             result.push(&details);
         }
         Ok(result.into())

@@ -6,7 +6,7 @@
 use adk_session::internals::{ListedSession, merge_scopes, state_to_json};
 use adk_session::read::{PageEdges, Rows};
 use adk_session::session::{DescriptionRow, Revision, SessionHead};
-use adk_session::write::{Appended, CreatedSession, EventRow, SharedRevisions};
+use adk_session::write::{Appended, EventRow, SharedRevisions};
 use js_sys::Array;
 use serde::Serialize;
 use serde_wasm_bindgen::preserve;
@@ -49,28 +49,6 @@ pub(super) fn read_session(rows: Rows<Fragments>) -> JsResult {
         labels,
         parent,
     }))
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct NewSession {
-    created: f64,
-    revision: f64,
-    last_update_time: f64,
-    state: String,
-    shared: Revisions,
-}
-
-/// Returns the session that was created.
-pub(super) fn created_session(created: CreatedSession) -> JsValue {
-    let CreatedSession { head, state, shared } = created;
-    object_of(&NewSession {
-        created: head.created as f64,
-        revision: head.revision as f64,
-        last_update_time: head.last_update_time.as_millis(),
-        state,
-        shared: Revisions::of(shared),
-    })
 }
 
 /// The revisions of user and app state; 0, which no state has, for an unchanged state.
@@ -242,6 +220,9 @@ struct EventPlace {
 /// The part of the result that most appends do not have.
 #[derive(Serialize)]
 struct AppendDetails {
+    /// The revision of the handle before the append. Absent without a handle, and if it lies right before that of the
+    /// first event.
+    since: Option<f64>,
     unchanged: Vec<UnchangedEvent>,
     #[serde(with = "preserve")]
     missed: Array,
@@ -253,11 +234,13 @@ struct AppendDetails {
 
 /// Returns the details of an append; `None` if there are none.
 pub(super) fn append_details(appended: Appended) -> Option<JsValue> {
-    let Appended { head, unchanged, stored_at: placed, missed, state, undone, .. } = appended;
-    let new = (head.revision + 1).saturating_sub(placed.len() as Revision)..;
-    let are_new =
-        unchanged.is_empty() && placed.iter().zip(new).all(|(place, new)| *place == (new, new));
-    if are_new && missed.is_empty() && state.is_none() && undone.is_none() {
+    let Appended { head, unchanged, stored_at: placed, missed, state, undone, since, .. } =
+        appended;
+    let before = head.revision.saturating_sub(placed.len() as Revision);
+    let are_new = unchanged.is_empty()
+        && placed.iter().zip(before + 1..).all(|(place, new)| *place == (new, new));
+    let since = since.filter(|since| *since != before);
+    if since.is_none() && are_new && missed.is_empty() && state.is_none() && undone.is_none() {
         return None;
     }
     let unchanged = unchanged.into_iter().map(|(position, revision)| UnchangedEvent {
@@ -266,6 +249,7 @@ pub(super) fn append_details(appended: Appended) -> Option<JsValue> {
     });
     let place = |(seq, revision)| EventPlace { seq: seq as f64, revision: revision as f64 };
     Some(object_of(&AppendDetails {
+        since: since.map(|since| since as f64),
         unchanged: unchanged.collect(),
         missed: missed_events(missed),
         state,

@@ -66,13 +66,12 @@ pub(super) fn state_to_javascript(row: Option<SharedRow>) -> JsResult {
 
 #[wasm_bindgen]
 extern "C" {
-    /// A list that holds mostly numbers. A call into JavaScript for each of them would cost more.
-    #[wasm_bindgen(extends = Array)]
-    pub(super) type Numbers;
-
+    /// Makes a list of five numbers. A call into JavaScript for each of them would cost more.
     #[wasm_bindgen(js_name = Array)]
-    pub(super) fn array_of(first: f64, second: f64, third: f64, fourth: f64) -> Numbers;
+    pub(super) fn array_of(first: f64, second: f64, third: f64, fourth: f64, fifth: f64) -> Array;
 
-    #[wasm_bindgen(method, js_name = push)]
-    pub(super) fn push_two(this: &Numbers, first: f64, second: f64);
+    /// Makes a list of four numbers and a text.
+    #[wasm_bindgen(js_name = Array)]
+    pub(super) fn array_with(first: f64, second: f64, third: f64, fourth: f64, text: &str)
+    -> Array;
 }

@@ -122,28 +122,34 @@ it("A storage's write is freed, whatever the storage throws", async () => {
 });
 
 describe('An exception that JavaScript throws into the wasm', () => {
-  /** Throws once when the core sets the revision of its next result. */
-  const throwOnce = (error: string): string => `
-    Object.defineProperty(Object.prototype, 'revision', {
+  /** Throws once when the core sets that member of its next result. */
+  const throwOnce = (error: string, member: string): string => `
+    Object.defineProperty(Object.prototype, '${member}', {
       configurable: true,
       set() {
-        delete Object.prototype.revision;
+        delete Object.prototype.${member};
         throw ${error};
       },
     });
   `;
 
-  const createNext = "codeOf(() => foreign.createSession({ ...key, sessionId: 'next' }))";
+  /** A retry: the core returns an object with the event that is unchanged. */
+  const retry = `
+    const event = adk.createEvent();
+    await foreign.appendEvent({ session: other, event });
+  `;
+  const retryNext = 'codeOf(() => foreign.appendEvent({ session: other, event }))';
 
   for (const thrown of ['new RangeError("Invalid array length")', '"a string"']) {
     it(`rejects a call over a storage, and the next call works: ${thrown}`, async () => {
-      const [create, after] = await inChild<[Outcome, string[]]>(`
+      const [append, after] = await inChild<[Outcome, string[]]>(`
         ${SERVICES}
-        ${throwOnce(thrown)}
-        return [await ${createNext}, await alive()];
+        ${retry}
+        ${throwOnce(thrown, 'unchanged')}
+        return [await ${retryNext}, await alive()];
       `);
-      assert.equal(create.code, 'internal');
-      assert.equal(create.isError, true);
+      assert.equal(append.code, 'internal');
+      assert.equal(append.isError, true);
       assert.deepEqual(after, ALL);
     });
   }
@@ -151,7 +157,7 @@ describe('An exception that JavaScript throws into the wasm', () => {
   it('throws out of a call over memory, and the next call works', async () => {
     const [read, after] = await inChild<[Outcome, string[]]>(`
       ${SERVICES}
-      ${throwOnce('new RangeError("Invalid array length")')}
+      ${throwOnce('new RangeError("Invalid array length")', 'revision')}
       return [await codeOf(() => memory.getSession(key)), await alive()];
     `);
     assert.equal(read.code, 'internal');
@@ -159,12 +165,13 @@ describe('An exception that JavaScript throws into the wasm', () => {
   });
 
   it('ends only services in memory if the wasm stopped', async () => {
-    const [create, after] = await inChild<[Outcome, string[]]>(`
+    const [append, after] = await inChild<[Outcome, string[]]>(`
       ${SERVICES}
-      ${throwOnce('new WebAssembly.RuntimeError("unreachable")')}
-      return [await ${createNext}, await alive()];
+      ${retry}
+      ${throwOnce('new WebAssembly.RuntimeError("unreachable")', 'unchanged')}
+      return [await ${retryNext}, await alive()];
     `);
-    assert.equal(create.code, 'internal');
+    assert.equal(append.code, 'internal');
     assert.deepEqual(after, ['internal', ...ALL.slice(1)]);
   });
 });

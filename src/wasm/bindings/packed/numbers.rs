@@ -123,8 +123,7 @@ pub enum ReadNumber {
     Since,
 }
 
-/// The result of an append. Most have no details, and the first four numbers are enough if no state of a user or an
-/// app changes.
+/// The result of an append.
 #[wasm_bindgen]
 #[derive(Clone, Copy)]
 pub enum AppendedNumber {
@@ -134,14 +133,28 @@ pub enum AppendedNumber {
     Revision,
     /// Its time in milliseconds.
     LastUpdateTime,
-    /// The revision of the handle before the append; NaN without a handle.
-    Since,
-    /// The revision of the user's state; 0 or absent if it does not change.
+    /// The revision of the user's state; 0, which no state has, if it does not change.
     UserRevision,
     /// The revision of the app's state.
     AppRevision,
-    /// An object with the details, if there are any.
+    /// An object with the details; most appends have none.
     Details,
+}
+
+/// The result of a creation. The session was created one revision before its first event.
+#[wasm_bindgen]
+#[derive(Clone, Copy)]
+pub enum CreatedNumber {
+    /// The session's revision.
+    Revision,
+    /// Its time in milliseconds.
+    LastUpdateTime,
+    /// The revision of the user's state; 0, which no state has, if it does not change.
+    UserRevision,
+    /// The revision of the app's state.
+    AppRevision,
+    /// The JSON text of the state of all scopes.
+    State,
 }
 
 /// The numbers of the rows that a write found.
