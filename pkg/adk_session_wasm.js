@@ -57,9 +57,8 @@ export const AppendNumber = Object.freeze({
 });
 
 /**
- * The result of an append. Most have no details, and the first four numbers are enough if no state of a user or an
- * app changes.
- * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6}
+ * The result of an append.
+ * @enum {0 | 1 | 2 | 3 | 4 | 5}
  */
 export const AppendedNumber = Object.freeze({
     /**
@@ -75,21 +74,17 @@ export const AppendedNumber = Object.freeze({
      */
     LastUpdateTime: 2, "2": "LastUpdateTime",
     /**
-     * The revision of the handle before the append; NaN without a handle.
+     * The revision of the user's state; 0, which no state has, if it does not change.
      */
-    Since: 3, "3": "Since",
-    /**
-     * The revision of the user's state; 0 or absent if it does not change.
-     */
-    UserRevision: 4, "4": "UserRevision",
+    UserRevision: 3, "3": "UserRevision",
     /**
      * The revision of the app's state.
      */
-    AppRevision: 5, "5": "AppRevision",
+    AppRevision: 4, "4": "AppRevision",
     /**
-     * An object with the details, if there are any.
+     * An object with the details; most appends have none.
      */
-    Details: 6, "6": "Details",
+    Details: 5, "5": "Details",
 });
 
 /**
@@ -328,6 +323,33 @@ export class CoreWrite {
     }
 }
 if (Symbol.dispose) CoreWrite.prototype[Symbol.dispose] = CoreWrite.prototype.free;
+
+/**
+ * The result of a creation. The session was created one revision before its first event.
+ * @enum {0 | 1 | 2 | 3 | 4}
+ */
+export const CreatedNumber = Object.freeze({
+    /**
+     * The session's revision.
+     */
+    Revision: 0, "0": "Revision",
+    /**
+     * Its time in milliseconds.
+     */
+    LastUpdateTime: 1, "1": "LastUpdateTime",
+    /**
+     * The revision of the user's state; 0, which no state has, if it does not change.
+     */
+    UserRevision: 2, "2": "UserRevision",
+    /**
+     * The revision of the app's state.
+     */
+    AppRevision: 3, "3": "AppRevision",
+    /**
+     * The JSON text of the state of all scopes.
+     */
+    State: 4, "4": "State",
+});
 
 /**
  * The numbers of a creation before those of its append, whose handle is not used.
@@ -1239,8 +1261,12 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        __wbg_Array_2a860256aa6612a0: function(arg0, arg1, arg2, arg3) {
-            const ret = Array(arg0, arg1, arg2, arg3);
+        __wbg_Array_b97279ec2c9a1e59: function(arg0, arg1, arg2, arg3, arg4, arg5) {
+            const ret = Array(arg0, arg1, arg2, arg3, getStringFromWasm0(arg4, arg5));
+            return ret;
+        },
+        __wbg_Array_fbbfa39c80c4287a: function(arg0, arg1, arg2, arg3, arg4) {
+            const ret = Array(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },
         __wbg_Number_e8aca4571ac39db3: function(arg0, arg1) {
@@ -1625,9 +1651,6 @@ function __wbg_get_imports() {
         __wbg_prototypesetcall_a366c038a3918afa: function(arg0, arg1, arg2) {
             Float64Array.prototype.set.call(getArrayF64FromWasm0(arg0, arg1), arg2);
         },
-        __wbg_push_9291f668ef8671da: function(arg0, arg1, arg2) {
-            arg0.push(arg1, arg2);
-        },
         __wbg_push_c9f4893fc209f768: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
@@ -1769,7 +1792,7 @@ function __wbg_get_imports() {
             return ret;
         },
         __wbindgen_generic_0000000000000002: function(arg0, arg1) {
-            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 43, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
+            // Cast intrinsic for `Closure(Closure { owned: true, function: Function { arguments: [Externref], shim_idx: 42, ret: Result(Unit), inner_ret: Some(Result(Unit)) }, mutable: true }) -> Externref`.
             const ret = makeMutClosure(arg0, arg1, wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427);
             return ret;
         },
