@@ -68,7 +68,7 @@ const otherSteps = {
     nodeTests('attack'),
     check('eslint', `eslint ${cached('eslint')} .`),
     check('prettier', `prettier --check ${cached('prettier')} .`),
-    check('tsc', withPackages('typescript=7.0.2', 'tsc --noEmit -p tests')),
+    check('tsc', withPackages('typescript', 'tsc --noEmit -p tests')),
     check('pkg', 'node js/build/pkg_hash.mjs --check'),
   ],
   rest: [
@@ -106,9 +106,9 @@ function check(name, command, tools) {
   return { name, kind: 'check', command: () => command.split(' '), tools };
 }
 
-/** A command of packages that only it needs. @param {string} packages @param {string} command */
-function withPackages(packages, command) {
-  return `node tests/toolchain/npm_packages.mjs ${packages} ${command}`;
+/** A command of a folder of tests/packages/. @param {string} folder @param {string} command */
+function withPackages(folder, command) {
+  return `node tests/toolchain/npm_packages.mjs ${folder} ${command}`;
 }
 
 /** @param {string} name @param {string} command @returns {Step} */

@@ -19,10 +19,10 @@ function run(command) {
 }
 
 const withPackages = 'node tests/toolchain/npm_packages.mjs';
-run(`${withPackages} typedoc=0.28.20,typescript=6.0.3 typedoc`);
+run(`${withPackages} typedoc typedoc`);
 // A folder of its own: target/doc has the references of other crates too.
 run('cargo doc --package adk-session-core --no-deps --all-features --target-dir target/rustdoc');
-run(`${withPackages} vitepress=1.6.4 vitepress build docs`);
+run(`${withPackages} vitepress vitepress build docs`);
 const reference = join(target, 'site', 'reference');
 cpSync(join(target, 'docs'), join(reference, 'typescript'), { recursive: true });
 cpSync(join(target, 'rustdoc', 'doc'), join(reference, 'rust'), { recursive: true });

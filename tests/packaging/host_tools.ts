@@ -3,13 +3,6 @@ import { dirname, join } from 'node:path';
 import { installPackages } from '../toolchain/npm_packages.mjs';
 import { run, runBeside } from './installed.js';
 
-const tools = {
-  '@arethetypeswrong/core': '0.18.5',
-  bun: '1.4.5',
-  deno: '2.9.6',
-  workerd: '1.20261117.1',
-};
-
 /** Tools from npm: installs what is not there yet, and resolves from there. */
 export function requireHostTools(): NodeJS.Require {
   return createRequire(join(hostTools(), 'package.json'));
@@ -36,7 +29,7 @@ export async function typeProblems(data: Uint8Array, excludeEntrypoints: readonl
 }
 
 function hostTools(): string {
-  return installPackages('hosts', tools);
+  return installPackages('host_tools');
 }
 
 /** Runs a program in Deno with the packages of node_modules, without downloads, and returns its output. */

@@ -1,35 +1,42 @@
-// Installs npm packages that only some tests or benches need, below target/. As devDependencies, they would add several
-// hundred MB to every installation, even for `npm run demo`.
+// Installs npm packages that only some tests or benches need, below target/packages/. Each folder of tests/packages/ has
+// their versions in its lockfile. As devDependencies, they would add several hundred MB to every installation, even for
+// `npm run demo`, and several versions of one package would exclude each other.
 //
-//   node tests/toolchain/npm_packages.mjs PACKAGE=VERSION[,…] COMMAND [ARGUMENT…]    installs packages and runs a command of theirs
+//   node tests/toolchain/npm_packages.mjs FOLDER COMMAND [ARGUMENT…]    installs a folder's packages and runs a command of theirs
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from './environment.mjs';
 
 /**
- * Installs the missing packages.
+ * Installs the packages of a folder unless they are there.
  *
- * @param {string} name the folder below target/
- * @param {Readonly<Record<string, string>>} packages names with exact versions
- * @returns {string} the folder
+ * @param {string} name a folder of tests/packages/
+ * @returns {string} the folder that has them in its node_modules
  */
-export function installPackages(name, packages) {
-  const target = join(root, 'target', name);
-  const manifest = JSON.stringify({ private: true, dependencies: packages });
-  const file = join(target, 'package.json');
-  const isInstalled = () => existsSync(file) && readFileSync(file, 'utf8') === manifest;
+export function installPackages(name) {
+  const source = join(root, 'tests', 'packages', name);
+  const lock = readFileSync(join(source, 'package-lock.json'), 'utf8');
+  const target = join(root, 'target', 'packages', name);
+  // Under another name: frameworks take the folder of a lockfile for the root of a repository.
+  const isInstalled = () => {
+    const file = join(target, 'installed.json');
+    return existsSync(file) && readFileSync(file, 'utf8') === lock;
+  };
   return madeFolder(target, isInstalled, (folder) => {
-    const names = Object.keys(packages).join(', ');
-    console.error(`installing ${names} below target/, once (a minute or two)`);
-    writeFileSync(join(folder, 'package.json'), manifest);
-    const { status, stderr } = spawnSync('npm', ['install', '--no-package-lock', '--no-fund'], {
-      cwd: folder,
-      encoding: 'utf8',
-    });
-    if (status !== 0) throw new Error(`npm could not install ${names}:\n${stderr}`);
+    console.error(`installing the packages of tests/packages/${name}, once (a minute or two)`);
+    for (const file of ['package.json', 'package-lock.json']) {
+      copyFileSync(join(source, file), join(folder, file));
+    }
+    // On Windows npm is a script, which only a shell can start.
+    const shell = process.platform === 'win32';
+    const options = { cwd: folder, encoding: /** @type {const} */ ('utf8'), shell };
+    const { status, stderr } = spawnSync('npm', ['ci', '--no-fund', '--no-audit'], options);
+    if (status !== 0) throw new Error(`npm could not install tests/packages/${name}:\n${stderr}`);
+    renameSync(join(folder, 'package-lock.json'), join(folder, 'installed.json'));
   });
 }
 
@@ -44,6 +51,7 @@ export function installPackages(name, packages) {
  */
 export function madeFolder(folder, isMade, make) {
   if (isMade()) return folder;
+  mkdirSync(dirname(folder), { recursive: true });
   const part = mkdtempSync(`${folder}.`);
   try {
     make(part);
@@ -61,9 +69,9 @@ export function madeFolder(folder, isMade, make) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [list = '', command = '', ...args] = process.argv.slice(2);
-  const packages = Object.fromEntries(list.split(',').map((each) => each.split('=')));
-  const folder = installPackages(command, packages);
+  const [given = '', command = '', ...args] = process.argv.slice(2);
+  // A version after `=` is only for the reader: the lockfile has it.
+  const folder = installPackages(given.replace(/=.*/, ''));
   const program = join(folder, 'node_modules/.bin', command);
   // On Windows the command is a script, which only a shell can start.
   const options = { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' };

@@ -37,23 +37,9 @@ interface AssistantScenarios extends Record<string, (...values: never[]) => unkn
   }>;
 }
 
-const PACKAGES = {
-  // Those below it are pinned too: each takes the newest versions of the others.
-  '@assistant-ui/core': '0.3.20',
-  '@assistant-ui/react': '0.15.21',
-  '@assistant-ui/store': '0.3.14',
-  '@assistant-ui/tap': '0.9.18',
-  '@types/react': '19.3.0',
-  '@types/react-dom': '19.3.0',
-  'assistant-cloud': '0.2.2',
-  'assistant-stream': '0.3.44',
-  react: '19.3.1',
-  'react-dom': '19.3.1',
-};
-
 /** A project with assistant-ui and this package, and the page in the folder `page`. */
 function project(): string {
-  const folder = installPackages('assistant_ui', PACKAGES);
+  const folder = installPackages('assistant_ui');
   const own = join(folder, 'node_modules/adk-session-wasm');
   if (!existsSync(own)) symlinkSync(root, own);
   const docs = readFileSync(join(root, 'docs/assistant_ui.md'), 'utf8');

@@ -51,11 +51,11 @@ function compressed(folder: string): Routes {
 }
 
 async function lighthouse(url: string): Promise<Outcome> {
-  const folder = installPackages('lighthouse', { lighthouse: '13.5.0' });
+  const folder = installPackages('lighthouse');
   const program = join(folder, 'node_modules/lighthouse/cli/index.js');
   const options = ['--output=json', '--quiet', '--chrome-flags=--headless=new --no-sandbox'];
   const env = hostEnv();
-  const { stdout } = await promisify(execFile)(nodeBinary('24.21.0'), [program, url, ...options], {
+  const { stdout } = await promisify(execFile)(nodeBinary(24), [program, url, ...options], {
     env: { ...env, CHROME_PATH: env.CHROMIUM_BINARY, CI: '1' },
     maxBuffer: 2 ** 26,
   });

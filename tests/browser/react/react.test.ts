@@ -357,7 +357,7 @@ async function switchSessions(
 /** The folder of node_modules with each version. React 19 is what the sources are compiled with. */
 const VERSIONS = {
   'React 18': (): string => {
-    const folder = installPackages('react_18', { react: '18.3.1', 'react-dom': '18.3.1' });
+    const folder = installPackages('react_18');
     return join(folder, 'node_modules');
   },
   'React 19': (): string => join(repository, 'node_modules'),

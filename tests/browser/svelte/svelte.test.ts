@@ -14,8 +14,6 @@ import { html, serve, type Server } from '../server.js';
 import type { Tab } from '../tab.js';
 import type { SvelteScenarios } from './page/main.js';
 
-const PACKAGES = { immer: '11.2.10', svelte: '5.57.3', zustand: '5.1.0' };
-
 interface Compiled {
   readonly js: { readonly code: string };
   readonly warnings: readonly { readonly message: string }[];
@@ -72,7 +70,7 @@ function componentsOfDocs(): readonly [store: string, runes: string] {
 }
 
 async function bundle(): Promise<string> {
-  const folder = installPackages('svelte_page', PACKAGES);
+  const folder = installPackages('svelte');
   const modules = join(folder, 'node_modules');
   const compiler = pathToFileURL(join(modules, 'svelte/src/compiler/index.js')).href;
   const { compile, compileModule } = (await import(compiler)) as Compiler;

@@ -21,12 +21,8 @@ import { html, serve } from '../../browser/server.js';
 import { startApiServer } from '../../interop/api_server/api_server.js';
 import { emptied, freePort, startPostgres } from '../../js/database/servers.js';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
-import { installTools } from '../hosts/host.js';
-import { SESSION_HANDLER_TOOLS } from '../hosts/servers/session_handlers.js';
 import { install } from '../installed.js';
 import { assertManifest, buildWithVite, checkTypes, copyExample, EXAMPLE_NAMES, linesOfCode, linkPackages } from './example.js'; // prettier-ignore
-
-const VITE_REACT = { '@vitejs/plugin-react': '6.3.0', vite: '8.3.8' };
 
 it('Every example is short', () => {
   assert.deepEqual(EXAMPLE_NAMES.length, 5);
@@ -43,7 +39,7 @@ describe('The example', { timeout: 300_000 }, () => {
 
   it('chat_react streams answers, and keeps conversations with titles', async () => {
     const folder = copyExample('chat_react');
-    linkPackages(folder, installPackages('vite-react', VITE_REACT), ['@vitejs/plugin-react']);
+    linkPackages(folder, installPackages('vite_react'), ['@vitejs/plugin-react']);
     assertManifest('chat_react', folder);
     checkTypes(folder);
     const server = await serve({ '/': buildWithVite(folder) });
@@ -119,7 +115,7 @@ describe('The example', { timeout: 300_000 }, () => {
 
   it('chat_node streams from its server, and keeps the chats of a browser in PostgreSQL', async () => {
     const folder = copyExample('chat_node');
-    const tools = installTools('session-handler', SESSION_HANDLER_TOOLS);
+    const tools = installPackages('session_handler');
     linkPackages(folder, tools, ['hono', '@hono/node-server']);
     assertManifest('chat_node', folder);
     checkTypes(folder);

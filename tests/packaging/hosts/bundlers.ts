@@ -135,13 +135,12 @@ function ownBundler(name: string, bundle: Bundle): Host {
 
 function bundler(
   name: string,
-  tools: Record<string, string>,
   bundle: (project: Project, folder: string) => Promise<string>,
 ): Host {
   return {
     name,
     check(pages) {
-      const project = projectWith(name, tools);
+      const project = projectWith(name);
       return checkBundler(
         (consumer, files) => project.write(consumer, files),
         (folder) => bundle(project, folder),
@@ -166,17 +165,15 @@ async function checkServer(project: Project): Promise<string> {
   return 'no warning; the bundle opens a database';
 }
 
-const WEBPACK = { webpack: '5.112.2' };
-
 export const BUNDLERS: readonly Host[] = [
   ownBundler('esbuild', bundleWithEsbuild),
   ownBundler('vite', bundleWithVite),
   ownBundler('bun build', bundleWithBun),
-  bundler('webpack', WEBPACK, ({ require }, folder) => pack(require('webpack') as Pack, folder)),
-  { name: 'webpack for a server', check: () => checkServer(projectWith('webpack', WEBPACK)) },
-  bundler('rspack', { '@rspack/core': '2.3.2' }, ({ require }, folder) =>
+  bundler('webpack', ({ require }, folder) => pack(require('webpack') as Pack, folder)),
+  { name: 'webpack for a server', check: () => checkServer(projectWith('webpack')) },
+  bundler('rspack', ({ require }, folder) =>
     pack((require('@rspack/core') as { rspack: Pack }).rspack, folder),
   ),
-  bundler('rollup', { rollup: '4.68.7', '@rollup/plugin-node-resolve': '16.0.3' }, rollUp),
-  bundler('parcel', { parcel: '2.16.4' }, parcel),
+  bundler('rollup', rollUp),
+  bundler('parcel', parcel),
 ];

@@ -17,7 +17,6 @@ async function assertAnswer(url: string): Promise<void> {
   assertOutcome(JSON.parse(text) as Outcome);
 }
 
-export const NEXT = { next: '16.4.6', react: '19.3.1', 'react-dom': '19.3.1' };
 export const NEXT_ENV = { NEXT_TELEMETRY_DISABLED: '1' };
 
 const ROUTE = `${program()}
@@ -56,7 +55,7 @@ export function Live() {
 }`;
 
 async function next(pages: Pages): Promise<string> {
-  const project = projectWith('next', NEXT);
+  const project = projectWith('next');
   const folder = project.write('app', {
     'package.json': JSON.stringify({ private: true }),
     'app/layout.js': `export default function Layout({ children }) {
@@ -95,18 +94,10 @@ export { handler as GET, handler as POST };`,
   return 'page with one wasm, server, edge, session handler, hooks';
 }
 
-const SVELTE = {
-  '@sveltejs/kit': '3.2.0',
-  '@sveltejs/adapter-node': '6.0.1',
-  '@sveltejs/vite-plugin-svelte': '7.3.1',
-  svelte: '5.57.3',
-  vite: '8.3.8',
-};
-
 const viteBin = ({ folder }: Project): string => join(folder, 'node_modules/vite/bin/vite.js');
 
 async function svelteKit(pages: Pages): Promise<string> {
-  const project = projectWith('sveltekit', SVELTE);
+  const project = projectWith('sveltekit');
   const folder = project.write('app', {
     'package.json': JSON.stringify({ private: true, type: 'module' }),
     'vite.config.js': `import adapter from '@sveltejs/adapter-node';
@@ -132,10 +123,8 @@ export const GET = async () => Response.json(await run());`,
   return 'page with one wasm, server';
 }
 
-const VUE = { vue: '3.5.45', '@vitejs/plugin-vue': '6.0.11', vite: '8.3.8' };
-
 async function vue(pages: Pages): Promise<string> {
-  const project = projectWith('vue', VUE);
+  const project = projectWith('vue');
   const folder = project.write('app', {
     'package.json': JSON.stringify({ private: true, type: 'module' }),
     'vite.config.js': `import vue from '@vitejs/plugin-vue';

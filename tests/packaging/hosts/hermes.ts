@@ -9,9 +9,6 @@ import { bundleWithEsbuild } from '../bundles.js';
 import { run, write } from '../installed.js';
 import type { Host } from './host.js';
 
-/** The compiler of today's React Native. npm has no engine that runs programs but that of 2022. */
-const HERMES = { 'hermes-compiler': '260318099.0.6', 'hermes-engine-cli': '0.12.0' };
-
 async function hermes(): Promise<string> {
   const main = `
     import { InMemorySessionService } from 'adk-session-wasm';
@@ -24,7 +21,8 @@ async function hermes(): Promise<string> {
     minify: false,
     supported: { 'async-generator': false, 'for-await': false },
   });
-  const packages = join(installPackages('hermes', HERMES), 'node_modules');
+  // The compiler of today's React Native. npm has no engine that runs programs but that of 2022.
+  const packages = join(installPackages('hermes'), 'node_modules');
   const bundle = join(out, 'main.js');
   const compiler = join(packages, 'hermes-compiler/hermesc/linux64-bin/hermesc');
   run(compiler, ['-w', '-emit-binary', '-out', join(out, 'main.hbc'), bundle], folder);

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Routes } from '../../browser/server.js';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
-import { environmentWithout, install, NAME, root } from '../installed.js';
+import { environmentWithout, install, NAME } from '../installed.js';
 
 export interface Host {
   readonly name: string;
@@ -40,42 +40,26 @@ export interface Project {
   run(cwd: string, args: readonly string[], env?: NodeJS.ProcessEnv): Promise<string>;
 }
 
-/** The newest Node of each supported major version. npm has its binary for this machine. */
-export const NODE_VERSIONS = ['20.20.2', '22.23.3', '24.21.0'] as const;
+/** The supported major versions of Node. npm has the newest binary of each for this machine. */
+export const NODE_VERSIONS = [20, 22, 24] as const;
 
 /** Installs a version of Node once, below target/, and returns the path of its binary. */
-export function nodeBinary(version: (typeof NODE_VERSIONS)[number]): string {
+export function nodeBinary(major: (typeof NODE_VERSIONS)[number]): string {
   const name = `node-${process.platform}-${process.arch}`;
-  const [major] = version.split('.');
-  return join(
-    installPackages(`node-${major}`, { [name]: version }),
-    'node_modules',
-    name,
-    'bin/node',
-  );
+  return join(installPackages(`node_${major}`), 'node_modules', name, 'bin/node');
 }
-
-/** For the types of SQL databases, in the version that is installed here. */
-const { version: kysely } = createRequire(import.meta.url)(
-  join(root, 'node_modules/kysely/package.json'),
-) as { version: string };
 
 const projects = new Map<string, Project>();
 
-/** Installs tools once, below target/, and puts the packed package beside them. */
-export function projectWith(name: string, tools: Readonly<Record<string, string>>): Project {
-  const project = projects.get(name) ?? makeProject(name, tools);
+/** Installs the tools of a folder of tests/packages/ once, and puts the packed package beside them. */
+export function projectWith(name: string): Project {
+  const project = projects.get(name) ?? makeProject(name);
   projects.set(name, project);
   return project;
 }
 
-/** Installs the tools of a host once, and returns their folder below target/. The version of `kysely` is ours by default. */
-export function installTools(name: string, tools: Readonly<Record<string, string>>): string {
-  return installPackages(`hosts-${name}`, { kysely, ...tools });
-}
-
-function makeProject(name: string, tools: Readonly<Record<string, string>>): Project {
-  const folder = installTools(name, tools);
+function makeProject(name: string): Project {
+  const folder = installPackages(name);
   const installed = join(folder, 'node_modules', NAME);
   rmSync(installed, { recursive: true, force: true });
   cpSync(install().folder, installed, { recursive: true });
@@ -91,7 +75,7 @@ function makeProject(name: string, tools: Readonly<Record<string, string>>): Pro
       }
       return path;
     },
-    run: (cwd, args, env) => runQuietly(nodeBinary('24.21.0'), args, cwd, env),
+    run: (cwd, args, env) => runQuietly(nodeBinary(24), args, cwd, env),
   };
 }
 

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { openBrowser } from '../../browser/browser.js';
 import { assertStreamed, MANY_WORDS, record, say, shows, until } from '../../browser/chat_page.js';
 import { assertManifest, copyExample } from '../examples/example.js';
-import { NEXT, NEXT_ENV } from './frameworks.js';
+import { NEXT_ENV } from './frameworks.js';
 import { type Host, projectWith, runQuietly } from './host.js';
 import { withServer } from './servers/host_server.js';
 
 async function check(): Promise<string> {
-  const project = projectWith('next', NEXT);
+  const project = projectWith('next');
   const folder = copyExample('next_app', join(project.folder, 'next_app'));
   assertManifest('next_app', folder);
   // The one beside it is the same, and next to React.

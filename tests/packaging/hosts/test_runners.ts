@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { OUTCOME, program } from '../consumer.js';
-import { NEXT, NEXT_ENV } from './frameworks.js';
+import { NEXT_ENV } from './frameworks.js';
 import { type Host, type Project, projectWith } from './host.js';
 
 /** A test as users write it. */
@@ -23,10 +23,7 @@ const commonjs = testOf(
   }),
 );
 
-const JEST = { jest: '30.5.2', 'jest-environment-jsdom': '30.5.2' };
-const VITEST = { vitest: '5.1.1', jsdom: '31.0.1' };
-
-const jestProject = (): Project => projectWith('jest', { ...JEST, '@babel/preset-env': '7.29.14' });
+const jestProject = (): Project => projectWith('jest');
 
 async function jest(
   project: Project,
@@ -79,7 +76,7 @@ export const TEST_RUNNERS: readonly Host[] = [
     name: 'next/jest, jsdom',
     check: () =>
       jest(
-        projectWith('next-jest', { ...JEST, ...NEXT }),
+        projectWith('next_jest'),
         'app',
         {
           'package.json': JSON.stringify({ private: true }),
@@ -95,7 +92,7 @@ export default nextJest({ dir: './' })({ testEnvironment: 'jsdom' });`,
   {
     name: 'Vitest, jsdom',
     async check() {
-      const project = projectWith('vitest', VITEST);
+      const project = projectWith('vitest');
       const imports = "import { expect, test } from 'vitest';\n";
       const folder = project.write('esm', {
         'package.json': JSON.stringify({ private: true, type: 'module' }),

@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import { type Host, type Project, projectWith } from './host.js';
 
-const [OLDEST, NEWEST] = ['5.4.5', '7.0.2'];
-const BETWEEN = ['5.9.3', '6.0.3'];
+const [OLDEST, NEWEST] = ['5.4', '7.0'];
+const BETWEEN = ['5.9', '6.0'];
 
 /** The lines with an expected error show that the types are not `any`. */
 const PROGRAM = `
@@ -119,8 +119,7 @@ export const TYPESCRIPT: readonly Host[] = [OLDEST, ...BETWEEN, NEWEST].flatMap(
   Object.entries(RESOLUTIONS).map(([resolution, options]) => ({
     name: `TypeScript ${version}, ${resolution}`,
     async check() {
-      const tools = { typescript: version, '@types/node': '20.19.43' };
-      const project = projectWith(`typescript-${version}`, tools);
+      const project = projectWith(`typescript_${version.replace('.', '_')}`);
       const programs = {
         'program.ts': PROGRAM,
         'program.cts': requiresModules(version, resolution) ? PROGRAM : DYNAMIC_PROGRAM,

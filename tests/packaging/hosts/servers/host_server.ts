@@ -15,7 +15,7 @@ export async function withServer<T>(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   work: (origin: string) => Promise<T>,
-  node = nodeBinary('24.21.0'),
+  node = nodeBinary(24),
 ): Promise<T> {
   const server: ChildProcess = spawn(node, args, {
     cwd,

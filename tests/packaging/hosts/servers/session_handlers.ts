@@ -9,19 +9,12 @@ import { type Host, projectWith } from '../host.js';
 import { withServer } from './host_server.js';
 import { inWorkerd } from '../workerd.js';
 
-/** Versions of the servers that run the handler. */
-export const SESSION_HANDLER_TOOLS = {
-  hono: '4.13.19',
-  '@hono/node-server': '2.1.8',
-  express: '5.3.0',
-};
-
 /** @param main makes a server out of `handler` and prints its address */
 function inNode(name: string, main: string): Host {
   return {
     name: `session handler in ${name}`,
     async check() {
-      const project = projectWith('session-handler', SESSION_HANDLER_TOOLS);
+      const project = projectWith('session_handler');
       const folder = project.write(name.toLowerCase().replaceAll(/\W/g, '-'), {
         'package.json': JSON.stringify({ private: true, type: 'module' }),
         'main.js': HANDLER + main,
