@@ -4,6 +4,7 @@ import { isPromise } from '../members/is_promise.js';
 import { after, type MaybePromise } from '../call/call.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import {
+  countRetry,
   endWrite,
   enqueue,
   type HandleAppend,
@@ -253,7 +254,7 @@ export class AppendGroups {
   async #storeEach({ queue, calls, stop }: HandleWrite, error: unknown): Promise<void> {
     stop();
     const doubt = mayBeWritten(error) ? error : undefined;
-    for (const { append } of calls) append.onRetry?.();
+    countRetry(calls);
     for (const call of calls) await this.#store([writeOf(queue, [call])], { doubt })[0];
   }
 }

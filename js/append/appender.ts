@@ -12,15 +12,14 @@ import { takeExpectedEvents } from './expected_events.js';
 import { removeNulls, updateHandle } from './handle_update.js';
 import { noteMissedRewind, positionFor } from './missed_rewinds.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
-import { after, type MaybePromise } from '../call/call.js';
+import { after, afterCommit, type Call, type MaybePromise } from '../call/call.js';
 import type { Calls } from '../call/calls.js';
-import type { CallFacts } from '../call/diagnostics.js';
-import type { StorageCall } from '../model/diagnostic.js';
+import type { WriteIdentity } from '../model/diagnostic.js';
 import { snapshotHandle } from '../handle/handle.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
 import { isViewSummary } from '../model/event/view_summary.js';
 import type { ReaderParts, SessionReader } from '../read/session_reader.js';
-import type { Appended, Backend } from '../storage/backend.js';
+import type { Appended, Backend, BackendWrite } from '../storage/backend.js';
 import type { StateShape } from '../state/state_shape.js';
 import {
   type Computed,
@@ -33,15 +32,17 @@ import type { StateWriter } from './state_writer.js';
 import type { HandleAppend } from './waiting_calls.js';
 
 /** The members of a request to append, besides its events. */
-type HandleRequest = Pick<AppendEventRequest, 'session' | 'expectedRevision' | 'expectedEvents'> &
-  StorageCall & {
-    /** The public types of requests do not show it. */
-    readonly titleChange?: TitleChange | undefined;
-  };
+interface HandleRequest extends Pick<
+  AppendEventRequest,
+  'session' | 'expectedRevision' | 'expectedEvents'
+> {
+  /** The public types of requests do not show it. */
+  readonly titleChange?: TitleChange | undefined;
+}
 
 /** An append through a handle that a client in another process holds. */
 export interface RemoteAppend
-  extends Pick<AppendEventRequest, 'expectedRevision' | 'expectedEvents'>, StorageCall {
+  extends Pick<AppendEventRequest, 'expectedRevision' | 'expectedEvents'>, WriteIdentity {
   readonly key: CompositeSessionKey;
   readonly position: HandlePosition;
   readonly stale: StalePolicy;
@@ -51,7 +52,7 @@ export interface RemoteAppend
 }
 
 /** The parts that an {@link Appender} works with. */
-interface AppenderParts extends Pick<ReaderParts, 'call' | 'handles'> {
+interface AppenderParts extends Pick<ReaderParts, 'callBackend' | 'handles'> {
   readonly calls: Calls;
   /** The rules of handles that have none of their own. */
   readonly rules: AppendRules;
@@ -93,16 +94,16 @@ export class Appender {
    * Appends events. Takes and checks everything at the call. If that throws, nothing is stored, but
    * events before the invalid one may have got an id and a timestamp.
    *
-   * @param facts gets the number of events and the size of their group
+   * @param call its facts get the number of events and the size of their group
    * @returns the stored events, in order, without partial events. A partial event is a piece of a
    *   streamed answer, which is not stored.
    */
   append(
     request: HandleRequest,
     newEvents: readonly NewEvent[],
-    facts?: CallFacts,
+    call: Call,
   ): MaybePromise<readonly EventToStore[]> {
-    const { expectedRevision, expectedEvents, titleChange, signal, onRetry, epoch } = request;
+    const { expectedRevision, expectedEvents, titleChange } = request;
     const session = snapshotHandle(request.session);
     const expected = optionalCount('expectedRevision', expectedRevision);
     // The snapshots set the missing members.
@@ -126,19 +127,15 @@ export class Appender {
       expectedRevision: expected,
       expectedEvents: takeExpectedEvents(expectedEvents, ids),
       titleChange,
-      signal,
-      onRetry,
-      epoch,
+      call,
     };
     const stored = taken.length > 0 ? this.#groups.add(append) : undefined;
     return after(stored, (groupSize) => {
-      noteFacts(facts, taken.length, groupSize);
+      noteFacts(call, taken.length, groupSize);
+      const readCall = afterCommit(call);
       const merges = rules.stale === 'merge';
-      return after(reader.addMissingCalls(session, record, events, { onRetry, epoch }), () =>
-        after(
-          merges ? reader.renewView(session, record, { onRetry, epoch }) : undefined,
-          () => taken,
-        ),
+      return after(reader.addMissingCalls(session, record, events, readCall), () =>
+        after(merges ? reader.renewView(session, record, readCall) : undefined, () => taken),
       );
     });
   }
@@ -146,10 +143,10 @@ export class Appender {
   /**
    * Appends events through a handle that a client in another process holds, and returns what that needs.
    *
-   * @param facts see {@link Appender.append}
+   * @param call see {@link Appender.append}
    */
-  appendRemote(request: RemoteAppend, facts?: CallFacts): MaybePromise<Appended> {
-    const { key, position, stale, firstTitle, operation, signal, onRetry, epoch } = request;
+  appendRemote(request: RemoteAppend, call: Call): MaybePromise<Appended> {
+    const { key, position, stale, firstTitle, operation } = request;
     const { appName, userId, sessionId: id } = key;
     const session = snapshotHandle({ id, appName, userId, state: {}, events: [] });
     const rules = { ...this.#parts.rules, stale };
@@ -166,13 +163,11 @@ export class Appender {
         request.expectedEvents,
         events.map(({ snapshot }) => snapshot.id),
       ),
-      signal,
-      onRetry,
-      epoch,
+      call,
       remote: { position, firstTitle, operation, receive },
     };
     return after(this.#groups.add(append), (groupSize) => {
-      noteFacts(facts, events.length, groupSize);
+      noteFacts(call, events.length, groupSize);
       return appended;
     });
   }
@@ -183,12 +178,12 @@ export class Appender {
    * @param stateDelta the delta of the event, or the caller's function that computes it
    */
   appendUnread(
-    key: CompositeSessionKey,
+    write: BackendWrite & { readonly key: CompositeSessionKey },
     event: Event,
     stateDelta: unknown,
-    { signal, onRetry, operation, epoch }: StorageCall,
   ): MaybePromise<void> {
-    const { rules, feed, call, calls } = this.#parts;
+    const { rules, feed, callBackend, calls } = this.#parts;
+    const { key, call } = write;
     const events: EventSnapshot[] = [];
     const take = (delta: unknown): Computed => {
       // Set as given: the snapshot refuses an invalid delta.
@@ -199,9 +194,9 @@ export class Appender {
     };
     const computation = Computation.of(stateDelta, take, calls);
     take(computation === undefined ? stateDelta : {});
-    const appended = call(signal, (backend) =>
+    const appended = callBackend(call, (backend) =>
       backend.append({
-        key,
+        ...write,
         // −1 tells Rust that no handle can be stale here.
         position: { created: -1, revision: 0, lastEventId: undefined },
         stale: 'append',
@@ -209,10 +204,6 @@ export class Appender {
         events,
         titleChange: undefined,
         compute: computation?.run,
-        signal,
-        onRetry,
-        operation,
-        epoch,
       }),
     );
     return after(appended, (appended) => {
@@ -237,7 +228,6 @@ export class Appender {
   /** Prepares what is stored, and the changes of the handle after the commit. */
   #prepare(append: HandleAppend): PreparedAppend {
     const { session, record, rules, events, expectedRevision, expectedEvents, remote } = append;
-    const { signal, onRetry, epoch } = append;
     const { feed, removesNull } = this.#parts;
     const { writer, stale } = rules;
     const { appName, userId, id: sessionId } = session;
@@ -256,10 +246,8 @@ export class Appender {
         events: reduced.map(({ snapshot }) => snapshot),
         titleChange,
         compute: undefined,
-        signal,
-        onRetry,
+        call: append.call,
         operation: remote?.operation,
-        epoch,
       },
       committed(appended) {
         if (remote === undefined) {
@@ -274,7 +262,7 @@ export class Appender {
   }
 }
 
-function noteFacts(facts: CallFacts | undefined, rows: number, groupSize?: number): void {
+function noteFacts({ facts }: Call, rows: number, groupSize?: number): void {
   if (facts === undefined) return;
   facts.rows = rows;
   if (groupSize !== undefined) facts.groupSize = groupSize;

@@ -1,5 +1,5 @@
 /** The calls that wait on one handle, and the writes that they are combined into. */
-import { abortedError, requireNotAborted } from '../call/call.js';
+import { abortedError, type Call, requireNotAborted } from '../call/call.js';
 import { onAbort } from '../call/on_abort.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import type { StorageOperation } from '../model/diagnostic.js';
@@ -55,11 +55,7 @@ export interface HandleAppend {
   /** The revision that the session must have. */
   readonly expectedRevision?: number | undefined;
   readonly expectedEvents?: ExpectedEvents | undefined;
-  readonly signal: AbortSignal | undefined;
-  /** Counts a retry for the call; see {@link StorageCall}. */
-  readonly onRetry: (() => void) | undefined;
-  /** See {@link StorageCall}. Calls of one write have the same. */
-  readonly epoch: object | undefined;
+  readonly call: Call;
   /** Absent: the events may give a first title. */
   readonly titleChange?: TitleChange | undefined;
   /** Present if a client in another process holds the handle. The session only stands for it. */
@@ -79,7 +75,7 @@ export interface RemoteHandle {
 
 /** Adds a call to the queue of its handle. Resolves once it is stored, with the number of calls in its transaction. */
 export function enqueue({ calls }: HandleQueue, append: HandleAppend): Promise<number> {
-  const { signal } = append;
+  const { signal } = append.call;
   return new Promise((resolve, reject) => {
     const call: WaitingCall = { append, stopWaiting: NOTHING, resolve, reject };
     // Before the push: if the host's signal throws, nothing is stored.
@@ -107,14 +103,21 @@ export function endWrite({ calls, stop }: HandleWrite, settle: (call: WaitingCal
   calls.forEach(settle);
 }
 
-/** Combines calls into one write. */
+/** Combines calls into one write, which has a call of its own. */
 export function writeOf(queue: HandleQueue, calls: readonly WaitingCall[]): HandleWrite {
   const { append } = calls[0]!;
   if (calls.length === 1) return { queue, calls, append, stop: NOTHING };
-  const onRetry = append.onRetry && ((): void => calls.forEach(({ append }) => append.onRetry?.()));
   const { signal, stop } = whenNoneWaits(calls);
   const events = calls.flatMap(({ append }) => append.events);
-  return { queue, calls, append: { ...append, events, signal, onRetry }, stop };
+  // The calls are of one service, so all of them have these members, or none.
+  const { epoch, onRetry } = append.call;
+  const call = { signal, epoch, onRetry: onRetry && ((): void => countRetry(calls)) };
+  return { queue, calls, append: { ...append, events, call }, stop };
+}
+
+/** Counts a retry for each of the calls. */
+export function countRetry(calls: readonly WaitingCall[]): void {
+  for (const { append } of calls) append.call.onRetry?.();
 }
 
 /**
@@ -151,7 +154,7 @@ function canJoin(
   const other = first?.append.session;
   return (
     append.rules === first?.append.rules &&
-    append.epoch === first.append.epoch &&
+    append.call.epoch === first.append.call.epoch &&
     !expectsRevisions(append) &&
     !expectsRevisions(first.append) &&
     one.given === other?.given &&
@@ -175,7 +178,7 @@ function whenNoneWaits(calls: readonly WaitingCall[]): {
   signal: AbortSignal | undefined;
   stop: () => void;
 } {
-  const signals = new Set(calls.map(({ append }) => append.signal));
+  const signals = new Set(calls.map(({ append }) => append.call.signal));
   const [first] = signals;
   if (first === undefined || signals.has(undefined)) return { signal: undefined, stop: NOTHING };
   if (signals.size === 1) return { signal: first, stop: NOTHING };
@@ -193,7 +196,7 @@ function whenNoneWaits(calls: readonly WaitingCall[]): {
 /** Returns whether a call is still wanted. Rejects it if its signal has fired. */
 function isWanted({ append, reject }: WaitingCall): boolean {
   try {
-    requireNotAborted(append.signal);
+    requireNotAborted(append.call.signal);
     return true;
   } catch (error) {
     reject(error);

@@ -1,20 +1,20 @@
 import type { CompositeSessionKey } from '../model/session.js';
-import type { StorageDeleteUnchangedRequest } from '../storage/requests.js';
 import { StorageBackend } from '../storage/driver/storage_backend.js';
 import { storageKey } from '../storage/scopes.js';
 import type {
   Appended,
   AppendRequest,
   Backend,
-  BackendCall,
   CreatedSession,
   CreateRequest,
   DeleteRequest,
+  DeleteUnchangedRequest,
   Deletion,
   DescribeRequest,
   SharedRevisions,
   UpdateRequest,
 } from '../storage/backend.js';
+import type { Call } from '../call/call.js';
 import { Deadline } from '../call/deadline.js';
 import { isSessionError } from '../errors/errors.js';
 import { untilAborted } from '../call/time_limit.js';
@@ -46,11 +46,11 @@ export class CacheBackend extends CopyReads implements Backend {
     this.history = new CacheHistory({
       ...parts,
       write: (key, call, write) => this.#writeTo(key, call, write),
-      get: (key, call) => this.get({ key, last: 'all', ...call }),
+      get: (key, call) => this.get({ key, last: 'all', call }),
     });
   }
 
-  async open(call: BackendCall): Promise<void> {
+  async open(call: Call): Promise<void> {
     await this.backend.open(call);
   }
 
@@ -61,7 +61,7 @@ export class CacheBackend extends CopyReads implements Backend {
   /** Runs a local write, and waits for the remote if the option says so. */
   #write<T>(
     key: CacheKey,
-    call: BackendCall,
+    call: Call,
     run: (backend: StorageBackend, storage: CacheStorage) => T | Promise<T>,
     creation?: CreateRequest,
   ): Promise<T> {
@@ -76,7 +76,7 @@ export class CacheBackend extends CopyReads implements Backend {
   /** Runs a write of operations. */
   #writeTo<T>(
     key: CompositeSessionKey,
-    call: BackendCall,
+    call: Call,
     write: (transaction: CacheTransaction, note: (number: number) => void) => Promise<T>,
   ): Promise<T> {
     let numbers: number[] = [];
@@ -90,7 +90,7 @@ export class CacheBackend extends CopyReads implements Backend {
 
   async #send<T>(
     key: CacheKey,
-    call: BackendCall,
+    call: Call,
     work: () => Promise<T>,
     numbersOf: () => readonly number[],
   ): Promise<T> {
@@ -106,25 +106,25 @@ export class CacheBackend extends CopyReads implements Backend {
   }
 
   create(request: CreateRequest): Promise<CreatedSession | undefined> {
-    return this.#write(request.key, request, (backend) => backend.create(request), request);
+    return this.#write(request.key, request.call, (backend) => backend.create(request), request);
   }
 
   async describe(request: DescribeRequest): Promise<boolean> {
-    const { key } = request;
-    await this.#require(key, request);
-    return this.#write(key, request, (backend) => backend.describe(request));
+    const { key, call } = request;
+    await this.#require(key, call);
+    return this.#write(key, call, (backend) => backend.describe(request));
   }
 
   async append(request: AppendRequest): Promise<Appended> {
-    const { key, position } = request;
+    const { key, position, call } = request;
     // Without a handle the session may be unknown here.
-    if (!(position.created >= 0)) await this.#require(key, request);
-    const append = () => this.#write(key, request, (backend) => backend.append(request));
+    if (!(position.created >= 0)) await this.#require(key, call);
+    const append = () => this.#write(key, call, (backend) => backend.append(request));
     try {
       return await append();
     } catch (error) {
       if (!isSessionError(error, 'not_found') || !(await this.#isGivenUp(key))) throw error;
-      await this.#require(key, request);
+      await this.#require(key, call);
       return append();
     }
   }
@@ -139,7 +139,7 @@ export class CacheBackend extends CopyReads implements Backend {
    * Fetches a session that has no copy, so that it can be changed. If the remote does not answer in time, the change is
    * stored all the same; see {@link standIn}.
    */
-  async #require(key: CompositeSessionKey, call: BackendCall): Promise<void> {
+  async #require(key: CompositeSessionKey, call: Call): Promise<void> {
     const { data, fetch, clock, readTimeoutMs } = this.#parts;
     await this.history.forked(key);
     const isThere = await data.read(
@@ -162,7 +162,7 @@ export class CacheBackend extends CopyReads implements Backend {
 
   update(request: UpdateRequest): Promise<SharedRevisions> {
     const { appName, userId, delta } = request;
-    return this.#write({ appName, userId }, request, (backend, storage) => {
+    return this.#write({ appName, userId }, request.call, (backend, storage) => {
       // What is written is what the caller gave, also if it equals what is there.
       const compute = (state: string): Computed => {
         const computed = typeof delta === 'string' ? { delta } : delta(state);
@@ -175,10 +175,10 @@ export class CacheBackend extends CopyReads implements Backend {
 
   delete(request: DeleteRequest): Promise<Deletion> {
     const key: CacheKey = storageKey(request.key);
-    return this.#write(key, request, (backend) => backend.delete(request));
+    return this.#write(key, request.call, (backend) => backend.delete(request));
   }
 
-  deleteUnchanged(request: StorageDeleteUnchangedRequest): Promise<Deletion> {
-    return this.#write(request.key, request, (backend) => backend.deleteUnchanged(request));
+  deleteUnchanged(request: DeleteUnchangedRequest): Promise<Deletion> {
+    return this.#write(request.key, request.call, (backend) => backend.deleteUnchanged(request));
   }
 }

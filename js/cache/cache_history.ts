@@ -1,5 +1,5 @@
 import { untilAborted } from '../call/time_limit.js';
-import type { MaybePromise } from '../call/call.js';
+import type { Call, MaybePromise } from '../call/call.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import { branchesOf } from '../history/branches.js';
@@ -9,9 +9,8 @@ import { type SourceSession, stateAfter } from '../history/state_at.js';
 import { newEventId } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
 import { snapshotEvent } from '../model/event/snapshot.js';
-import type { StorageCall } from '../model/diagnostic.js';
 import type { CompositeSessionKey } from '../model/session.js';
-import type { BackendHistory, ReadSession } from '../storage/backend.js';
+import type { BackendHistory, BackendRequest, ReadSession } from '../storage/backend.js';
 import type {
   ForkWrite,
   HistoryRead,
@@ -45,11 +44,11 @@ export interface CacheHistoryParts extends CacheContext {
    */
   readonly write: <T>(
     key: CompositeSessionKey,
-    call: StorageCall,
+    call: Call,
     write: (transaction: CacheTransaction, note: (number: number) => void) => Promise<T>,
   ) => Promise<T>;
   /** Reads a session with all its events. */
-  readonly get: (key: CompositeSessionKey, call: StorageCall) => Promise<ReadSession | undefined>;
+  readonly get: (key: CompositeSessionKey, call: Call) => Promise<ReadSession | undefined>;
 }
 
 /** A session as a reader sees it, so far as it is here. */
@@ -81,10 +80,9 @@ export class CacheHistory implements BackendHistory {
     await this.#forks.get(nameOf(key));
   }
 
-  async rewind(request: RewindWrite & StorageCall): Promise<StoredRewind> {
-    const { key, marker, place, message, events, signal, onRetry } = request;
+  async rewind(request: RewindWrite & BackendRequest): Promise<StoredRewind> {
+    const { key, marker, place, message, events, call } = request;
     const write: RewindWrite = { key, marker, place, message, events };
-    const call = { signal, onRetry };
     await this.#require(key, call);
     for (;;) {
       const [session, planned] = await this.#compute(key, call, (session) => {
@@ -136,7 +134,7 @@ export class CacheHistory implements BackendHistory {
   /** Computes from what is here. What that lacks is fetched. */
   async #compute<T>(
     key: CompositeSessionKey,
-    call: StorageCall,
+    call: Call,
     work: (session: LocalSession) => MaybePromise<T>,
   ): Promise<readonly [LocalSession, T]> {
     const session = await this.#read(key);
@@ -158,7 +156,7 @@ export class CacheHistory implements BackendHistory {
   }
 
   /** Fetches a session that was never read. */
-  async #require(key: CompositeSessionKey, call: StorageCall): Promise<void> {
+  async #require(key: CompositeSessionKey, call: Call): Promise<void> {
     await this.forked(key);
     const { fetch } = this.#parts;
     if ((await this.#read(key)) !== undefined) return;
@@ -191,12 +189,11 @@ export class CacheHistory implements BackendHistory {
     });
   }
 
-  async fork(request: ForkWrite & StorageCall): Promise<ReadSession> {
-    const { key, newSessionId: sessionId, end, title, signal, onRetry } = request;
+  async fork(request: ForkWrite & BackendRequest): Promise<ReadSession> {
+    const { key, newSessionId: sessionId, end, title, call } = request;
     const write: ForkWrite = { key, newSessionId: sessionId, end, title };
     const newKey = { ...key, sessionId };
     const name = nameOf(newKey);
-    const call = { signal, onRetry };
     const forking = this.#fork(write, newKey, call);
     const settled = forking.then(nothing, nothing);
     this.#forks.set(name, settled);
@@ -207,17 +204,13 @@ export class CacheHistory implements BackendHistory {
   }
 
   /** The remote makes the fork: a copy may lack its events. */
-  async #fork(
-    write: ForkWrite,
-    newKey: CompositeSessionKey,
-    call: StorageCall,
-  ): Promise<ReadSession> {
+  async #fork(write: ForkWrite, newKey: CompositeSessionKey, call: Call): Promise<ReadSession> {
     const { pending, sender, remote, fetch } = this.#parts;
     const make = async (): Promise<void> => {
       // Another tab may have stored changes of which this one has not heard.
       await pending.refresh(write.key);
       await sender.waitFor([nameOf(write.key)], call.signal);
-      await remote.ask((backend, own) => historyOf(backend).fork({ ...write, ...own }));
+      await remote.ask((backend, call) => historyOf(backend).fork({ ...write, call }), call);
       await fetch.copy(newKey, 'all');
     };
     await untilAborted(call.signal, make()).catch(onlyRefusals(call));
@@ -226,33 +219,33 @@ export class CacheHistory implements BackendHistory {
     return forked;
   }
 
-  branches({ key, ...call }: HistoryRead & StorageCall): Promise<SessionBranches> {
+  branches({ key, call }: HistoryRead & BackendRequest): Promise<SessionBranches> {
     const local = ({ events, olderInvocations }: LocalSession): SessionBranches => {
       const last = events.findLast((event) => rewindTargetOf(event) !== undefined);
       return { places: branchesOf(events, olderInvocations), lastRewind: last?.invocationId };
     };
     return this.#askOrCompute(key, call, local, (history, own) =>
-      history.branches({ key, ...own }),
+      history.branches({ key, call: own }),
     );
   }
 
   stateAt({
     key,
     eventId,
-    ...call
-  }: HistoryRead & { readonly eventId: string } & StorageCall): Promise<HistoryState> {
+    call,
+  }: HistoryRead & { readonly eventId: string } & BackendRequest): Promise<HistoryState> {
     const local = (session: LocalSession) => stateAfter(session, eventId);
     return this.#askOrCompute(key, call, local, (history, own) =>
-      history.stateAt({ key, eventId, ...own }),
+      history.stateAt({ key, eventId, call: own }),
     );
   }
 
   /** Asks the remote if a copy has not the whole session, and nothing of it is unsent. Otherwise computes from the copy. */
   async #askOrCompute<T>(
     key: CompositeSessionKey,
-    call: StorageCall,
+    call: Call,
     local: (session: LocalSession) => MaybePromise<T>,
-    ask: (history: BackendHistory, own: StorageCall) => MaybePromise<T>,
+    ask: (history: BackendHistory, own: Call) => MaybePromise<T>,
   ): Promise<T> {
     const { pending, remote } = this.#parts;
     await this.#require(key, call);
@@ -260,7 +253,7 @@ export class CacheHistory implements BackendHistory {
     const isAsked = session?.hasOlder === true && pending.operations(nameOf(key)).length === 0;
     if (isAsked) {
       try {
-        const asked = remote.ask((backend, own) => ask(historyOf(backend), own));
+        const asked = remote.ask((backend, own) => ask(historyOf(backend), own), call);
         return await untilAborted(call.signal, asked);
       } catch (error) {
         if (isRefusal(error) || call.signal?.aborted === true) throw error;
@@ -279,7 +272,7 @@ function nothing(): void {
 }
 
 /** Returns how a failure of the remote is reported: it concerns events that are not here. */
-function onlyRefusals({ signal }: StorageCall): (error: unknown) => never {
+function onlyRefusals({ signal }: Call): (error: unknown) => never {
   return (error) => {
     if (isRefusal(error) || signal?.aborted === true) throw error;
     const message = 'The session has older events than are here, and the remote does not answer.';

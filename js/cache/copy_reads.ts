@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../call/call.js';
+import type { Call, MaybePromise } from '../call/call.js';
 import { Deadline } from '../call/deadline.js';
 import { isSessionError } from '../errors/errors.js';
 import { untilAborted } from '../call/time_limit.js';
@@ -10,7 +10,6 @@ import { type EventCount, isEnough } from '../model/values/event_count.js';
 import { StorageBackend } from '../storage/driver/storage_backend.js';
 import {
   type Backend,
-  type BackendCall,
   type ChangesRequest,
   type EventsRequest,
   type InfoRequest,
@@ -47,7 +46,7 @@ export interface ReadParts extends SessionReadParts {
 }
 
 /** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
-type Read<T> = (backend: ReadVerbs, call: BackendCall) => MaybePromise<T>;
+type Read<T> = (backend: ReadVerbs, call: Call) => MaybePromise<T>;
 
 type ReadVerbs = Pick<Backend, 'get' | 'getEvents' | 'page' | 'info' | 'list' | 'sharedState'>;
 
@@ -77,15 +76,15 @@ export class CopyReads {
   }
 
   get(request: ReadRequest): Promise<ReadSession | undefined> {
-    const { key, last, after } = request;
+    const { key, last, after, call } = request;
     const need = after === undefined ? (last ?? 'all') : 'all';
     const events: EventNeed<ReadSession> = {
       need,
       isStrict: last === 'all',
       isEnough: (_, copiedCount) => isEnough(copiedCount, need),
     };
-    return this.#readSession(key, events, request, async (backend, call, storage) => {
-      const read = await backend.get({ ...request, ...call });
+    return this.#readSession(key, events, call, async (backend, call, storage) => {
+      const read = await backend.get({ ...request, call });
       if (read === undefined || storage?.hasOlder !== true || after !== undefined) return read;
       const hasAllOfCopy = typeof last !== 'number' || read.events.length < last;
       if (!hasAllOfCopy) return read;
@@ -96,37 +95,37 @@ export class CopyReads {
   /** Reads a page. If the number of events is not known here, the remote is asked for it. */
   async page(request: PageRequest): Promise<ReadPage | undefined> {
     const page = await this.#page(request);
-    const { key, withCount } = request;
+    const { key, withCount, call } = request;
     if (!withCount || page?.events === undefined || page.eventCount !== undefined) return page;
     let told: Awaited<ReturnType<typeof fetchSums>>;
     try {
-      told = await this.#fetchSums(key, request, true);
+      told = await this.#fetchSums(key, call, true);
     } catch (error) {
-      if (request.signal?.aborted === true || this.#parts.remote.isClosed) throw error;
+      if (call.signal?.aborted === true || this.#parts.remote.isClosed) throw error;
     }
     if (told === undefined) return page;
     if (told === 'unknown') return this.#page(request, 'all');
-    const counted = await this.#page({ ...request, reads: 'cache-only' });
+    const counted = await this.#page({ ...request, call: { ...call, reads: 'cache-only' } });
     return counted?.eventCount === undefined ? { ...page, eventCount: told.eventCount } : counted;
   }
 
   /** Reads what a session holds. If the sums of older events are not known here, the remote is asked for them. */
   async info(request: InfoRequest): Promise<ReadInfo | undefined> {
-    const { key } = request;
+    const { key, call } = request;
     const here = await this.#info(request);
     if (here === undefined || here.olderSums !== undefined) return here && withOlder(here);
     let told: Awaited<ReturnType<typeof fetchSums>>;
     try {
-      told = await this.#fetchSums(key, request, false);
+      told = await this.#fetchSums(key, call, false);
     } catch (error) {
-      if (isRefusal(error) || request.signal?.aborted === true) throw error;
+      if (isRefusal(error) || call.signal?.aborted === true) throw error;
       throw missingEvents(key, error);
     }
     if (told === 'unknown') {
       const whole = await this.#info(request, 'all');
       return whole && withOlder(whole);
     }
-    const counted = await this.#info({ ...request, reads: 'cache-only' });
+    const counted = await this.#info({ ...request, call: { ...call, reads: 'cache-only' } });
     if (counted?.olderSums !== undefined) return withOlder(counted);
     if (told?.sums === undefined) throw missingEvents(key);
     const { eventCount, bytes, usage } = told.sums;
@@ -139,14 +138,15 @@ export class CopyReads {
       isStrict: need === 'all',
       isEnough: (_, copiedCount) => need !== 'all' || copiedCount === 'all',
     };
-    return this.#readSession(request.key, events, request, async (backend, call, storage) => {
-      const read = await readInfo(backend, { ...request, ...call });
+    const { key, call } = request;
+    return this.#readSession(key, events, call, async (backend, call, storage) => {
+      const read = await readInfo(backend, { ...request, call });
       const known = storage === undefined ? NO_SUMS : storage.olderSums;
       return read && { ...read, olderSums: known?.sums };
     });
   }
 
-  async #fetchSums(key: CompositeSessionKey, call: BackendCall, isNumber: boolean) {
+  async #fetchSums(key: CompositeSessionKey, call: Call, isNumber: boolean) {
     if (this.policyOf(call) === 'cache-only') return undefined;
     return untilAborted(call.signal, fetchSums(this.#parts, key, isNumber));
   }
@@ -163,8 +163,9 @@ export class CopyReads {
         copiedCount === 'all' || (need !== 'all' && hasOlder === true),
     };
     let source: CacheStorage | undefined;
-    const read = await this.#readSession(key, events, request, async (backend, call, storage) => {
-      const page = await backend.page({ ...request, ...call });
+    const { call } = request;
+    const read = await this.#readSession(key, events, call, async (backend, call, storage) => {
+      const page = await backend.page({ ...request, call });
       source = storage;
       const identity = storage?.identity;
       if (page === undefined || identity === undefined) return page;
@@ -178,18 +179,16 @@ export class CopyReads {
   /** The revisions in the request are those of the copy, so the remote cannot stand in for it. */
   changes(request: ChangesRequest): Promise<ChangesSince | undefined> {
     const events: EventNeed<ChangesSince> = { need: 0, isEnough: () => true };
-    return this.#readLocal(request.key, events, request, (backend) => backend.changes(request));
+    return this.#readLocal(request.key, events, request.call, (backend) =>
+      backend.changes(request),
+    );
   }
 
   #readSession<T>(
     key: CompositeSessionKey,
     events: EventNeed<T>,
-    call: BackendCall,
-    read: (
-      backend: ReadVerbs,
-      call: BackendCall,
-      storage?: CacheStorage,
-    ) => MaybePromise<T | undefined>,
+    call: Call,
+    read: (backend: ReadVerbs, call: Call, storage?: CacheStorage) => MaybePromise<T | undefined>,
   ): Promise<T | undefined> {
     return this.#orFromRemote(call, read, () =>
       this.#readLocal(key, events, call, (backend, storage) => read(backend, call, storage)),
@@ -198,7 +197,7 @@ export class CopyReads {
 
   /** Reads a copy. What it lacks is fetched if the remote has it. */
   async getEvents(request: EventsRequest): Promise<StoredEvents | undefined> {
-    const { key, eventIds } = request;
+    const { key, eventIds, call } = request;
     let isWhole = false;
     const read = (needed: readonly string[]) => {
       const isEnough = ({ events }: StoredEvents, copiedCount: EventCount): boolean => {
@@ -206,18 +205,19 @@ export class CopyReads {
         return isWhole || missingFrom(events, needed).length === 0;
       };
       const getEvents: Read<StoredEvents | undefined> = (backend, call) =>
-        backend.getEvents({ ...request, ...call });
-      return this.#readSession(key, { need: 1, isEnough }, request, getEvents);
+        backend.getEvents({ ...request, call });
+      return this.#readSession(key, { need: 1, isEnough }, call, getEvents);
     };
     const found = await read([]);
     const missing = missingFrom(found?.events ?? [], eventIds);
-    const isKnown = isWhole || missing.length === 0 || this.policyOf(request) === 'cache-only';
+    const isKnown = isWhole || missing.length === 0 || this.policyOf(call) === 'cache-only';
     if (found === undefined || isKnown) return found;
     const { remote } = this.#parts;
-    const asked = remote.ask((backend, own) =>
-      backend.getEvents({ ...request, ...own, eventIds: missing }),
+    const asked = remote.ask(
+      (backend, call) => backend.getEvents({ key, eventIds: missing, call }),
+      call,
     );
-    const stored = await untilAborted(request.signal, asked);
+    const stored = await untilAborted(call.signal, asked);
     return stored === undefined || stored.events.length === 0
       ? found
       : read(stored.events.map(({ event }) => event.id));
@@ -226,7 +226,7 @@ export class CopyReads {
   #readLocal<T>(
     key: CompositeSessionKey,
     events: EventNeed<T>,
-    call: BackendCall,
+    call: Call,
     read: SessionRead<T>['read'],
   ): Promise<T | undefined> {
     const policy = this.policyOf(call);
@@ -249,41 +249,41 @@ export class CopyReads {
   }
 
   list(request: ListRequest): Promise<ReadList> {
-    const { appName, userId } = request;
+    const { appName, userId, call } = request;
     const { lists, follow } = this.#parts;
     const owner = { appName, userId };
-    if (this.policyOf(request) !== 'cache-only') follow(owner);
-    const list: Read<ReadList> = (backend, call) => backend.list({ ...request, ...call });
-    return this.#orFromRemote(request, list, async () => {
-      await this.#receive(request, {
+    if (this.policyOf(call) !== 'cache-only') follow(owner);
+    const list: Read<ReadList> = (backend, call) => backend.list({ ...request, call });
+    return this.#orFromRemote(call, list, async () => {
+      await this.#receive(call, {
         fetch: () => lists.fetch(owner),
         isThere: () => lists.hasList(owner),
         // Without a connection, the copies are all there is.
         isFatal: isRefusal,
       });
-      return list(this.backend, request);
+      return list(this.backend, call);
     });
   }
 
   sharedState(request: StateRequest): Promise<string> {
-    const { appName, userId } = request;
+    const { appName, userId, call } = request;
     const { lists, follow } = this.#parts;
     const owner = { appName, userId };
     // The feed of a user tells of the app's state too. That of the app has the sessions of all users.
-    if (userId !== undefined && this.policyOf(request) !== 'cache-only') follow(owner);
-    const read: Read<string> = (backend, call) => backend.sharedState({ ...request, ...call });
-    return this.#orFromRemote(request, read, async () => {
-      await this.#receive(request, {
+    if (userId !== undefined && this.policyOf(call) !== 'cache-only') follow(owner);
+    const read: Read<string> = (backend, call) => backend.sharedState({ ...request, call });
+    return this.#orFromRemote(call, read, async () => {
+      await this.#receive(call, {
         fetch: () => lists.fetchState(owner),
         isThere: () => lists.hasState(owner),
         isFatal: () => false,
       });
-      return read(this.backend, request);
+      return read(this.backend, call);
     });
   }
 
   /** Fetches a list or a state, and waits for it as the policy says. */
-  async #receive(call: BackendCall, { fetch, isThere, isFatal }: Reception): Promise<void> {
+  async #receive(call: Call, { fetch, isThere, isFatal }: Reception): Promise<void> {
     const { report } = this.#parts;
     const policy = this.policyOf(call);
     if (policy === 'cache-only') return;
@@ -301,19 +301,14 @@ export class CopyReads {
    *
    * @param readLocal reads the local storage
    */
-  async #orFromRemote<T>(
-    call: BackendCall,
-    read: Read<T>,
-    readLocal: () => Promise<T>,
-  ): Promise<T> {
+  async #orFromRemote<T>(call: Call, read: Read<T>, readLocal: () => Promise<T>): Promise<T> {
     const { remote, report } = this.#parts;
     try {
       return await readLocal();
     } catch (error) {
       if (this.policyOf(call) === 'cache-only' || !isUnreadable(error)) throw error;
       report(error);
-      const asked = remote.ask((backend, own) => read(backend, { ...call, ...own }));
-      return untilAborted(call.signal, asked);
+      return untilAborted(call.signal, remote.ask(read, call));
     }
   }
 
@@ -331,12 +326,12 @@ export class CopyReads {
       .catch(report);
   }
 
-  policyOf(call: BackendCall): ReadPolicy {
+  policyOf(call: Call): ReadPolicy {
     return call.reads ?? this.#parts.reads;
   }
 
   /** Waits for a fetch, but not for longer than a read may wait. Without a connection there is the copy. */
-  async #inTime<T>(fetched: Promise<T>, call: BackendCall): Promise<T | undefined> {
+  async #inTime<T>(fetched: Promise<T>, call: Call): Promise<T | undefined> {
     const { readTimeoutMs, report } = this.#parts;
     const deadline = new Deadline(readTimeoutMs);
     let result: T | undefined;

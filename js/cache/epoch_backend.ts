@@ -1,11 +1,13 @@
+import type { Call } from '../call/call.js';
 import type {
   AppendRequest,
   Backend,
-  BackendCall,
   BackendHistory,
+  BackendRequest,
   ChangesRequest,
   CreateRequest,
   DeleteRequest,
+  DeleteUnchangedRequest,
   DescribeRequest,
   EventsRequest,
   InfoRequest,
@@ -15,7 +17,6 @@ import type {
   StateRequest,
   UpdateRequest,
 } from '../storage/backend.js';
-import type { StorageDeleteUnchangedRequest } from '../storage/requests.js';
 import { CacheBackend } from './cache_backend.js';
 
 /** Passes each verb on to the local data that its call began with, also if they were erased since. */
@@ -34,16 +35,16 @@ export class EpochBackend implements Backend {
   }
 
   /** Returns the backend that the call began with. Work of the package has none, and takes the present one. */
-  #of({ epoch }: BackendCall): CacheBackend {
+  #of({ call: { epoch } }: BackendRequest): CacheBackend {
     return epoch instanceof CacheBackend ? epoch : this.#present();
   }
 
-  open(call: BackendCall) {
-    return this.#of(call).open(call);
+  open(call: Call) {
+    return this.#of({ call }).open(call);
   }
 
-  keepsOperations(call: BackendCall) {
-    return this.#of(call).keepsOperations();
+  keepsOperations(call: Call) {
+    return this.#of({ call }).keepsOperations();
   }
 
   create(request: CreateRequest) {
@@ -94,7 +95,7 @@ export class EpochBackend implements Backend {
     return this.#of(request).delete(request);
   }
 
-  deleteUnchanged(request: StorageDeleteUnchangedRequest) {
+  deleteUnchanged(request: DeleteUnchangedRequest) {
     return this.#of(request).deleteUnchanged(request);
   }
 }

@@ -1,10 +1,10 @@
-import type { MaybePromise } from '../call/call.js';
+import type { Call, MaybePromise } from '../call/call.js';
 import { untilAborted } from '../call/time_limit.js';
 import { SessionError } from '../errors/errors.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import { type EventCount, isEnough } from '../model/values/event_count.js';
 import type { ReadPolicy } from '../model/values/read_policy.js';
-import type { Backend, BackendCall } from '../storage/backend.js';
+import type { Backend } from '../storage/backend.js';
 import { StorageBackend } from '../storage/driver/storage_backend.js';
 import type { Bounds } from './copies/bounds.js';
 import type { CacheContext } from './copies/context.js';
@@ -34,7 +34,7 @@ export interface EventNeed<T> {
 export interface SessionRead<T> extends EventNeed<T> {
   readonly key: CompositeSessionKey;
   readonly policy: ReadPolicy;
-  readonly call: BackendCall;
+  readonly call: Call;
   /** Reads from the local data, or from what was fetched. */
   readonly read: (backend: Backend, storage: CacheStorage) => MaybePromise<T | undefined>;
   /** Waits for a fetch as `'network-first'` does. Returns `undefined` if it takes too long. */

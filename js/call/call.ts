@@ -4,12 +4,33 @@
  */
 import { messageOf } from '../errors/describe.js';
 import { requireObject, requireSignal } from '../errors/option_values.js';
+import type { StorageCall } from '../model/diagnostic.js';
 import type { HostAbortSignal } from '../model/host.js';
+import type { ReadPolicy } from '../model/values/read_policy.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { isPromise } from '../members/is_promise.js';
 import { isTooLong, tooLongError } from '../json/too_long.js';
+import type { CallFacts } from './diagnostics.js';
 
 export type MaybePromise<T> = T | Promise<T>;
+
+/**
+ * A call of a service. It is made once, by the public method, and each request on the way to the storage has it as a
+ * member that is passed on as it is. A write that joins several calls has a call of its own.
+ */
+export interface Call extends StorageCall {
+  /** Where a read looks first. Only a cache has a choice. */
+  readonly reads?: ReadPolicy | undefined;
+  /** The data that a cache had when the call began. No other storage has it. */
+  readonly epoch?: object | undefined;
+  /** What the call tells the diagnostics. Absent: nobody listens. */
+  readonly facts?: CallFacts | undefined;
+}
+
+/** Returns a call for the reads that follow its commit. They do not end with its signal. */
+export function afterCommit(call: Call): Call {
+  return { ...call, signal: undefined };
+}
 
 /** Passes a value to `next`: at once, or once it resolves if it is a promise. */
 export function after<T, U>(

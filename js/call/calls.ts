@@ -1,9 +1,15 @@
 import { SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
-import type { CallDiagnostic, StorageCall } from '../model/diagnostic.js';
+import type { CallDiagnostic } from '../model/diagnostic.js';
 import type { Abortable } from '../model/session.js';
 import { isPromise } from '../members/is_promise.js';
-import { type MaybePromise, requestError, requireNotAborted, takeRequest } from './call.js';
+import {
+  type Call,
+  type MaybePromise,
+  requestError,
+  requireNotAborted,
+  takeRequest,
+} from './call.js';
 import type { CallFacts, Diagnostics } from './diagnostics.js';
 import { holdProgram } from './program_hold.js';
 
@@ -39,21 +45,21 @@ export class Calls {
 
   /**
    * Runs a method at once with the request's own members, so that everything is taken at the call.
-   *
-   * @param work gets `facts` to fill for the diagnostics; absent: nobody listens
    */
   run<Request extends object, T>(
     method: CallDiagnostic['method'],
     request: Request,
-    work: (request: Request & StorageCall, facts?: CallFacts) => MaybePromise<T>,
+    work: (request: Request, call: Call) => MaybePromise<T>,
   ): Promise<T> {
     const facts: CallFacts | undefined = this.#diagnostics && { retries: 0 };
     const report = facts && this.#diagnostics?.begin(method, facts);
     try {
-      const ownRequest: Request & StorageCall = this.begin(request);
-      if (this.#beginCall !== undefined) Object.assign(ownRequest, { epoch: this.#beginCall() });
-      if (facts !== undefined) Object.assign(ownRequest, { onRetry: () => (facts.retries += 1) });
-      const result = work(ownRequest, facts);
+      const ownRequest = this.begin(request);
+      const { signal, reads } = ownRequest as Pick<Call, 'signal' | 'reads'>;
+      const result = work(ownRequest, {
+        ...{ signal, reads, facts, epoch: this.#beginCall?.() },
+        onRetry: facts && ((): void => void (facts.retries += 1)),
+      });
       if (isPromise(result)) {
         if (report !== undefined) result.then(report.succeed, report.fail);
         this.#wait(result, method);

@@ -157,11 +157,10 @@ export class DatabaseStorage implements Storage {
 
   /** Absent once the server has refused the statements of a group. Each append then runs alone. */
   appendMany: Storage['appendMany'] = (writes) => {
-    const isCounted = writes.some(({ request }) => request.onRetry !== undefined);
-    const onRetry = (): void => writes.forEach(({ request }) => request.onRetry?.());
+    const call = { onRetry: () => writes.forEach(({ request }) => request.onRetry?.()) };
     const decided = new Set<StorageWrite>();
     const steps = () => write(this.#context, writes, false, decided);
-    const written = this.#run('write', steps, isCounted ? { onRetry } : {});
+    const written = this.#run('write', steps, call);
     if (!isPromise(written)) return written;
     return written.catch((error: unknown) => {
       const { cause } = Object(error) as { cause?: unknown };

@@ -15,15 +15,15 @@ export interface CallLimitOptions extends StorageCall {
 
 /** The limit of one call, shared by all its requests and pauses. */
 export class CallLimit {
-  /** Counts a retry of a request. */
-  readonly onRetry: (() => void) | undefined;
+  readonly #options: CallLimitOptions;
   readonly #limit: TimeLimit;
   readonly #end: number;
   readonly #ignoreSignal: (() => void) | undefined;
   #hasBegunWrite = false;
 
-  private constructor({ server, timeoutMs, closed, signal, onRetry }: CallLimitOptions) {
-    this.onRetry = onRetry;
+  private constructor(options: CallLimitOptions) {
+    const { server, timeoutMs, closed, signal } = options;
+    this.#options = options;
     this.#end = Date.now() + timeoutMs;
     this.#limit = new TimeLimit(timeoutMs, () => callTimeoutError(server, timeoutMs));
     this.#limit.follow(closed);
@@ -42,6 +42,11 @@ export class CallLimit {
     } finally {
       limit.#limit.end();
     }
+  }
+
+  /** Counts a retry of a request. */
+  countRetry(): void {
+    this.#options.onRetry?.();
   }
 
   /** Milliseconds until the call's timeout. */

@@ -128,7 +128,7 @@ export async function exchange(parts: Exchange, request: HttpRequest): Promise<H
   if (response.status !== 401) return response;
   const fresh = await inTime(parts, provider, () => access(true));
   if (fresh.secret === credentials.secret) return response;
-  limit.onRetry?.();
+  limit.countRetry();
   return exchangeOnce(parts, request, fresh);
 }
 

@@ -34,7 +34,7 @@ export class Retries {
   async afterFailure(failure: unknown, mayHelp = isTransient(failure)): Promise<void> {
     if (this.#count >= this.#maxCount || !mayHelp) throw failure;
     await this.#pause(failure, retryAfterOf(failure));
-    this.#limit.onRetry?.();
+    this.#limit.countRetry();
   }
 
   /**

@@ -78,13 +78,15 @@ export interface StorageCall {
    * counts it. Not calling it is correct as well. Absent: nobody counts.
    */
   readonly onRetry?: (() => void) | undefined;
+}
+
+/** The member by which a request to write belongs to a write of a client. */
+export interface WriteIdentity {
   /**
    * Which write this is, for a storage that keeps operations: it applies each write once. Any other storage
    * ignores it.
    */
   readonly operation?: StorageOperation | undefined;
-  /** The data that a cache had when the call of the program began. No other storage gets it. */
-  readonly epoch?: object | undefined;
 }
 
 /**

@@ -1,4 +1,10 @@
-import { after, type MaybePromise, requireNotAborted, takeOptions } from '../call/call.js';
+import {
+  after,
+  type Call,
+  type MaybePromise,
+  requireNotAborted,
+  takeOptions,
+} from '../call/call.js';
 import { optionalBoolean, optionalCount, requireOneOf } from '../errors/option_values.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import type { SessionError } from '../errors/errors.js';
@@ -13,13 +19,12 @@ import type {
   StoredEvents,
 } from '../model/event_page.js';
 import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
-import type { StorageCall } from '../model/diagnostic.js';
 import { requireId, requireKey, requireUser } from '../model/values/ids.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import { HISTORY_VIEWS } from '../model/values/history_view.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type { StateShape } from '../state/state_shape.js';
-import { callOf, type PageRequest, type ReadInfo, type ReadPage } from '../storage/backend.js';
+import type { PageRequest, ReadInfo, ReadPage } from '../storage/backend.js';
 import { cursorText, foreignCursor, readPlace } from './cursor.js';
 import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
 import type { ReaderParts } from './session_reader.js';
@@ -54,7 +59,7 @@ function takeEventIds(value: unknown): string[] {
 
 /** Reads pages of a session's events. */
 export class EventPages {
-  readonly #parts: Pick<ReaderParts, 'call'> & { readonly handles: Handles };
+  readonly #parts: Pick<ReaderParts, 'callBackend'> & { readonly handles: Handles };
 
   constructor(parts: ReaderParts) {
     this.#parts = parts;
@@ -67,7 +72,8 @@ export class EventPages {
    *   events
    */
   list(
-    request: ListEventsRequest & StorageCall,
+    request: ListEventsRequest,
+    call: Call,
     walk?: EventsRequest['order'],
   ): MaybePromise<EventsPage> {
     const { appName, userId, sessionId, before, after: newer } = request;
@@ -89,8 +95,7 @@ export class EventPages {
     const isToEnd = walk === 'asc' || (walk === 'desc' && isAtCursor);
     const view = requireOneOf('view', request.view ?? 'raw', HISTORY_VIEWS);
     const page = { key, direction, eventId, limit, withCount, isToEnd, skipCorrupt, view } as const;
-    const known = { created: wasCreated, ...callOf(request) };
-    return after(this.readPage({ ...page, ...known }), (read) => {
+    return after(this.readPage({ ...page, created: wasCreated, call }), (read) => {
       const { created, events, hasOlder, firstId, eventCount } = read;
       if (events === undefined || (wasCreated !== undefined && wasCreated !== created)) {
         throw foreignCursor(member, EVENT_CURSOR, 'of a deleted session or event');
@@ -111,7 +116,7 @@ export class EventPages {
   readPage(page: PageRequest): MaybePromise<ReadPage> {
     const { sessionId } = page.key;
     requireId('sessionId', sessionId);
-    const read = this.#parts.call(page.signal, (backend) => readPage(backend, page));
+    const read = this.#parts.callBackend(page.call, (backend) => readPage(backend, page));
     return after(read, (read) => {
       if (read === undefined) throw sessionNotFound(sessionId);
       return read;
@@ -119,20 +124,20 @@ export class EventPages {
   }
 
   /** Computes the result of `sessionInfo`. */
-  async info<S extends object>(request: SessionInfoRequest & StorageCall): Promise<SessionInfo<S>> {
-    return (await this.readInfo(request)).info as SessionInfo<S>;
+  async info<S extends object>(request: SessionInfoRequest, call: Call): Promise<SessionInfo<S>> {
+    return (await this.readInfo(request, call)).info as SessionInfo<S>;
   }
 
   /** Reads what a session holds, with its revisions. */
-  async readInfo(request: SessionInfoRequest & StorageCall, shown?: Shown): Promise<ReadInfo> {
-    const { appName, userId, sessionId, signal } = request;
+  async readInfo(request: SessionInfoRequest, call: Call, shown?: Shown): Promise<ReadInfo> {
+    const { appName, userId, sessionId } = request;
     requireUser(request);
     const skipCorrupt = optionalBoolean('skipCorrupt', request.skipCorrupt) ?? false;
     requireId('sessionId', sessionId);
-    requireNotAborted(signal);
+    requireNotAborted(call.signal);
     const key = { appName, userId, sessionId };
-    const read = await this.#parts.call(signal, (backend) =>
-      readInfo(backend, { key, skipCorrupt, ...callOf(request) }, shown),
+    const read = await this.#parts.callBackend(call, (backend) =>
+      readInfo(backend, { key, skipCorrupt, call }, shown),
     );
     if (read === undefined) throw sessionNotFound(sessionId);
     return read;
@@ -144,7 +149,7 @@ export class EventPages {
     const key = { appName, userId, sessionId };
     const page = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
     return after(
-      this.readPage({ key, ...page, skipCorrupt: true, signal }),
+      this.readPage({ key, ...page, skipCorrupt: true, call: { signal } }),
       ({ initialState }) => initialStateOf<StateShape>(initialState).initialState,
     );
   }
@@ -155,13 +160,9 @@ export class EventPages {
    * @returns whether even older events are stored
    */
   addOlder(
-    {
-      session,
-      limit,
-      onRetry,
-      epoch,
-    }: StorageCall & { readonly session: Session; readonly limit: unknown },
+    { session, limit }: { readonly session: Session; readonly limit: unknown },
     options: Abortable,
+    given: Call,
   ): MaybePromise<boolean> {
     const { signal } = takeOptions(options);
     requireNotAborted(signal);
@@ -180,7 +181,7 @@ export class EventPages {
     const { handles } = this.#parts;
     const view = handles.viewOf(state);
     const known = handles.createdRevisionOf(state, undefined);
-    const rest = { view, isShown: true, created: known, signal, onRetry, epoch };
+    const rest = { view, isShown: true, created: known, call: { ...given, signal } };
     return after(this.readPage({ ...page, ...rest }), (read) => {
       const { created, events: older, hasOlder } = read;
       if (created !== (known ?? created)) throw sessionNotFound(sessionId);
@@ -192,13 +193,13 @@ export class EventPages {
   }
 
   /** Reads events by their ids. */
-  byIds(request: GetEventsRequest & StorageCall): MaybePromise<StoredEvents> {
-    const { appName, userId, sessionId, signal } = request;
+  byIds(request: GetEventsRequest, call: Call): MaybePromise<StoredEvents> {
+    const { appName, userId, sessionId } = request;
     requireKey(request);
     const eventIds = takeEventIds(request.eventIds);
     const key = { appName, userId, sessionId };
-    const read = this.#parts.call(signal, (backend) =>
-      backend.getEvents({ key, eventIds, ...callOf(request) }),
+    const read = this.#parts.callBackend(call, (backend) =>
+      backend.getEvents({ key, eventIds, call }),
     );
     return after(read, (found) => {
       if (found === undefined) throw sessionNotFound(sessionId);
@@ -210,15 +211,16 @@ export class EventPages {
 
   /** Reads what has changed in a session since a revision. */
   changes<S extends object>(
-    request: ListChangesRequest & StorageCall,
+    request: ListChangesRequest,
+    call: Call,
   ): MaybePromise<ChangesSince<S>> {
-    const { appName, userId, sessionId, since, created, signal } = request;
+    const { appName, userId, sessionId, since, created } = request;
     requireKey(request);
     optionalCount('since', since ?? NaN);
     optionalCount('created', created);
     const key = { appName, userId, sessionId };
-    const read = this.#parts.call(signal, (backend) =>
-      backend.changes({ key, since, created, ...callOf(request) }),
+    const read = this.#parts.callBackend(call, (backend) =>
+      backend.changes({ key, since, created, call }),
     );
     return after(read, (changes) => {
       if (changes === undefined) throw sessionNotFound(sessionId);

@@ -1,8 +1,8 @@
-import { after, type MaybePromise } from '../call/call.js';
+import { after, type Call, type MaybePromise } from '../call/call.js';
 import { rewindTargetOf } from '../history/marks.js';
 import type { Event } from '../model/event/event.js';
 import type { CompositeSessionKey } from '../model/session.js';
-import type { Backend, BackendCall, RewindStart } from '../storage/backend.js';
+import type { Backend, RewindStart } from '../storage/backend.js';
 
 /**
  * Finds where each rewind among some events of a session starts. Returns `undefined` without rewinds, and over a server
@@ -12,11 +12,11 @@ export function rewindStarts(
   backend: Pick<Backend, 'markers' | 'get' | 'computesViews'>,
   key: CompositeSessionKey,
   events: readonly Event[],
-  call: BackendCall,
+  call: Call,
 ): MaybePromise<RewindStart[] | undefined> {
   const targets = rewindTargets(events);
   if (targets.size === 0 || backend.computesViews) return undefined;
-  const read = { key, skipCorrupt: true, ...call };
+  const read = { key, skipCorrupt: true, call };
   return after(backend.markers?.(read), (markers) => {
     if (markers !== undefined) return startsIn(markers.events, targets);
     return after(

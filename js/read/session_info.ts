@@ -4,13 +4,7 @@ import { utf8Length } from '../json/text.js';
 import { setDescription } from '../model/description.js';
 import type { Event } from '../model/event/event.js';
 import type { SessionInfo, TokenUsage } from '../model/session_info.js';
-import {
-  type Backend,
-  callOf,
-  type InfoRequest,
-  type ReadInfo,
-  type ReadPage,
-} from '../storage/backend.js';
+import type { Backend, InfoRequest, ReadInfo, ReadPage } from '../storage/backend.js';
 import { parseJson } from '../json/parse.js';
 
 /** What events sum up to. */
@@ -40,14 +34,13 @@ export async function readInfo(
  */
 async function countPages(
   backend: Pick<Backend, 'page'>,
-  { key, skipCorrupt, ...call }: InfoRequest,
+  { key, skipCorrupt, call }: InfoRequest,
   shown: Shown,
 ): Promise<ReadInfo | undefined> {
-  const { signal } = call;
   const before = async (eventId?: string, created?: number): Promise<ReadPage | undefined> => {
-    requireNotAborted(signal);
+    requireNotAborted(call.signal);
     const page = { direction: 'before', eventId, limit: PAGE, withCount: false } as const;
-    return backend.page({ key, ...page, created, isToEnd: true, skipCorrupt, ...callOf(call) });
+    return backend.page({ key, ...page, created, isToEnd: true, skipCorrupt, call });
   };
   for (;;) {
     const sums = new Sums();

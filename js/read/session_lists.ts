@@ -1,5 +1,5 @@
 import { isTime } from '../model/values/time.js';
-import { after as whenRead, type MaybePromise } from '../call/call.js';
+import { after as whenRead, type Call, type MaybePromise } from '../call/call.js';
 import { optionalBoolean, optionalCount, requireOneOf } from '../errors/option_values.js';
 import { invalid, invalidValue } from '../errors/invalid.js';
 import { isWellFormed } from '../json/text.js';
@@ -11,13 +11,7 @@ import type {
   SessionsRequest,
 } from '../model/session_list.js';
 import type { ListTime, TimedPlace } from '../storage/list_place.js';
-import {
-  type BackendCall,
-  callOf,
-  type ListedSession,
-  type ListRequest,
-  type ReadList,
-} from '../storage/backend.js';
+import type { ListedSession, ListRequest, ReadList } from '../storage/backend.js';
 import { type CursorKind, cursorText, readPlace } from './cursor.js';
 import { corruptSession, makeHandles } from './listed_records.js';
 import { type SessionFilter, takeFilter } from './session_filter.js';
@@ -67,7 +61,8 @@ export class SessionLists {
 
   /** @param isWalk whether the page may have more sessions than its limit, if they were read in any case */
   list<S extends object>(
-    request: ListSessionsPageRequest & BackendCall,
+    request: ListSessionsPageRequest,
+    call: Call,
     isWalk = false,
   ): MaybePromise<SessionsPage<S>> {
     const { appName } = request;
@@ -78,8 +73,8 @@ export class SessionLists {
     const stateKeys = optionalKeys(request.stateKeys);
     const read =
       filter === undefined
-        ? this.#read(list, page, request)
-        : this.#readFiltered(list, filter, limit, page.after, request);
+        ? this.#read(list, page, call)
+        : this.#readFiltered(list, filter, limit, page.after, call);
     return whenRead(read, ({ sessions: records, total: totalItems, shared }) => {
       const listed = isWalk ? records : records.slice(0, limit);
       const sessions = makeHandles<S>(listed, appName, shared, this.#parts.handles, stateKeys);
@@ -102,12 +97,12 @@ export class SessionLists {
   #read(
     { appName, userId, order, orderBy }: SessionList,
     page: Pick<ListRequest, 'offset' | 'limit' | 'withTotal' | 'after' | 'description'>,
-    call: BackendCall,
+    call: Call,
   ): MaybePromise<ReadList> {
     const { offset, limit, withTotal, after, description } = page;
     const list = { appName, userId, order, orderBy, offset, limit };
-    return this.#parts.call(call.signal, (backend) =>
-      backend.list({ ...list, withTotal, after, description, ...callOf(call) }),
+    return this.#parts.callBackend(call, (backend) =>
+      backend.list({ ...list, withTotal, after, description, call }),
     );
   }
 
@@ -117,7 +112,7 @@ export class SessionLists {
     filter: SessionFilter,
     limit: number | undefined,
     after: TimedPlace | undefined,
-    call: BackendCall,
+    call: Call,
     size = limit,
   ): MaybePromise<ReadList> {
     const { admits, title, labels } = filter;

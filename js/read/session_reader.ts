@@ -5,23 +5,15 @@ import {
   requireOneOf,
 } from '../errors/option_values.js';
 import { type Description, setDescription } from '../model/description.js';
-import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
-import type { HostAbortSignal } from '../model/host.js';
 import { isId, requireId, requireUser } from '../model/values/ids.js';
 import type { CompositeSessionKey, GetSessionRequest, Session } from '../model/session.js';
 import type { EventCount } from '../model/values/event_count.js';
 import type { StateShape } from '../state/state_shape.js';
-import {
-  type Backend,
-  type BackendCall,
-  callOf,
-  type CreatedSession,
-  type ReadSession,
-} from '../storage/backend.js';
+import type { Backend, CreatedSession, ReadSession } from '../storage/backend.js';
 import { IS_OF_USER, type SharedScope } from '../state/scope.js';
 import { ownerOf, type StateOwner } from '../storage/scopes.js';
-import { after, type MaybePromise, takeOptions } from '../call/call.js';
+import { after, type Call, type MaybePromise, takeOptions } from '../call/call.js';
 import type { NewSession } from '../wasm/appends.js';
 import { replaceEvents } from '../handle/event_index.js';
 import type { HandleRecord, Handles, HandleSnapshot, HandleWindow } from '../handle/handle.js';
@@ -32,15 +24,12 @@ import { ViewReader } from './view/view_reader.js';
 import { parseTexts } from '../storage/stored_events.js';
 import { parseState } from './stored_state.js';
 
-/** The parts of a call that its reads after the commit share. They do not end with its signal. */
-type OwnCall = Pick<StorageCall, 'onRetry' | 'epoch'>;
-
 /** The parts of a service that its readers use. */
 export interface ReaderParts {
   /** Calls the backend, once the wasm is loaded. */
-  readonly call: <T>(
-    signal: HostAbortSignal | undefined,
-    call: (backend: Backend) => MaybePromise<T>,
+  readonly callBackend: <T>(
+    call: Call,
+    work: (backend: Backend) => MaybePromise<T>,
   ) => MaybePromise<T>;
   readonly handles: Handles;
   readonly history: HistoryOptions | undefined;
@@ -61,7 +50,8 @@ export class SessionReader {
   }
 
   get<S extends object>(
-    request: GetSessionRequest & BackendCall,
+    request: Omit<GetSessionRequest, 'signal'>,
+    call: Call,
   ): MaybePromise<Session<S> | undefined> {
     const { appName, userId, sessionId } = request;
     const config = request.config && takeOptions(request.config, 'config.');
@@ -74,10 +64,10 @@ export class SessionReader {
     const key = { appName, userId, sessionId };
     const history = last === undefined && from === undefined ? this.#history : undefined;
     const read = (last: EventCount | undefined): MaybePromise<Session<S> | undefined> => {
-      const given = { key, last, after: from, skipCorrupt, view, ...callOf(request) };
+      const given = { key, last, after: from, skipCorrupt, view, call };
       const load = (backend: Backend): MaybePromise<ReadSession | undefined> =>
         this.#views.get(backend, given);
-      return after(this.#parts.call(request.signal, load), (read) => {
+      return after(this.#parts.callBackend(call, load), (read) => {
         if (read === undefined) return undefined;
         const isWhole = (last ?? 'all') === 'all' && from === undefined;
         const window = { isWhole, afterTimestamp: from, view };
@@ -112,14 +102,14 @@ export class SessionReader {
     session: Session,
     { view }: HandleRecord,
     events: readonly Event[],
-    call: OwnCall,
+    call: Call,
   ): MaybePromise<void> {
     const { appName, userId, id: sessionId } = session;
     const readLast = (numRecentEvents: EventCount): MaybePromise<Session | undefined> => {
       // The append is stored, so a damaged event must not fail it. A later read reports the damaged
       // event.
       const config = { numRecentEvents, skipCorrupt: true, view };
-      return this.get({ appName, userId, sessionId, config, ...call });
+      return this.get({ appName, userId, sessionId, config }, call);
     };
     const history = this.#history ?? this.#missingCalls;
     return history.addMissingCalls(session, events, readLast, view === 'model');
@@ -129,7 +119,7 @@ export class SessionReader {
    * Called after an append through a handle that merges. If the handle got an event that changes which other events its
    * view shows, reads its window again. Never fails, because the append is stored. The next append tries again.
    */
-  renewView(session: HandleSnapshot, record: HandleRecord, call: OwnCall): MaybePromise<void> {
+  renewView(session: HandleSnapshot, record: HandleRecord, call: Call): MaybePromise<void> {
     if (!record.isViewStale) return undefined;
     const { appName, userId, id: sessionId, events } = session;
     const isWhole = record.firstEventId !== undefined;
@@ -147,7 +137,7 @@ export class SessionReader {
       record.isViewStale = false;
     };
     try {
-      const renewed = after(this.get({ appName, userId, sessionId, config, ...call }), renew);
+      const renewed = after(this.get({ appName, userId, sessionId, config }, call), renew);
       return isPromise(renewed) ? renewed.catch(() => undefined) : renewed;
     } catch {
       return undefined;
@@ -156,14 +146,15 @@ export class SessionReader {
 
   sharedState(
     scope: SharedScope,
-    { appName, userId, ...call }: StateOwner & StorageCall,
+    { appName, userId }: StateOwner,
+    call: Call,
   ): MaybePromise<StateShape> {
     requireId('appName', appName);
     if (IS_OF_USER[scope]) requireId('userId', userId);
     // The request for the state of the app may name a user.
     const owner = ownerOf(scope, { appName, userId });
-    const text = this.#parts.call<string>(call.signal, (backend) =>
-      backend.sharedState({ scope, ...owner, ...callOf(call) }),
+    const text = this.#parts.callBackend<string>(call, (backend) =>
+      backend.sharedState({ scope, ...owner, call }),
     );
     const name = (): string =>
       scope === 'user' ? `user ${JSON.stringify(userId)}` : `app ${JSON.stringify(appName)}`;

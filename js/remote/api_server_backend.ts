@@ -1,7 +1,7 @@
+import type { Call } from '../call/call.js';
 import { SessionError } from '../errors/errors.js';
 import { isPlainObject } from '../json/rules.js';
 import { eventInMilliseconds, timeInMilliseconds } from '../python/time.js';
-import type { StorageCall } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { REMOVED } from '../state/scope.js';
@@ -40,7 +40,7 @@ export class ApiServerBackend implements ServerBackend {
     this.#connection = connection;
   }
 
-  async open(call: StorageCall): Promise<void> {
+  async open(call: Call): Promise<void> {
     await askServerKind(this.#connection, call);
   }
 
@@ -63,7 +63,7 @@ export class ApiServerBackend implements ServerBackend {
     });
   }
 
-  async get({ key, last, after, ...call }: ReadRequest): Promise<ReadSession | undefined> {
+  async get({ key, last, after, call }: ReadRequest): Promise<ReadSession | undefined> {
     const path = sessionPath(key);
     const request = { method: 'GET', path, none: 'not_found' } as const;
     const session = await this.#connection.request(request, call, (json) =>
@@ -83,7 +83,7 @@ export class ApiServerBackend implements ServerBackend {
     if (orderBy === 'createTime') throw unsupported('does not tell when a session was created');
     const path = sessionsPath({ appName, userId });
     const request = { method: 'GET', path } as const;
-    const all = (await this.#connection.request(request, list, pythonSessions))!;
+    const all = (await this.#connection.request(request, list.call, pythonSessions))!;
     const places = all.map((session) => ({ ...session, sessionId: session.id }));
     const end = limit === undefined ? undefined : offset + limit;
     const sorted = sortList(places, { order, after }).slice(offset, end);
@@ -95,14 +95,15 @@ export class ApiServerBackend implements ServerBackend {
   }
 
   /** A change of a session's state arrives as an event without a handle. The server makes its own event of it. */
-  async append({ key, position, events, compute, ...call }: AppendRequest): Promise<Appended> {
+  async append(append: AppendRequest): Promise<Appended> {
+    const { key, position, events, compute, call, operation } = append;
     const [event] = events;
     requireNoRemoval(event?.delta);
     if (position.created !== -1 || compute !== undefined || event === undefined) {
       throw unsupported('has no route to append events; only its agents append');
     }
     const body = bodyOf({ stateDelta: event.deltaText });
-    const request = { method: 'PATCH', path: sessionPath(key), body } as const;
+    const request = { method: 'PATCH', path: sessionPath(key), body, operation } as const;
     const { lastUpdateTime } = (await this.#connection.request(request, call, (json) =>
       pythonSession(json, key),
     ))!;
@@ -113,8 +114,9 @@ export class ApiServerBackend implements ServerBackend {
   async delete(deletion: DeleteRequest): Promise<Deletion> {
     if (deletion.what !== 'session') throw unsupported('deletes only sessions');
     if (deletion.created !== undefined) throw unsupported('has no revisions');
-    const request = { method: 'DELETE', path: sessionPath(deletion.key) } as const;
-    await this.#connection.request(request, deletion, nothingIn);
+    const { key, call, operation } = deletion;
+    const request = { method: 'DELETE', path: sessionPath(key), operation } as const;
+    await this.#connection.request(request, call, nothingIn);
     return { isDeleted: true };
   }
 
@@ -122,7 +124,7 @@ export class ApiServerBackend implements ServerBackend {
     requireNoRemoval(run.stateDelta);
     const connection = this.#connection;
     const read = (signal: HostAbortSignal): Promise<ReadSession | undefined> =>
-      this.get({ key: run.key, signal });
+      this.get({ key: run.key, call: { signal } });
     return runAgent({ connection, read, toEvent: eventInMilliseconds }, run, stopped);
   }
 

@@ -1,11 +1,10 @@
+import type { Call } from '../call/call.js';
 import { SessionError } from '../errors/errors.js';
 import { isPlainObject } from '../json/rules.js';
 import { parseLabels } from '../model/description.js';
-import type { StorageCall } from '../model/diagnostic.js';
 import type { StoredEvents } from '../model/event_page.js';
 import { cursorText, readPlace } from '../read/cursor.js';
 import { LIST_CURSOR } from '../read/session_lists.js';
-import type { StorageDeleteUnchangedRequest } from '../storage/requests.js';
 import { isRevision } from '../storage/checked_rows.js';
 import {
   NO_REVISIONS,
@@ -16,6 +15,7 @@ import {
   type CreatedSession,
   type CreateRequest,
   type DeleteRequest,
+  type DeleteUnchangedRequest,
   type Deletion,
   type DescribeRequest,
   type EventsRequest,
@@ -74,7 +74,7 @@ export class HandlerBackend implements ServerBackend {
     this.#connection = connection;
   }
 
-  async open(call: StorageCall): Promise<void> {
+  async open(call: Call): Promise<void> {
     await askServerKind(this.#connection, call);
   }
 
@@ -88,16 +88,16 @@ export class HandlerBackend implements ServerBackend {
     return createAt(this.#connection, path, request, sessionReader(request.key));
   }
 
-  async describe({ key, title, labels, ...call }: DescribeRequest): Promise<boolean> {
+  async describe({ key, title, labels, call, operation }: DescribeRequest): Promise<boolean> {
     // An empty text removes.
     const texts = { labels: labels === '' ? 'null' : labels };
     const body = bodyOf(texts, { title: title === '' ? null : title });
     const path = pathTo(key, '/description');
-    const request = { method: 'PATCH', path, body, none: 'not_found' } as const;
+    const request = { method: 'PATCH', path, body, none: 'not_found', operation } as const;
     return (await this.#send(request, call)) ?? false;
   }
 
-  get({ key, last, after, view, ...call }: ReadRequest): Promise<ReadSession | undefined> {
+  get({ key, last, after, view, call }: ReadRequest): Promise<ReadSession | undefined> {
     const query = { numRecentEvents: last, afterTimestamp: timeText(after), view };
     return this.#get(pathTo(key), query, call, sessionReader(key));
   }
@@ -105,14 +105,14 @@ export class HandlerBackend implements ServerBackend {
   page(request: PageRequest): Promise<ReadPage | undefined> {
     const { key, direction, eventId, limit, withCount, view, isShown } = request;
     const query = { direction, eventId, limit, withCount, view, isShown };
-    return this.#get(pathTo(key, HANDLE_EVENTS), query, request, pageIn);
+    return this.#get(pathTo(key, HANDLE_EVENTS), query, request.call, pageIn);
   }
 
-  info({ key, ...call }: InfoRequest): Promise<ReadInfo | undefined> {
+  info({ key, call }: InfoRequest): Promise<ReadInfo | undefined> {
     return this.#get(pathTo(key, '/info'), {}, call, infoIn);
   }
 
-  getEvents({ key, eventIds, ...call }: EventsRequest): Promise<StoredEvents | undefined> {
+  getEvents({ key, eventIds, call }: EventsRequest): Promise<StoredEvents | undefined> {
     const path = pathTo(key, '/events/by-id');
     // The ids may be too long for a URL.
     const body = bodyOf({}, { eventIds });
@@ -120,14 +120,14 @@ export class HandlerBackend implements ServerBackend {
     return this.#connection.request(post, call, storedEventsIn);
   }
 
-  changes({ key, since, created, ...call }: ChangesRequest): Promise<ReadChanges | undefined> {
+  changes({ key, since, created, call }: ChangesRequest): Promise<ReadChanges | undefined> {
     return this.#get(pathTo(key, '/changes'), { since, created }, call, changesIn);
   }
 
   list(request: ListRequest): Promise<ReadList> {
     const { appName, userId, offset, limit, withTotal, orderBy, after, description } = request;
     const isDescending = request.order === 'desc';
-    return this.#connection.limited(request, async (limited) => {
+    return this.#connection.limited(request.call, async (limited) => {
       // A page of more than a chunk is read from the start of the list.
       const isChunk = limit !== undefined && limit <= CHUNK;
       const page = isChunk && offset > 0 ? Math.floor(offset / limit) + 1 : undefined;
@@ -183,19 +183,21 @@ export class HandlerBackend implements ServerBackend {
     );
     const path = pathTo(key, HANDLE_EVENTS);
     // The ids of the events tell the handler what is stored already.
-    const post = { method: 'POST', path, body, isIdempotent: true } as const;
-    return (await this.#connection.request(post, request, appendedIn))!;
+    const { call, operation } = request;
+    const post = { method: 'POST', path, body, isIdempotent: true, operation } as const;
+    return (await this.#connection.request(post, call, appendedIn))!;
   }
 
-  async update({ appName, userId, delta, ...call }: UpdateRequest): Promise<SharedRevisions> {
+  async update(request: UpdateRequest): Promise<SharedRevisions> {
+    const { appName, userId, delta, call, operation } = request;
     if (typeof delta !== 'string') throw noFunctions();
     const path = pathTo({ appName, userId }, '/state');
     const body = bodyOf({ stateDelta: delta });
-    await this.#send({ method: 'PATCH', path, body }, call);
+    await this.#send({ method: 'PATCH', path, body, operation }, call);
     return NO_REVISIONS;
   }
 
-  async sharedState({ appName, userId, ...call }: StateRequest): Promise<string> {
+  async sharedState({ appName, userId, call }: StateRequest): Promise<string> {
     const request = { method: 'GET', path: pathTo({ appName, userId }, '/state') } as const;
     const state = await this.#connection.request(request, call, (json) =>
       isPlainObject(json) ? json : undefined,
@@ -204,10 +206,10 @@ export class HandlerBackend implements ServerBackend {
   }
 
   async delete(request: DeleteRequest): Promise<Deletion> {
-    const { what, key } = request;
+    const { what, key, call, operation } = request;
     const path = pathTo(key, what.endsWith('State') ? '/state' : '');
     const query = { created: what === 'session' ? request.created : undefined };
-    await this.#send({ method: 'DELETE', path, query }, request);
+    await this.#send({ method: 'DELETE', path, query, operation }, call);
     return { isDeleted: true };
   }
 
@@ -215,8 +217,8 @@ export class HandlerBackend implements ServerBackend {
     key,
     revision,
     labels,
-    ...call
-  }: StorageDeleteUnchangedRequest): Promise<Deletion> {
+    call,
+  }: DeleteUnchangedRequest): Promise<Deletion> {
     const body = bodyOf({ labels: labels ?? '{}' }, { revision });
     const path = pathTo(key, '/handle');
     const request = { method: 'DELETE', path, body, none: 'not_found' } as const;
@@ -232,17 +234,12 @@ export class HandlerBackend implements ServerBackend {
   }
 
   /** Sends a request for its effect alone. Returns `undefined` for the refusal {@link RemoteRequest.none}. */
-  #send(request: RemoteRequest, call: StorageCall): Promise<true | undefined> {
+  #send(request: RemoteRequest, call: Call): Promise<true | undefined> {
     return this.#connection.request(request, call, nothingIn);
   }
 
   /** Returns `undefined` if there is no such session. */
-  #get<T>(
-    path: string,
-    query: Query,
-    call: StorageCall,
-    read: ReadResponse<T>,
-  ): Promise<T | undefined> {
+  #get<T>(path: string, query: Query, call: Call, read: ReadResponse<T>): Promise<T | undefined> {
     const request = { method: 'GET', path, query, none: 'not_found' } as const;
     return this.#connection.request(request, call, read);
   }

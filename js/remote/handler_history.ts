@@ -1,3 +1,4 @@
+import type { Call } from '../call/call.js';
 import { REVISION_HEADER } from '../http/protocol.js';
 import { isPlainObject } from '../json/rules.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
@@ -8,8 +9,7 @@ import type {
   TurnBranches,
 } from '../storage/history_verbs.js';
 import type { CompositeSessionKey } from '../model/session.js';
-import type { StorageCall } from '../model/diagnostic.js';
-import type { BackendHistory } from '../storage/backend.js';
+import type { BackendHistory, BackendWrite } from '../storage/backend.js';
 import { isRevision } from '../storage/checked_rows.js';
 import { isEvent } from '../storage/stored_events.js';
 import type { Connection, ReadResponse } from './connection/connection.js';
@@ -21,18 +21,18 @@ export function handlerHistory(connection: Connection): BackendHistory {
   const post = async <T>(
     path: string,
     body: object,
-    call: StorageCall,
+    { call, operation }: BackendWrite,
     read: ReadResponse<T>,
   ): Promise<T> => {
     const text = JSON.stringify(body);
-    const request = { method: 'POST', path, body: text, isIdempotent: true } as const;
+    const request = { method: 'POST', path, body: text, isIdempotent: true, operation } as const;
     return (await connection.request(request, call, read))!;
   };
   const get = async <T>(
     key: CompositeSessionKey,
     end: string,
     query: { readonly eventId?: string },
-    call: StorageCall,
+    call: Call,
     read: ReadResponse<T>,
   ): Promise<T> => {
     const request = { method: 'GET', path: pathTo(key, end), query } as const;
@@ -41,14 +41,14 @@ export function handlerHistory(connection: Connection): BackendHistory {
     return found;
   };
   return {
-    rewind: ({ key, marker, place, message, events, ...call }) =>
-      post(pathTo(key, '/rewind'), { marker, place, message, events }, call, rewoundIn),
-    fork: ({ key, newSessionId, end, title, ...call }) => {
+    rewind: ({ key, marker, place, message, events, ...write }) =>
+      post(pathTo(key, '/rewind'), { marker, place, message, events }, write, rewoundIn),
+    fork: ({ key, newSessionId, end, title, ...write }) => {
       const forked = sessionReader({ ...key, sessionId: newSessionId });
-      return post(pathTo(key, '/fork'), { newSessionId, ...end, title }, call, forked);
+      return post(pathTo(key, '/fork'), { newSessionId, ...end, title }, write, forked);
     },
-    branches: ({ key, ...call }) => get(key, '/branches', {}, call, branchesIn),
-    stateAt: ({ key, eventId, ...call }) => get(key, '/state', { eventId }, call, stateIn),
+    branches: ({ key, call }) => get(key, '/branches', {}, call, branchesIn),
+    stateAt: ({ key, eventId, call }) => get(key, '/state', { eventId }, call, stateIn),
   };
 }
 

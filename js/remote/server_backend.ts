@@ -43,11 +43,11 @@ export async function createAt(
   read: ReadResponse<ReadSession>,
 ): Promise<CreatedSession | undefined> {
   const body = createBody(request);
-  const { ifAbsent } = request;
+  const { ifAbsent, call, operation } = request;
   // If the response is lost, the session is read instead.
   const none = ifAbsent ? 'already_exists' : undefined;
-  const post = { method: 'POST', path, body, isIdempotent: ifAbsent, none } as const;
-  const created = await connection.request(post, request, read);
+  const post = { method: 'POST', path, body, isIdempotent: ifAbsent, none, operation } as const;
+  const created = await connection.request(post, call, read);
   return created && { ...created, shared: NO_REVISIONS };
 }
 

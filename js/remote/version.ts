@@ -1,14 +1,11 @@
+import type { Call } from '../call/call.js';
 import { SessionError } from '../errors/errors.js';
 import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';
 import { isPlainObject } from '../json/rules.js';
-import type { StorageCall } from '../model/diagnostic.js';
 import type { Connection, ServerKind } from './connection/connection.js';
 
 /** Asks a server for its kind. */
-export async function askServerKind(
-  connection: Connection,
-  call: StorageCall,
-): Promise<ServerKind> {
+export async function askServerKind(connection: Connection, call: Call): Promise<ServerKind> {
   const request = { method: 'GET', path: VERSION_PATH } as const;
   const kind = await connection.request<ServerKind>(request, call, (json, headers) => {
     const version = headers.get(PROTOCOL_HEADER);

@@ -1,11 +1,10 @@
 import { optionalTime } from '../model/values/time.js';
-import { type MaybePromise, requireNotAborted, takeOptions } from '../call/call.js';
+import { type Call, type MaybePromise, requireNotAborted, takeOptions } from '../call/call.js';
 import { requireFunction } from '../errors/option_values.js';
 import { reportUncaught } from '../call/uncaught.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
-import type { StorageCall } from '../model/diagnostic.js';
 import type { HostAbortSignal } from '../model/host.js';
 import { requireOwner } from '../model/values/ids.js';
 import { takeFilter } from '../read/session_filter.js';
@@ -28,14 +27,10 @@ export interface DeletableSessions {
   list(
     owner: { readonly appName: string; readonly userId: string | undefined },
     page: { readonly limit: number; readonly after: ListedSession | undefined },
-    call: StorageCall,
+    call: Call,
   ): MaybePromise<readonly ListedSession[]>;
   /** Deletes a session if it has not changed since it was listed. Returns whether it was deleted. */
-  deleteUnchanged(
-    appName: string,
-    session: DeletableSession,
-    call: StorageCall,
-  ): MaybePromise<boolean>;
+  deleteUnchanged(appName: string, session: DeletableSession, call: Call): MaybePromise<boolean>;
 }
 
 /**
@@ -48,10 +43,11 @@ export interface DeletableSessions {
  */
 export async function deleteSessions(
   sessions: DeletableSessions,
-  request: DeleteSessionsRequest & StorageCall,
+  request: DeleteSessionsRequest,
   options: DeleteSessionsOptions,
+  given: Call,
 ): Promise<number> {
-  const { appName, userId, onRetry, epoch } = request;
+  const { appName, userId } = request;
   requireOwner(request);
   // The key of one session fits the type. It would delete all sessions of the user.
   if ('sessionId' in request)
@@ -59,7 +55,7 @@ export async function deleteSessions(
   const choose = takeConditions(request);
   const { signal, onProgress } = takeOptions(options);
   if (onProgress !== undefined) requireFunction('onProgress', onProgress);
-  const call = { signal, onRetry, epoch };
+  const call = { ...given, signal };
   const turn = turns();
   let deleted = 0;
   let after: ListedSession | undefined;

@@ -1,5 +1,5 @@
 import { untilAborted } from '../call/time_limit.js';
-import { takeOptions } from '../call/call.js';
+import { type Call, type MaybePromise, takeOptions } from '../call/call.js';
 import { callCore, createMemoryCore } from '../wasm/core.js';
 import { loadWasm } from '../wasm/loading.js';
 import type {
@@ -87,30 +87,33 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
   /** @internal */
   createSessionSync(request: ImportedSessionRequest<S>): Session<S>;
   createSessionSync(request: ImportedSessionRequest<S>): Session<S> {
-    return this.#core.create(this.#take(request), false) as Session<S>;
+    return this.#run(request, (request, call) => this.#core.create(request, false, call));
   }
 
   /** Like `getSession`, but synchronous. */
   getSessionSync(request: GetSessionRequest): Session<S> | undefined {
-    return this.#core.reader.get<S>(this.#take(request)) as Session<S> | undefined;
+    return this.#run(request, (request, call) => this.#core.reader.get<S>(request, call));
   }
 
   /** Like `listSessions`, but synchronous. */
   listSessionsSync(request: ListSessionsRequest<keyof S & string>): ListSessionsResponse<S>;
   listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S>;
   listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S> {
-    return this.#core.lists.list(this.#take(request)) as SessionsPage<S>;
+    return this.#run(request, (request, call) => this.#core.lists.list<S>(request, call));
   }
 
   /** Like `deleteSession`, but synchronous. */
   deleteSessionSync(request: DeleteSessionRequest): void {
-    void this.#core.delete(this.#take(request));
+    this.#run(request, (request, call) => this.#core.delete(request, call));
   }
 
-  #take<Request extends Abortable>(request: Request): Request {
+  #run<Request extends Abortable, T>(
+    request: Request,
+    work: (request: Request, call: Call) => MaybePromise<T>,
+  ): T {
     const taken = this.#core.calls.begin(request);
     // Throws if the wasm is not loaded and cannot be loaded synchronously.
     callCore(() => undefined);
-    return taken;
+    return work(taken, { signal: taken.signal }) as T;
   }
 }

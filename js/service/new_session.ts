@@ -4,7 +4,7 @@ import { requireOneOf } from '../errors/option_values.js';
 import { firstTitleOf } from '../model/event/auto_title.js';
 import { type Expiry, takeDescription, takeExpiry, takeParent } from '../model/description.js';
 import { isBlank, requireId, requireUser } from '../model/values/ids.js';
-import type { StorageCall } from '../model/diagnostic.js';
+import type { WriteIdentity } from '../model/diagnostic.js';
 import type { ImportedSessionRequest } from '../model/session.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
 import { isViewSummary } from '../model/event/view_summary.js';
@@ -16,7 +16,7 @@ import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import type { CreateRequest } from '../storage/backend.js';
 
 /** What a service adds to a request to create a session. */
-interface NewSessionParts extends Pick<CreateRequest, 'ifAbsent'> {
+interface NewSessionParts extends Pick<CreateRequest, 'ifAbsent' | 'call'> {
   readonly schema: StateSchema | undefined;
   readonly autoTitle: boolean;
   /** Whether sessions can expire. */
@@ -31,20 +31,10 @@ interface NewSessionParts extends Pick<CreateRequest, 'ifAbsent'> {
  * @throws SessionError `invalid_argument`, `unserializable`, `schema_violation`
  */
 export function takeNewSession<S extends object>(
-  request: ImportedSessionRequest<S> & Expiry & StorageCall,
-  { ifAbsent, schema, autoTitle, expires, clock, newId }: NewSessionParts,
+  request: ImportedSessionRequest<S> & Expiry & WriteIdentity,
+  { ifAbsent, call, schema, autoTitle, expires, clock, newId }: NewSessionParts,
 ): CreateRequest {
-  const {
-    appName,
-    userId,
-    sessionId,
-    lastUpdateTime,
-    signal,
-    onRetry,
-    operation,
-    epoch,
-    sharedState = 'apply',
-  } = request;
+  const { appName, userId, sessionId, lastUpdateTime, operation, sharedState = 'apply' } = request;
   requireUser(request);
   const id = isBlank(sessionId) ? newId() : requireId('sessionId', sessionId);
   const state = snapshotDelta(request.state ?? undefined, 'state');
@@ -81,10 +71,8 @@ export function takeNewSession<S extends object>(
     now: requireTime('the clock', clock()),
     sharesState: requireOneOf('sharedState', sharedState, ['apply', 'keep']) === 'apply',
     ifAbsent,
-    signal,
-    onRetry,
+    call,
     operation,
-    epoch,
   };
 }
 

@@ -18,14 +18,12 @@ import type {
   SessionChanges,
   UpdateStateRequest,
 } from '../model/session.js';
-import type { StorageCall } from '../model/diagnostic.js';
+import type { WriteIdentity } from '../model/diagnostic.js';
 import type { ServiceHistory } from '../storage/history_verbs.js';
-import type { HostAbortSignal } from '../model/host.js';
 import type { StorageInfo } from '../model/storage_info.js';
 import { isRevision } from '../storage/checked_rows.js';
 import {
   type Backend,
-  callOf,
   type CreatedSession,
   type DeleteRequest,
   type Deletion,
@@ -39,7 +37,13 @@ import { Appender } from '../append/appender.js';
 import { Computation } from '../append/computation.js';
 import { orderedWriter } from '../append/state_writer.js';
 import { Calls } from '../call/calls.js';
-import { after, type MaybePromise, requireNotAborted, takeOptions } from '../call/call.js';
+import {
+  after,
+  type Call,
+  type MaybePromise,
+  requireNotAborted,
+  takeOptions,
+} from '../call/call.js';
 import { Deadline } from '../call/deadline.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import { runAfter } from '../call/time_limit.js';
@@ -104,7 +108,7 @@ export class ServiceCore {
     this.#newId = checkedIds(newId);
     const { handles } = this;
     const readerParts: ReaderParts = {
-      call: (signal, call) => this.callBackend(signal, call),
+      callBackend: (call, work) => this.callBackend(call, work),
       handles,
       history: options.history,
     };
@@ -116,7 +120,7 @@ export class ServiceCore {
     this.appender = new Appender({
       calls: this.calls,
       handles,
-      call: readerParts.call,
+      callBackend: readerParts.callBackend,
       rules: { writer: orderedWriter, stale },
       schema: this.#schema,
       autoTitle: this.#autoTitle,
@@ -132,22 +136,24 @@ export class ServiceCore {
   }
 
   create<S extends object>(
-    request: ImportedSessionRequest<S> & Pick<GetSessionRequest, 'config'> & StorageCall,
+    request: ImportedSessionRequest<S> & Pick<GetSessionRequest, 'config'> & WriteIdentity,
     ifAbsent: boolean,
+    call: Call,
   ): MaybePromise<Session<S>> {
     const newSession = takeNewSession(request, {
       ifAbsent,
+      call,
       schema: this.#schema,
       autoTitle: this.#autoTitle,
       expires: this.#parts.expires === true,
       clock: this.clock,
       newId: this.#newId,
     });
-    const { key, signal, onRetry, epoch } = newSession;
+    const { key } = newSession;
     const { config } = request;
     const create = (): MaybePromise<Session<S> | undefined> => {
-      requireNotAborted(signal);
-      const created = this.callBackend<CreatedSession | undefined>(signal, (backend) =>
+      requireNotAborted(call.signal);
+      const created = this.callBackend<CreatedSession | undefined>(call, (backend) =>
         backend.create(newSession),
       );
       return after(created, (created) => {
@@ -160,9 +166,7 @@ export class ServiceCore {
     // deleted again.
     const getOrCreate = (rounds: number): MaybePromise<Session<S>> => {
       if (rounds === 0) throw neverRead(key.sessionId);
-      const read = ifAbsent
-        ? this.reader.get<S>({ ...key, config, signal, onRetry, epoch })
-        : undefined;
+      const read = ifAbsent ? this.reader.get<S>({ ...key, config }, call) : undefined;
       return after(
         read,
         (found) => found ?? after(create(), (created) => created ?? getOrCreate(rounds - 1)),
@@ -173,19 +177,20 @@ export class ServiceCore {
 
   /** @param request `created`: deletes only the session that was created at this revision */
   delete(
-    request: DeleteSessionRequest & { readonly created?: number | undefined } & StorageCall,
+    request: DeleteSessionRequest & { readonly created?: number | undefined } & WriteIdentity,
+    call: Call,
   ): MaybePromise<void> {
-    const { appName, userId, sessionId, created } = request;
+    const { appName, userId, sessionId, created, operation } = request;
     requireUser(request);
     if (!isId(sessionId)) return undefined;
     const key = { appName, userId, sessionId };
-    const deletion = { what: 'session', key, created, ...callOf(request) } as const;
+    const deletion = { what: 'session', key, created, call, operation } as const;
     return this.remove(deletion, (floor) => this.feed.publishDeleted(key, floor));
   }
 
   /** @param publish called if something may have been deleted */
   remove(request: DeleteRequest, publish: (floor: number | undefined) => void): MaybePromise<void> {
-    const done = this.callBackend<Deletion>(request.signal, (backend) => backend.delete(request));
+    const done = this.callBackend<Deletion>(request.call, (backend) => backend.delete(request));
     return after(done, ({ isDeleted, floor }) => {
       if (isDeleted) publish(floor);
     });
@@ -193,7 +198,7 @@ export class ServiceCore {
 
   /** Whether the storage applies each `StorageOperation` once. */
   keepsOperations(): MaybePromise<boolean> {
-    return this.callBackend(undefined, (backend) => backend.keepsOperations({}));
+    return this.callBackend({}, (backend) => backend.keepsOperations({}));
   }
 
   /** The sessions of the storage, for `deleteSessions`. */
@@ -202,8 +207,8 @@ export class ServiceCore {
       const orderBy = 'lastUpdateTime' as const;
       const list = { appName, userId, order: 'asc', orderBy, after: place } as const;
       const numbers = { offset: 0, limit, withTotal: false };
-      const read = this.callBackend<ReadList>(call.signal, (backend) =>
-        backend.list({ ...list, ...numbers, ...callOf(call) }),
+      const read = this.callBackend<ReadList>(call, (backend) =>
+        backend.list({ ...list, ...numbers, call }),
       );
       return after(read, ({ sessions }) => sessions);
     },
@@ -216,9 +221,8 @@ export class ServiceCore {
         revision,
         labels: labels === '' ? undefined : labels,
       };
-      const { signal, onRetry, epoch } = call;
-      const done = this.callBackend<Deletion>(signal, (backend) =>
-        backend.deleteUnchanged({ key, ...expected, signal, onRetry, epoch }),
+      const done = this.callBackend<Deletion>(call, (backend) =>
+        backend.deleteUnchanged({ key, ...expected, call }),
       );
       return after(done, ({ isDeleted, floor }) => {
         if (isDeleted) this.feed.publishDeleted(key, floor);
@@ -234,16 +238,16 @@ export class ServiceCore {
     return snapshot;
   }
 
-  update(request: UpdateStateRequest & StorageCall): MaybePromise<void> {
-    const { appName, userId, sessionId, stateDelta } = request;
+  update(request: UpdateStateRequest & WriteIdentity, call: Call): MaybePromise<void> {
+    const { appName, userId, sessionId, stateDelta, operation } = request;
     requireOwner(request);
     if (stateDelta === undefined) throw invalid('stateDelta', 'must be given');
     if (sessionId === undefined) {
       const take = (given: unknown): Computed => ({ delta: this.takeDelta(given).text });
       const computation = Computation.of(stateDelta, take, this.calls);
       const delta = computation?.run ?? take(stateDelta).delta;
-      const done = this.callBackend<SharedRevisions>(request.signal, (backend) =>
-        backend.update({ appName, userId, delta, ...callOf(request) }),
+      const done = this.callBackend<SharedRevisions>(call, (backend) =>
+        backend.update({ appName, userId, delta, call, operation }),
       );
       return after(done, (shared) => {
         const publish = (): void => this.feed.publishStateChanged({ appName, userId }, shared);
@@ -258,28 +262,23 @@ export class ServiceCore {
       author: 'user',
       timestamp: Math.floor(this.clock()),
     });
-    return this.appender.appendUnread({ appName, userId, sessionId }, event, stateDelta, request);
+    const write = { key: { appName, userId, sessionId }, call, operation };
+    return this.appender.appendUnread(write, event, stateDelta);
   }
 
   /** Changes the title, the labels and the expiry of a session. */
   describe(
-    key: CompositeSessionKey & StorageCall,
+    key: CompositeSessionKey & WriteIdentity,
     changes: SessionChanges & Expiry,
+    call: Call,
   ): MaybePromise<void> {
-    const { appName, userId, sessionId, signal, onRetry, operation, epoch } = key;
+    const { appName, userId, sessionId, operation } = key;
     requireKey(key);
     const taken = takeOptions(changes);
     const expiry = takeExpiry(taken, this.#parts.expires === true);
     const change = { ...takeDescription(taken), expiry };
-    const described = this.callBackend<boolean>(signal, (backend) =>
-      backend.describe({
-        key: { appName, userId, sessionId },
-        ...change,
-        signal,
-        onRetry,
-        operation,
-        epoch,
-      }),
+    const described = this.callBackend<boolean>(call, (backend) =>
+      backend.describe({ key: { appName, userId, sessionId }, ...change, call, operation }),
     );
     return after(described, (isThere) => {
       if (!isThere) throw sessionNotFound(sessionId);
@@ -290,12 +289,12 @@ export class ServiceCore {
   /** Returns the verbs of histories, if the backend computes them. */
   history({ signal }: Abortable): MaybePromise<ServiceHistory | undefined> {
     this.calls.begin({ signal });
-    const history = this.callBackend(signal, (backend) => backend.history);
+    const history = this.callBackend({ signal }, (backend) => backend.history);
     return after(history, (history) => history && serviceHistory(this, history));
   }
 
-  open(call: StorageCall): MaybePromise<void> {
-    return this.callBackend(call.signal, (backend) => backend.open(call));
+  open(call: Call): MaybePromise<void> {
+    return this.callBackend(call, (backend) => backend.open(call));
   }
 
   close(timeoutMs: number | undefined): Promise<void> {
@@ -347,14 +346,11 @@ export class ServiceCore {
   }
 
   /** Calls the backend once it can be opened. */
-  callBackend<T>(
-    signal: HostAbortSignal | undefined,
-    call: (backend: Backend) => MaybePromise<T>,
-  ): MaybePromise<T> {
+  callBackend<T>({ signal }: Call, work: (backend: Backend) => MaybePromise<T>): MaybePromise<T> {
     // Before anything is awaited, so that appends called earlier are first in line.
     this.appender.flush();
     const wait = this.#load(this.#parts.isSynchronous === true);
-    const run = (): MaybePromise<T> => call(this.#openBackend());
+    const run = (): MaybePromise<T> => work(this.#openBackend());
     return wait === undefined ? run() : runAfter(signal, wait, run);
   }
 }

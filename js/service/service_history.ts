@@ -19,21 +19,23 @@ export function serviceHistory(
 ): ServiceHistory {
   return {
     rewind: (request) =>
-      calls.run('rewind', request, (request) =>
-        after(backend.rewind(request), (rewound) => {
+      calls.run('rewind', request, (request, call) =>
+        after(backend.rewind({ ...request, call }), (rewound) => {
           feed.publishRewound(request.key, rewound.revision);
           return rewound;
         }),
       ),
     fork: (request) =>
-      calls.run('fork', request, (request) =>
-        after(backend.fork(request), (forked) => {
+      calls.run('fork', request, (request, call) =>
+        after(backend.fork({ ...request, call }), (forked) => {
           const key = { ...request.key, sessionId: request.newSessionId };
           feed.publishCreated(key, { ...forked, shared: NO_REVISIONS });
           return reader.openForked(key, forked);
         }),
       ),
-    branches: (request) => calls.run('branches', request, (request) => backend.branches(request)),
-    stateAt: (request) => calls.run('stateAt', request, (request) => backend.stateAt(request)),
+    branches: (request) =>
+      calls.run('branches', request, (request, call) => backend.branches({ ...request, call })),
+    stateAt: (request) =>
+      calls.run('stateAt', request, (request, call) => backend.stateAt({ ...request, call })),
   };
 }

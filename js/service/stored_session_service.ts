@@ -1,5 +1,6 @@
 import { invalidValue } from '../errors/invalid.js';
 import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
+import type { WriteIdentity } from '../model/diagnostic.js';
 import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
 import type { AppendedEvent, Event, NewEvent } from '../model/event/event.js';
 import type {
@@ -50,8 +51,8 @@ import type {
   WatchRequest,
 } from '../model/notice.js';
 import { deleteSessions } from './delete_sessions.js';
-import { callOf } from '../storage/backend.js';
 import { CORE } from '../model/initial_state.js';
+import type { Calls } from '../call/calls.js';
 import type { ServiceCore } from './service_core.js';
 import { closeTimeoutOf } from './service_options.js';
 import { markRaw } from '../members/raw.js';
@@ -73,11 +74,13 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
 
   readonly storage: StorageInfo;
   readonly #core: ServiceCore;
+  readonly #run: Calls['run'];
 
   /** @internal */
   constructor(core: ServiceCore) {
     this.storage = core.storage;
     this.#core = core;
+    this.#run = core.calls.run.bind(core.calls);
   }
 
   /** @internal */
@@ -89,28 +92,28 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   /** @internal */
   createSession(request: ImportedSessionRequest<S>): Promise<Session<S>>;
   createSession(request: ImportedSessionRequest<S>): Promise<Session<S>> {
-    return this.#core.calls.run('createSession', request, (request) =>
-      this.#core.create(request, false),
+    return this.#run('createSession', request, (request, call) =>
+      this.#core.create(request, false, call),
     );
   }
 
   getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
-    return this.#core.calls.run('getOrCreateSession', request, (request) =>
-      this.#core.create(request, true),
+    return this.#run('getOrCreateSession', request, (request, call) =>
+      this.#core.create(request, true, call),
     );
   }
 
   getSession(request: GetSessionRequest): Promise<Session<S> | undefined> {
-    return this.#core.calls.run('getSession', request, (request) =>
-      this.#core.reader.get<S>(request),
+    return this.#run('getSession', request, (request, call) =>
+      this.#core.reader.get<S>(request, call),
     );
   }
 
   listSessions(request: ListSessionsRequest<keyof S & string>): Promise<ListSessionsResponse<S>>;
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>>;
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>> {
-    return this.#core.calls.run('listSessions', request, (request) =>
-      this.#core.lists.list(request),
+    return this.#run('listSessions', request, (request, call) =>
+      this.#core.lists.list(request, call),
     );
   }
 
@@ -119,54 +122,58 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   ): AsyncGenerator<Session<S>, void, undefined> {
     const { calls, lists, clock } = this.#core;
     const list = (page: ListSessionsPageRequest) =>
-      calls.run('listSessions', page, (page) => lists.list<S>(page, true));
+      calls.run('listSessions', page, (page, call) => lists.list<S>(page, call, true));
     return calls.walk(request, (request) => walkSessions<S>(request, list, clock));
   }
 
   listEvents(request: ListEventsRequest): Promise<EventsPage> {
-    return this.#core.calls.run('listEvents', request, (request) => this.#core.pages.list(request));
+    return this.#run('listEvents', request, (request, call) =>
+      this.#core.pages.list(request, call),
+    );
   }
 
   getEvents(request: GetEventsRequest): Promise<StoredEvents> {
-    return this.#core.calls.run('getEvents', request, (request) => this.#core.pages.byIds(request));
+    return this.#run('getEvents', request, (request, call) =>
+      this.#core.pages.byIds(request, call),
+    );
   }
 
   listChanges(request: ListChangesRequest): Promise<ChangesSince<S>> {
-    return this.#core.calls.run('listChanges', request, (request) =>
-      this.#core.pages.changes<S>(request),
+    return this.#run('listChanges', request, (request, call) =>
+      this.#core.pages.changes<S>(request, call),
     );
   }
 
   events(request: EventsRequest): AsyncGenerator<Event, void, undefined> {
     const { calls, pages } = this.#core;
     const list = (page: ListEventsRequest, order: EventsRequest['order']) =>
-      calls.run('listEvents', page, (page) => pages.list(page, order));
+      calls.run('listEvents', page, (page, call) => pages.list(page, call, order));
     return calls.walk(request, (request) => walkEvents(request, list));
   }
 
   loadOlder(session: Session<S>, limit?: number, options: Abortable = {}): Promise<boolean> {
-    return this.#core.calls.run('loadOlder', { session, limit }, (request) =>
-      this.#core.pages.addOlder(request, options),
+    return this.#run('loadOlder', { session, limit }, (request, call) =>
+      this.#core.pages.addOlder(request, options, call),
     );
   }
 
   deleteSession(request: DeleteSessionRequest): Promise<void> {
-    return this.#core.calls.run('deleteSession', request, (request) => this.#core.delete(request));
+    return this.#run('deleteSession', request, (request, call) => this.#core.delete(request, call));
   }
 
   deleteSessions(
     request: DeleteSessionsRequest,
     options: DeleteSessionsOptions = {},
   ): Promise<number> {
-    return this.#core.calls.run('deleteSessions', request, (request) =>
-      deleteSessions(this.#core.deletable, request, options),
+    return this.#run('deleteSessions', request, (request, call) =>
+      deleteSessions(this.#core.deletable, request, options, call),
     );
   }
 
   appendEvent<E extends NewEvent>(request: AppendEventRequest<S, E>): Promise<AppendedEvent<E>> {
-    return this.#core.calls.run('appendEvent', request, (request, facts) => {
+    return this.#run('appendEvent', request, (request, call) => {
       const { event } = request;
-      return after(this.#core.appender.append(request, [event], facts), () => {
+      return after(this.#core.appender.append(request, [event], call), () => {
         const appended: unknown = event;
         return appended as AppendedEvent<E>;
       });
@@ -176,10 +183,10 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   appendEvents<E extends NewEvent>(
     request: AppendEventsRequest<S, E>,
   ): Promise<AppendedEvent<E>[]> {
-    return this.#core.calls.run('appendEvents', request, (request, facts) => {
+    return this.#run('appendEvents', request, (request, call) => {
       const { events } = request;
       if (!Array.isArray(events)) throw invalidValue('events', 'must be an array', events);
-      return after(this.#core.appender.append(request, [...events], facts), () => {
+      return after(this.#core.appender.append(request, [...events], call), () => {
         const appended: unknown = events;
         return appended as AppendedEvent<E>[];
       });
@@ -187,60 +194,61 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   updateState(request: UpdateStateRequest<S>): Promise<void> {
-    return this.#core.calls.run('updateState', request, (request) => this.#core.update(request));
+    return this.#run('updateState', request, (request, call) => this.#core.update(request, call));
   }
 
   updateSession(key: CompositeSessionKey & Abortable, changes: SessionChanges): Promise<void> {
-    return this.#core.calls.run('updateSession', key, (key) => this.#core.describe(key, changes));
+    return this.#run('updateSession', key, (key, call) => this.#core.describe(key, changes, call));
   }
 
   sessionInfo(request: SessionInfoRequest): Promise<SessionInfo<S>> {
-    return this.#core.calls.run('sessionInfo', request, (request) =>
-      this.#core.pages.info<S>(request),
+    return this.#run('sessionInfo', request, (request, call) =>
+      this.#core.pages.info<S>(request, call),
     );
   }
 
   getUserState(request: UserRequest): Promise<StateShape> {
-    return this.#core.calls.run('getUserState', request, (request) =>
-      this.#core.reader.sharedState('user', request),
+    return this.#run('getUserState', request, (request, call) =>
+      this.#core.reader.sharedState('user', request, call),
     );
   }
 
   getAppState(request: AppRequest): Promise<StateShape> {
-    return this.#core.calls.run('getAppState', request, (request) =>
-      this.#core.reader.sharedState('app', request),
+    return this.#run('getAppState', request, (request, call) =>
+      this.#core.reader.sharedState('app', request, call),
     );
   }
 
   deleteUser(request: UserRequest): Promise<void> {
-    return this.#core.calls.run('deleteUser', request, (request) => {
-      const { appName, userId } = request;
+    return this.#run('deleteUser', request, (request: UserRequest & WriteIdentity, call) => {
+      const { appName, userId, operation } = request;
       requireUser(request);
       const { feed } = this.#core;
       return this.#core.remove(
-        { what: 'user', key: { appName, userId }, ...callOf(request) },
+        { what: 'user', key: { appName, userId }, call, operation },
         (floor) => feed.publishUserDeleted({ appName, userId }, floor),
       );
     });
   }
 
   deleteUserState(request: UserRequest): Promise<void> {
-    return this.#core.calls.run('deleteUserState', request, (request) => {
-      const { appName, userId } = request;
+    return this.#run('deleteUserState', request, (request: UserRequest & WriteIdentity, call) => {
+      const { appName, userId, operation } = request;
       requireUser(request);
       const { feed } = this.#core;
       return this.#core.remove(
-        { what: 'userState', key: { appName, userId }, ...callOf(request) },
+        { what: 'userState', key: { appName, userId }, call, operation },
         () => feed.publishStateDeleted('user', { appName, userId }),
       );
     });
   }
 
   deleteAppState(request: AppRequest): Promise<void> {
-    return this.#core.calls.run('deleteAppState', request, (request) => {
+    return this.#run('deleteAppState', request, (request: AppRequest & WriteIdentity, call) => {
+      const { operation } = request;
       const appName = requireId('appName', request.appName);
       const { feed } = this.#core;
-      return this.#core.remove({ what: 'appState', key: { appName }, ...callOf(request) }, () =>
+      return this.#core.remove({ what: 'appState', key: { appName }, call, operation }, () =>
         feed.publishStateDeleted('app', { appName }),
       );
     });
@@ -259,7 +267,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   ping(request: Abortable = {}): Promise<void> {
-    return this.#core.calls.run('ping', request, (request) => this.#core.open(request));
+    return this.#run('ping', request, (_, call) => this.#core.open(call));
   }
 
   async health(request: Abortable = {}): Promise<Health> {

@@ -2,12 +2,11 @@
  * The interface between the services and what stores sessions. A backend runs the rules over memory, IndexedDB, a
  * `Storage`, a server or a cache. Each request and each result is an object. Over HTTP they are the JSON bodies.
  */
-import type { MaybePromise } from '../call/call.js';
+import type { Call, MaybePromise } from '../call/call.js';
 import type { ChangesSince } from '../model/changes_since.js';
 import type { Description } from '../model/description.js';
-import type { StorageCall } from '../model/diagnostic.js';
+import type { StorageCall, WriteIdentity } from '../model/diagnostic.js';
 import type { Event } from '../model/event/event.js';
-import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { StoredEvents } from '../model/event_page.js';
 import type { SessionInfo } from '../model/session_info.js';
@@ -18,22 +17,19 @@ import type { SharedScope } from '../state/scope.js';
 import type { Append, Compute, NewSession } from '../wasm/appends.js';
 import type { ChangedRequest, ChangedRows } from './changed_rows.js';
 import type { ListTime, TimedPlace } from './list_place.js';
-import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from './requests.js';
+import type { DeleteTarget, StorageDeleteUnchangedRequest } from './requests.js';
 import type { StateOwner } from './scopes.js';
 
-/** The members that every request of a backend may have. */
-export interface BackendCall extends StorageCall {
-  /** Where a read looks first. Only a cache has a choice. */
-  readonly reads?: ReadPolicy | undefined;
+/** The member that every request of a backend has. */
+export interface BackendRequest {
+  readonly call: Call;
 }
 
-/** Returns only these members of a request. Its other members may mean something else to the next function. */
-export function callOf({ signal, onRetry, operation, reads, epoch }: BackendCall): BackendCall {
-  return { signal, onRetry, operation, reads, epoch };
-}
+/** The members that every request to write has. */
+export interface BackendWrite extends BackendRequest, WriteIdentity {}
 
 /** A session to create, with its events. */
-export interface CreateRequest extends NewSession, BackendCall {
+export interface CreateRequest extends NewSession, BackendWrite {
   /** Whether `create` returns `undefined`, and does not fail, if a session of that key exists. */
   readonly ifAbsent: boolean;
 }
@@ -59,7 +55,7 @@ export interface CreatedSession extends SessionHead {
 }
 
 /** A session to read, with a window of its events. */
-export interface ReadRequest extends BackendCall {
+export interface ReadRequest extends BackendRequest {
   readonly key: CompositeSessionKey;
   /**
    * The number of last events, of those that `after` admits. Absent: all that can be reached; a cache without a
@@ -113,7 +109,7 @@ export interface ReadSession<Events = Event[]> extends SessionHead, PartialEvent
 }
 
 /** The page of events to read. */
-export interface PageRequest extends BackendCall {
+export interface PageRequest extends BackendRequest {
   readonly key: CompositeSessionKey;
   /** `'after'`: the first events after `eventId`, or of all. `'before'`: the last ones before it, or of all. */
   readonly direction: 'before' | 'after';
@@ -162,7 +158,7 @@ export interface ReadPage extends PartialEvents {
 }
 
 /** A session of which it is read what it holds. */
-export interface InfoRequest extends BackendCall {
+export interface InfoRequest extends BackendRequest {
   readonly key: CompositeSessionKey;
   readonly skipCorrupt?: boolean | undefined;
 }
@@ -176,7 +172,7 @@ export interface ReadInfo {
 }
 
 /** A session whose markers are read. */
-export interface MarkersRequest extends BackendCall {
+export interface MarkersRequest extends BackendRequest {
   readonly key: CompositeSessionKey;
   /** The id of an event to return too, if it is stored. */
   readonly eventId?: string | undefined;
@@ -192,7 +188,7 @@ export interface ReadMarkers {
 }
 
 /** The events of a session to read by their ids, each once. */
-export interface EventsRequest extends BackendCall {
+export interface EventsRequest extends BackendRequest {
   readonly key: CompositeSessionKey;
   readonly eventIds: readonly string[];
 }
@@ -201,14 +197,14 @@ export interface EventsRequest extends BackendCall {
 export type ChangedSession = ReadSession<readonly MissedEvent[]>;
 
 /** A session whose changes since a revision are read; see `ListChangesRequest`. */
-export interface ChangesRequest extends BackendCall {
+export interface ChangesRequest extends BackendRequest {
   readonly key: CompositeSessionKey;
   readonly since: number;
   readonly created: number | undefined;
 }
 
 /** The part of a list of sessions to read. */
-export interface ListRequest extends BackendCall, StateOwner {
+export interface ListRequest extends BackendRequest, StateOwner {
   readonly order: 'asc' | 'desc';
   readonly orderBy: ListTime;
   /** A multiple of `limit`; 0 without `limit`. */
@@ -253,7 +249,7 @@ export interface ReadList {
 }
 
 /** Events to append to one session, all or none. */
-export interface AppendRequest extends Append, BackendCall {
+export interface AppendRequest extends Append, BackendWrite {
   /** Computes the delta of the only event from the stored state, and replaces the event in `events`. */
   readonly compute?: Compute | undefined;
 }
@@ -297,26 +293,33 @@ export interface Appended extends SessionHead {
 }
 
 /** A change of the title and the labels of a session. */
-export interface DescribeRequest extends Description, BackendCall {
+export interface DescribeRequest extends Description, BackendWrite {
   readonly key: CompositeSessionKey;
 }
 
 /** A change of the states of a user and an app. */
-export interface UpdateRequest extends BackendCall, StateOwner {
+export interface UpdateRequest extends BackendWrite, StateOwner {
   /** A JSON object whose keys have their prefixes, or a function that computes it from the stored state. */
   readonly delta: string | Compute;
 }
 
 /** A shared state to read. The request has a `userId` only if the state belongs to a user. */
-export interface StateRequest extends BackendCall, StateOwner {
+export interface StateRequest extends BackendRequest, StateOwner {
   readonly scope: SharedScope;
 }
 
 /** The verbs of histories. `fork` returns the new session with all its events. */
-export type BackendHistory = HistoryVerbs<ReadSession>;
+export type BackendHistory = HistoryVerbs<ReadSession, BackendWrite>;
 
 /** A deletion. */
-export type DeleteRequest = StorageDeleteRequest;
+export type DeleteRequest = DeleteTarget & BackendWrite;
+
+/** A deletion of a session that has not changed since it was listed. */
+export type DeleteUnchangedRequest = BackendRequest &
+  Omit<StorageDeleteUnchangedRequest, keyof StorageCall>;
+
+/** Which changes of other programs to find. */
+export type FindChangedRequest = BackendRequest & Omit<ChangedRequest, keyof StorageCall>;
 
 /** The result of a deletion. */
 export interface Deletion {
@@ -337,9 +340,9 @@ export interface Deletion {
  */
 export interface Backend {
   /** Opens the storage, or checks that it still responds. */
-  open(call: BackendCall): MaybePromise<void>;
-  /** Whether the storage applies each {@link StorageCall.operation} once. */
-  keepsOperations(call: BackendCall): MaybePromise<boolean>;
+  open(call: Call): MaybePromise<void>;
+  /** Whether the storage applies each {@link WriteIdentity.operation} once. */
+  keepsOperations(call: Call): MaybePromise<boolean>;
   /** If the key is taken, returns `undefined` with `ifAbsent`, and otherwise fails with `already_exists`. */
   create(request: CreateRequest): MaybePromise<CreatedSession | undefined>;
   /** Whether the backend computes views itself, as a server does. Over other backends the service computes them. */
@@ -377,14 +380,14 @@ export interface Backend {
   describe(request: DescribeRequest): MaybePromise<boolean>;
   delete(request: DeleteRequest): MaybePromise<Deletion>;
   /** Deletes a session if it has not changed since it was listed. */
-  deleteUnchanged(request: StorageDeleteUnchangedRequest): MaybePromise<Deletion>;
+  deleteUnchanged(request: DeleteUnchangedRequest): MaybePromise<Deletion>;
   /**
    * The verbs of histories, if the backend computes them elsewhere: it does not have the whole sessions. Over other
    * backends `js/history` computes them.
    */
   readonly history?: BackendHistory;
   /** Finds what other programs have changed in an app. Returns `undefined` if the storage does not know that. */
-  changedSince?(request: ChangedRequest): MaybePromise<ChangedRows | undefined>;
+  changedSince?(request: FindChangedRequest): MaybePromise<ChangedRows | undefined>;
   /** Frees the memory in the wasm. Calls that have begun still finish. */
   free?(): void;
 }

@@ -3,7 +3,7 @@
  * what is meant. A request that is sent again changes nothing: it has the ids of what it stores.
  */
 import type { MaybePromise } from '../call/call.js';
-import type { StorageCall } from '../model/diagnostic.js';
+import type { WriteIdentity } from '../model/diagnostic.js';
 import type { Content } from '../model/event/content.js';
 import type { Event, NewEvent } from '../model/event/event.js';
 import { CORE } from '../model/initial_state.js';
@@ -125,19 +125,19 @@ export interface HistoryRead {
   readonly key: CompositeSessionKey;
 }
 
-/** The verbs of histories. */
-export interface HistoryVerbs<Forked> {
-  rewind(request: RewindWrite & StorageCall): MaybePromise<StoredRewind>;
-  fork(request: ForkWrite & StorageCall): MaybePromise<Forked>;
-  branches(request: HistoryRead & StorageCall): MaybePromise<SessionBranches>;
+/** The verbs of histories. Their requests have further members. */
+export interface HistoryVerbs<Forked, Members> {
+  rewind(request: RewindWrite & Members): MaybePromise<StoredRewind>;
+  fork(request: ForkWrite & Members): MaybePromise<Forked>;
+  branches(request: HistoryRead & Members): MaybePromise<SessionBranches>;
   /** Returns the state right after an event. */
   stateAt(
-    request: HistoryRead & { readonly eventId: string } & StorageCall,
+    request: HistoryRead & { readonly eventId: string } & Members,
   ): MaybePromise<HistoryState>;
 }
 
 /** The verbs of a service. `fork` returns a handle on the new session. */
-export type ServiceHistory = HistoryVerbs<Session>;
+export type ServiceHistory = HistoryVerbs<Session, Abortable & WriteIdentity>;
 
 /** The part of a core that has the verbs of histories. */
 interface CoreHistory {

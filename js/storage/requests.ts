@@ -1,6 +1,6 @@
 /** The requests of a {@link Storage}. */
 import type { Expiry } from '../model/description.js';
-import type { StorageCall } from '../model/diagnostic.js';
+import type { StorageCall, WriteIdentity } from '../model/diagnostic.js';
 import type { StoredScope } from '../state/scope.js';
 import type { ListTime, TimedPlace } from './list_place.js';
 import type { Changes, Found, StorageKey } from './rows.js';
@@ -17,7 +17,7 @@ import type { Changes, Found, StorageKey } from './rows.js';
  * }
  * ```
  */
-export interface StorageWriteRequest extends StorageCall {
+export interface StorageWriteRequest extends StorageCall, WriteIdentity {
   /**
    * The key of a session. For `append` also the key of a user or an app, to change its state alone.
    */
@@ -232,7 +232,10 @@ export interface StorageListRequest extends StorageCall {
  * const forget: StorageDeleteRequest = { what: 'user', key: { appName: 'shop', userId: 'ada' } };
  * ```
  */
-export type StorageDeleteRequest = (
+export type StorageDeleteRequest = DeleteTarget & StorageCall & WriteIdentity;
+
+/** What a deletion deletes. */
+export type DeleteTarget =
   | {
       /** One session with its events. */
       readonly what: 'session';
@@ -262,9 +265,7 @@ export type StorageDeleteRequest = (
       readonly what: 'appState';
       /** The key of the app. */
       readonly key: Pick<StorageKey, 'appName'>;
-    }
-) &
-  StorageCall;
+    };
 
 /**
  * The request to delete a session with its events, if it is still as it was listed.
@@ -299,7 +300,7 @@ export interface StorageDeleteUnchangedRequest extends StorageCall {
  * const rename: StorageDescribeRequest = { key, title: 'Green tea' };
  * ```
  */
-export interface StorageDescribeRequest extends StorageCall {
+export interface StorageDescribeRequest extends StorageCall, WriteIdentity {
   /** The key of the session. */
   readonly key: Required<StorageKey>;
   /** The new title. */

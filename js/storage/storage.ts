@@ -143,7 +143,7 @@ export interface Storage {
   /** Whether sessions can expire. */
   readonly expires?: boolean;
   /**
-   * Whether each write applies its {@link StorageCall.operation} once: it fails with `refuseApplied` if it was applied
+   * Whether each write applies its {@link StorageWriteRequest.operation} once: it fails with `refuseApplied` if it was applied
    * before.
    *
    * @internal

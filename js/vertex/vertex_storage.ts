@@ -78,7 +78,7 @@ export class VertexStorage implements Storage {
 
   /** Creates a session, then posts its events. A failure deletes the session again. */
   async create(request: StorageWriteRequest, decide: Decide): Promise<void> {
-    const { key, onRetry, sharesState } = request;
+    const { key, sharesState } = request;
     const refuse = (): never => {
       throw invalidSessionId(key);
     };
@@ -91,12 +91,12 @@ export class VertexStorage implements Storage {
         postEvents(sessions, address, postings, sharesState),
       );
     } catch (error) {
-      throw withAdvice(error, await this.#undo({ key, onRetry }));
+      throw withAdvice(error, await this.#undo({ ...request, signal: undefined }));
     }
   }
 
   /** Deletes the session. Returns a sentence that says whether it is gone. */
-  async #undo(request: Pick<StorageWriteRequest, 'key' | 'onRetry'>): Promise<string> {
+  async #undo(request: StorageWriteRequest): Promise<string> {
     try {
       await this.#write<unknown>(request, isAbsent, deleteSession);
       return 'The session was deleted again, because not all of its events could be stored.';
@@ -181,9 +181,9 @@ export class VertexStorage implements Storage {
     this.#connection.closeTimeout.stop();
   }
 
-  #call<T>({ signal, onRetry }: StorageCall, work: (sessions: Sessions) => Promise<T>): Promise<T> {
+  #call<T>(call: StorageCall, work: (sessions: Sessions) => Promise<T>): Promise<T> {
     const { signal: closed } = this.#connection.closeTimeout;
-    const options = { server: VERTEX_AI, timeoutMs: this.#callTimeoutMs, signal, onRetry, closed };
+    const options = { ...call, server: VERTEX_AI, timeoutMs: this.#callTimeoutMs, closed };
     return CallLimit.run(options, (limit) =>
       work(new Sessions(new Rest(this.#connection, limit), this.#caches)),
     );

@@ -1,5 +1,5 @@
 import { raceSignal } from '../../call/time_limit.js';
-import type { MaybePromise } from '../../call/call.js';
+import type { Call, MaybePromise } from '../../call/call.js';
 import { isSessionError, type SessionError } from '../../errors/errors.js';
 import { isPlainObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
@@ -9,7 +9,7 @@ import type { EventCount } from '../../model/values/event_count.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import { rewindStarts } from '../../read/rewind_starts.js';
 import { readInfo } from '../../read/session_info.js';
-import type { Backend, BackendCall, ReadSession, RewindStart } from '../../storage/backend.js';
+import type { Backend, ReadSession, RewindStart } from '../../storage/backend.js';
 import { scopeOf, type StateOwner } from '../../storage/scopes.js';
 import { isOutage, isRefusal, isSignedOut } from '../records/failures.js';
 import type { Copy, OlderSums } from '../records/records.js';
@@ -60,11 +60,8 @@ export interface ToldSums extends OlderSums {
 /** Events before those of a copy. */
 export type OlderEvents = Pick<RemoteSession, 'created' | 'events' | 'hasOlder' | 'rewindStarts'>;
 
-/** A request to the remote, with what ends it when the cache is closed. */
-export type RemoteCall<T> = (
-  backend: Backend,
-  call: { readonly signal: HostAbortSignal },
-) => MaybePromise<T>;
+/** A request to the remote. The signal of its call ends it when the cache is closed. */
+export type RemoteCall<T> = (backend: Backend, call: Call) => MaybePromise<T>;
 
 export interface RemoteEndParts {
   readonly core: ServiceCore;
@@ -102,14 +99,19 @@ export class RemoteEnd {
     this.#erasure.abort(reason);
   }
 
-  /** Asks the remote. Rejects when the local data is erased or the cache is closed, also if the remote never answers. */
-  async ask<T>(run: RemoteCall<T>): Promise<T> {
+  /**
+   * Asks the remote. Rejects when the local data is erased or the cache is closed, also if the remote never answers.
+   *
+   * @param given the call that the request is for. Its signal does not end the request
+   */
+  async ask<T>(run: RemoteCall<T>, given: Call = {}): Promise<T> {
     const { core } = this.#parts;
     const { signal } = this.#erasure;
     let result: T;
     try {
       // A request that has not left yet never does.
-      const asked = (async () => core.callBackend(signal, (backend) => run(backend, { signal })))();
+      const call = { ...given, signal };
+      const asked = (async () => core.callBackend(call, (backend) => run(backend, call)))();
       result = await raceSignal(signal, asked);
     } catch (error) {
       signal.throwIfAborted();
@@ -144,7 +146,7 @@ export class RemoteEnd {
     if (this.#parts.board.status.isSignedOut) return;
     const request = { scope: scopeOf(owner), ...owner };
     try {
-      await this.ask((backend, call) => backend.sharedState({ ...request, ...call }));
+      await this.ask((backend, call) => backend.sharedState({ ...request, call }));
     } catch {
       // The status shows what matters.
     }
@@ -164,7 +166,7 @@ export class RemoteEnd {
     const { created, revision: since } = copy;
     const request = { key, since, created: created ?? undefined };
     const changes = await this.ask(async (backend, call) => {
-      const changes = await backend.changes({ ...request, ...call });
+      const changes = await backend.changes({ ...request, call });
       const events = copy.hasOlder ? changes?.events?.map(({ event }) => event) : undefined;
       return changes && withStarts(backend, key, changes, events, call);
     });
@@ -185,7 +187,7 @@ export class RemoteEnd {
   /** Reads a session with its newest events. */
   async session(key: CompositeSessionKey, last: EventCount): Promise<RemoteSession | undefined> {
     const read = await this.ask(async (backend, call) => {
-      const read = await backend.get({ key, last, ...call });
+      const read = await backend.get({ key, last, call });
       const isPart = read !== undefined && hasOlderThan(read, last);
       return isPart ? withStarts(backend, key, read, read.events, call) : read;
     });
@@ -204,8 +206,8 @@ export class RemoteEnd {
     const last = { direction: 'before', eventId: undefined, limit: 1, withCount: true } as const;
     const read = await this.ask(async (backend, call) => {
       try {
-        if (isNumber) return await backend.page({ key, ...last, ...call });
-        const read = await readInfo(backend, { key, ...call });
+        if (isNumber) return await backend.page({ key, ...last, call });
+        const read = await readInfo(backend, { key, call });
         return read && { ...read, eventCount: read.info.eventCount, sums: read.info };
       } catch (error) {
         if (isSessionError(error, 'unsupported')) return 'unknown';
@@ -227,7 +229,7 @@ export class RemoteEnd {
     const page = { key, direction: 'before', eventId, limit, withCount: false } as const;
     const read = await this.ask(async (backend, call) => {
       try {
-        const read = await backend.page({ ...page, ...call });
+        const read = await backend.page({ ...page, call });
         return await (read?.hasOlder === true
           ? withStarts(backend, key, read, read.events, call)
           : read);
@@ -270,7 +272,7 @@ async function withStarts<Read extends Pick<ReadSession, 'rewindStarts'>>(
   key: CompositeSessionKey,
   read: Read,
   events: readonly Event[] = [],
-  call: BackendCall,
+  call: Call,
 ): Promise<Read> {
   const known = read.rewindStarts ?? (await rewindStarts(backend, key, events, call));
   return { ...read, rewindStarts: known };

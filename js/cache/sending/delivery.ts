@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../call/call.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import { snapshotEvent, type EventSnapshot } from '../../model/event/snapshot.js';
 import { newEventId } from '../../model/event/create_event.js';
@@ -7,6 +8,7 @@ import type {
   Appended,
   Backend,
   BackendHistory,
+  BackendWrite,
   CreatedSession,
   DeleteRequest,
   Deletion,
@@ -16,7 +18,6 @@ import type { StateOwner } from '../../storage/scopes.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
 import { contradictionError, type Fetch } from '../copies/fetch.js';
 import type { Lists } from '../copies/lists.js';
-import type { RemoteCall } from '../copies/remote_end.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { failureOf, isRefusal, refusalOfDeleted } from '../records/failures.js';
@@ -216,12 +217,13 @@ export class Delivery {
   }
 
   /** Asks the remote. @throws RemoteRefusal, unlike a failure of the local storage */
-  async #ask<T>({ operations, client }: Batch, run: RemoteCall<T>): Promise<T> {
+  async #ask<T>(
+    { operations, client }: Batch,
+    run: (backend: Backend, sent: BackendWrite) => MaybePromise<T>,
+  ): Promise<T> {
     const operation = { client, number: operations.at(-1)!.number };
     try {
-      return await this.#parts.remote.ask((backend, call) =>
-        run(backend, { ...call, operation } as typeof call),
-      );
+      return await this.#parts.remote.ask((backend, call) => run(backend, { call, operation }));
     } catch (error) {
       throw isRefusal(error) ? new RemoteRefusal(error) : error;
     }
@@ -247,7 +249,7 @@ export class Delivery {
     const created: CreatedSession | undefined =
       operation.isThere === true
         ? undefined
-        : await this.#ask(batch, (backend, call) => backend.create({ ...request, ...call }));
+        : await this.#ask(batch, (backend, sent) => backend.create({ ...request, ...sent }));
     if (created !== undefined) {
       this.#feed.publishCreated(key, created);
       let isBehind = false;
@@ -291,8 +293,8 @@ export class Delivery {
       expectedEvents: expectedOf(operations),
       titleChange: firstTitle(operations.find(({ title }) => title !== undefined)?.title),
     };
-    const appended: Appended = await this.#ask(batch, (backend, call) =>
-      backend.append({ ...request, ...call }),
+    const appended: Appended = await this.#ask(batch, (backend, sent) =>
+      backend.append({ ...request, ...sent }),
     );
     if (copy.created !== null && appended.created !== copy.created) throw otherAnswer();
     this.#feed.publishAppended(key, appended, operations.length);
@@ -310,8 +312,8 @@ export class Delivery {
   /** Asks the remote to rewind. Its answer does not tell the state, so the copy is fetched. */
   async #rewind(key: CompositeSessionKey, operation: Operation, batch: Batch): Promise<void> {
     const { marker, place, message, events } = operation.rewind!;
-    const { revision } = await this.#ask(batch, (backend, call) =>
-      historyOf(backend).rewind({ key, marker, place, message, events, ...call }),
+    const { revision } = await this.#ask(batch, (backend, sent) =>
+      historyOf(backend).rewind({ key, marker, place, message, events, ...sent }),
     );
     await this.#land(batch, (transaction, arrived) => landRewind(transaction, arrived, revision));
     await this.#parts.fetch.copy(key);
@@ -319,8 +321,8 @@ export class Delivery {
 
   async #describe(key: CompositeSessionKey, operation: Operation, batch: Batch): Promise<void> {
     const { title, labels } = operation;
-    const isThere = await this.#ask(batch, (backend, call) =>
-      backend.describe({ key, title, labels, ...call }),
+    const isThere = await this.#ask(batch, (backend, sent) =>
+      backend.describe({ key, title, labels, ...sent }),
     );
     if (isThere) this.#feed.publishUpdated(key);
     await this.#land(batch, isThere ? landDescription : landMissingSession);
@@ -329,8 +331,8 @@ export class Delivery {
   /** The deletion names the session that it deletes. One that arrives late deletes no session that was created since. */
   async #delete(key: CompositeSessionKey, batch: Batch): Promise<void> {
     const created = batch.copy?.created ?? undefined;
-    const { isDeleted, floor } = await this.#ask<Deletion>(batch, (backend, call) =>
-      backend.delete({ what: 'session', key, created, ...call }),
+    const { isDeleted, floor } = await this.#ask<Deletion>(batch, (backend, sent) =>
+      backend.delete({ what: 'session', key, created, ...sent }),
     );
     if (isDeleted) this.#feed.publishDeleted(key, floor);
     await this.#land(batch, landDeletion);
@@ -338,8 +340,8 @@ export class Delivery {
 
   async #update({ appName, userId }: CacheKey, batch: Batch): Promise<void> {
     const delta = joinedDelta(batch.operations);
-    const shared = await this.#ask<SharedRevisions>(batch, (backend, call) =>
-      backend.update({ appName, userId, delta, ...call }),
+    const shared = await this.#ask<SharedRevisions>(batch, (backend, sent) =>
+      backend.update({ appName, userId, delta, ...sent }),
     );
     this.#feed.publishStateChanged({ appName, userId }, shared);
     await this.#land(batch, landStates);
@@ -348,8 +350,8 @@ export class Delivery {
   async #clear({ what, key: { appName, userId } }: Operation, batch: Batch): Promise<void> {
     const key = what === 'appState' ? { appName } : { appName, userId };
     const request = { what, key } as DeleteRequest;
-    const { isDeleted, floor } = await this.#ask<Deletion>(batch, (backend, call) =>
-      backend.delete({ ...request, ...call }),
+    const { isDeleted, floor } = await this.#ask<Deletion>(batch, (backend, sent) =>
+      backend.delete({ ...request, ...sent }),
     );
     if (isDeleted) this.#publishCleared(request, floor);
     await this.#land(batch, landStates);

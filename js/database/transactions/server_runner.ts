@@ -22,7 +22,7 @@ export function serverConnection(
     call: StorageCall,
     attempts: Retries = new Attempts(engine, waits, call),
   ): Promise<T> {
-    const { signal, onRetry } = call;
+    const { signal } = call;
     let lease: Lease | undefined;
     let result: T;
     try {
@@ -38,7 +38,7 @@ export function serverConnection(
       const isInDoubt = mode !== 'read' && lease?.isCommitSent === true;
       const fallsBack = lease?.fallsBack(error) === true;
       await lease?.rollBack();
-      if (fallsBack) onRetry?.();
+      if (fallsBack) call.onRetry?.();
       else {
         const isBroken = !lease?.isUsable;
         await attempts.pause(isInDoubt ? commitFailure(engine, error, isBroken) : error);

@@ -75,7 +75,6 @@ export class Attempts implements Retries {
   }
 
   async pause(error: unknown): Promise<void> {
-    const { signal, onRetry } = this.#call;
     const failure = isSessionError(error) ? 'other' : failureKind(this.#engine, error);
     // The next attempt finds the row of a duplicate key, so its retries are counted and not timed.
     const mayPass =
@@ -86,8 +85,8 @@ export class Attempts implements Retries {
     const milliseconds = backoff(this.#failed, FIRST_PAUSE, LONGEST_PAUSE);
     this.#failed += 1;
     await new Promise((done) => setTimeout(done, milliseconds));
-    requireNotAborted(signal);
-    onRetry?.();
+    requireNotAborted(this.#call.signal);
+    this.#call.onRetry?.();
   }
 }
 

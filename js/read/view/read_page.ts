@@ -4,13 +4,7 @@ import { hasCallParts } from '../../history/calls/call_marks.js';
 import { isMarker } from '../../history/marks.js';
 import type { EventCount } from '../../model/values/event_count.js';
 import type { ComputedView } from '../../model/values/history_view.js';
-import {
-  type Backend,
-  callOf,
-  type PageRequest,
-  type ReadMarkers,
-  type ReadPage,
-} from '../../storage/backend.js';
+import type { Backend, PageRequest, ReadMarkers, ReadPage } from '../../storage/backend.js';
 import { hasPages, pageOfView } from './end_of_view.js';
 import { ViewPages } from './view_pages.js';
 import { nextLast } from '../window/window_growth.js';
@@ -74,11 +68,11 @@ function readByMarkers(
 function readWhole(
   backend: Backend,
   view: ComputedView,
-  { key, direction, eventId, limit, isToEnd, skipCorrupt, isShown = false, ...call }: PageRequest,
+  { key, direction, eventId, limit, isToEnd, skipCorrupt, isShown = false, call }: PageRequest,
 ): MaybePromise<ReadPage | undefined> {
   // Another page would read the whole history once more.
   const most = isToEnd === true ? 'all' : limit;
-  return after(backend.get({ key, skipCorrupt, ...callOf(call) }), (read) => {
+  return after(backend.get({ key, skipCorrupt, call }), (read) => {
     if (read === undefined) return undefined;
     const pages = new ViewPages(read, view);
     const shown =

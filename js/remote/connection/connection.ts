@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../call/call.js';
+import type { Call, MaybePromise } from '../../call/call.js';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import { messageOf } from '../../errors/describe.js';
 import { CallLimit } from '../../http/call_limit.js';
@@ -13,7 +13,7 @@ import {
   toPathName,
 } from '../../http/protocol.js';
 import { Retries } from '../../http/retries.js';
-import type { StorageCall, StorageOperation } from '../../model/diagnostic.js';
+import type { WriteIdentity } from '../../model/diagnostic.js';
 import type { HostFetch, HostHeaders } from '../../model/host.js';
 import { foreignResponse, malformedResponse, refusalOf, SERVER } from './response_error.js';
 
@@ -38,7 +38,7 @@ export interface ServerKind {
 }
 
 /** A request, relative to the URL of the server. */
-export interface RemoteRequest {
+export interface RemoteRequest extends WriteIdentity {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** The segments of the path, as {@link pathOf} makes them. */
   readonly path: string;
@@ -99,13 +99,8 @@ export class Connection {
    * @returns `undefined` if there is nothing, see {@link RemoteRequest.none}
    * @throws SessionError `remote`, `connection_lost`, `storage_unavailable`, or the code of the response
    */
-  request<T>(
-    request: RemoteRequest,
-    call: StorageCall,
-    read: ReadResponse<T>,
-  ): Promise<T | undefined> {
-    const operation = this.kind?.keepsOperations === true ? call.operation : undefined;
-    return this.limited(call, (limit) => this.requestWithin(limit, request, read, operation));
+  request<T>(request: RemoteRequest, call: Call, read: ReadResponse<T>): Promise<T | undefined> {
+    return this.limited(call, (limit) => this.requestWithin(limit, request, read));
   }
 
   /** Sends one of the requests of a call, see {@link Connection.request}. */
@@ -113,9 +108,9 @@ export class Connection {
     limit: CallLimit,
     request: RemoteRequest,
     read: ReadResponse<T>,
-    operation?: StorageOperation,
   ): Promise<T | undefined> {
     const { method, isIdempotent = method === 'GET' } = request;
+    const operation = this.kind?.keepsOperations === true ? request.operation : undefined;
     const retries = new Retries(limit, undefined, this.options.retries);
     /** The first error after which a write may be stored. A later refusal does not tell. */
     let doubt: unknown;
@@ -135,17 +130,17 @@ export class Connection {
   }
 
   /** Runs requests that share the timeout of one call. */
-  limited<T>({ signal, onRetry }: StorageCall, work: (limit: CallLimit) => Promise<T>): Promise<T> {
+  limited<T>(call: Call, work: (limit: CallLimit) => Promise<T>): Promise<T> {
     const { timeoutMs, closeTimeout } = this.options;
     const { signal: closed } = closeTimeout;
-    return CallLimit.run({ server: SERVER, timeoutMs, signal, onRetry, closed }, work);
+    return CallLimit.run({ ...call, server: SERVER, timeoutMs, closed }, work);
   }
 
   async #attempt<T>(
     limit: CallLimit,
     request: RemoteRequest,
     read: ReadResponse<T>,
-    operation: StorageOperation | undefined,
+    operation: RemoteRequest['operation'],
   ): Promise<T | undefined> {
     const { timeoutMs, closeTimeout, fetch } = this.options;
     const access = async (): Promise<Credentials> => {

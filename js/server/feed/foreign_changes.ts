@@ -147,8 +147,8 @@ export class ForeignChanges {
     const since = withSessions ? Math.min(now, this.#askedAt ?? now) - LOOK_BACK_MS : undefined;
     const users = [...this.#listener.users];
     this.#core.calls.requireOpen();
-    const request = { appName: this.#appName, since, users, signal };
-    const changed = await this.#core.callBackend<ChangedRows | undefined>(signal, (backend) =>
+    const request = { appName: this.#appName, since, users, call: { signal } };
+    const changed = await this.#core.callBackend<ChangedRows | undefined>(request.call, (backend) =>
       backend.changedSince?.(request),
     );
     this.#isSupported = changed !== undefined;

@@ -66,7 +66,7 @@ export const HANDLE_ROUTES: readonly Route[] = [
         withCount: query.withCount ?? eventId === undefined,
         view,
         isShown,
-        signal,
+        call: { signal },
       });
       const starts = page.hasOlder === true ? await startsOf(call, page.events) : {};
       return { ...page, ...summarisedIn(page.events), ...starts };
@@ -80,10 +80,10 @@ export const HANDLE_ROUTES: readonly Route[] = [
     query: { since: WHOLE, created: WHOLE },
     response: 'ChangesSince',
     run: async (call) => {
-      const { query, form } = call;
+      const { query, form, signal } = call;
       // The service checks that it is there.
       const request = { ...keyOf(call), ...query, since: query.since! };
-      const { events, ...changes } = await requireCore(call).pages.changes(request);
+      const { events, ...changes } = await requireCore(call).pages.changes(request, { signal });
       return {
         ...changes,
         lastUpdateTime: form.writeTime(changes.lastUpdateTime),
@@ -113,7 +113,7 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   const { pages, deletable } = requireCore(call);
   const key = { appName, userId, sessionId };
   const last = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
-  const { labels } = await pages.readPage({ key, ...last, skipCorrupt: true, signal });
+  const { labels } = await pages.readPage({ key, ...last, skipCorrupt: true, call: { signal } });
   // A database prints the text of labels in its own way, and compares that.
   if (!isSameJson(labels ?? '{}', JSON.stringify(expected ?? {}))) return false;
   return deletable.deleteUnchanged(appName, { userId, sessionId, revision, labels }, { signal });
@@ -128,8 +128,8 @@ async function append(call: RouteCall): Promise<Appended> {
   const key = { appName, userId, sessionId };
   return appendBody(call, (events, expected) => {
     const request = { key, position, stale, events, firstTitle, ...expected, signal, operation };
-    return calls.run('appendEvents', request, (request, facts) =>
-      appender.appendRemote(request, facts),
+    return calls.run('appendEvents', request, (request, call) =>
+      appender.appendRemote(request, call),
     );
   });
 }

@@ -1,5 +1,5 @@
-import type { StorageCall, StorageOperation } from '../../model/diagnostic.js';
-import type { CompositeSessionKey } from '../../model/session.js';
+import type { StorageOperation, WriteIdentity } from '../../model/diagnostic.js';
+import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { JsonObject } from '../../json/rules.js';
 import { fromPathName } from '../../http/protocol.js';
 import { HttpRefusal } from '../http/http_refusal.js';
@@ -41,13 +41,13 @@ export interface RouteCall<Query = unknown> {
 }
 
 /** Returns the key of the session in the path, with what {@link callOf} returns. */
-export function keyOf(call: RouteCall): CompositeSessionKey & StorageCall {
+export function keyOf(call: RouteCall): CompositeSessionKey & Abortable & WriteIdentity {
   const { appName, userId, sessionId } = call;
   return { appName, userId, sessionId, ...callOf(call) };
 }
 
 /** Returns the signal and the operation of a request. Public types of requests do not show the operation. */
-export function callOf({ signal, operation }: RouteCall): StorageCall {
+export function callOf({ signal, operation }: RouteCall): Abortable & WriteIdentity {
   return operation === undefined ? { signal } : { signal, operation };
 }
 

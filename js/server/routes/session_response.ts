@@ -41,7 +41,7 @@ export async function startsOf(
 ): Promise<{ rewindStarts?: RewindStart[] }> {
   const { appName, userId, sessionId, signal } = call;
   const key = { appName, userId, sessionId };
-  const starts = await call.core?.callBackend(signal, (backend) =>
+  const starts = await call.core?.callBackend({ signal }, (backend) =>
     rewindStarts(backend, key, events, { signal }),
   );
   return starts === undefined ? {} : { rewindStarts: starts };

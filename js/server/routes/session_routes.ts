@@ -6,6 +6,7 @@ import type {
   Session,
   SessionChanges,
 } from '../../model/session.js';
+import type { Event } from '../../model/event/event.js';
 import type { SessionInfo } from '../../model/session_info.js';
 import { HISTORY_VIEWS } from '../../model/values/history_view.js';
 import { eventsOfClient } from '../rights/client_append.js';
@@ -227,11 +228,10 @@ export async function requireSession(call: RouteCall, config: GetSessionConfig):
 
 /** Reads what a session holds, as a client sees it, and adds its revisions to the headers. A service of a user's own does not tell them. */
 async function infoFor(call: RouteCall): Promise<SessionInfo> {
-  const { core, service, rights } = call;
+  const { core, service, rights, signal } = call;
   if (core === undefined) return service.sessionInfo(keyOf(call));
-  const { created, revision, info } = await core.pages.readInfo(keyOf(call), (event) =>
-    publicView(event, rights.maySeeCredentials),
-  );
+  const shown = (event: Event): Event => publicView(event, rights.maySeeCredentials);
+  const { created, revision, info } = await core.pages.readInfo(keyOf(call), { signal }, shown);
   addRevisions(call, { created, revision });
   return info;
 }

@@ -1,8 +1,14 @@
 import { isPromise } from '../../members/is_promise.js';
-import { after, type MaybePromise, requireNotAborted } from '../../call/call.js';
+import {
+  after,
+  afterCommit,
+  type Call,
+  type MaybePromise,
+  requireNotAborted,
+} from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
 import type { ChangesSince } from '../../model/changes_since.js';
-import type { StorageCall, StorageOperation } from '../../model/diagnostic.js';
+import type { StorageOperation } from '../../model/diagnostic.js';
 import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import type { StoredEvents } from '../../model/event_page.js';
@@ -22,6 +28,7 @@ import {
   type CreatedSession,
   type CreateRequest,
   type DeleteRequest,
+  type DeleteUnchangedRequest,
   type Deletion,
   type DescribeRequest,
   type EventsRequest,
@@ -54,7 +61,6 @@ import { deleteCreated } from '../operations/delete_created.js';
 import type { MemoryOperations } from '../operations/memory_operations.js';
 import type { StorageKey } from '../rows.js';
 import { storageKey } from '../scopes.js';
-import type { StorageDeleteUnchangedRequest } from '../requests.js';
 import {
   packAppends,
   packComputed,
@@ -131,18 +137,19 @@ export class CoreBackend implements Backend {
     return callSessionCore<T>(this.#storage.holdsData, call);
   }
 
-  #read<T>(signal: HostAbortSignal | undefined, read: () => unknown): MaybePromise<T> {
-    return orAborted(signal, this.#call<T>(read));
+  #read<T>(call: Call, read: (caller: Caller | undefined) => unknown): MaybePromise<T> {
+    const result = this.#call<T>(() => read(callerOf(call)));
+    return orAborted(call.signal, result);
   }
 
-  open({ signal }: StorageCall): MaybePromise<void> {
-    return this.#read(signal, () => this.core.open());
+  open(call: Call): MaybePromise<void> {
+    return this.#read(call, () => this.core.open());
   }
 
   create(request: CreateRequest): MaybePromise<CreatedSession | undefined> {
-    const { key, operation } = request;
+    const { key, call, operation } = request;
     const { packed, numbers, texts } = packCreation(request, this.#storage.holdsData);
-    const caller = callerOf(request);
+    const caller = callerOf(call);
     const create = (): MaybePromise<CreatedSession | undefined> => {
       const created = this.#call<PackedCreated | undefined>(() =>
         this.core.create(packed, numbers, texts, caller),
@@ -152,18 +159,18 @@ export class CoreBackend implements Backend {
     if (operation === undefined) return create();
     return createOnce(
       () => this.#once(key, operation, create, (session) => session?.created),
-      () => this.get({ key, last: 0 }),
+      () => this.get({ key, last: 0, call: afterCommit(call) }),
     );
   }
 
   describe(request: DescribeRequest): MaybePromise<boolean> {
-    const { key, operation } = request;
-    const caller = callerOf(request);
+    const { key, call, operation } = request;
+    const caller = callerOf(call);
     const describe = (): MaybePromise<boolean> =>
       this.#call(() => this.core.describe(request, caller));
     return describeOnce(
       () => this.#once(key, operation, describe, (isThere) => (isThere ? UNKNOWN : undefined)),
-      () => this.get({ key, last: 0 }),
+      () => this.get({ key, last: 0, call: afterCommit(call) }),
     );
   }
 
@@ -183,18 +190,19 @@ export class CoreBackend implements Backend {
     last,
     after: from,
     since,
-    signal,
-    onRetry,
+    call,
   }: ReadRequest & { readonly since?: number }): MaybePromise<ReadSession<Events> | undefined> {
     const most = last === 'all' ? undefined : last;
     const { names, numbers } = packRead(key, most, from, since);
-    return this.#read(signal, () => this.core.get(names, numbers, onRetry));
+    return this.#read(call, (caller) => this.core.get(names, numbers, caller));
   }
 
   page(request: PageRequest): MaybePromise<ReadPage | undefined> {
-    const { key, signal, onRetry } = request;
+    const { key, call } = request;
     const { sessionId } = key;
-    const read = this.#read<CorePage | undefined>(signal, () => this.core.page(request, onRetry));
+    const read = this.#read<CorePage | undefined>(call, (caller) =>
+      this.core.page(request, caller),
+    );
     return after(read, (page) => {
       if (page === undefined) return undefined;
       const { events, ...session } = page;
@@ -205,11 +213,11 @@ export class CoreBackend implements Backend {
   }
 
   markers(request: MarkersRequest): MaybePromise<ReadMarkers | undefined> {
-    const { key, eventId, skipCorrupt = false, signal, onRetry } = request;
+    const { key, eventId, skipCorrupt = false, call } = request;
     const { sessionId } = key;
     const page = { key, direction: 'before', eventId, limit: 1, withCount: false } as const;
-    const read = this.#read<CorePage | undefined>(signal, () =>
-      this.core.page({ ...page, onlyMarkers: true }, onRetry),
+    const read = this.#read<CorePage | undefined>(call, (caller) =>
+      this.core.page({ ...page, onlyMarkers: true }, caller),
     );
     return after(read, (page) => {
       if (page?.events === undefined) return undefined;
@@ -218,15 +226,10 @@ export class CoreBackend implements Backend {
     });
   }
 
-  getEvents({
-    key,
-    eventIds,
-    signal,
-    onRetry,
-  }: EventsRequest): MaybePromise<StoredEvents | undefined> {
+  getEvents({ key, eventIds, call }: EventsRequest): MaybePromise<StoredEvents | undefined> {
     const { appName, userId, sessionId } = key;
-    const found = this.#read<FoundEvents | undefined>(signal, () =>
-      this.core.events(appName, userId, sessionId, [...eventIds], callerOf({ signal, onRetry })),
+    const found = this.#read<FoundEvents | undefined>(call, (caller) =>
+      this.core.events(appName, userId, sessionId, [...eventIds], caller),
     );
     return after(found, (found) => {
       return found && { ...found, events: storedEvents(found.events, sessionId) };
@@ -237,13 +240,12 @@ export class CoreBackend implements Backend {
     return after(this.readChanged(request), (session) => session && changesOf(session, request));
   }
 
-  readChanged({ key, since, ...call }: ChangesRequest): MaybePromise<ChangedSession | undefined> {
-    return this.#session({ key, since, last: MOST_CHANGED, ...call });
+  readChanged({ key, since, call }: ChangesRequest): MaybePromise<ChangedSession | undefined> {
+    return this.#session({ key, since, last: MOST_CHANGED, call });
   }
 
   list(request: ListRequest): MaybePromise<ReadList> {
-    const { signal, onRetry } = request;
-    const listed = this.#read<CoreList>(signal, () => this.core.list(request, onRetry));
+    const listed = this.#read<CoreList>(request.call, (caller) => this.core.list(request, caller));
     return after(listed, ({ sessions, total, app, users }) => ({
       sessions: this.#storage.toListed?.(sessions) ?? (sessions as ListedSession[]),
       total,
@@ -256,7 +258,7 @@ export class CoreBackend implements Backend {
     const { holdsData } = this.#storage;
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([request], holdsData, true);
-    const caller = callerOf(request);
+    const caller = callerOf(request.call);
     const appended = callSessionCore<PackedAppend>(holdsData, () =>
       this.core.append(packed, numbers, texts, caller, packComputed(request.compute)),
     );
@@ -282,7 +284,7 @@ export class CoreBackend implements Backend {
     if (this.#storage.holdsData) return undefined;
     return (requests) => {
       const { packed, numbers, texts = [] } = packAppends(requests, false, true);
-      const callers = requests.map(callerOf);
+      const callers = requests.map(({ call }) => callerOf(call));
       const outcomes = this.#call<PackedOutcome[]>(() =>
         this.core.append_many(packed, numbers, texts, callers),
       );
@@ -293,10 +295,10 @@ export class CoreBackend implements Backend {
   }
 
   update(request: UpdateRequest): MaybePromise<SharedRevisions> {
-    const { appName, userId, delta, operation } = request;
+    const { appName, userId, delta, call, operation } = request;
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
     requireRoom(text.length);
-    const caller = callerOf(request);
+    const caller = callerOf(call);
     const update = (): MaybePromise<SharedRevisions> =>
       this.#call(() => this.core.update(appName, userId, text, caller, packComputed(compute)));
     return updateOnce(() =>
@@ -304,30 +306,30 @@ export class CoreBackend implements Backend {
     );
   }
 
-  sharedState({ appName, userId, signal, onRetry }: StateRequest): MaybePromise<string> {
-    return this.#read(signal, () => this.core.shared_state(appName, userId, onRetry));
+  sharedState({ appName, userId, call }: StateRequest): MaybePromise<string> {
+    return this.#read(call, (caller) => this.core.shared_state(appName, userId, caller));
   }
 
   delete(request: DeleteRequest): MaybePromise<Deletion> {
-    const { what, key, operation } = request;
+    const { what, key, call, operation } = request;
     const created = what === 'session' ? request.created : undefined;
     const remove = (): MaybePromise<Deletion> => {
       if (what === 'session' && created !== undefined) {
-        return deleteCreated(this, { ...request, key, created });
+        return deleteCreated(this, { key, created, call });
       }
-      return after(this.#delete({ what, key }, request), (floor) => ({ isDeleted: true, floor }));
+      return after(this.#delete({ what, key }, call), (floor) => ({ isDeleted: true, floor }));
     };
     const mark = what === 'session' ? DELETED : UNKNOWN;
     return deleteOnce(() => this.#once(key, operation, remove, () => mark));
   }
 
-  deleteUnchanged(request: StorageDeleteUnchangedRequest): MaybePromise<Deletion> {
-    const { key, revision, labels } = request;
-    const deleted = this.#delete({ what: 'session', key, revision, labels }, request);
+  deleteUnchanged(request: DeleteUnchangedRequest): MaybePromise<Deletion> {
+    const { key, revision, labels, call } = request;
+    const deleted = this.#delete({ what: 'session', key, revision, labels }, call);
     return after(deleted, (floor) => ({ isDeleted: floor !== undefined, floor }));
   }
 
-  #delete(deletion: DeleteObject, call: StorageCall): MaybePromise<number | undefined> {
+  #delete(deletion: DeleteObject, call: Call): MaybePromise<number | undefined> {
     const caller = callerOf(call);
     return this.#call(() => this.core.delete(deletion, caller));
   }
@@ -336,6 +338,8 @@ export class CoreBackend implements Backend {
     this.core.free();
   }
 }
+
+type Caller = (isRetry: boolean) => void;
 
 /** Ends a wait for the browser, which writes nothing, when the signal fires. Memory answers at once. */
 function orAborted<T>(
@@ -350,7 +354,7 @@ function orAborted<T>(
  * Returns the function by which the wasm asks about a write's call: it throws `aborted` if the signal has
  * fired, and counts a retry. See `src/wasm/bindings/js_call.rs`. A read only counts.
  */
-function callerOf({ signal, onRetry }: StorageCall): ((isRetry: boolean) => void) | undefined {
+function callerOf({ signal, onRetry }: Call): Caller | undefined {
   if (signal === undefined && onRetry === undefined) return undefined;
   return (isRetry) => (isRetry ? onRetry?.() : requireNotAborted(signal));
 }

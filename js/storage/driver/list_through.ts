@@ -1,6 +1,6 @@
 import { SessionError } from '../../errors/errors.js';
+import type { Call } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
-import type { StorageCall } from '../../model/diagnostic.js';
 import type { ListedSession, ReadList } from '../backend.js';
 import {
   checkedSession,
@@ -21,12 +21,12 @@ import { requestOf, settled } from './storage_calls.js';
 export function listThrough(
   storage: Storage,
   part: StorageListRequest,
-  call: StorageCall,
+  call: Call,
 ): Promise<ReadList> {
   const { appName, userId, order, offset, limit, after, orderBy } = part;
   const { listsParts = false } = storage;
   const whole = { appName, ...(userId !== undefined && { userId }), order, offset: 0 };
-  return settled('list', call.signal, async () => {
+  return settled('list', call, async () => {
     const request = requestOf(listsParts ? part : whole, call);
     const listing = await untilAborted(call.signal, (async () => storage.list(request))());
     if (listsParts) return checked(listing, part.withTotal);

@@ -1,10 +1,10 @@
 import { type CoreWrite, callCore, toSessionError } from '../../wasm/core.js';
 import { type MaybePromise, requireNotAborted } from '../../call/call.js';
 import type { SessionError } from '../../errors/errors.js';
-import type { StorageCall } from '../../model/diagnostic.js';
 import { type Plan, unpackPlan } from '../core/packed.js';
 import { contractViolation } from '../checked_rows.js';
 import { decide, type RowParts } from './decide.js';
+import type { BackendWrite } from '../backend.js';
 import type { StorageWriteRequest } from '../requests.js';
 import type { Changes, Found } from '../rows.js';
 import { storageKey } from '../scopes.js';
@@ -15,7 +15,7 @@ import { type Mutable, requestOf, storageError } from './storage_calls.js';
 type WriteVerb = 'create' | 'append';
 
 /** The parts of a write beside the write itself. */
-export interface WriteParts extends RowParts, StorageCall {
+export interface WriteParts extends RowParts, BackendWrite {
   /** The last event of a handle whose position is not known. */
   readonly lastEventId: string | undefined;
 }
@@ -97,7 +97,7 @@ export function prepareWrite<Verb extends WriteVerb, T>(
 
 function writeRequest(verb: WriteVerb, plan: Plan, parts: WriteParts): StorageWriteRequest {
   const { scopes, isLocating, since } = plan;
-  const { key, events, lastEventId, creation } = parts;
+  const { key, events, lastEventId, creation, call, operation } = parts;
   const isCreate = verb === 'create';
   let lastUpdateTime = isCreate ? (creation?.lastUpdateTime ?? creation?.now ?? 0) : 0;
   for (const { timestamp } of isLocating && !isCreate ? [] : events) {
@@ -107,7 +107,8 @@ function writeRequest(verb: WriteVerb, plan: Plan, parts: WriteParts): StorageWr
   if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
   const request: Mutable<StorageWriteRequest> = requestOf(
     { key: storageKey(key), scopes, eventIds, since, lastUpdateTime },
-    parts,
+    call,
+    operation,
   );
   if (creation?.sharesState === false) request.sharesState = false;
   return request;

@@ -1,6 +1,6 @@
 /** Reads sessions and pages of events through a storage, and checks its results. */
+import type { Call } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
-import type { StorageCall } from '../../model/diagnostic.js';
 import type { StoredEvents } from '../../model/event_page.js';
 import type {
   EventsRequest,
@@ -33,11 +33,10 @@ import { requestOf, settled } from './storage_calls.js';
 type Read = Pick<StorageReadRequest, 'key' | 'window'>;
 
 /** Reads a session with a window of its events, or the state of a user or an app. */
-export function readThrough(storage: Storage, read: Read, call: StorageCall) {
-  const { signal } = call;
+export function readThrough(storage: Storage, read: Read, call: Call) {
   const request: StorageReadRequest = requestOf(read, call);
-  return settled('read', signal, async () => {
-    const rows: Rows = await untilAborted(signal, (async () => storage.read(request))());
+  return settled('read', call, async () => {
+    const rows: Rows = await untilAborted(call.signal, (async () => storage.read(request))());
     const states = statesIn('read', rows);
     const events = [...requireArray('read', 'events', rows.events)];
     for (const [index, row] of events.entries()) eventTuple('read', 'events', row, index);
@@ -46,13 +45,12 @@ export function readThrough(storage: Storage, read: Read, call: StorageCall) {
 }
 
 /** Reads the same with parsed events. Returns `undefined` if the storage cannot do that. */
-export async function readParsedThrough(storage: Storage, read: Read, call: StorageCall) {
+export async function readParsedThrough(storage: Storage, read: Read, call: Call) {
   if (storage.readParsed === undefined) return undefined;
-  const { signal } = call;
   const request: StorageReadRequest = requestOf(read, call);
-  return settled('readParsed', signal, async () => {
+  return settled('readParsed', call, async () => {
     const reading = (async () => storage.readParsed!(request))();
-    const rows: ParsedRows | undefined = await untilAborted(signal, reading);
+    const rows: ParsedRows | undefined = await untilAborted(call.signal, reading);
     return rows && { ...statesIn('readParsed', rows), events: rows.events };
   });
 }
@@ -74,7 +72,7 @@ export async function pageThrough(
   storage: Storage,
   page: PageRequest,
 ): Promise<ReadPage | undefined> {
-  const { key, direction, eventId, limit, withCount, skipCorrupt = false, signal } = page;
+  const { key, direction, eventId, limit, withCount, skipCorrupt = false, call } = page;
   const isForward = direction === 'after';
   const hasVerb = storage.readPage !== undefined;
   const isWhole = page.isToEnd === true && (!hasVerb || storage.readsBack === true);
@@ -87,11 +85,11 @@ export async function pageThrough(
     ...(eventId !== undefined && { eventId }),
     ...(!withCount && { withCount }),
   };
-  const request = requestOf(given, page);
+  const request = requestOf(given, call);
   const verb = hasVerb ? 'readPage' : 'read';
-  return settled(verb, signal, async () => {
+  return settled(verb, call, async () => {
     const read = hasVerb ? storage.readPage!(request) : readAndCut(storage, request);
-    const rows: PageRows = await untilAborted(signal, read);
+    const rows: PageRows = await untilAborted(call.signal, read);
     requireObject(verb, 'a result', rows);
     const session = optionalSession(verb, rows);
     if (session === undefined) return undefined;
@@ -119,18 +117,17 @@ export async function pageThrough(
 /** Reads events by their ids. Of a storage without `readEvents` it reads the whole session. */
 export async function eventsThrough(
   storage: Storage,
-  { key, eventIds, ...call }: EventsRequest,
+  { key, eventIds, call }: EventsRequest,
 ): Promise<StoredEvents | undefined> {
-  const { signal } = call;
   const given: StorageEventsRequest = { key, eventIds };
   const request = requestOf(given, call);
   const hasVerb = storage.readEvents !== undefined;
   const verb = hasVerb ? 'readEvents' : 'read';
-  return settled(verb, signal, async () => {
+  return settled(verb, call, async () => {
     const window = eventIds.length === 0 ? { last: 0 } : {};
     const read = async () =>
       hasVerb ? storage.readEvents!(request) : storage.read(requestOf({ key, window }, call));
-    const rows: FoundEvents = await untilAborted(signal, read());
+    const rows: FoundEvents = await untilAborted(call.signal, read());
     requireObject(verb, 'a result', rows);
     const session = optionalSession(verb, rows);
     if (session === undefined) return undefined;
@@ -150,11 +147,14 @@ export async function markersThrough(
 ): Promise<ReadMarkers | undefined> {
   const verb = 'readMarkers';
   if (storage[verb] === undefined) return undefined;
-  const { key, eventId, skipCorrupt = false, signal } = markers;
+  const { key, eventId, skipCorrupt = false, call } = markers;
   const given: StorageMarkersRequest = { key, ...(eventId !== undefined && { eventId }) };
-  const request = requestOf(given, markers);
-  return settled(verb, signal, async () => {
-    const rows: MarkerRows = await untilAborted(signal, (async () => storage[verb]!(request))());
+  const request = requestOf(given, call);
+  return settled(verb, call, async () => {
+    const rows: MarkerRows = await untilAborted(
+      call.signal,
+      (async () => storage[verb]!(request))(),
+    );
     requireObject(verb, 'a result', rows);
     const session = optionalSession(verb, rows);
     if (session === undefined) return undefined;

@@ -1,9 +1,14 @@
-import { after, type MaybePromise, requireNotAborted } from '../../call/call.js';
+import {
+  after,
+  afterCommit,
+  type Call,
+  type MaybePromise,
+  requireNotAborted,
+} from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
 import { kindOf } from '../../errors/describe.js';
 import { SessionError } from '../../errors/errors.js';
 import type { ChangesSince } from '../../model/changes_since.js';
-import type { HostAbortSignal } from '../../model/host.js';
 import type { StoredEvents } from '../../model/event_page.js';
 import type { Compute } from '../../wasm/appends.js';
 import { CoreWrite, callCore, mergeStates, requireRoom } from '../../wasm/core.js';
@@ -12,15 +17,16 @@ import type {
   Appended,
   AppendRequest,
   Backend,
-  BackendCall,
   ChangedSession,
   ChangesRequest,
   CreatedSession,
   CreateRequest,
   DeleteRequest,
+  DeleteUnchangedRequest,
   Deletion,
   DescribeRequest,
   EventsRequest,
+  FindChangedRequest,
   ListRequest,
   MarkersRequest,
   PageRequest,
@@ -33,7 +39,7 @@ import type {
   StateRequest,
   UpdateRequest,
 } from '../backend.js';
-import type { ChangedRequest, ChangedRows } from '../changed_rows.js';
+import type { ChangedRows } from '../changed_rows.js';
 import { changesOf } from '../changes.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
 import {
@@ -53,7 +59,7 @@ import {
   updateOnce,
 } from '../operations/applied_operations.js';
 import { deleteCreated } from '../operations/delete_created.js';
-import type { StorageDeleteUnchangedRequest, StorageListRequest } from '../requests.js';
+import type { DeleteTarget, StorageListRequest } from '../requests.js';
 import { storageKey } from '../scopes.js';
 import type { Storage } from '../storage.js';
 import { parseRows } from '../stored_events.js';
@@ -97,10 +103,7 @@ export class StorageBackend implements Backend {
   }
 
   /** Calls the storage. Its first call waits until it is loaded. */
-  #with<T>(
-    signal: HostAbortSignal | undefined,
-    work: (storage: Storage) => MaybePromise<T>,
-  ): MaybePromise<T> {
+  #with<T>({ signal }: Call, work: (storage: Storage) => MaybePromise<T>): MaybePromise<T> {
     if (this.#storage !== undefined) return work(this.#storage);
     // A failure is not kept: it may be a network error while a page loads the code.
     this.#loading ??= this.#load()
@@ -128,51 +131,52 @@ export class StorageBackend implements Backend {
     await this.#storage?.close?.();
   }
 
-  async open(call: BackendCall): Promise<void> {
-    const { signal } = call;
-    await this.#with<unknown>(signal, (storage) => {
+  async open(call: Call): Promise<void> {
+    await this.#with<unknown>(call, (storage) => {
       if (storage.open === undefined) {
         return readThrough(storage, { key: { appName: PROBE }, window: { last: 0 } }, call);
       }
       const request = requestOf({}, call);
-      return settled('open', signal, () => untilAborted(signal, storage.open!(request)));
+      return settled('open', call, () => untilAborted(call.signal, storage.open!(request)));
     });
   }
 
-  keepsOperations({ signal }: BackendCall): MaybePromise<boolean> {
-    return this.#with(signal, ({ keepsOperations = false }) => keepsOperations);
+  keepsOperations(call: Call): MaybePromise<boolean> {
+    return this.#with(call, ({ keepsOperations = false }) => keepsOperations);
   }
 
   create(request: CreateRequest): MaybePromise<CreatedSession | undefined> {
     return createOnce(
-      async () => this.#with(request.signal, (storage) => this.#create(storage, request)),
-      () => this.get({ key: request.key, last: 0 }),
+      async () => this.#with(request.call, (storage) => this.#create(storage, request)),
+      () => this.get({ key: request.key, last: 0, call: afterCommit(request.call) }),
     );
   }
 
   #create(storage: Storage, request: CreateRequest): MaybePromise<CreatedSession | undefined> {
-    const { key, events, description } = request;
+    const { key, events, description, call, operation } = request;
     if (description.title || description.labels) requireDescribe(storage);
     const { packed, numbers, texts = [] } = packCreation(request, false);
     const write = callCore(() => CoreWrite.create(packed, numbers, texts));
-    const { signal, onRetry, operation } = request;
-    const parts = { key, signal, onRetry, operation, ...NO_EVENTS, events, creation: request };
+    const parts = { key, call, operation, ...NO_EVENTS, events, creation: request };
     const end = (): CreatedSession | undefined => {
       const created = write.finish() as PackedCreated | undefined;
       return created && unpackCreated(created, events.length);
     };
     const created = prepareWrite('create', storage, write, parts, end).run();
     if (storage.lacksTransactions !== true || events.length === 0) return created;
-    return after(created, (created) => created && this.#readCreated(created, key, onRetry));
+    return after(
+      created,
+      (created) => created && this.#readCreated(created, key, afterCommit(call)),
+    );
   }
 
   /** Reads a new session again. It is stored, so a failed read must not fail the creation: its handle is then stale. */
   async #readCreated(
     created: CreatedSession,
     key: CreateRequest['key'],
-    onRetry: CreateRequest['onRetry'],
+    call: Call,
   ): Promise<CreatedSession> {
-    const read = await this.get({ key, last: 0, onRetry }).catch(() => undefined);
+    const read = await this.get({ key, last: 0, call }).catch(() => undefined);
     return { ...(read ?? created), shared: created.shared };
   }
 
@@ -181,9 +185,8 @@ export class StorageBackend implements Backend {
     if (storage !== undefined && request.operation === undefined) {
       return prepareAppend(storage, request).run();
     }
-    const { signal } = request;
     const append = (request: AppendRequest): MaybePromise<Appended> =>
-      this.#with(signal, (storage) => prepareAppend(storage, request).run());
+      this.#with(request.call, (storage) => prepareAppend(storage, request).run());
     return appendOnce(append, (changes) => this.readChanged(changes), request);
   }
 
@@ -198,12 +201,12 @@ export class StorageBackend implements Backend {
   }
 
   async update(request: UpdateRequest): Promise<SharedRevisions> {
-    const { appName, userId, delta, signal, onRetry, operation } = request;
+    const { appName, userId, delta, call, operation } = request;
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
     const key = storageKey({ appName, userId });
-    const parts = { key, signal, onRetry, operation, ...NO_EVENTS };
+    const parts = { key, call, operation, ...NO_EVENTS };
     return updateOnce(async () =>
-      this.#with(signal, (storage) => {
+      this.#with(call, (storage) => {
         requireTransactions(storage, compute);
         requireRoom(text.length);
         const write = callCore(() =>
@@ -216,7 +219,7 @@ export class StorageBackend implements Backend {
   }
 
   describe(request: DescribeRequest): MaybePromise<boolean> {
-    const { key, title, labels, expiry, signal } = request;
+    const { key, title, labels, expiry, call, operation } = request;
     const given = {
       key: storageKey(key) as DescribeRequest['key'],
       title,
@@ -225,43 +228,42 @@ export class StorageBackend implements Backend {
     };
     const describe = async (storage: Storage): Promise<boolean> => {
       const verb = requireDescribe(storage);
-      const isThere: unknown = await verb.call(storage, requestOf(given, request));
+      const isThere: unknown = await verb.call(storage, requestOf(given, call, operation));
       if (typeof isThere === 'boolean') return isThere;
       const violation = `gave ${kindOf(isThere)}, not whether the session exists`;
       throw contractViolation('describe', violation);
     };
     return describeOnce(
-      async () =>
-        this.#with(signal, (storage) => settled('describe', signal, () => describe(storage))),
-      () => this.get({ key, last: 0 }),
+      async () => this.#with(call, (storage) => settled('describe', call, () => describe(storage))),
+      () => this.get({ key, last: 0, call: afterCommit(call) }),
     );
   }
 
   async get(request: ReadRequest): Promise<ReadSession | undefined> {
-    const { key, last, after, skipCorrupt = false } = request;
+    const { key, last, after, skipCorrupt = false, call } = request;
     const window = {
       ...(typeof last === 'number' && { last }),
       ...(after !== undefined && { after }),
     };
     const read = { key, window };
-    return this.#with(request.signal, async (storage) => {
-      const parsed = await readParsedThrough(storage, read, request);
+    return this.#with(call, async (storage) => {
+      const parsed = await readParsedThrough(storage, read, call);
       if (parsed !== undefined) return sessionOf(key, parsed, parsed.events);
-      const { events, ...rows } = await readThrough(storage, read, request);
+      const { events, ...rows } = await readThrough(storage, read, call);
       return rows.session && sessionOf(key, rows, parseRows(events, key.sessionId, skipCorrupt));
     });
   }
 
   async page(request: PageRequest): Promise<ReadPage | undefined> {
-    return this.#with(request.signal, (storage) => pageThrough(storage, request));
+    return this.#with(request.call, (storage) => pageThrough(storage, request));
   }
 
   async markers(request: MarkersRequest): Promise<ReadMarkers | undefined> {
-    return this.#with(request.signal, (storage) => markersThrough(storage, request));
+    return this.#with(request.call, (storage) => markersThrough(storage, request));
   }
 
   async getEvents(request: EventsRequest): Promise<StoredEvents | undefined> {
-    return this.#with(request.signal, (storage) => eventsThrough(storage, request));
+    return this.#with(request.call, (storage) => eventsThrough(storage, request));
   }
 
   async changes(request: ChangesRequest): Promise<ChangesSince | undefined> {
@@ -270,25 +272,25 @@ export class StorageBackend implements Backend {
   }
 
   async readChanged(request: ChangesRequest): Promise<ChangedSession | undefined> {
-    const { key, since, signal } = request;
+    const { key, since, call } = request;
     const read = { key, window: { since, last: MOST_CHANGED } };
-    return this.#with(signal, async (storage) => {
-      const rows = await readThrough(storage, read, request);
+    return this.#with(call, async (storage) => {
+      const rows = await readThrough(storage, read, call);
       return sessionOf(key, rows, rows.events);
     });
   }
 
   async sharedState(request: StateRequest): Promise<string> {
-    const { scope } = request;
+    const { scope, call } = request;
     const read = { key: storageKey(request), window: { last: 0 } };
-    return this.#with(request.signal, async (storage) => {
-      const rows = await readThrough(storage, read, request);
+    return this.#with(call, async (storage) => {
+      const rows = await readThrough(storage, read, call);
       return mergeStates(`${scope} state`, rows[scope]?.state ?? '{}');
     });
   }
 
   async list(request: ListRequest): Promise<ReadList> {
-    const { appName, userId, order, orderBy, offset, limit, withTotal, after } = request;
+    const { appName, userId, order, orderBy, offset, limit, withTotal, after, call } = request;
     const part: StorageListRequest = {
       appName,
       ...(userId !== undefined && { userId }),
@@ -299,46 +301,46 @@ export class StorageBackend implements Backend {
       ...(orderBy === 'createTime' && { orderBy }),
       ...(after !== undefined && { after }),
     };
-    return this.#with(request.signal, (storage) => listThrough(storage, part, request));
+    return this.#with(call, (storage) => listThrough(storage, part, call));
   }
 
-  async changedSince(request: ChangedRequest): Promise<ChangedRows | undefined> {
-    const { signal } = request;
-    return this.#with(signal, (storage) => {
+  async changedSince({ call, ...given }: FindChangedRequest): Promise<ChangedRows | undefined> {
+    return this.#with(call, (storage) => {
       if (storage.changedSince === undefined) return undefined;
-      return settled('changedSince', signal, async () => storage.changedSince!(request));
+      return settled('changedSince', call, async () =>
+        storage.changedSince!(requestOf(given, call)),
+      );
     });
   }
 
   async delete(request: DeleteRequest): Promise<Deletion> {
-    const { what, key, signal } = request;
+    const { what, key, call, operation } = request;
     const created = what === 'session' ? request.created : undefined;
-    return this.#with(signal, (storage) => {
+    return this.#with(call, (storage) => {
       if (what === 'session' && created !== undefined && storage.keepsOperations !== true) {
-        return deleteCreated(this, { ...request, key, created });
+        return deleteCreated(this, { key, created, call });
       }
-      const given = { what, key, ...(created !== undefined && { created }) } as DeleteRequest;
+      const given = { what, key, ...(created !== undefined && { created }) } as DeleteTarget;
       const remove = async (): Promise<Deletion> => {
         // A storage may return whatever its database returned.
-        const deleted: unknown = await storage.delete(requestOf(given, request));
+        const deleted: unknown = await storage.delete(requestOf(given, call, operation));
         if (created !== undefined && deleted === false) return { isDeleted: false };
         return { isDeleted: true, floor: floorOf('delete', deleted) };
       };
-      return deleteOnce(() => settled('delete', signal, remove));
+      return deleteOnce(() => settled('delete', call, remove));
     });
   }
 
-  async deleteUnchanged(request: StorageDeleteUnchangedRequest): Promise<Deletion> {
-    const { signal, onRetry, ...given } = request;
-    return this.#with(signal, (storage) => {
+  async deleteUnchanged({ call, ...given }: DeleteUnchangedRequest): Promise<Deletion> {
+    return this.#with(call, (storage) => {
       const verb = storage.deleteUnchanged;
       if (verb === undefined) {
         const message =
           'The storage cannot delete a session only if it is unchanged: it has no verb deleteUnchanged.';
         throw new SessionError('unsupported', message);
       }
-      return settled('deleteUnchanged', signal, async () => {
-        const deleted: unknown = await verb.call(storage, requestOf(given, { signal, onRetry }));
+      return settled('deleteUnchanged', call, async () => {
+        const deleted: unknown = await verb.call(storage, requestOf(given, call));
         if (typeof deleted === 'boolean') return { isDeleted: deleted };
         const floor = floorOf('deleteUnchanged', deleted);
         if (floor !== undefined) return { isDeleted: true, floor };
@@ -350,9 +352,8 @@ export class StorageBackend implements Backend {
 }
 
 function prepareAppend(storage: Storage, request: AppendRequest): PreparedWrite<Appended> {
-  const { key, position, events, titleChange, compute } = request;
-  const { signal, onRetry, operation } = request;
-  requireNotAborted(signal);
+  const { key, position, events, titleChange, compute, call, operation } = request;
+  requireNotAborted(call.signal);
   requireTransactions(storage, compute);
   if (titleChange !== undefined) requireDescribe(storage);
   const { packed, numbers, texts = [] } = packAppends([request], false, false);
@@ -365,8 +366,7 @@ function prepareAppend(storage: Storage, request: AppendRequest): PreparedWrite<
     creation: undefined,
     titleChange,
     lastEventId,
-    signal,
-    onRetry,
+    call,
     operation,
   };
   const end = () => unpackAppend(write.finish() as PackedAppend, request);

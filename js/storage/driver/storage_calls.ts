@@ -1,13 +1,13 @@
 /** Calls of a storage's verbs: their requests and their errors. */
 import { messageOf } from '../../errors/describe.js';
-import { requireNotAborted } from '../../call/call.js';
-import type { StorageCall } from '../../model/diagnostic.js';
+import { type Call, requireNotAborted } from '../../call/call.js';
+import type { StorageCall, StorageOperation, WriteIdentity } from '../../model/diagnostic.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
 
 /** Runs a verb of the storage. Whatever it throws becomes a `SessionError`. */
 export async function settled<T>(
   verb: string,
-  signal: AbortSignal | undefined,
+  { signal }: Call,
   run: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -21,12 +21,13 @@ export async function settled<T>(
 
 export type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** Copies a request, and gives it the members of the call. */
+/** Copies a request, and gives it what a storage needs of the call. Only here a call is taken apart. */
 export function requestOf<Request extends object>(
   given: Request,
-  { signal, onRetry, operation }: StorageCall,
-): Request & StorageCall {
-  const request: Request & Mutable<StorageCall> = { ...given };
+  { signal, onRetry }: Call,
+  operation?: StorageOperation,
+): Request & StorageCall & WriteIdentity {
+  const request: Request & Mutable<StorageCall & WriteIdentity> = { ...given };
   if (signal !== undefined) request.signal = signal;
   if (onRetry !== undefined) request.onRetry = onRetry;
   if (operation !== undefined) request.operation = operation;

@@ -72,14 +72,14 @@ export function appendOnce(
   request: AppendRequest,
 ): MaybePromise<Appended> {
   if (request.operation === undefined) return append(request);
-  const { key, position, signal, onRetry } = request;
+  const { key, position, call } = request;
   const { created, revision } = position;
   // Without a handle nothing is missed. A handle from elsewhere may have missed all.
   const since = created < 0 ? NEVER : Number.isNaN(created) ? 0 : revision;
   const known = created >= 0 ? created : UNKNOWN;
   return sessionOnce(
     () => append(request),
-    () => readChanged({ key, since, created: undefined, signal, onRetry }),
+    () => readChanged({ key, since, created: undefined, call }),
     ({ created, revision, lastUpdateTime, state, events: missed }) => {
       const head = { created, revision, lastUpdateTime };
       const shared = NO_REVISIONS;

@@ -29,7 +29,7 @@ function open() {
   const parts = { storage, isSynchronous: true, openBackend: () => backend };
   const service = new StoredSessionService(new ServiceCore(parts, {}));
   const marked = async (eventId?: string) =>
-    (await backend.markers({ key, eventId }))?.events.map(({ id }) => id);
+    (await backend.markers({ key, eventId, call: {} }))?.events.map(({ id }) => id);
   return { service, marked, wholeReads };
 }
 

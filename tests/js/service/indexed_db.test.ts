@@ -14,7 +14,7 @@ import {
   type SessionError,
 } from '../../../js/index.js';
 import { IndexedDbSessionService as FrameworkDatabase, openSessionService as openFramework } from '../../../js/adk/index.js'; // prettier-ignore
-import type { StorageCall } from '../../../js/model/diagnostic.js';
+import type { Call } from '../../../js/call/call.js';
 import { CoreBackend } from '../../../js/storage/core/core_backend.js';
 import { wholeStorage } from './whole_storage.js';
 import { APP, everyCall, failure, KEY, says, texts } from './fixture.js';
@@ -106,12 +106,12 @@ describe('An IndexedDbSessionService', () => {
     const list = { appName: 'app', order: 'asc', orderBy: 'lastUpdateTime' } as const;
     const numbers = { offset: 0, limit: undefined, withTotal: false };
     const page = { key: KEY, direction: 'after', eventId: undefined, limit: 1 } as const;
-    const reads: Record<string, (call: StorageCall) => unknown> = {
+    const reads: Record<string, (call: Call) => unknown> = {
       open: (call) => backend.open(call),
-      get: (call) => backend.get({ key: KEY, ...call }),
-      page: (call) => backend.page({ ...page, withCount: false, ...call }),
-      list: (call) => backend.list({ ...list, ...numbers, ...call }),
-      sharedState: (call) => backend.sharedState({ scope: 'app', ...APP, ...call }),
+      get: (call) => backend.get({ key: KEY, call }),
+      page: (call) => backend.page({ ...page, withCount: false, call }),
+      list: (call) => backend.list({ ...list, ...numbers, call }),
+      sharedState: (call) => backend.sharedState({ scope: 'app', ...APP, call }),
     };
     for (const [verb, read] of Object.entries(reads)) {
       const stop = new AbortController();

@@ -31,7 +31,7 @@ function coreOf(service: object): ServiceCore {
 }
 
 function runOn(service: object): Run {
-  return async (work) => coreOf(service).callBackend(undefined, work);
+  return async (work) => coreOf(service).callBackend({}, work);
 }
 
 function remoteOn(service: SessionService): RemoteSessionService {
@@ -74,6 +74,7 @@ function creation(operation: StorageOperation) {
     now: 1_700_000_000_000,
     sharesState: true,
     ifAbsent: false,
+    call: {},
     operation,
   };
 }
@@ -100,6 +101,7 @@ function appendOf(operation: StorageOperation, given: Given): AppendRequest {
         () => id,
       ),
     ],
+    call: {},
     operation,
   };
 }
@@ -194,14 +196,14 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const at = await created(run);
       assert.equal(await created(run), at);
       await run((backend) =>
-        backend.delete({ what: 'session', key: KEY, operation: operation(2) }),
+        backend.delete({ what: 'session', key: KEY, call: {}, operation: operation(2) }),
       );
       assert.deepEqual(await refusal(created(run)), ['not_found', 'applied']);
       assert.equal(await service.getSession(KEY), undefined);
       // Also if the creation itself never arrived.
       const key = { ...KEY, sessionId: 's2' };
       const deletion = { what: 'session', key } as const;
-      await run((backend) => backend.delete({ ...deletion, operation: operation(9) }));
+      await run((backend) => backend.delete({ ...deletion, call: {}, operation: operation(9) }));
       const creates = run((backend) => backend.create({ ...creation(operation(8)), key }));
       assert.deepEqual(await refusal(creates), ['not_found', 'applied']);
       // A later creation is another session.
@@ -225,7 +227,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
         'applied',
       ]);
       assert.deepEqual(await refusal(created(run)), ['not_found', 'applied']);
-      const rename = { key: KEY, title: 'Tea', operation: operation(2) };
+      const rename = { key: KEY, title: 'Tea', call: {}, operation: operation(2) };
       const renames = run((backend) => backend.describe(rename));
       assert.deepEqual(await refusal(renames), ['not_found', 'applied']);
       assert.deepEqual((await service.getSession(KEY))?.events, []);
@@ -236,7 +238,9 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       await created(run);
       const rename = (number: number, title: string) =>
-        run((backend) => backend.describe({ key: KEY, title, operation: operation(number) }));
+        run((backend) =>
+          backend.describe({ key: KEY, title, call: {}, operation: operation(number) }),
+        );
       assert.equal(await rename(3, 'new'), true);
       assert.equal(await rename(2, 'old'), true);
       assert.equal((await service.getSession(KEY))?.title, 'new');
@@ -245,6 +249,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
           backend.update({
             ...OWNER,
             delta: JSON.stringify({ 'user:v': value }),
+            call: {},
             operation: operation(number),
           }),
         );
@@ -253,7 +258,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
       assert.deepEqual(await service.getUserState(OWNER), { v: 2 });
       const remove = (number: number) =>
         run((backend) =>
-          backend.delete({ what: 'userState', key: OWNER, operation: operation(number) }),
+          backend.delete({ what: 'userState', key: OWNER, call: {}, operation: operation(number) }),
         );
       await remove(5);
       assert.deepEqual(await service.getUserState(OWNER), { v: 2 });
@@ -271,6 +276,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
             what: 'session',
             key: KEY,
             created: createdRevision,
+            call: {},
             operation: operation(number),
           }),
         );
