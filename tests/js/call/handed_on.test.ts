@@ -80,7 +80,6 @@ describe('The call of a public method', () => {
     assert.equal(calls.length, 2);
     assert.equal(isStopped, false);
     assert.equal(session.events.length, 2);
-    calls[1]!.onRetry!();
     assert.equal(calls[1]!.facts, undefined);
   });
 });
