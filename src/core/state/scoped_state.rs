@@ -270,8 +270,9 @@ mod tests {
     fn keys_are_found_whether_they_are_few_or_many() {
         let mut state = ScopedState::default();
         let mut expected: Vec<(String, String)> = Vec::new();
+        let mut most = 0;
         for step in 0..400_usize {
-            let name = format!("k{}", step * 7 % (3 + step / 20));
+            let name = format!("k{}", step * 7 % (3 + step / 8));
             let delta = if step % 3 == 2 {
                 expected.retain(|(other, _)| *other != name);
                 format!(r#"{{"{name}":"__ADK_SENTINEL_REMOVED__"}}"#)
@@ -286,8 +287,9 @@ mod tests {
             let members = state.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
             assert_eq!(members.collect::<Vec<_>>(), expected);
             assert_eq!(state.is_empty(), expected.is_empty());
+            most = most.max(expected.len());
         }
-        assert!(expected.len() > 2 * FEW);
+        assert!(most > 2 * FEW);
     }
 
     #[test]
