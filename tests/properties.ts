@@ -9,3 +9,8 @@ export function runs(numRuns: number, isRest = false) {
   const one = CASE === undefined ? {} : { path: CASE, numRuns: 1, endOnFailure: true };
   return { seed, numRuns, includeErrorInReport: true, ...one };
 }
+
+/** Parameters of fast-check for a function that takes microseconds: few cases in the gate, many in the step `random-cases`. */
+export function cases() {
+  return { numRuns: Number(process.env.RANDOM_CASES ?? 200) };
+}

@@ -13,7 +13,7 @@
 // A file NAME.rest.test.ts belongs to the rest, any other *.test.ts to the gate. Two steps run at a time. A failed step
 // does not stop the others. The output of each step is in target/test-logs/. The last line has the sums.
 
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compiledPath } from './toolchain/compile.mjs';
 import { webDrivers } from './toolchain/browsers.mjs';
@@ -73,6 +73,7 @@ const otherSteps = {
   ],
   rest: [
     ...['browser', 'packaging', 'js', 'interop', 'simulation', 'attack'].map(restTests),
+    fileTests('random-cases', filesWithCases, undefined, { RANDOM_CASES: '5000' }),
     fileTests('other-browsers', () => testFiles('tests/browser', false), 'browsers', {
       BROWSERS: 'firefox,webkit',
     }),
@@ -181,6 +182,14 @@ function testFiles(folder, isRest) {
     .sort();
   if (files.length === 0) throw new Error(`${folder} has no tests`);
   return files;
+}
+
+/** The files of the gate that draw random cases for small functions. */
+function filesWithCases() {
+  const isDrawing = /^import \{ cases \} from .*properties\.js';$/m;
+  return testFiles('tests/js', false).filter((file) =>
+    isDrawing.test(readFileSync(join(root, file), 'utf8')),
+  );
 }
 
 /** @param {string} name @param {string} command @returns {Step} */

@@ -1,3 +1,3 @@
 import { simulateOnServer } from './server_seeds.js';
 
-simulateOnServer('mariadb', 200);
+simulateOnServer('mariadb', 50);

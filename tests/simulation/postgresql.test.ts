@@ -1,3 +1,3 @@
 import { simulateOnServer } from './server_seeds.js';
 
-simulateOnServer('postgresql', 200);
+simulateOnServer('postgresql', 50);

@@ -1,4 +1,4 @@
 import { sqliteBoundary } from './boundaries/sqlite.js';
 import { simulate } from './run/seeds.js';
 
-simulate(sqliteBoundary, 200);
+simulate(sqliteBoundary, 50);

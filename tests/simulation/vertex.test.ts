@@ -3,4 +3,4 @@
 import { vertexBoundary } from './boundaries/vertex.js';
 import { simulateTogether } from './run/seeds.js';
 
-simulateTogether(vertexBoundary.name, () => vertexBoundary, 200);
+simulateTogether(vertexBoundary.name, () => vertexBoundary, 50);

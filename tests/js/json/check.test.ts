@@ -6,6 +6,7 @@ import { checkEvent, checkState } from '../../../js/json/check.js';
 import { replaceLoneSurrogates } from '../../../js/json/text.js';
 import { writeJson } from '../../../js/json/write.js';
 import { explosive, jsonValue, nested, oddValue, revokedProxy } from './values.js';
+import { cases } from '../../properties.js';
 
 /** The text by the writer, or `undefined` if it refuses. */
 function written(value: unknown, rules: 'state' | 'event'): string | undefined {
@@ -27,9 +28,9 @@ test("a plain state value has the writer's text, and parses to an equal value", 
       // The clone gives all objects the ordinary prototype, and keeps undefined, holes and −0.
       assert.deepEqual(JSON.parse(text), structuredClone(value));
     }),
-    { numRuns: 2000 },
+    cases(),
   );
-  assert.ok(plain > 500, `${plain}`);
+  assert.ok(plain > cases().numRuns / 4, `${plain}`);
 });
 
 test('a value that the writer refuses is never plain', () => {
@@ -37,7 +38,7 @@ test('a value that the writer refuses is never plain', () => {
     fc.property(oddValue, (value) => {
       if (written(value, 'state') === undefined) assert.notEqual(checkState(value), 'plain');
     }),
-    { numRuns: 2000 },
+    cases(),
   );
 });
 
@@ -49,9 +50,9 @@ test("a plain event has the writer's text", () => {
       plain++;
       assert.equal(replaceLoneSurrogates(JSON.stringify(value)), written(value, 'event'));
     }),
-    { numRuns: 2000 },
+    cases(),
   );
-  assert.ok(plain > 500, `${plain}`);
+  assert.ok(plain > cases().numRuns / 4, `${plain}`);
 });
 
 test('ordinary values are plain', () => {

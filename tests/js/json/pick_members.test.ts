@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { pickMembers } from '../../../js/json/pick_members.js';
+import { cases } from '../../properties.js';
 
 describe('Picked members', () => {
   it('are those of the parsed object, whatever its values and white space are', () => {
@@ -26,7 +27,7 @@ describe('Picked members', () => {
         assert.deepEqual(Object.entries(pickMembers(text, wanted)), expected);
       },
     );
-    fc.assert(property, { numRuns: 2000 });
+    fc.assert(property, cases());
   });
 
   it('are found under keys with escapes', () => {

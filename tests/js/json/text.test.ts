@@ -7,6 +7,7 @@ import {
   isWellFormedByPattern,
   replaceLoneSurrogates,
 } from '../../../js/json/text.js';
+import { cases } from '../../properties.js';
 
 /** Strings of any UTF-16 units, many of them lone surrogates, backslashes and letters of escapes. */
 const units = fc
@@ -48,7 +49,7 @@ test('lone surrogates in JSON text become U+FFFD, in strings and keys', () => {
         }),
       ]);
     }),
-    { numRuns: 2000 },
+    cases(),
   );
 });
 

@@ -8,6 +8,7 @@ import { replaceLoneSurrogates } from '../../../js/json/text.js';
 import { writeJson } from '../../../js/json/write.js';
 import { cpuTime } from '../cpu_time.js';
 import { explosive, jsonValue, nested, oddValue, revokedProxy } from './values.js';
+import { cases } from '../../properties.js';
 
 const state = { rules: 'state' } as const;
 const event = { rules: 'event' } as const;
@@ -39,7 +40,7 @@ test('any value that JSON.stringify prints has its text under event rules', () =
       const text: string | undefined = JSON.stringify(value);
       assert.equal(writeJson(value, event), text && replaceLoneSurrogates(text));
     }),
-    { numRuns: 2000 },
+    cases(),
   );
 });
 

@@ -11,6 +11,7 @@ import {
 import { finalResponseText, isFinalResponse } from '../../../js/model/event/final_response.js';
 import type { Event, EventActions } from '../../../js/model/event/event.js';
 import type { Part } from '../../../js/model/event/content.js';
+import { cases } from '../../properties.js';
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -124,7 +125,7 @@ test('isFinalResponse agrees with @google/adk', () => {
     fc.property(anyEvent, (event) => {
       assert.equal(isFinalResponse(event), adk.isFinalResponse(event));
     }),
-    { numRuns: 1000 },
+    cases(),
   );
 });
 

@@ -13,6 +13,7 @@ import {
   microsToTimeText,
   millisecondsToTimeText,
 } from '../../../js/python/micros.js';
+import { cases } from '../../properties.js';
 
 describe('A time of the tables', () => {
   it('is text with six digits after the second, in UTC', () => {
@@ -91,7 +92,7 @@ describe('A time in seconds, as a REAL', () => {
         assert.equal(parseTime(time), micros);
         assert.equal(SQLITE_LAYOUT.timeOf(micros / 1000), time);
       }),
-      { numRuns: 5000 },
+      cases(),
     );
   });
 
@@ -105,7 +106,7 @@ describe('A time in seconds, as a REAL', () => {
         const revision = parseTime(Math.max(ofPython, 0)) ?? 0;
         assert.ok((SQLITE_LAYOUT.time(revision + 1) as number) > ofPython);
       }),
-      { numRuns: 5000 },
+      cases(),
     );
   });
 });

@@ -8,6 +8,7 @@ import {
   parseExactly,
   writeExactly,
 } from '../../../js/python/numbers.js';
+import { cases } from '../../properties.js';
 
 describe('Numbers of Python', () => {
   it('are read and written with all digits', () => {
@@ -22,7 +23,7 @@ describe('Numbers of Python', () => {
         assert.equal(writeExactly(parseExactly(text)), text);
         assert.equal(pythonJsonToJson(text), text);
       }),
-      { numRuns: 1000 },
+      cases(),
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { toMilliseconds, toSeconds, unitOf } from '../../../js/python/time.js';
+import { cases } from '../../properties.js';
 
 const MAX_TIMESTAMP = 253402300799999;
 
@@ -23,7 +24,7 @@ describe('Times in seconds and milliseconds', () => {
         assert.equal(toMilliseconds(toSeconds(milliseconds)), milliseconds);
         assert.equal(toSeconds(toMilliseconds(seconds)), seconds);
       }),
-      { numRuns: 2000 },
+      cases(),
     );
   });
 
@@ -32,7 +33,7 @@ describe('Times in seconds and milliseconds', () => {
       fc.property(fc.integer({ min: 0, max: MAX_TIMESTAMP }), (milliseconds) => {
         assert.equal(toMilliseconds(toSeconds(milliseconds)), milliseconds);
       }),
-      { numRuns: 2000 },
+      cases(),
     );
   });
 
@@ -42,7 +43,7 @@ describe('Times in seconds and milliseconds', () => {
         const seconds = toSeconds(milliseconds);
         assert.equal(toSeconds(toMilliseconds(seconds)), seconds);
       }),
-      { numRuns: 2000 },
+      cases(),
     );
   });
 

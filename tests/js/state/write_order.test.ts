@@ -16,6 +16,7 @@ import {
   snapshotOrder,
   type WriteOrder,
 } from '../../../js/state/write_order.js';
+import { cases } from '../../properties.js';
 
 /** The steps of a session service on one handle, without anything else. */
 class Handle {
@@ -248,7 +249,7 @@ describe('The order of writes', () => {
         assert.deepEqual(handle.value, expected(last));
         assert.deepEqual(handle.stored, expected(lastStored));
       }),
-      { numRuns: 2000 },
+      cases(),
     );
   });
 });

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 
 import { isSessionError } from '../../../js/errors/errors.js';
 import { injectSessionState, Template } from '../../../js/template/template.js';
+import { cases } from '../../properties.js';
 
 const PIECES = ['{', '}', '\\', '?', ' ', '\n', 'a', 'user:', 'artifact.', '이름', '😀', '\ud800'];
 const PLACEHOLDERS = ['{a}', '{a?}', '\\{a}', '\\\\{a}', '{{a}}', '{ user:a }', '{artifact.b c}'];
@@ -26,7 +27,7 @@ describe('An escaped text', () => {
       const within = await injectSessionState(`{a}: ${escaped} {a}`, { state });
       assert.equal(within, `value: ${text} value`);
     });
-    await fc.assert(property, { numRuns: 1000 });
+    await fc.assert(property, cases());
   });
 
   it('is the text itself if it has no placeholder', () => {

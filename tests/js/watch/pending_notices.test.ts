@@ -8,6 +8,7 @@ import type { ChangeNotice } from '../../../js/model/notice.js';
 import type { SharedScope } from '../../../js/state/scope.js';
 import { PendingNotices } from '../../../js/watch/pending_notices.js';
 import { stateNotice } from '../../../js/watch/state_notice.js';
+import { cases } from '../../properties.js';
 
 const NAMES = ['app', 'user'] as const;
 const USER = { appName: 'app', userId: 'user' };
@@ -301,7 +302,7 @@ describe('Pending notices of random changes', () => {
       assertGrowing(told);
       assert.deepEqual(byName(watchedState(told)), byName(sessions));
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, cases());
   });
 
   it('do the same in any order of arrival, with duplicates', () => {
@@ -318,6 +319,6 @@ describe('Pending notices of random changes', () => {
       assertGrowing(told);
       assert.deepEqual(byName(watchedState(told)), byName(sessions));
     });
-    fc.assert(property, { numRuns: 1000 });
+    fc.assert(property, cases());
   });
 });

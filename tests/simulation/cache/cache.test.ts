@@ -21,4 +21,4 @@ const REGRESSIONS = [
   158_205_609,
 ];
 
-await checkCaches(2000, 0, REGRESSIONS);
+await checkCaches(300, 0, REGRESSIONS);

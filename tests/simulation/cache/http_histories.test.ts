@@ -1,3 +1,3 @@
 import { checkHistories } from './seeds.js';
 
-await checkHistories('http', 200);
+await checkHistories('http', 60);

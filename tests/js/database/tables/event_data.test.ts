@@ -7,6 +7,7 @@ import { PYTHON_EVENT } from '../../../../js/python/python_models.js';
 import { createEvent } from '../../../../js/model/event/create_event.js';
 import { REMOVED } from '../../../../js/state/scope.js';
 import { hostileEvents, pythonEvents, valueWithAll } from './arbitrary_events.js';
+import { cases } from '../../../properties.js';
 
 interface EventData {
   [name: string]: unknown;
@@ -54,7 +55,7 @@ describe('event_data of the package', () => {
       fc.property(pythonEvents, (event) => {
         assert.equal(written(event).adk_session_wasm, undefined);
       }),
-      { numRuns: 500 },
+      cases(),
     );
   });
 
@@ -68,7 +69,7 @@ describe('event_data of the package', () => {
       fc.property(fc.oneof(hostileEvents, pythonEvents), (event) => {
         comesBack(JSON.stringify(event));
       }),
-      { numRuns: 2000 },
+      cases(),
     );
   });
 

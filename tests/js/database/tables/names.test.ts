@@ -12,23 +12,13 @@ import pg from 'pg';
 import { DatabaseSessionService, type TableOptions } from '../../../../js/database/index.js';
 import { getSessionServiceFromUri } from '../../../../js/uri/index.js';
 import { eventOf } from '../cases/concurrency.js';
-import { conforms } from '../cases/conforms.js';
-import { POSTGRESQL_REFUSALS } from '../cases/refusals.js';
-import {
-  cleared,
-  emptied,
-  postgresRows,
-  type Server,
-  startMariadb,
-  startPostgres,
-} from '../servers.js';
+import { emptied, postgresRows, type Server, startMariadb, startPostgres } from '../servers.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-names-'));
 let postgres: Server;
 let mariadb: Server;
 before(async () => {
   [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
-  await withSchemas('tenant_a'); // for the conformance suite
 });
 after(async () => {
   await Promise.all([postgres.remove(), mariadb.remove()]);
@@ -36,7 +26,6 @@ after(async () => {
 });
 
 const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
-const NAMES = { schema: 'tenant_a', tablePrefix: 'Agents_' };
 
 async function withSchemas(...schemas: string[]): Promise<string> {
   const url = await emptied('postgresql', postgres);
@@ -49,18 +38,6 @@ async function withSchemas(...schemas: string[]): Promise<string> {
   await client.end();
   return url;
 }
-
-conforms('SQLite with a prefix', (options) => {
-  return new DatabaseSessionService('sqlite::memory:', { ...options, tablePrefix: 'p_' });
-});
-conforms(
-  'PostgreSQL in a schema with a prefix',
-  async (options) => {
-    const url = await cleared('postgresql', postgres, NAMES.schema);
-    return new DatabaseSessionService(url, { ...options, ...NAMES, durability: 'relaxed' });
-  },
-  POSTGRESQL_REFUSALS,
-);
 
 describe('Two tenants of one database', () => {
   const cases: [

@@ -12,6 +12,7 @@ import { writeNames } from '../../../../js/python/casing.js';
 import { EVENT } from '../../../../js/python/fields.js';
 import { createEvent } from '../../../../js/model/event/create_event.js';
 import { hostileEvents, pythonEvents, valueWithAll } from './arbitrary_events.js';
+import { cases } from '../../../properties.js';
 
 const ROW = { id: 'e', invocationId: 'of the column', timeMicros: 1_500_250 };
 
@@ -37,7 +38,7 @@ describe('A parsed event', () => {
         const parsed = parsedEvent(id, eventData);
         assert.equal(JSON.stringify(parsed), JSON.stringify(byText(id, eventData)));
       }),
-      { numRuns: 3000 },
+      cases(),
     );
   });
 
@@ -56,7 +57,7 @@ describe('A parsed event', () => {
         assert.equal(JSON.stringify(parsed), JSON.stringify(expected));
         compared += 1;
       }),
-      { numRuns: 2000 },
+      cases(),
     );
     assert.ok(compared > 1500, `only ${compared} events were compared`);
   });

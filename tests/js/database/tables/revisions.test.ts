@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { Revisions, type RevisionColumns } from '../../../../js/database/tables/revisions.js';
 import { microsToTimeText } from '../../../../js/python/micros.js';
 import type { SessionRow } from '../../../../js/storage/rows.js';
+import { cases } from '../../../properties.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 const CREATED = 1_700_000_000_000_000;
@@ -107,7 +108,7 @@ describe('The revision of a session', () => {
         }
         for (const program of programs.keys()) read(program);
       }),
-      { numRuns: 2000 },
+      cases(),
     );
   });
 

@@ -9,7 +9,7 @@ import type { ListSessionsPageRequest } from '../../../../js/model/session_list.
 import { cursorAt } from '../../../../js/read/event_cursor.js';
 import { startMariadb } from '../servers.js';
 
-const EVENTS = 2000;
+const EVENTS = 1000;
 const key = { appName: 'app', userId: 'ada', sessionId: 's1' };
 
 const server = await startMariadb();

@@ -8,6 +8,7 @@ import { snapshotDelta } from '../../../../js/state/delta.js';
 import { REMOVED } from '../../../../js/state/scope.js';
 import { oddValue, revokedProxy } from '../../json/values.js';
 import { refused, snapshotOf, textOf, withDelta } from './snapshots.js';
+import { cases } from '../../../properties.js';
 
 test('temp: keys are in neither text nor delta, and are never read', () => {
   const socket = { send: () => 1, big: 1n, self: revokedProxy({}) };
@@ -53,7 +54,7 @@ test('the delta parsed from its text equals the delta', () => {
       assert.deepEqual(JSON.parse(snapshot.text), structuredClone(snapshot.delta));
       assert.equal(Object.getPrototypeOf(snapshot.delta), Object.prototype);
     }),
-    { numRuns: 1000 },
+    cases(),
   );
 });
 

@@ -7,6 +7,7 @@ import { applySnapshot } from '../../../../js/model/event/snapshot.js';
 import { snapshotDelta } from '../../../../js/state/delta.js';
 import { jsonValue, oddValue } from '../../json/values.js';
 import { complete, refused, snapshotOf, textOf, withDelta } from './snapshots.js';
+import { cases } from '../../../properties.js';
 
 test('the text of a complete event is that of JSON.stringify', () => {
   const event = complete({ custom: { a: [1] }, actions: { stateDelta: { k: 1 }, escalate: true } });
@@ -26,7 +27,7 @@ test('the text of any event is that of JSON.stringify', () => {
       assert.equal(snapshot.text, JSON.stringify(event));
       assert.equal(snapshot.deltaText, JSON.stringify(delta));
     }),
-    { numRuns: 500 },
+    cases(),
   );
 });
 
