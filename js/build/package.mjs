@@ -34,6 +34,28 @@ function bundle(entry, options) {
   });
 }
 
+/**
+ * Imports at the start what is otherwise loaded on demand. In one file that saves nothing, and esbuild would wrap almost
+ * every module into a function.
+ *
+ * @type {import('esbuild').Plugin}
+ */
+const atTheStart = {
+  name: 'at-the-start',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]js[\\/]dist[\\/].*\.js$/ }, ({ path }) => {
+      /** @type {string[]} */
+      const imports = [];
+      const code = readFileSync(path, 'utf8').replace(/\bimport\(('[^']*')\)/g, (_, file) => {
+        const name = `part${imports.length}`;
+        imports.push(`import * as ${name} from ${file};`);
+        return `Promise.resolve(${name})`;
+      });
+      return { contents: [...imports, code].join('\n') };
+    });
+  },
+};
+
 rmSync(dist, { recursive: true, force: true });
 const wasm = readFileSync(join(root, 'pkg/adk_session_wasm_bg.wasm'));
 writeModule('wasm/loader/wasm_text.js', wasmTextModule(wasm));
@@ -65,5 +87,6 @@ await bundle('inspector/view/preact.js', {
 });
 
 const alias = { '#wasm-source': join(dist, 'wasm/loader/none.js') };
-await bundle('slim.js', { alias, outfile: join(dist, 'slim.js'), allowOverwrite: true });
-await bundle('index.js', { outfile: join(dist, 'browser.js'), minify: true });
+const plugins = [atTheStart];
+await bundle('slim.js', { alias, plugins, outfile: join(dist, 'slim.js'), allowOverwrite: true });
+await bundle('index.js', { plugins, outfile: join(dist, 'browser.js'), minify: true });

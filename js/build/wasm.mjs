@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { root, wasmEnv } from '../../tests/toolchain/environment.mjs';
-import { adaptedGlue, adaptedTypes } from './glue.mjs';
+import { adaptedGlue, adaptedTypes, withoutHashes } from './glue.mjs';
 import { outputHashes, sourceHash } from './pkg_hash.mjs';
 
 // All features that rustc emits; wasm-opt refuses a module with a feature that it was not given.
@@ -86,15 +86,14 @@ const wasm = join(out, 'adk_session_wasm_bg.wasm');
 const enabled = features.map((name) => `--enable-${name}`);
 run(['wasm-opt', ...shrinking, ...enabled, wasm, '-o', wasm], env);
 
-for (const [name, adapted] of /** @type {const} */ ([
-  ['adk_session_wasm.js', adaptedGlue],
-  ['adk_session_wasm.d.ts', adaptedTypes],
-])) {
-  const path = join(out, name);
-  writeFileSync(path, adapted(readFileSync(path, 'utf8')));
-}
+const glue = join(out, 'adk_session_wasm.js');
+const unhashed = withoutHashes(adaptedGlue(readFileSync(glue, 'utf8')), readFileSync(wasm));
+writeFileSync(glue, unhashed.glue);
+writeFileSync(wasm, unhashed.wasm);
+const types = join(out, 'adk_session_wasm.d.ts');
+writeFileSync(types, adaptedTypes(readFileSync(types, 'utf8')));
 
-const bytes = readFileSync(wasm);
+const bytes = unhashed.wasm;
 const gzip = gzipSync(bytes, { level: 9 }).length;
 const tools = ['rustc', 'wasm-bindgen', 'wasm-opt'];
 const record = {

@@ -1,3 +1,4 @@
+import { loadPart } from '../wasm/loader/load_part.js';
 import { loadWasm } from '../wasm/loading.js';
 import { isSessionError } from '../errors/errors.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -10,7 +11,6 @@ import {
   IndexedDbSessionService,
   type IndexedDbSessionServiceOptions,
 } from './indexed_db_session_service.js';
-import { overStorage } from './over_storage.js';
 import type { SessionServiceOptions } from './service_options.js';
 
 /** The options that only IndexedDB has. */
@@ -79,6 +79,7 @@ export async function openSessionService<S extends object = StateShape>(
   const { storage, ...taken } = all;
   await loadWasm();
   if (storage === 'memory') return new InMemorySessionService<S>(taken);
+  const { overStorage } = await loadPart(() => import('./over_storage.js'));
   return overStorage<S>(storage, taken);
 }
 
