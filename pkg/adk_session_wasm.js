@@ -8,52 +8,52 @@ export const AppendNumber = Object.freeze({
     /**
      * The length of the app's name in UTF-16 code units, like the next five: its parts in the packed text.
      */
-    AppName: 0, "0": "AppName",
+    AppName: 0,
     /**
      * The length of the user's id.
      */
-    UserId: 1, "1": "UserId",
+    UserId: 1,
     /**
      * The length of the session's id.
      */
-    SessionId: 2, "2": "SessionId",
+    SessionId: 2,
     /**
      * The length of the id of the handle's last event; 0 if it is not needed.
      */
-    LastEventId: 3, "3": "LastEventId",
+    LastEventId: 3,
     /**
      * The length of the title that is replaced.
      */
-    TitleFrom: 4, "4": "TitleFrom",
+    TitleFrom: 4,
     /**
      * The length of the new title; 0 if the append changes none.
      */
-    TitleTo: 5, "5": "TitleTo",
+    TitleTo: 5,
     /**
      * The handle's `created`. NaN: it is from elsewhere, and located by its last event. Below 0: there is no
      * handle.
      */
-    Created: 6, "6": "Created",
+    Created: 6,
     /**
      * The handle's revision.
      */
-    Revision: 7, "7": "Revision",
+    Revision: 7,
     /**
      * The policy for stale handles: 0 merge, 1 append, 2 reject.
      */
-    Policy: 8, "8": "Policy",
+    Policy: 8,
     /**
      * The revision that the session must have; NaN without one.
      */
-    ExpectedRevision: 9, "9": "ExpectedRevision",
+    ExpectedRevision: 9,
     /**
      * How many events follow.
      */
-    EventCount: 10, "10": "EventCount",
+    EventCount: 10,
     /**
      * The end of the list.
      */
-    Length: 11, "11": "Length",
+    Length: 11,
 });
 
 /**
@@ -64,27 +64,27 @@ export const AppendedNumber = Object.freeze({
     /**
      * The revision at which the session was created.
      */
-    Created: 0, "0": "Created",
+    Created: 0,
     /**
      * Its revision.
      */
-    Revision: 1, "1": "Revision",
+    Revision: 1,
     /**
      * Its time in milliseconds.
      */
-    LastUpdateTime: 2, "2": "LastUpdateTime",
+    LastUpdateTime: 2,
     /**
      * The revision of the user's state; 0, which no state has, if it does not change.
      */
-    UserRevision: 3, "3": "UserRevision",
+    UserRevision: 3,
     /**
      * The revision of the app's state.
      */
-    AppRevision: 4, "4": "AppRevision",
+    AppRevision: 4,
     /**
      * An object with the details; most appends have none.
      */
-    Details: 5, "5": "Details",
+    Details: 5,
 });
 
 /**
@@ -95,23 +95,23 @@ export const CallNumber = Object.freeze({
     /**
      * The index of its event.
      */
-    Event: 0, "0": "Event",
+    Event: 0,
     /**
      * The number of its id.
      */
-    Id: 1, "1": "Id",
+    Id: 1,
     /**
      * The number of the id of the call that it asks about.
      */
-    About: 2, "2": "About",
+    About: 2,
     /**
      * A sum of `CALL_FLAGS` in `js/wasm/protocol.ts`.
      */
-    Flags: 3, "3": "Flags",
+    Flags: 3,
     /**
      * The end of the list.
      */
-    Length: 4, "4": "Length",
+    Length: 4,
 });
 
 /**
@@ -122,19 +122,19 @@ export const ChangeNumber = Object.freeze({
     /**
      * 1 for a response, 0 for a call.
      */
-    IsResponse: 0, "0": "IsResponse",
+    IsResponse: 0,
     /**
      * Its index in its list.
      */
-    Index: 1, "1": "Index",
+    Index: 1,
     /**
      * The suffix of its id; 0 if the part is left out.
      */
-    Suffix: 2, "2": "Suffix",
+    Suffix: 2,
     /**
      * The end of the list.
      */
-    Length: 3, "3": "Length",
+    Length: 3,
 });
 
 /**
@@ -332,23 +332,23 @@ export const CreatedNumber = Object.freeze({
     /**
      * The session's revision.
      */
-    Revision: 0, "0": "Revision",
+    Revision: 0,
     /**
      * Its time in milliseconds.
      */
-    LastUpdateTime: 1, "1": "LastUpdateTime",
+    LastUpdateTime: 1,
     /**
      * The revision of the user's state; 0, which no state has, if it does not change.
      */
-    UserRevision: 2, "2": "UserRevision",
+    UserRevision: 2,
     /**
      * The revision of the app's state.
      */
-    AppRevision: 3, "3": "AppRevision",
+    AppRevision: 3,
     /**
      * The JSON text of the state of all scopes.
      */
-    State: 4, "4": "State",
+    State: 4,
 });
 
 /**
@@ -360,47 +360,47 @@ export const CreationNumber = Object.freeze({
      * The length of the JSON text of the state in UTF-16 code units, like the next five. These parts stand before
      * those of the append.
      */
-    State: 0, "0": "State",
+    State: 0,
     /**
      * The length of the JSON text of changes that no event carries.
      */
-    Delta: 1, "1": "Delta",
+    Delta: 1,
     /**
      * The length of the title; NaN without one, like the next three.
      */
-    Title: 2, "2": "Title",
+    Title: 2,
     /**
      * The length of the JSON text of the labels.
      */
-    Labels: 3, "3": "Labels",
+    Labels: 3,
     /**
      * The length of the JSON text of the parent.
      */
-    Parent: 4, "4": "Parent",
+    Parent: 4,
     /**
      * The length of the JSON text of the initial state.
      */
-    InitialState: 5, "5": "InitialState",
+    InitialState: 5,
     /**
      * When the session was last updated; NaN for now.
      */
-    LastUpdateTime: 6, "6": "LastUpdateTime",
+    LastUpdateTime: 6,
     /**
      * The time.
      */
-    Now: 7, "7": "Now",
+    Now: 7,
     /**
      * 1 if the keys of users and apps are stored, else 0.
      */
-    SharesState: 8, "8": "SharesState",
+    SharesState: 8,
     /**
      * 1 if a taken key gives `undefined`, and does not fail.
      */
-    IfAbsent: 9, "9": "IfAbsent",
+    IfAbsent: 9,
     /**
      * The end of the list.
      */
-    Length: 10, "10": "Length",
+    Length: 10,
 });
 
 /**
@@ -411,27 +411,27 @@ export const DecisionNumber = Object.freeze({
     /**
      * The session's new revision; 0 if it does not change, like the next two.
      */
-    Session: 0, "0": "Session",
+    Session: 0,
     /**
      * The revision of the user's state.
      */
-    User: 1, "1": "User",
+    User: 1,
     /**
      * The revision of the app's state.
      */
-    App: 2, "2": "App",
+    App: 2,
     /**
      * The session's time in milliseconds.
      */
-    LastUpdateTime: 3, "3": "LastUpdateTime",
+    LastUpdateTime: 3,
     /**
      * The revision at which the session was created.
      */
-    Created: 4, "4": "Created",
+    Created: 4,
     /**
      * The end of the list.
      */
-    Length: 5, "5": "Length",
+    Length: 5,
 });
 
 /**
@@ -442,35 +442,35 @@ export const EventNumber = Object.freeze({
     /**
      * The length of its id in UTF-16 code units, like the next three.
      */
-    Id: 0, "0": "Id",
+    Id: 0,
     /**
      * The length of the JSON text of its delta.
      */
-    Delta: 1, "1": "Delta",
+    Delta: 1,
     /**
      * The length of its JSON text.
      */
-    Text: 2, "2": "Text",
+    Text: 2,
     /**
      * The length of its JSON text with superseded keys; 0 without one.
      */
-    Whole: 3, "3": "Whole",
+    Whole: 3,
     /**
      * Its timestamp.
      */
-    Timestamp: 4, "4": "Timestamp",
+    Timestamp: 4,
     /**
      * The revision of the stored event that it may replace; 0 if none may be stored, NaN if any may.
      */
-    Replaces: 5, "5": "Replaces",
+    Replaces: 5,
     /**
      * 1 if it may be a marker and the storage keeps the places of markers, else 0.
      */
-    IsMarker: 6, "6": "IsMarker",
+    IsMarker: 6,
     /**
      * The end of the list.
      */
-    Length: 7, "7": "Length",
+    Length: 7,
 });
 
 /**
@@ -481,35 +481,35 @@ export const FoundNumber = Object.freeze({
     /**
      * The floor of revisions.
      */
-    Floor: 0, "0": "Floor",
+    Floor: 0,
     /**
      * The revision at which the session was created.
      */
-    Created: 1, "1": "Created",
+    Created: 1,
     /**
      * The session's revision; below 0 if there is no session.
      */
-    Revision: 2, "2": "Revision",
+    Revision: 2,
     /**
      * The session's time in milliseconds.
      */
-    LastUpdateTime: 3, "3": "LastUpdateTime",
+    LastUpdateTime: 3,
     /**
      * The revision of the user's state.
      */
-    UserRevision: 4, "4": "UserRevision",
+    UserRevision: 4,
     /**
      * The revision of the app's state.
      */
-    AppRevision: 5, "5": "AppRevision",
+    AppRevision: 5,
     /**
      * The length of the session's state in UTF-16 code units.
      */
-    SessionState: 6, "6": "SessionState",
+    SessionState: 6,
     /**
      * The length of the user's state.
      */
-    UserState: 7, "7": "UserState",
+    UserState: 7,
 });
 
 /**
@@ -520,27 +520,27 @@ export const HistoryNumber = Object.freeze({
     /**
      * For whom the view is: one of `READERS` in `js/wasm/protocol.ts`.
      */
-    Reader: 0, "0": "Reader",
+    Reader: 0,
     /**
      * How many events it has: a mark each.
      */
-    Marks: 1, "1": "Marks",
+    Marks: 1,
     /**
      * How many function calls.
      */
-    Calls: 2, "2": "Calls",
+    Calls: 2,
     /**
      * How many function responses that have an id.
      */
-    Responses: 3, "3": "Responses",
+    Responses: 3,
     /**
      * How many pauses.
      */
-    Pauses: 4, "4": "Pauses",
+    Pauses: 4,
     /**
      * The end of the list.
      */
-    Length: 5, "5": "Length",
+    Length: 5,
 });
 
 /**
@@ -551,19 +551,19 @@ export const ItemNumber = Object.freeze({
     /**
      * The index of the event, or of the compaction of a summary.
      */
-    Event: 0, "0": "Event",
+    Event: 0,
     /**
      * 0 for an event. For a summary the last event of an agent that it hides plus 2, or 1 if it hides none.
      */
-    Agent: 1, "1": "Agent",
+    Agent: 1,
     /**
      * The event that a summary follows plus 1, or 0.
      */
-    Follows: 2, "2": "Follows",
+    Follows: 2,
     /**
      * The end of the list.
      */
-    Length: 3, "3": "Length",
+    Length: 3,
 });
 
 /**
@@ -574,35 +574,35 @@ export const MarkNumber = Object.freeze({
     /**
      * One of `MARK_KINDS` in `js/wasm/protocol.ts`.
      */
-    Kind: 0, "0": "Kind",
+    Kind: 0,
     /**
      * The number of its invocation; below 0 without one.
      */
-    Invocation: 1, "1": "Invocation",
+    Invocation: 1,
     /**
      * Its timestamp.
      */
-    Time: 2, "2": "Time",
+    Time: 2,
     /**
      * The number of the invocation that a rewind names, the start of a compaction, or the end of a compacted event.
      */
-    First: 3, "3": "First",
+    First: 3,
     /**
      * The end of a compaction.
      */
-    Second: 4, "4": "Second",
+    Second: 4,
     /**
      * A sum of `EVENT_FLAGS` in `js/wasm/protocol.ts`.
      */
-    Flags: 5, "5": "Flags",
+    Flags: 5,
     /**
      * The number of its author.
      */
-    Author: 6, "6": "Author",
+    Author: 6,
     /**
      * The end of the list.
      */
-    Length: 7, "7": "Length",
+    Length: 7,
 });
 
 /**
@@ -613,19 +613,19 @@ export const PauseNumber = Object.freeze({
     /**
      * The index of the event.
      */
-    Event: 0, "0": "Event",
+    Event: 0,
     /**
      * The number of the node.
      */
-    Node: 1, "1": "Node",
+    Node: 1,
     /**
      * 1 if it waits, else 0.
      */
-    Waits: 2, "2": "Waits",
+    Waits: 2,
     /**
      * The end of the list.
      */
-    Length: 3, "3": "Length",
+    Length: 3,
 });
 
 /**
@@ -636,15 +636,15 @@ export const PlanNumber = Object.freeze({
     /**
      * The states that it needs, as a sum of session (1), user (2) and app (4).
      */
-    Scopes: 0, "0": "Scopes",
+    Scopes: 0,
     /**
      * 1 if it needs the handle's last event, and not the events with the ids of the write.
      */
-    IsLocating: 1, "1": "IsLocating",
+    IsLocating: 1,
     /**
      * The revision after which it needs the changed events.
      */
-    Since: 2, "2": "Since",
+    Since: 2,
 });
 
 /**
@@ -655,27 +655,27 @@ export const ReadNumber = Object.freeze({
     /**
      * The length of the app's name in UTF-16 code units, like the next two.
      */
-    AppName: 0, "0": "AppName",
+    AppName: 0,
     /**
      * The length of the user's id.
      */
-    UserId: 1, "1": "UserId",
+    UserId: 1,
     /**
      * The length of the session's id.
      */
-    SessionId: 2, "2": "SessionId",
+    SessionId: 2,
     /**
      * How many of the last events to read; NaN for all.
      */
-    Last: 3, "3": "Last",
+    Last: 3,
     /**
      * The time from which events are read; NaN for all.
      */
-    After: 4, "4": "After",
+    After: 4,
     /**
      * The revision after which events were written; NaN without one.
      */
-    Since: 5, "5": "Since",
+    Since: 5,
 });
 
 /**
@@ -686,15 +686,15 @@ export const ResponseNumber = Object.freeze({
     /**
      * The index of its event.
      */
-    Event: 0, "0": "Event",
+    Event: 0,
     /**
      * The number of its id.
      */
-    Id: 1, "1": "Id",
+    Id: 1,
     /**
      * The end of the list.
      */
-    Length: 2, "2": "Length",
+    Length: 2,
 });
 
 /**
@@ -1038,27 +1038,27 @@ export const ViewNumber = Object.freeze({
     /**
      * How many items it has.
      */
-    Items: 0, "0": "Items",
+    Items: 0,
     /**
      * How many summarised events, one number each.
      */
-    Summarised: 1, "1": "Summarised",
+    Summarised: 1,
     /**
      * How many changed parts.
      */
-    Changes: 2, "2": "Changes",
+    Changes: 2,
     /**
      * How many events that invocations wait at, one number each.
      */
-    Waiting: 3, "3": "Waiting",
+    Waiting: 3,
     /**
      * The first event that waits plus 1, or 0.
      */
-    FirstWaiting: 4, "4": "FirstWaiting",
+    FirstWaiting: 4,
     /**
      * The end of the list.
      */
-    Length: 5, "5": "Length",
+    Length: 5,
 });
 
 /**
@@ -1069,19 +1069,19 @@ export const WrittenNumber = Object.freeze({
     /**
      * Its index among the events of the write.
      */
-    Position: 0, "0": "Position",
+    Position: 0,
     /**
      * The revision of its first append.
      */
-    Seq: 1, "1": "Seq",
+    Seq: 1,
     /**
      * Its revision.
      */
-    Revision: 2, "2": "Revision",
+    Revision: 2,
     /**
      * The end of the list.
      */
-    Length: 3, "3": "Length",
+    Length: 3,
 });
 
 /**
@@ -1261,54 +1261,54 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        __wbg_Array_b97279ec2c9a1e59: function(arg0, arg1, arg2, arg3, arg4, arg5) {
+        __wbg_Array_0000000000000000: function(arg0, arg1, arg2, arg3, arg4, arg5) {
             const ret = Array(arg0, arg1, arg2, arg3, getStringFromWasm0(arg4, arg5));
             return ret;
         },
-        __wbg_Array_fbbfa39c80c4287a: function(arg0, arg1, arg2, arg3, arg4) {
+        __wbg_Array_0000000000000001: function(arg0, arg1, arg2, arg3, arg4) {
             const ret = Array(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },
-        __wbg_Number_e8aca4571ac39db3: function(arg0, arg1) {
+        __wbg_Number_0000000000000000: function(arg0, arg1) {
             const ret = Number(getStringFromWasm0(arg0, arg1));
             return ret;
         },
-        __wbg_Number_ff192a72a0dcdf6d: function(arg0) {
+        __wbg_Number_0000000000000001: function(arg0) {
             const ret = Number(arg0);
             return ret;
         },
-        __wbg___wbindgen_is_function_741ff2bb612836f5: function(arg0) {
+        __wbg___wbindgen_is_function_0000000000000000: function(arg0) {
             const ret = typeof(arg0) === 'function';
             return ret;
         },
-        __wbg___wbindgen_is_null_c22311b1cc228e3a: function(arg0) {
+        __wbg___wbindgen_is_null_0000000000000000: function(arg0) {
             const ret = arg0 === null;
             return ret;
         },
-        __wbg___wbindgen_is_object_8b968c3ab8e96595: function(arg0) {
+        __wbg___wbindgen_is_object_0000000000000000: function(arg0) {
             const val = arg0;
             const ret = typeof(val) === 'object' && val !== null;
             return ret;
         },
-        __wbg___wbindgen_is_string_fc456fee5d3317de: function(arg0) {
+        __wbg___wbindgen_is_string_0000000000000000: function(arg0) {
             const ret = typeof(arg0) === 'string';
             return ret;
         },
-        __wbg___wbindgen_is_undefined_be5b34249ff1fc15: function(arg0) {
+        __wbg___wbindgen_is_undefined_0000000000000000: function(arg0) {
             const ret = arg0 === undefined;
             return ret;
         },
-        __wbg___wbindgen_jsval_eq_38d7bfbe4cc84039: function(arg0, arg1) {
+        __wbg___wbindgen_jsval_eq_0000000000000000: function(arg0, arg1) {
             const ret = arg0 === arg1;
             return ret;
         },
-        __wbg___wbindgen_number_get_934b640d0889af78: function(arg0, arg1) {
+        __wbg___wbindgen_number_get_0000000000000000: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'number' ? obj : undefined;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        __wbg___wbindgen_string_get_7ce8eee7fd327545: function(arg0, arg1) {
+        __wbg___wbindgen_string_get_0000000000000000: function(arg0, arg1) {
             const obj = arg1;
             const ret = typeof(obj) === 'string' ? obj : undefined;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
@@ -1316,34 +1316,34 @@ function __wbg_get_imports() {
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        __wbg___wbindgen_throw_4c88d8bf264fd984: function(arg0, arg1) {
+        __wbg___wbindgen_throw_0000000000000000: function(arg0, arg1) {
             throw new Error(getStringFromWasm0(arg0, arg1));
         },
-        __wbg__wbg_cb_unref_09736879a3f67559: function(arg0) {
+        __wbg__wbg_cb_unref_0000000000000000: function(arg0) {
             arg0._wbg_cb_unref();
         },
-        __wbg_abort_75a93bc755ef5425: function() { return handleError(function (arg0) {
+        __wbg_abort_0000000000000000: function() { return handleError(function (arg0) {
             arg0.abort();
         }, arguments); },
-        __wbg_add_e2c14b2b43ba1e8b: function() { return handleError(function (arg0, arg1) {
+        __wbg_add_0000000000000000: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.add(arg1);
             return ret;
         }, arguments); },
-        __wbg_advance_914e0032d025a196: function() { return handleError(function (arg0, arg1) {
+        __wbg_advance_0000000000000000: function() { return handleError(function (arg0, arg1) {
             arg0.advance(arg1 >>> 0);
         }, arguments); },
-        __wbg_after_8811e08901d670cc: function(arg0) {
+        __wbg_after_0000000000000000: function(arg0) {
             const ret = arg0.after;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        __wbg_appName_2c20b35c7c42dfd8: function(arg0, arg1) {
+        __wbg_appName_0000000000000000: function(arg0, arg1) {
             const ret = arg1.appName;
             const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             const len1 = WASM_VECTOR_LEN;
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        __wbg_apply_5275f085b264e326: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        __wbg_apply_0000000000000000: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = () => {
@@ -1361,143 +1361,143 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         }, arguments); },
-        __wbg_bound_2eafc1bd1cffbb0e: function() { return handleError(function (arg0, arg1) {
+        __wbg_bound_0000000000000000: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;
         }, arguments); },
-        __wbg_bound_342c3f3a09345adb: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        __wbg_bound_0000000000000001: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = IDBKeyRange.bound(arg0, arg1, arg2 !== 0, arg3 !== 0);
             return ret;
         }, arguments); },
-        __wbg_call_40b008ba32f73991: function() { return handleError(function (arg0, arg1) {
+        __wbg_call_0000000000000000: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.call(arg1);
             return ret;
         }, arguments); },
-        __wbg_call_a410eb4b59ed5965: function() { return handleError(function (arg0, arg1, arg2) {
+        __wbg_call_0000000000000001: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.call(arg1, arg2);
             return ret;
         }, arguments); },
-        __wbg_charCodeAt_851946d8f1279e11: function(arg0, arg1) {
+        __wbg_charCodeAt_0000000000000000: function(arg0, arg1) {
             const ret = arg0.charCodeAt(arg1 >>> 0);
             return ret;
         },
-        __wbg_clearTimeout_c28164f5d5f34a16: function() { return handleError(function (arg0) {
+        __wbg_clearTimeout_0000000000000000: function() { return handleError(function (arg0) {
             clearTimeout(arg0);
         }, arguments); },
-        __wbg_close_70d38255291ae4c8: function(arg0) {
+        __wbg_close_0000000000000000: function(arg0) {
             arg0.close();
         },
-        __wbg_commit_7c0d84b658297570: function() { return handleError(function (arg0) {
+        __wbg_commit_0000000000000000: function() { return handleError(function (arg0) {
             arg0.commit();
         }, arguments); },
-        __wbg_concat_a93602fe6b72cec9: function(arg0, arg1) {
+        __wbg_concat_0000000000000000: function(arg0, arg1) {
             const ret = arg0.concat(arg1);
             return ret;
         },
-        __wbg_count_5a7d72882fd2624b: function() { return handleError(function (arg0, arg1) {
+        __wbg_count_0000000000000000: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.count(arg1);
             return ret;
         }, arguments); },
-        __wbg_createIndex_40dc5bd2e5a23975: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        __wbg_createIndex_0000000000000000: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.createIndex(getStringFromWasm0(arg1, arg2), arg3, arg4);
             return ret;
         }, arguments); },
-        __wbg_createObjectStore_01d46ccc50cef85f: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        __wbg_createObjectStore_0000000000000000: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.createObjectStore(getStringFromWasm0(arg1, arg2), arg3);
             return ret;
         }, arguments); },
-        __wbg_createTime_0ad009ccfd41629c: function(arg0, arg1) {
+        __wbg_createTime_0000000000000000: function(arg0, arg1) {
             const ret = arg1.createTime;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        __wbg_create_8853e9d4d0f625e5: function(arg0) {
+        __wbg_create_0000000000000000: function(arg0) {
             const ret = Object.create(arg0);
             return ret;
         },
-        __wbg_deleteDatabase_57379a14a755bec7: function() { return handleError(function (arg0, arg1, arg2) {
+        __wbg_deleteDatabase_0000000000000000: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.deleteDatabase(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        __wbg_delete_a1677b105dc0626e: function() { return handleError(function (arg0, arg1) {
+        __wbg_delete_0000000000000000: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.delete(arg1);
             return ret;
         }, arguments); },
-        __wbg_direction_e224f073afc43a1c: function(arg0, arg1) {
+        __wbg_direction_0000000000000000: function(arg0, arg1) {
             const ret = arg1.direction;
             const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             const len1 = WASM_VECTOR_LEN;
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        __wbg_eventId_90b4dfbb3604a028: function(arg0, arg1) {
+        __wbg_eventId_0000000000000000: function(arg0, arg1) {
             const ret = arg1.eventId;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             var len1 = WASM_VECTOR_LEN;
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        __wbg_flat_780743f4e812f561: function(arg0, arg1) {
+        __wbg_flat_0000000000000000: function(arg0, arg1) {
             const ret = arg0.flat(arg1);
             return ret;
         },
-        __wbg_from_eac91875c8a5ffa4: function(arg0) {
+        __wbg_from_0000000000000000: function(arg0) {
             const ret = Array.from(arg0);
             return ret;
         },
-        __wbg_getAllKeys_60c555bbca75b952: function() { return handleError(function (arg0, arg1) {
+        __wbg_getAllKeys_0000000000000000: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getAllKeys(arg1);
             return ret;
         }, arguments); },
-        __wbg_getAll_b63061003e66edcb: function() { return handleError(function (arg0, arg1, arg2) {
+        __wbg_getAll_0000000000000000: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.getAll(arg1, arg2 === Number.MAX_SAFE_INTEGER ? undefined : arg2);
             return ret;
         }, arguments); },
-        __wbg_getKey_aca17a63262e124c: function() { return handleError(function (arg0, arg1) {
+        __wbg_getKey_0000000000000000: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.getKey(arg1);
             return ret;
         }, arguments); },
-        __wbg_get_2080c49015e35254: function() { return handleError(function (arg0, arg1) {
+        __wbg_get_0000000000000000: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.get(arg0, arg1);
             return ret;
         }, arguments); },
-        __wbg_get_3e7d0feae205d645: function() { return handleError(function (arg0, arg1) {
+        __wbg_get_0000000000000001: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
-        __wbg_get_4fb2239603ad3127: function() { return handleError(function (arg0, arg1) {
+        __wbg_get_0000000000000002: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
-        __wbg_get_d7176cfb76d71114: function(arg0, arg1) {
+        __wbg_get_0000000000000003: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        __wbg_get_decf568e1711043f: function(arg0, arg1, arg2) {
+        __wbg_get_0000000000000004: function(arg0, arg1, arg2) {
             const ret = arg0[getStringFromWasm0(arg1, arg2)];
             return ret;
         },
-        __wbg_get_index_4b7ea14f5ecf64df: function(arg0, arg1) {
+        __wbg_get_index_0000000000000000: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        __wbg_get_unchecked_e6325ad374eff861: function(arg0, arg1) {
+        __wbg_get_unchecked_0000000000000000: function(arg0, arg1) {
             const ret = arg0[arg1 >>> 0];
             return ret;
         },
-        __wbg_has_2c4d5cf25ec8c1cf: function() { return handleError(function (arg0, arg1) {
+        __wbg_has_0000000000000000: function() { return handleError(function (arg0, arg1) {
             const ret = Reflect.has(arg0, arg1);
             return ret;
         }, arguments); },
-        __wbg_indexOf_60c95f6e9124857d: function(arg0, arg1, arg2) {
+        __wbg_indexOf_0000000000000000: function(arg0, arg1, arg2) {
             const ret = arg0.indexOf(arg1, arg2);
             return ret;
         },
-        __wbg_index_2e86e1bb441793d5: function() { return handleError(function (arg0, arg1, arg2) {
+        __wbg_index_0000000000000000: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.index(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        __wbg_instanceof_Float64Array_4acace5b49aaf791: function(arg0) {
+        __wbg_instanceof_Float64Array_0000000000000000: function(arg0) {
             let result;
             try {
                 result = arg0 instanceof Float64Array;
@@ -1507,73 +1507,73 @@ function __wbg_get_imports() {
             const ret = result;
             return ret;
         },
-        __wbg_isArray_bcf1376d0d732d08: function(arg0) {
+        __wbg_isArray_0000000000000000: function(arg0) {
             const ret = Array.isArray(arg0);
             return ret;
         },
-        __wbg_is_2248ff2b575d60c7: function(arg0, arg1) {
+        __wbg_is_0000000000000000: function(arg0, arg1) {
             const ret = Object.is(arg0, arg1);
             return ret;
         },
-        __wbg_join_0eb3fa0210561997: function(arg0, arg1, arg2) {
+        __wbg_join_0000000000000000: function(arg0, arg1, arg2) {
             const ret = arg0.join(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        __wbg_key_7c74d437a3275190: function(arg0) {
+        __wbg_key_0000000000000000: function(arg0) {
             const ret = arg0.key;
             return ret;
         },
-        __wbg_labels_5c20d11ca0018cb0: function(arg0, arg1) {
+        __wbg_labels_0000000000000000: function(arg0, arg1) {
             const ret = arg1.labels;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             var len1 = WASM_VECTOR_LEN;
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        __wbg_lastUpdateTime_6c4f262e38f44f85: function(arg0, arg1) {
+        __wbg_lastUpdateTime_0000000000000000: function(arg0, arg1) {
             const ret = arg1.lastUpdateTime;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        __wbg_length_5a8bb8abe1e54e15: function(arg0) {
+        __wbg_length_0000000000000000: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        __wbg_length_b03a0fabb109b1e9: function(arg0) {
+        __wbg_length_0000000000000001: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        __wbg_length_e83e819f48c774e4: function(arg0) {
+        __wbg_length_0000000000000002: function(arg0) {
             const ret = arg0.length;
             return ret;
         },
-        __wbg_limit_d7f4c98ac31f3f91: function(arg0, arg1) {
+        __wbg_limit_0000000000000000: function(arg0, arg1) {
             const ret = arg1.limit;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        __wbg_limit_d89e46cf311b4f68: function(arg0, arg1) {
+        __wbg_limit_0000000000000001: function(arg0, arg1) {
             const ret = arg1.limit;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        __wbg_new_37eb45aaf5eeb820: function() {
+        __wbg_new_0000000000000000: function() {
             const ret = new Array();
             return ret;
         },
-        __wbg_new_7da53f115fb66156: function(arg0, arg1, arg2, arg3) {
+        __wbg_new_0000000000000001: function(arg0, arg1, arg2, arg3) {
             const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
             return ret;
         },
-        __wbg_new_cd4348290afae586: function() {
+        __wbg_new_0000000000000002: function() {
             const ret = new Object();
             return ret;
         },
-        __wbg_new_from_slice_aaf85a9746711968: function(arg0, arg1) {
+        __wbg_new_from_slice_0000000000000000: function(arg0, arg1) {
             const ret = new Float64Array(getArrayF64FromWasm0(arg0, arg1));
             return ret;
         },
-        __wbg_new_typed_e09da9dae6ee5935: function(arg0, arg1) {
+        __wbg_new_typed_0000000000000000: function(arg0, arg1) {
             try {
                 var state0 = {a: arg0, b: arg1};
                 var cb0 = (arg0, arg1) => {
@@ -1591,198 +1591,198 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         },
-        __wbg_now_3a67b7ea516d876d: function() {
+        __wbg_now_0000000000000000: function() {
             const ret = performance.now();
             return ret;
         },
-        __wbg_now_463ac581d2fc7ea3: function() {
+        __wbg_now_0000000000000001: function() {
             const ret = Date.now();
             return ret;
         },
-        __wbg_objectStore_a2b5ae038954c7ba: function() { return handleError(function (arg0, arg1, arg2) {
+        __wbg_objectStore_0000000000000000: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.objectStore(getStringFromWasm0(arg1, arg2));
             return ret;
         }, arguments); },
-        __wbg_of_027eb15371aac932: function(arg0) {
+        __wbg_of_0000000000000000: function(arg0) {
             const ret = Array.of(arg0);
             return ret;
         },
-        __wbg_of_e7ea0fcd535c1444: function(arg0, arg1) {
+        __wbg_of_0000000000000001: function(arg0, arg1) {
             const ret = Array.of(arg0, arg1);
             return ret;
         },
-        __wbg_offset_663f161fb42a3c6a: function(arg0) {
+        __wbg_offset_0000000000000000: function(arg0) {
             const ret = arg0.offset;
             return ret;
         },
-        __wbg_onlyMarkers_727873781cdfbe97: function(arg0) {
+        __wbg_onlyMarkers_0000000000000000: function(arg0) {
             const ret = arg0.onlyMarkers;
             return isLikeNone(ret) ? 0xFFFFFF : ret ? 1 : 0;
         },
-        __wbg_openKeyCursor_66fb7d14a108e2f0: function() { return handleError(function (arg0, arg1, arg2) {
+        __wbg_openKeyCursor_0000000000000000: function() { return handleError(function (arg0, arg1, arg2) {
             const ret = arg0.openKeyCursor(arg1, __wbindgen_enum_IdbCursorDirection[arg2]);
             return ret;
         }, arguments); },
-        __wbg_open_0b7832f51fde5a5f: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+        __wbg_open_0000000000000000: function() { return handleError(function (arg0, arg1, arg2, arg3) {
             const ret = arg0.open(getStringFromWasm0(arg1, arg2), arg3 >>> 0);
             return ret;
         }, arguments); },
-        __wbg_orderBy_26018ecfbb215b0b: function(arg0, arg1) {
+        __wbg_orderBy_0000000000000000: function(arg0, arg1) {
             const ret = arg1.orderBy;
             const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             const len1 = WASM_VECTOR_LEN;
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        __wbg_order_38dd45e1ded1743a: function(arg0, arg1) {
+        __wbg_order_0000000000000000: function(arg0, arg1) {
             const ret = arg1.order;
             const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             const len1 = WASM_VECTOR_LEN;
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        __wbg_pop_84d77e769e9d01f8: function(arg0) {
+        __wbg_pop_0000000000000000: function(arg0) {
             const ret = arg0.pop();
             return ret;
         },
-        __wbg_preventDefault_cfb06b02e7406899: function(arg0) {
+        __wbg_preventDefault_0000000000000000: function(arg0) {
             arg0.preventDefault();
         },
-        __wbg_prototypesetcall_a366c038a3918afa: function(arg0, arg1, arg2) {
+        __wbg_prototypesetcall_0000000000000000: function(arg0, arg1, arg2) {
             Float64Array.prototype.set.call(getArrayF64FromWasm0(arg0, arg1), arg2);
         },
-        __wbg_push_c9f4893fc209f768: function(arg0, arg1) {
+        __wbg_push_0000000000000000: function(arg0, arg1) {
             const ret = arg0.push(arg1);
             return ret;
         },
-        __wbg_put_480de49f0929525d: function() { return handleError(function (arg0, arg1) {
+        __wbg_put_0000000000000000: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.put(arg1);
             return ret;
         }, arguments); },
-        __wbg_queueMicrotask_1e8503a8a690f0a3: function(arg0) {
+        __wbg_queueMicrotask_0000000000000000: function(arg0) {
             const ret = arg0.queueMicrotask;
             return ret;
         },
-        __wbg_queueMicrotask_4a1a4d8dd332373b: function(arg0) {
+        __wbg_queueMicrotask_0000000000000001: function(arg0) {
             queueMicrotask(arg0);
         },
-        __wbg_random_df36b90cd78a7d54: function() {
+        __wbg_random_0000000000000000: function() {
             const ret = Math.random();
             return ret;
         },
-        __wbg_resolve_dbf78ab4942478b0: function(arg0) {
+        __wbg_resolve_0000000000000000: function(arg0) {
             const ret = Promise.resolve(arg0);
             return ret;
         },
-        __wbg_result_11a492b710594c52: function() { return handleError(function (arg0) {
+        __wbg_result_0000000000000000: function() { return handleError(function (arg0) {
             const ret = arg0.result;
             return ret;
         }, arguments); },
-        __wbg_reverse_95c531f59e38e335: function(arg0) {
+        __wbg_reverse_0000000000000000: function(arg0) {
             const ret = arg0.reverse();
             return ret;
         },
-        __wbg_revision_c47f6a79ee23fd24: function(arg0, arg1) {
+        __wbg_revision_0000000000000000: function(arg0, arg1) {
             const ret = arg1.revision;
             getDataViewMemory0().setFloat64((arg0 >>> 0) + 8 * 1, isLikeNone(ret) ? 0 : ret, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, !isLikeNone(ret), true);
         },
-        __wbg_sessionId_621dabddd078a7e8: function(arg0, arg1) {
+        __wbg_sessionId_0000000000000000: function(arg0, arg1) {
             const ret = arg1.sessionId;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             var len1 = WASM_VECTOR_LEN;
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        __wbg_setPrototypeOf_ea90a878c36ca098: function(arg0, arg1) {
+        __wbg_setPrototypeOf_0000000000000000: function(arg0, arg1) {
             const ret = Object.setPrototypeOf(arg0, arg1);
             return ret;
         },
-        __wbg_setTimeout_dba96767c81a636b: function(arg0, arg1) {
+        __wbg_setTimeout_0000000000000000: function(arg0, arg1) {
             const ret = setTimeout(arg0, arg1);
             return ret;
         },
-        __wbg_set_804fe3ebc41381da: function(arg0, arg1, arg2, arg3) {
+        __wbg_set_0000000000000000: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        __wbg_set_d2d33b52458e984a: function(arg0, arg1, arg2) {
+        __wbg_set_0000000000000001: function(arg0, arg1, arg2) {
             arg0[arg1 >>> 0] = arg2;
         },
-        __wbg_set_e4b9a833d288759a: function(arg0, arg1, arg2) {
+        __wbg_set_0000000000000002: function(arg0, arg1, arg2) {
             arg0[arg1] = arg2;
         },
-        __wbg_set_number_f4d190e2de632930: function(arg0, arg1, arg2, arg3) {
+        __wbg_set_number_0000000000000000: function(arg0, arg1, arg2, arg3) {
             arg0[getStringFromWasm0(arg1, arg2)] = arg3;
         },
-        __wbg_set_text_582b08dfe6294a77: function(arg0, arg1, arg2, arg3, arg4) {
+        __wbg_set_text_0000000000000000: function(arg0, arg1, arg2, arg3, arg4) {
             arg0[getStringFromWasm0(arg1, arg2)] = getStringFromWasm0(arg3, arg4);
         },
-        __wbg_slice_85ae26e3542949c1: function(arg0, arg1, arg2) {
+        __wbg_slice_0000000000000000: function(arg0, arg1, arg2) {
             const ret = arg0.slice(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        __wbg_static_accessor_GLOBAL_THIS_003ee833af9699fc: function() {
+        __wbg_static_accessor_GLOBAL_THIS_0000000000000000: function() {
             const ret = typeof globalThis === 'undefined' ? undefined : globalThis;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        __wbg_static_accessor_GLOBAL_e4293fb22cbe77da: function() {
+        __wbg_static_accessor_GLOBAL_0000000000000000: function() {
             const ret = typeof global === 'undefined' ? undefined : global;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        __wbg_static_accessor_SELF_53bb20457401453d: function() {
+        __wbg_static_accessor_SELF_0000000000000000: function() {
             const ret = typeof self === 'undefined' ? undefined : self;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        __wbg_static_accessor_WINDOW_b5e0810bfecb7feb: function() {
+        __wbg_static_accessor_WINDOW_0000000000000000: function() {
             const ret = typeof window === 'undefined' ? undefined : window;
             return isLikeNone(ret) ? 0 : addToExternrefTable0(ret);
         },
-        __wbg_substring_80b1fee53e95f541: function(arg0, arg1, arg2) {
+        __wbg_substring_0000000000000000: function(arg0, arg1, arg2) {
             const ret = arg0.substring(arg1 >>> 0, arg2 >>> 0);
             return ret;
         },
-        __wbg_test_17466b367c7f27b9: function(arg0, arg1, arg2) {
+        __wbg_test_0000000000000000: function(arg0, arg1, arg2) {
             const ret = arg0.test(getStringFromWasm0(arg1, arg2));
             return ret;
         },
-        __wbg_then_656f253a5dd7d8ea: function(arg0, arg1, arg2) {
+        __wbg_then_0000000000000000: function(arg0, arg1, arg2) {
             const ret = arg0.then(arg1, arg2);
             return ret;
         },
-        __wbg_then_e3f7f2d365708be8: function(arg0, arg1) {
+        __wbg_then_0000000000000001: function(arg0, arg1) {
             const ret = arg0.then(arg1);
             return ret;
         },
-        __wbg_title_0e767d2d77fb9871: function(arg0, arg1) {
+        __wbg_title_0000000000000000: function(arg0, arg1) {
             const ret = arg1.title;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             var len1 = WASM_VECTOR_LEN;
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        __wbg_transaction_9a329c8b04285ea1: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
+        __wbg_transaction_0000000000000000: function() { return handleError(function (arg0, arg1, arg2, arg3, arg4) {
             const ret = arg0.transaction(arg1, getStringFromWasm0(arg2, arg3), arg4);
             return ret;
         }, arguments); },
-        __wbg_userId_043906efd389eda8: function(arg0, arg1) {
+        __wbg_userId_0000000000000000: function(arg0, arg1) {
             const ret = arg1.userId;
             var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             var len1 = WASM_VECTOR_LEN;
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        __wbg_what_efa9e63ef98eace5: function(arg0, arg1) {
+        __wbg_what_0000000000000000: function(arg0, arg1) {
             const ret = arg1.what;
             const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
             const len1 = WASM_VECTOR_LEN;
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
             getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
         },
-        __wbg_withCount_c7eb216fbe39f8af: function(arg0) {
+        __wbg_withCount_0000000000000000: function(arg0) {
             const ret = arg0.withCount;
             return ret;
         },
-        __wbg_withTotal_2737d31fc323873d: function(arg0) {
+        __wbg_withTotal_0000000000000000: function(arg0) {
             const ret = arg0.withTotal;
             return ret;
         },
