@@ -4,13 +4,21 @@
 //   npm run bench -- append read    only these groups
 //   npm run bench -- indexed_db firefox webkit      in these browsers; otherwise in Chromium
 //
-// Each group runs in its own process, because wasm memory never shrinks and a used heap is slower than a new one.
+//   npm run bench -- --runs 5       each group so many times; otherwise three times
+//   npm run bench -- --compare FILE prints what changed since an earlier run by more than the noise
+//
+// Each run of a group has its own process, because wasm memory never shrinks and a used heap is slower than a new one. The run
+// in the middle counts. All of it is stored in target/bench/ as JSON, with the commit, the date and the processor.
 // The exit code is 1 if a case misses its goal. Times depend on other load, so no test runs this.
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { webDrivers } from '../tests/toolchain/browsers.mjs';
+import { root } from '../tests/toolchain/environment.mjs';
+import { changesOf, isBusy, machine, middleOf } from './results.mjs';
 
 /** @typedef {import('./measure.mjs').Result} Result */
 
@@ -61,10 +69,42 @@ function row(result) {
   ].join('  ');
 }
 
+/** @param {import('./results.mjs').Results} results */
+function store(results) {
+  const { commit, date } = results.machine;
+  const folder = join(root, 'target', 'bench');
+  mkdirSync(folder, { recursive: true });
+  const time = new Date().toISOString().slice(11, 19).replaceAll(':', '');
+  const file = join(folder, `${date}-${time}-${commit}.json`);
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+  console.error(`stored in ${file}`);
+}
+
+/** Prints what changed. @param {string} file of an earlier run @param {import('./results.mjs').Results} after */
+function compare(file, after) {
+  const before = /** @type {import('./results.mjs').Results} */ (
+    JSON.parse(readFileSync(file, 'utf8'))
+  );
+  console.error(
+    `changes since ${before.machine.commit} of ${before.machine.date}, beyond the noise:`,
+  );
+  const changes = changesOf(before, after);
+  if (changes.length === 0) console.error('none');
+  for (const { case: name, before: from, after: to, noise } of changes) {
+    const [percent, most] = [to / from - 1, noise].map((part) => `${(part * 100).toFixed(0)} %`);
+    console.error(`${name.padEnd(52)}  ${short(from)} → ${short(to)}: ${percent}, noise ${most}`);
+  }
+}
+
 /** @param {string[]} args */
 function main(args) {
-  const names = args.filter((name) => !Object.hasOwn(webDrivers, name));
-  const named = args.filter((name) => Object.hasOwn(webDrivers, name));
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { compare: { type: 'string' }, runs: { type: 'string', default: '3' } },
+  });
+  const names = positionals.filter((name) => !Object.hasOwn(webDrivers, name));
+  const named = positionals.filter((name) => Object.hasOwn(webDrivers, name));
   const browsers = named.length === 0 ? ['chromium'] : named;
   const unknown = names.filter((name) => !groups.includes(name));
   if (unknown.length > 0) {
@@ -72,16 +112,27 @@ function main(args) {
     process.exitCode = 2;
     return;
   }
+  const count = Number(values.runs);
+  if (!Number.isInteger(count) || count < 1) throw new Error('--runs is a number from 1');
+  const own = machine();
+  const { commit, date, processor, node, load } = own;
+  console.error(`${commit}, ${date}, ${processor}, Node ${node.slice(1)}, load ${load.toFixed(1)}`);
+  if (isBusy(own)) console.error('The machine is busy: do not publish these numbers.');
   const heads = ['ours', 'other', 'ratio'].map((head) => head.padStart(9));
   console.error(['case'.padEnd(52), ...heads, 'unit'.padEnd(15), 'goal'].join('  '));
+  const results = [];
   for (const group of groups.filter((group) => names.length === 0 || names.includes(group))) {
-    for (const result of runApart(group, browsers)) {
-      const { case: name, ours, peer = null, ratio = null, unit, goal, ok = null } = result;
-      console.log(JSON.stringify({ case: name, ours, peer, ratio, unit, goal, ok }));
+    const runs = Array.from({ length: count }, () => runApart(group, browsers));
+    for (const result of middleOf(runs)) {
+      results.push(result);
+      console.log(JSON.stringify(result));
       console.error(row(result));
-      if (ok === false) process.exitCode = 1;
+      if (result.ok === false) process.exitCode = 1;
     }
   }
+  const all = { machine: own, results };
+  store(all);
+  if (values.compare !== undefined) compare(values.compare, all);
 }
 
 const [first, group, ...browsers] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// Compiles js/, examples/ and tests/ into target/compiled/, a tree of the same shape, from which the tests run. Compiling
+// Compiles js/, examples/, tests/ and bench/ into target/compiled/, a tree of the same shape, from which the tests run. Compiling
 // hundreds of files together takes a second. With tsx, each test file would take half a second more.
 //
 //   node tests/toolchain/compile.mjs
@@ -51,5 +51,5 @@ async function compiledText(text, source) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   rmSync(join(root, compiled), { recursive: true, force: true }); // with the files whose source is gone
-  await Promise.all(['js', 'examples', 'tests'].flatMap(sourcesIn).map(compile));
+  await Promise.all(['js', 'examples', 'tests', 'bench'].flatMap(sourcesIn).map(compile));
 }
