@@ -56,10 +56,10 @@ export class Calls {
     try {
       const ownRequest = this.begin(request);
       const { signal, reads } = ownRequest as Pick<Call, 'signal' | 'reads'>;
-      const result = work(ownRequest, {
-        ...{ signal, reads, facts, epoch: this.#beginCall?.() },
-        onRetry: facts && ((): void => void (facts.retries += 1)),
-      });
+      const epoch = this.#beginCall?.();
+      const onRetry = facts && ((): void => void (facts.retries += 1));
+      // One literal: its shape is known wherever the call is read, and it takes less time than a spread.
+      const result = work(ownRequest, { signal, reads, facts, epoch, onRetry });
       if (isPromise(result)) {
         if (report !== undefined) result.then(report.succeed, report.fail);
         this.#wait(result, method);
