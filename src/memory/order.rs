@@ -17,8 +17,9 @@ pub(super) struct Orders {
 
 /// Sessions ordered by a time.
 ///
-/// A sorted list in chunks, none of them empty. A `BTreeSet` would take 9 kB of wasm. It is made
-/// for keys in any order, but a session nearly always moves to the end.
+/// A sorted list in chunks, none of them empty. With a `BTreeSet` the wasm has 7 KB more, 2.9 KB gzipped
+/// (`node js/build/wasm.mjs target/size`). That is made for keys in any order, but a session nearly always
+/// moves to the end.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     chunks: Vec<Vec<ListPlace>>,

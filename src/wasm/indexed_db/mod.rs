@@ -12,7 +12,7 @@
 //! | `records` | stores, indexes and the steps between versions; what lies in the stores, and under which keys |
 //! | `connection` | connections, transactions, and how they end |
 //! | `writing` | groups of writes, deletions, and pages |
-//! | `reading`, `markers`, `listing`, `finding` | the other verbs |
+//! | `reading`, `listing`, `finding` | the other verbs |
 //! | `creation_note` | the note in a new database |
 //!
 //! It uses web-sys directly: the crates that wrap IndexedDB lose the reason of a failed commit, or
@@ -23,7 +23,6 @@ mod connection;
 mod creation_note;
 mod finding;
 mod listing;
-mod markers;
 mod reading;
 mod records;
 mod writing;

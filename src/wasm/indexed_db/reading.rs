@@ -13,7 +13,6 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::indexed_db::connection::access::Access;
 use crate::indexed_db::connection::transaction::{Mode, Transaction};
-use crate::indexed_db::markers;
 use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::records::keys;
 use crate::indexed_db::records::page::{EventFilter, Page, count_admitted, cut, edge_of, seq_of};
@@ -168,10 +167,10 @@ async fn read_events(
     }
     if window.only_markers {
         let seq = place.is_some().then_some(filter.below);
-        let Some(seqs) = markers::ask(transaction, session, seq) else {
+        let Some(seqs) = ask_markers(transaction, session, seq) else {
             return Ok((Array::new(), None));
         };
-        let records = markers::records(&transaction.results().await?, &seqs);
+        let records = marker_records(&transaction.results().await?, &seqs);
         return Ok((records, Some(PageEdges::default())));
     }
     let is_forward = window.page.as_ref().is_some_and(|page| page.end.is_forward());
@@ -193,6 +192,44 @@ async fn read_events(
         count,
     });
     Ok((events, edges))
+}
+
+/// Requests the records with the session's markers, and the record with the event at `seq`. Returns
+/// the `seq`s of these events; `None` if a place may be missing.
+fn ask_markers(
+    transaction: &Transaction,
+    session: &Record,
+    seq: Option<f64>,
+) -> Option<Vec<Revision>> {
+    let mut markers = session.markers();
+    if let Some(seq) = seq {
+        markers.insert(seq as Revision);
+    }
+    if markers.is_incomplete {
+        return None;
+    }
+    for seq in &markers.seqs {
+        // A record has the key of its last event.
+        let rest = keys::from(session.count("number"), *seq as f64);
+        transaction.get_all(EVENTS, &rest, Some(1));
+    }
+    Some(markers.seqs)
+}
+
+/// Returns a record for each of the events.
+fn marker_records(results: &Array, seqs: &[Revision]) -> Array {
+    let events = Array::new();
+    for (place, seq) in seqs.iter().enumerate() {
+        let found: Array = results.get(place as u32).unchecked_into();
+        let seq = *seq as f64;
+        let filter = EventFilter { above: seq - 1.0, below: seq + 1.0, ..EventFilter::ALL };
+        if let Some(record) =
+            Record::found(found.get(0)).and_then(|record| cut(record, filter, 0, 1))
+        {
+            events.push(&record);
+        }
+    }
+    events
 }
 
 /// Cuts the records to `take` admitted events after the first `skip` ones.

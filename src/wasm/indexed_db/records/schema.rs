@@ -24,8 +24,8 @@
 //! # Versions
 //! 1. A database of a higher version is refused with `storage_newer` and left untouched. Sessions
 //!    leave it as session files.
-//! 2. Builds that were never published wrote the versions 1 to 3. They are refused with
-//!    `storage_failed` and left untouched.
+//! 2. A database of a lower version is refused with `storage_failed` and left untouched. No published
+//!    version has written one.
 //! 3. An open connection closes as soon as another tab asks for another version, and opens again at
 //!    its next call. A tab that does not close its connection blocks the other: `storage_blocked`.
 //! 4. Packages of the same version may differ in what they store. Each leaves members that it does
