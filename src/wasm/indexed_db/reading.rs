@@ -138,7 +138,7 @@ async fn read_events(
 ) -> Result<(Array, Option<PageEdges>), Failure> {
     let after = window.after.map(Timestamp::as_millis);
     let mut filter = EventFilter { after, ..EventFilter::ALL };
-    let mut place = None;
+    let mut end_record = None;
     let mut count = None;
     if let Some(page) = &window.page {
         let number = session.count("number");
@@ -162,11 +162,11 @@ async fn read_events(
             let seq = seq_of(&record, &id).ok_or_else(|| record.damaged("it is damaged"))?;
             let bound = if page.end.is_forward() { &mut filter.above } else { &mut filter.below };
             *bound = seq;
-            place = Some(record);
+            end_record = Some(record);
         }
     }
     if window.only_markers {
-        let seq = place.is_some().then_some(filter.below);
+        let seq = end_record.is_some().then_some(filter.below);
         let Some(seqs) = ask_markers(transaction, session, seq) else {
             return Ok((Array::new(), None));
         };
@@ -174,12 +174,12 @@ async fn read_events(
         return Ok((records, Some(PageEdges::default())));
     }
     let is_forward = window.page.as_ref().is_some_and(|page| page.end.is_forward());
-    let follows = place.is_some() && is_forward;
+    let follows = end_record.is_some() && is_forward;
     // A page is read with one event more, which tells whether there are older ones.
     let limit = window.limit.map(|limit| limit.saturating_add(usize::from(window.page.is_some())));
     let records = match filter.after {
         Some(after) => read_since(transaction, session, filter, limit, after).await?,
-        None => read_range(transaction, session, filter, limit, place, is_forward).await?,
+        None => read_range(transaction, session, filter, limit, end_record, is_forward).await?,
     };
     let take = window.limit.unwrap_or(usize::MAX);
     let skip =
@@ -195,7 +195,7 @@ async fn read_events(
 }
 
 /// Requests the records with the session's markers, and the record with the event at `seq`. Returns
-/// the `seq`s of these events; `None` if a place may be missing.
+/// the `seq`s of these events; `None` if one may be missing.
 fn ask_markers(
     transaction: &Transaction,
     session: &Record,
@@ -219,8 +219,8 @@ fn ask_markers(
 /// Returns a record for each of the events.
 fn marker_records(results: &Array, seqs: &[Revision]) -> Array {
     let events = Array::new();
-    for (place, seq) in seqs.iter().enumerate() {
-        let found: Array = results.get(place as u32).unchecked_into();
+    for (index, seq) in seqs.iter().enumerate() {
+        let found: Array = results.get(index as u32).unchecked_into();
         let seq = *seq as f64;
         let filter = EventFilter { above: seq - 1.0, below: seq + 1.0, ..EventFilter::ALL };
         if let Some(record) =
@@ -255,7 +255,7 @@ fn cut_records(records: Array, filter: EventFilter, mut skip: usize, mut take: u
 }
 
 /// Reads the records that hold the last `limit` admitted events, or the first ones (`is_forward`), and
-/// perhaps some more. Without a limit, reads all. `place` is the record with the event that the page
+/// perhaps some more. Without a limit, reads all. `end_record` is the record with the event that the page
 /// ends or begins at.
 ///
 /// Each event has a revision of its own as its `seq`. So `n` revisions hold at most `n` events, and
@@ -267,15 +267,15 @@ async fn read_range(
     session: &Record,
     filter: EventFilter,
     limit: Option<usize>,
-    place: Option<Record>,
+    end_record: Option<Record>,
     is_forward: bool,
 ) -> Result<Array, Failure> {
     let [number, created] = ["number", "created"].map(|name| session.count(name));
     let newest = session.count("revision").min(filter.below - 1.0);
-    let edge = place.as_ref().map(|place| place.count("seq"));
+    let edge = end_record.as_ref().map(|end_record| end_record.count("seq"));
     let mut start = edge.unwrap_or(created);
     let mut end = edge.map_or(f64::INFINITY, |edge| edge - 1.0);
-    let mut records: Array = place.into_iter().collect();
+    let mut records: Array = end_record.into_iter().collect();
     let mut reach = limit.map_or(f64::INFINITY, |limit| limit as f64);
     while limit.is_none_or(|limit| count_all_admitted(&records, filter) < limit) {
         if is_forward {
@@ -352,15 +352,15 @@ fn count_all_admitted(records: &Array, filter: EventFilter) -> usize {
 fn by_seq(found: JsValue, member: &str) -> Array {
     let found: Array = found.unchecked_into();
     let mut seqs = BinaryHeap::new();
-    for (place, thing) in found.iter().enumerate() {
+    for (index, thing) in found.iter().enumerate() {
         if let Some(thing) = Record::found(thing) {
-            seqs.push((thing.count(member) as Revision, place as u32));
+            seqs.push((thing.count(member) as Revision, index as u32));
         }
     }
     let ordered = Array::new();
     // The heap gives the greatest `seq` first.
-    while let Some((_, place)) = seqs.pop() {
-        ordered.push(&found.get(place));
+    while let Some((_, index)) = seqs.pop() {
+        ordered.push(&found.get(index));
     }
     ordered.reverse()
 }

@@ -228,11 +228,11 @@ pub(crate) fn cut(record: Record, filter: EventFilter, skip: usize, take: usize)
         record.set("text", &JsValue::UNDEFINED);
         return Some(record);
     };
-    let mut place = 0;
+    let mut number = 0;
     page.rows.retain(|row| {
         let is_admitted = filter.admits(row.seq as f64, row.timestamp.as_millis());
-        place += usize::from(is_admitted);
-        is_admitted && place > skip && place - skip <= take
+        number += usize::from(is_admitted);
+        is_admitted && number > skip && number - skip <= take
     });
     (!page.rows.is_empty()).then(|| page.record())
 }
@@ -243,8 +243,8 @@ pub(crate) fn seq_of(record: &Record, id: &JsValue) -> Option<f64> {
     let seq = match marks_of(record) {
         None => record.counter("seq")?,
         Some(marks) => {
-            let place = u32::try_from(ids_of(record)?.index_of(id, 0)).ok()?;
-            let mark = place.saturating_mul(MARKS);
+            let index = u32::try_from(ids_of(record)?.index_of(id, 0)).ok()?;
+            let mark = index.saturating_mul(MARKS);
             (mark < marks.length()).then(|| marks.get_index(mark))?
         }
     };
@@ -255,8 +255,8 @@ pub(crate) fn seq_of(record: &Record, id: &JsValue) -> Option<f64> {
 /// no record or if it is damaged.
 pub(crate) fn edge_of(record: JsValue, last: bool) -> Option<Arc<str>> {
     let ids = ids_of(&Record::found(record)?)?;
-    let place = if last { ids.length().saturating_sub(1) } else { 0 };
-    Some(keys::plain_id(&ids.get(place).as_string()?).into())
+    let index = if last { ids.length().saturating_sub(1) } else { 0 };
+    Some(keys::plain_id(&ids.get(index).as_string()?).into())
 }
 
 fn ids_of(record: &Record) -> Option<Array> {

@@ -21,7 +21,7 @@ const TITLE: &str = "title";
 const LABELS: &str = "labels";
 const PARENT: &str = "parent";
 const INITIAL_STATE: &str = "initialState";
-/// The member of a session with the places of its markers; `null` if some are lost.
+/// The member of a session with the `seq`s of its markers; `null` if some are lost.
 const MARKERS: &str = "markers";
 
 /// The end of revisions and session numbers: JavaScript holds all integers below it exactly.
@@ -161,7 +161,7 @@ impl Record {
         }
     }
 
-    /// Returns the places of a session's markers. Damaged ones count as incomplete.
+    /// Returns the `seq`s of a session's markers. Damaged ones count as incomplete.
     pub(crate) fn markers(&self) -> MarkerSeqs {
         let markers = self.get(MARKERS);
         let stored = markers.dyn_ref::<Float64Array>();

@@ -14,7 +14,7 @@
 //! A session's events have its `number` in their keys, and no number is used twice. So a later
 //! session with the same key never meets the events of an earlier one.
 //!
-//! A session's record has in `markers` the places of its markers; see
+//! A session's record has in `markers` the `seq`s of its markers; see
 //! [`MarkerSeqs`](adk_session::write::MarkerSeqs). Sessions have few of them, so no index is needed.
 //!
 //! Sessions are counted as they are created and deleted. Counting 5,000 of them takes ten times as

@@ -37,12 +37,12 @@ pub(crate) struct SessionBuffer {
     pages: Vec<StoredPage>,
     /// New events, by `seq`.
     new: Vec<EventRow>,
-    /// The places of all these events, by id.
-    places: Names<EventPlace>,
+    /// The position of each of these events, by id.
+    indexes: Names<RowIndex>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct EventPlace {
+struct RowIndex {
     /// The index of the page; `None` for a new event.
     page: Option<usize>,
     row: usize,
@@ -72,7 +72,7 @@ impl SessionBuffer {
             is_changed: false,
             pages: Vec::new(),
             new: Vec::new(),
-            places: Names::default(),
+            indexes: Names::default(),
         }
     }
 
@@ -124,7 +124,7 @@ impl SessionBuffer {
     /// Adds a page that was read, unless it is known already.
     pub(crate) fn take_in(&mut self, page: Page) {
         let first = page.rows.first();
-        if first.is_some_and(|first| self.places.get(&first.id).is_some()) {
+        if first.is_some_and(|first| self.indexes.get(&first.id).is_some()) {
             return;
         }
         self.add_page(StoredPage { page, is_changed: false });
@@ -132,7 +132,7 @@ impl SessionBuffer {
 
     fn add_page(&mut self, stored: StoredPage) {
         for (row, event) in stored.page.rows.iter().enumerate() {
-            self.set_place(&event.id, EventPlace { page: Some(self.pages.len()), row });
+            self.set_index(&event.id, RowIndex { page: Some(self.pages.len()), row });
         }
         self.pages.push(stored);
     }
@@ -141,7 +141,7 @@ impl SessionBuffer {
     pub(crate) fn events(&self, ids: &[Arc<str>]) -> Vec<EventRow> {
         let mut events = Vec::new();
         for id in ids {
-            events.extend(self.places.get(id).and_then(|place| self.event(place)).cloned());
+            events.extend(self.indexes.get(id).and_then(|index| self.event(index)).cloned());
         }
         events
     }
@@ -156,16 +156,16 @@ impl SessionBuffer {
         changed
     }
 
-    fn event(&self, place: &EventPlace) -> Option<&EventRow> {
-        match place.page {
-            Some(page) => self.pages.get(page)?.page.rows.get(place.row),
-            None => self.new.get(place.row),
+    fn event(&self, index: &RowIndex) -> Option<&EventRow> {
+        match index.page {
+            Some(page) => self.pages.get(page)?.page.rows.get(index.row),
+            None => self.new.get(index.row),
         }
     }
 
-    fn set_place(&mut self, id: &str, place: EventPlace) {
-        if let Some(known) = self.places.get_or_default(id) {
-            *known = place;
+    fn set_index(&mut self, id: &str, index: RowIndex) {
+        if let Some(known) = self.indexes.get_or_default(id) {
+            *known = index;
         }
     }
 
@@ -189,17 +189,17 @@ impl SessionBuffer {
     }
 
     fn write(&mut self, event: EventRow) {
-        let Some(place) = self.places.get(&event.id).copied() else {
-            self.set_place(&event.id, EventPlace { page: None, row: self.new.len() });
+        let Some(index) = self.indexes.get(&event.id).copied() else {
+            self.set_index(&event.id, RowIndex { page: None, row: self.new.len() });
             self.new.push(event);
             return;
         };
-        let known = match place.page {
+        let known = match index.page {
             Some(page) => self.pages.get_mut(page).and_then(|stored| {
                 stored.is_changed = true;
-                stored.page.rows.get_mut(place.row)
+                stored.page.rows.get_mut(index.row)
             }),
-            None => self.new.get_mut(place.row),
+            None => self.new.get_mut(index.row),
         };
         if let Some(known) = known {
             *known = event;
