@@ -119,12 +119,11 @@ function cargoTests(name, command) {
 
 /** Rust's tests for wasm, on a page of a browser. @param {keyof typeof webDrivers} browser @returns {Step} */
 function wasmTests(browser) {
-  const { driver, wasmPack, capabilities } = webDrivers[browser];
+  const { driver, capabilities } = webDrivers[browser];
   const command = (/** @type {NodeJS.ProcessEnv} */ env) => {
-    const path = env[driver];
-    if (!path)
+    if (!env[driver])
       throw new Error(`no driver for ${browser} was found: see target/test-logs/set-up.log`);
-    // The test runner uses the first driver in the environment, and ignores wasm-pack's option.
+    // The test runner uses the first driver in the environment.
     for (const other of Object.values(webDrivers)) delete env[other.driver];
     // One file per browser: geckodriver refuses a session with another browser's options.
     const folder = join(root, 'target', 'webdriver');
@@ -132,12 +131,14 @@ function wasmTests(browser) {
     env.WASM_BINDGEN_TEST_WEBDRIVER_JSON = join(folder, `${browser}.json`);
     writeFileSync(env.WASM_BINDGEN_TEST_WEBDRIVER_JSON, JSON.stringify(capabilities(env)));
     env.WASM_BINDGEN_TEST_TIMEOUT = '300';
+    env.WASM_BINDGEN_TEST_ONLY_WEB = '1';
+    env.CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER = 'wasm-bindgen-test-runner';
     // WebKitGTK's compilers sometimes break large modules without it (four of fifteen runs trapped in safe Rust).
     env.CARGO_PROFILE_DEV_OPT_LEVEL ??= '1';
-    const program = ['wasm-pack', 'test', '--headless', ...wasmPack, path, '--mode', 'no-install'];
     // By name, because Cargo would otherwise run the documentation's examples, which need the host.
     const tests = ['--test', 'wasm', '--test', 'indexed_db'];
-    return [...program, '--', '--workspace', '--all-features', ...tests];
+    const command = `cargo test ${wasm32} --workspace --all-features`;
+    return [...command.split(' '), ...tests];
   };
   return { name: `wasm-${browser}`, kind: 'cargo', command, tools: 'wasm' };
 }

@@ -1,10 +1,9 @@
 // The three browsers: the variables of target/toolchain.env with their drivers, and the capabilities of WebDriver.
-// The wasm suites (through wasm-pack) and the selenium suites in tests/browser/ use them.
+// The wasm suites (through wasm-bindgen-test-runner) and the selenium suites in tests/browser/ use them.
 
 /**
  * @typedef {{
  *   driver: string,
- *   wasmPack: string[],
  *   capabilities: (env: NodeJS.ProcessEnv) => Record<string, unknown>,
  * }} WebDriverOptions
  */
@@ -13,7 +12,6 @@
 export const webDrivers = {
   chromium: {
     driver: 'CHROMEDRIVER',
-    wasmPack: ['--chrome', '--chromedriver'],
     capabilities: (env) => ({
       'goog:chromeOptions': {
         binary: env.CHROMIUM_BINARY,
@@ -34,14 +32,12 @@ export const webDrivers = {
   },
   firefox: {
     driver: 'GECKODRIVER',
-    wasmPack: ['--firefox', '--geckodriver'],
     capabilities: (env) => ({
       'moz:firefoxOptions': { binary: env.FIREFOX_BINARY, args: ['-headless'] },
     }),
   },
   webkit: {
     driver: 'SAFARIDRIVER',
-    wasmPack: ['--safari', '--safaridriver'],
     // Safari has no options.
     capabilities: (env) =>
       env.WEBKIT_BINARY

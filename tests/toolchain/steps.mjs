@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join, relative } from 'node:path';
+import { clearInterval, setInterval } from 'node:timers';
 import { root } from './environment.mjs';
 
 /**
@@ -33,7 +34,9 @@ const running = new Map();
 export async function runStep(step, env) {
   const started = performance.now();
   const path = join(logs, `${step.name}.log`);
+  const stopShowing = step.kind === 'preparation' ? showProgress(path) : undefined;
   const problem = await runLogged(step, env, path);
+  stopShowing?.();
   const log = fs.readFileSync(path, 'utf8');
   const counts = countsOf(step.kind, problem === undefined, log);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
@@ -52,6 +55,29 @@ export async function runStep(step, env) {
 }
 
 /**
+ * Prints the lines of setup.sh while they come: it may take minutes.
+ *
+ * @param {string} path of the log
+ * @returns {() => void} ends it
+ */
+function showProgress(path) {
+  let shown = 0;
+  const show = () => {
+    const log = fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : '';
+    const lines = log.split('\n').slice(0, -1);
+    for (const line of lines.slice(shown)) if (line.startsWith('set-up: ')) console.log(line);
+    shown = lines.length;
+  };
+  // What an earlier run left there is not of this one.
+  fs.rmSync(path, { force: true });
+  const timer = setInterval(show, 1000);
+  return () => {
+    clearInterval(timer);
+    show();
+  };
+}
+
+/**
  * A step of tests has failed too if its process failed, or if it ran no test.
  *
  * @param {Kind} kind
@@ -67,7 +93,7 @@ function countsOf(kind, succeeded, log) {
   return { passed, failed: Math.max(failed, passed === 0 ? 1 : failure), skipped };
 }
 
-/** Counts the tests of `cargo test` and wasm-pack, which print one such line for each test binary. @param {string} log */
+/** Counts the tests of `cargo test`, which prints one such line for each test binary. @param {string} log */
 function cargoTests(log) {
   const results = [...log.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)];
   /** @param {number} group */

@@ -74,8 +74,6 @@ set_up_wasm_bindgen() {
   cargo_tool wasm-bindgen-cli "$pinned" wasm-bindgen wasm-bindgen-test-runner
 }
 
-set_up_wasm_pack() { cargo_tool wasm-pack 0.15.1 wasm-pack; }
-
 target=wasm32-unknown-unknown
 fallback=debian-wasm
 scratch="$root/target/wasm-std"
@@ -140,8 +138,12 @@ set_up_chromium() {
 
 set_up_firefox() {
   find_firefox >/dev/null || debian_packages firefox-esr
-  have geckodriver || cargo_tool geckodriver 0.37.1 geckodriver
   provide FIREFOX_BINARY "$(find_firefox)"
+}
+
+# Its package of npm loads a binary from another server, and Debian has none.
+set_up_geckodriver() {
+  have geckodriver || cargo_tool geckodriver 0.37.1 geckodriver
   provide GECKODRIVER "$(first_of geckodriver)"
 }
 
@@ -204,12 +206,18 @@ set_up_python() {
 # set_up PART…: sets up the wanted ones of these parts. If one fails, only the steps that need it fail.
 wanted=" $* "
 set_up() {
-  local part status=0
+  local part started status=0
   for part in "$@"; do
     if [ "$wanted" != '  ' ] && [ "${wanted#* "$part" }" = "$wanted" ]; then continue; fi
     # As a job, since bash ignores errors within a function whose status is looked at.
+    started=$SECONDS
     "set_up_${part//-/_}" &
-    wait $! || { log "no $part: its steps will fail"; status=1; }
+    if wait $!; then
+      log "$part is there, after $((SECONDS - started)) s"
+    else
+      log "no $part: its steps will fail"
+      status=1
+    fi
   done
   return $status
 }
@@ -223,7 +231,7 @@ failed=0
 {
   set_up rust-wasm chromium firefox webkit postgresql mariadb pgbouncer python &
   jobs=$!
-  set_up wasm-bindgen wasm-pack &
+  set_up wasm-bindgen geckodriver &
   for job in $! $jobs; do wait "$job" || failed=1; done
 } >>"$paths.new"
 rm -rf "$root/target/tools-build"
