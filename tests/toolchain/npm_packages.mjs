@@ -69,9 +69,8 @@ export function madeFolder(folder, isMade, make) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [given = '', command = '', ...args] = process.argv.slice(2);
-  // A version after `=` is only for the reader: the lockfile has it.
-  const folder = installPackages(given.replace(/=.*/, ''));
+  const [name = '', command = '', ...args] = process.argv.slice(2);
+  const folder = installPackages(name);
   const program = join(folder, 'node_modules/.bin', command);
   // On Windows the command is a script, which only a shell can start.
   const options = { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' };
