@@ -13,7 +13,12 @@ class Narrator extends BasePlugin {
     callbackContext,
     llmRequest,
   }: ModelCall): Promise<undefined> {
-    line(callbackContext.agentName, 'is told', String(llmRequest.config?.systemInstruction));
+    const told = llmRequest.config?.systemInstruction;
+    line(
+      callbackContext.agentName,
+      'is told',
+      typeof told === 'string' ? told : JSON.stringify(told),
+    );
   }
 
   override async onEventCallback({ event }: { event: Event }): Promise<undefined> {

@@ -39,10 +39,12 @@ export const attackConcurrently = planned(
     world.needsNewSessions = true;
     const good = Array.from({ length: count }, () => textEvent(freshId()));
     const bad = attempt().event as Event;
-    const calls = good.map((event) => service.appendEvent({ session, event }));
-    calls.splice(place % count, 0, outcomeOf(() => service.appendEvent({ session, event: bad })) as Promise<never>); // prettier-ignore
-    const outcomes = await Promise.all(calls.map((call) => outcomeOf(() => call)));
-    for (const outcome of outcomes) {
+    const append = (event: Event) => outcomeOf(() => service.appendEvent({ session, event }));
+    const earlier = good.slice(0, place % count).map(append);
+    const hostile = append(bad);
+    const later = good.slice(place % count).map(append);
+    requireTypedError(await hostile);
+    for (const outcome of await Promise.all([...earlier, ...later])) {
       requireTypedError(outcome);
       must(outcome.isDone, 'A valid append succeeds despite an invalid one.', outcome);
     }

@@ -59,7 +59,7 @@ describe('The history of a thread', () => {
     const sizes: number[] = [];
     service.appendEvents = async (request) => {
       sizes.push(request.events.length);
-      return Reflect.apply(appendEvents, service, [request]) as never;
+      return Reflect.apply(appendEvents, service, [request]);
     };
     await history.append(item('q2', null));
     assert.deepEqual(sizes, [2]);

@@ -162,7 +162,9 @@ it('a damaged event fails a read once, online and offline; then the copy is fetc
     server.isOffline = true;
     await cache.appendEvent({ session, event: event('unsent') });
     const entries = await entriesOf(local, 'events');
-    const { key, value } = entries.find(({ value }) => Object(value).id === 'e1')!;
+    const { key, value } = entries.find(
+      ({ value }) => (value as { readonly id?: string }).id === 'e1',
+    )!;
     const record = value as { readonly text: string };
     const damaged = { ...record, text: record.text.slice(1) };
     await local.transaction('readwrite', (transaction) => transaction.put('events', key, damaged));

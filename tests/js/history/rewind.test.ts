@@ -230,7 +230,7 @@ describe('rewind', () => {
         others -= 1;
         await say('late', { k: others });
       }
-      return Reflect.apply(appendEvents, service, [request]) as never;
+      return Reflect.apply(appendEvents, service, [request]);
     };
     await rewind(service, { ...key, before: { invocationId: 'i2' } });
     assert.equal(others, 0);

@@ -60,7 +60,7 @@ describe('A context', () => {
       // @ts-expect-error a string is no number
       context.state.set('user:visits', '1');
       // @ts-expect-error there is no way to write
-      context.toReadonly().state.set('topic', 'x');
+      context.toReadonly().state.set('topic', 'x'); // eslint-disable-line @typescript-eslint/no-unsafe-call
     });
     assert.deepEqual([topic, visits, any.state.get('topic')], ['tea', 0, 'tea']);
   });

@@ -11,7 +11,7 @@ export function randomWait(below: (count: number) => number): Partial<Event> {
     case 0:
       return { author: 'user', content: { role: 'user', parts: [answer] } };
     case 1:
-      return { actions: createEventActions({ agentState: { nodes } } as object) };
+      return { actions: createEventActions({ agentState: { nodes } }) };
     default:
       return {
         author: 'agent',

@@ -169,7 +169,7 @@ describe('The history over adk api_server', () => {
     const remote = new RemoteSessionService({
       url: URL_OF_SERVER,
       fetch: (input) => {
-        const isVersion = String(input).endsWith('/version');
+        const isVersion = new Request(input).url.endsWith('/version');
         const json = isVersion
           ? { language: 'python', version: '2.13.0' }
           : { ...session, events: [...events, marker] };

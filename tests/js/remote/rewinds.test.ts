@@ -104,7 +104,7 @@ describe('The history over HTTP', () => {
     let others = 2;
     service.appendEvents = async function (request) {
       if (others > 0) await service.updateState({ ...KEY, stateDelta: { others: (others -= 1) } });
-      return Reflect.apply(appendEvents, this, [request]) as never;
+      return Reflect.apply(appendEvents, this, [request]);
     };
     await rewind(remote, { ...KEY, before: { invocationId: 'i1' } });
     assert.equal(others, 0);

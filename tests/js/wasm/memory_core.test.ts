@@ -54,7 +54,7 @@ describe('The memory of the wasm', () => {
     const { deleteUnchanged, open, ...rest } = results;
     assert.deepEqual([deleteUnchanged, open], [undefined, undefined]);
     for (const [verb, result] of Object.entries(rest)) assert.notEqual(result, undefined, verb);
-    assert.equal(results['sharedState'], '{"n":1}');
+    assert.equal(results.sharedState, '{"n":1}');
     core.free();
   });
 });

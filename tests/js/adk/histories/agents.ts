@@ -2,7 +2,6 @@
 // it do what it is there for.
 import {
   A2AAgentExecutor,
-  type BaseAgent,
   type Event,
   FunctionTool,
   LlmAgent,
@@ -118,7 +117,7 @@ const a2a: MakeAgent = (requests) => {
         requests.push([{ role: contextId ?? 'no context', parts: texts }]);
       },
     ],
-  }) as BaseAgent;
+  });
 };
 
 export const AGENTS: Readonly<Record<string, MakeAgent>> = {

@@ -81,7 +81,7 @@ export async function lastRequests(make: MakeAgent, steps: readonly Step[]): Pro
   /** The invocation of each turn. */
   const turns = new Map<string, string>();
   const stored = async (view: 'raw' | 'transcript' = 'raw'): Promise<Event[]> =>
-    (await service.getSession({ ...KEY, config: { view } }))!.events as Event[];
+    (await service.getSession({ ...KEY, config: { view } }))!.events;
   for (const step of steps) {
     if ('say' in step) {
       requests.length = 0;

@@ -51,7 +51,7 @@ it('of changes that were sent together, only the one that the remote refuses is 
   server.intercept = undefined;
   await cache.outbox.retry();
   await cache.sync();
-  assert.deepEqual(Object.keys((await server.service.getUserState(USER))!).sort(), [
+  assert.deepEqual(Object.keys(await server.service.getUserState(USER)).sort(), [
     'bad',
     'behind',
     'first',

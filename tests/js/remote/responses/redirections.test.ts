@@ -17,7 +17,7 @@ function redirecting(status: number, locationOf: (url: URL) => string) {
   const handled = fetchFrom(handlerOn(service));
   const requests: string[] = [];
   const fetch: typeof globalThis.fetch = (input, init) => {
-    const url = new URL(String(input));
+    const url = new URL(new Request(input).url);
     requests.push(`${init?.method} ${url.pathname}`);
     if (url.pathname.endsWith('/')) return handled(input, init);
     const location = locationOf(url);

@@ -102,7 +102,7 @@ async function textOf(response: Response, change: () => Promise<unknown>): Promi
   if (response.headers.get('content-type') !== 'text/event-stream') return response.text();
   const events = feedEvents(response);
   await change();
-  const { value } = await events.next();
+  const { value } = (await events.next()) as IteratorResult<unknown, unknown>;
   await events.return(undefined);
   return JSON.stringify(value);
 }
