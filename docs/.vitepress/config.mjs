@@ -5,18 +5,11 @@ import { posix } from 'node:path';
 
 /** The order in which readers need the pages. */
 const PAGES = {
-  Guides: [
-    'guides/a_chat_in_react',
-    'guides/sessions_on_a_server',
-    'guides/from_adk_services',
-    'guides/beside_python',
-    'guides/without_an_adk',
-  ],
-  Sessions: ['adk', 'state', 'instructions', 'events', 'lists', 'history'],
-  Storages: ['browser_storage', 'sql', 'vertex_ai', 'writing_a_storage', 'files_and_copying'],
-  Servers: ['serving', 'remote', 'cache', 'operating', 'deleting'],
-  Pages: ['live', 'assistant_ui', 'watching', 'inspector', 'hosts_and_bundlers'],
-  Reference: ['errors', 'performance'],
+  Begin: ['start', 'concepts', 'entries'],
+  Sessions: ['state', 'instructions', 'events', 'history', 'concurrent_writes'],
+  Storages: ['storages', 'writing_a_storage'],
+  'Server and screen': ['server', 'live', 'cache'],
+  Reference: ['errors', 'compatibility', 'performance', 'migration'],
 };
 
 const repository = 'https://github.com/adk-session-wasm/adk-session-wasm';
@@ -47,7 +40,7 @@ export default {
     search: { provider: 'local' },
     outline: [2, 3],
     nav: [
-      { text: 'Guide', link: '/guides/a_chat_in_react' },
+      { text: 'Guide', link: '/start' },
       { text: 'TypeScript', link: `${base}reference/typescript/`, target: '_self' },
       { text: 'Rust', link: `${base}reference/rust/adk_session/`, target: '_self' },
     ],

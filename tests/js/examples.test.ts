@@ -1,6 +1,7 @@
 // Every example compiles unchanged, and runs unless it needs what Node alone does not have: those of README.md, of docs/
-// and of the comments in js/. Each imports what it uses, except names that only this package itself can import. The
-// guides have a test of their own, tests/packaging/guides.test.ts.
+// and of the comments in js/. Each imports what it uses, except names that only this package itself can import. A file of
+// the reader's own, which an example imports, stands in a comment above the block, which no reader sees: `<!-- auth.ts … -->`.
+// The programs of a page that a reader builds step by step have a test of their own, tests/packaging/guides.rest.test.ts.
 
 import assert from 'node:assert/strict';
 import { fork, spawnSync } from 'node:child_process';
@@ -17,6 +18,8 @@ interface Example {
   readonly file: string;
   readonly line: number;
   readonly text: string;
+  /** The reader's own file that it imports. */
+  readonly own?: { readonly name: string; readonly text: string } | undefined;
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -35,10 +38,12 @@ function sourceFiles(path: string): string[] {
 
 /** The TypeScript blocks of a Markdown text that begins at `firstLine` of its file. */
 function blocks(file: string, markdown: string, firstLine: number): Example[] {
-  return [...markdown.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => ({
+  const pattern = /(?:^<!-- (\w+)\.ts\n((?:(?!-->).)*)-->\n\n)?^```ts\n(.*?)^```$/gms;
+  return [...markdown.matchAll(pattern)].map((match) => ({
     file,
     line: firstLine + markdown.slice(0, match.index).split('\n').length - 1,
-    text: match[1] ?? '',
+    text: match[3] ?? '',
+    own: match[1] === undefined ? undefined : { name: match[1], text: match[2] ?? '' },
   }));
 }
 
@@ -81,12 +86,28 @@ function moduleOf({ file, text }: Example): string {
 const examples = allExamples();
 const nameOf = (number: number): string => `example_${number}.ts`;
 
+/** Writes an example, and beside it the reader's own file, under a name that no other example has. */
+function writeExample(example: Example, number: number): void {
+  const { own } = example;
+  let text = moduleOf(example);
+  if (own !== undefined) {
+    const name = `example_${number}_${own.name}`;
+    writeFileSync(join(folder, `${name}.ts`), own.text);
+    text = text.replace(`'./${own.name}.js'`, `'./${name}.js'`);
+  }
+  writeFileSync(join(folder, nameOf(number)), text);
+}
+
+/** What a reader of an example sets before it starts. */
+const SETTINGS = { SESSIONS: 'sqlite::memory:', PORT: '0', HEALTH_PORT: '0' };
+
 /** What an example needs that this test does not have. */
 const NEEDS: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/^ *declare /m, "the reader's own code"],
   [/IndexedDbSessionService|'indexeddb'|\bdocument\./, 'a browser'],
   [/model: 'gemini/, 'a model'],
-  [/\bfetch\(|loadWasm\(/, 'a web server'],
+  [/\bfetch\(|loadWasm\(|'https:/, 'a web server'],
+  [/first\.py/, 'a database that Python made'],
   [/\breadFile\(/, 'a file'],
 ];
 
@@ -103,6 +124,7 @@ async function failuresOf(files: readonly string[]): Promise<Map<string, string>
   const program = fileURLToPath(new URL('examples/run_examples.mjs', import.meta.url));
   const child = fork(program, [...files], {
     cwd,
+    env: { ...process.env, ...SETTINGS },
     execArgv: ['--import', import.meta.resolve('tsx')],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
@@ -125,9 +147,7 @@ describe('The example', () => {
     const compilerOptions = { types: ['node'], rootDir: '../..' };
     const config = { extends: '../../tsconfig.json', compilerOptions, include: ['*.ts'] };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
-    examples.forEach((example, number) => {
-      writeFileSync(join(folder, nameOf(number)), moduleOf(example));
-    });
+    examples.forEach(writeExample);
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
     const options = { cwd: folder, encoding: 'utf8' } as const;
     output = spawnSync(process.execPath, [tsc, '-p', '.', '--pretty', 'false'], options).stdout;

@@ -1,4 +1,5 @@
-// Follows a guide of docs/guides/ in an empty folder: writes its files and runs its commands, in the order of the text.
+// Follows a guide, which is a section of a page of docs/, in an empty folder: writes its files and runs its commands, in
+// the order of the text.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -22,9 +23,18 @@ type Step =
   /** The output that the commands since the last file have, as the text says. */
   | { readonly kind: 'output'; readonly text: string };
 
+/** A section of a page: the page's file, and the section's heading. */
+export interface Guide {
+  readonly page: string;
+  readonly section: string;
+}
+
 /** A file is named in the line above its block; a command is a line of a block of `sh`. */
-export function stepsOf(guide: string): Step[] {
-  const markdown = readFileSync(join(root, 'docs/guides', guide), 'utf8');
+export function stepsOf({ page, section }: Guide): Step[] {
+  const whole = readFileSync(join(root, 'docs', page), 'utf8');
+  const [, after] = whole.split(`\n## ${section}\n`);
+  assert.ok(after !== undefined, `${page} has no section "${section}"`);
+  const markdown = after.split(/\n### |\n## /)[0]!;
   return [...markdown.matchAll(/(?:^([^\n]*)\n\n)?^```(\w+)\n(.*?)^```$/gms)].flatMap(
     ([, lead = '', language, text = '']): Step[] => {
       if (language === 'sh') {
@@ -35,7 +45,11 @@ export function stepsOf(guide: string): Step[] {
       }
       const name = /^`([\w./-]+)`:$/.exec(lead)?.[1];
       if (name !== undefined) return [{ kind: 'file', name, text }];
-      assert.equal(language, 'text', `${guide}: a block of ${language} has no name:\n${text}`);
+      assert.equal(
+        language,
+        'text',
+        `${page}, ${section}: a block of ${language} has no name:\n${text}`,
+      );
       return lead === 'It prints:' ? [{ kind: 'output', text }] : [];
     },
   );
@@ -50,7 +64,7 @@ export interface Following {
 }
 
 /** Follows the guide, and returns its folder, which is deleted when the process ends. */
-export async function follow(guide: string, options: Following = {}): Promise<string> {
+export async function follow(guide: Guide, options: Following = {}): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'guide-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const env = { ...environmentWithout(OF_NPM), NO_COLOR: '1', ...options.env };

@@ -1,4 +1,4 @@
-// The adapters for assistant-ui with its real package: the chat of docs/assistant_ui.md is compiled against its types,
+// The adapters for assistant-ui with its real package: the chat of docs/live.md is compiled against its types,
 // and runs in real browsers.
 
 import assert from 'node:assert/strict';
@@ -42,8 +42,9 @@ function project(): string {
   const folder = installPackages('assistant_ui');
   const own = join(folder, 'node_modules/adk-session-wasm');
   if (!existsSync(own)) symlinkSync(root, own);
-  const docs = readFileSync(join(root, 'docs/assistant_ui.md'), 'utf8');
-  const [chat, agents] = [...docs.matchAll(/^```tsx\n(.*?)^```$/gms)].map(([, example]) => example);
+  const docs = readFileSync(join(root, 'docs/live.md'), 'utf8');
+  const examples = [...docs.matchAll(/^```tsx\n(.*?)^```$/gms)].map(([, example]) => example!);
+  const [chat, agents] = examples.filter((example) => example.includes('@assistant-ui/react'));
   assert.ok(chat !== undefined && agents !== undefined, 'the page has two examples');
   const here = join(root, 'tests/browser/assistant_ui/page');
   const page = join(folder, 'browser/assistant_ui/page');

@@ -1,4 +1,4 @@
-// A server that shuts down as docs/operating.md says.
+// A server that shuts down as docs/server.md says.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -102,7 +102,7 @@ async function rollUp({ require }: Project, folder: string): Promise<string> {
 }
 
 async function parcel(project: Project, folder: string): Promise<string> {
-  // What docs/hosts_and_bundlers.md says to set. Parcel looks for it beside the lock file.
+  // What docs/entries.md says to set. Parcel looks for it beside the lock file.
   const settings = { '@parcel/resolver-default': { packageExports: true } };
   writeFileSync(join(folder, 'package-lock.json'), '{}');
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, ...settings }));

@@ -1,5 +1,5 @@
 // Each host with the packed package: installed, built and run, with no warning, and with no configuration but what
-// docs/hosts_and_bundlers.md names. Prints the result of each host at the end.
+// docs/entries.md names. Prints the result of each host at the end.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

@@ -36,7 +36,7 @@ async function jest(
   await project.run(folder, [bin, '--ci', '--no-cache'], env);
 }
 
-/** What docs/hosts_and_bundlers.md says to set: Babel makes CommonJS of the package too. */
+/** What docs/entries.md says to set: Babel makes CommonJS of the package too. */
 const COMMONJS_SETTINGS = {
   testEnvironment: 'jsdom',
   transform: {

@@ -53,9 +53,9 @@ const REQUESTS: readonly [method: string, path: string, access: Partial<SessionA
   ['GET', `/apps/${APP}/changes?userId=ada`, { action: 'watch', userId: 'ada' }],
 ];
 
-/** Returns the first cells of a table of `docs/serving.md`, without their backticks. */
+/** Returns the first cells of a table of `docs/server.md`, without their backticks. */
 function documented(header: string): string[] {
-  const file = fileURLToPath(new URL('../../../../docs/serving.md', import.meta.url));
+  const file = fileURLToPath(new URL('../../../../docs/server.md', import.meta.url));
   const [, table = ''] = readFileSync(file, 'utf8').split(header);
   const [rows = ''] = table.split('\n\n');
   return [...rows.matchAll(/^\| `(\w+)`/gm)].map(([, cell]) => cell!);
@@ -75,7 +75,7 @@ const OPTIONS: Readonly<Record<keyof SessionHandlerOptions, true>> = {
   onError: true,
 };
 
-it('docs/serving.md has all actions and all options', () => {
+it('docs/server.md has all actions and all options', () => {
   const actions = new Set(REQUESTS.map(([, , { action }]) => action));
   assert.deepEqual(documented('| `action` ').sort(), [...actions].sort());
   assert.deepEqual(documented('| option ').sort(), Object.keys(OPTIONS).sort());
