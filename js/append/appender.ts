@@ -18,7 +18,8 @@ import type { WriteIdentity } from '../model/diagnostic.js';
 import { snapshotHandle } from '../handle/handle.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
 import { isViewSummary } from '../model/event/view_summary.js';
-import type { ReaderParts, SessionReader } from '../read/session_reader.js';
+import type { ReaderParts } from '../read/reader_parts.js';
+import type { SessionReader } from '../read/session_reader.js';
 import type { Appended, Backend, BackendWrite } from '../storage/backend.js';
 import type { StateShape } from '../state/state_shape.js';
 import {

@@ -11,7 +11,7 @@ export const CORE = Symbol.for('adk-session-wasm.core');
 type InitialState = Readonly<StateShape> | undefined;
 
 /** The part of a core that reads without a session's events. */
-interface CorePages {
+interface InitialStates {
   initialState(request: CompositeSessionKey & Abortable): InitialState | Promise<InitialState>;
 }
 
@@ -24,7 +24,7 @@ export async function readInitialState(
   { appName, userId, sessionId, signal }: CompositeSessionKey & Abortable,
 ): Promise<InitialState> {
   const request = { appName, userId, sessionId, signal };
-  const core = (service as { readonly [CORE]?: { readonly pages: CorePages } })[CORE];
-  if (core !== undefined) return core.pages.initialState(request);
+  const core = (service as { readonly [CORE]?: InitialStates })[CORE];
+  if (core !== undefined) return core.initialState(request);
   return (await service.sessionInfo({ ...request, skipCorrupt: true })).initialState;
 }

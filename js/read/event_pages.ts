@@ -27,7 +27,7 @@ import type { StateShape } from '../state/state_shape.js';
 import type { PageRequest, ReadInfo, ReadPage } from '../storage/backend.js';
 import { cursorText, foreignCursor, readPlace } from './cursor.js';
 import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
-import type { ReaderParts } from './session_reader.js';
+import type { ReaderParts } from './reader_parts.js';
 import { initialStateOf, readInfo, type Shown } from './session_info.js';
 import { readPage } from './view/read_page.js';
 

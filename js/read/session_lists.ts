@@ -15,7 +15,7 @@ import type { ListedSession, ListRequest, ReadList } from '../storage/backend.js
 import { type CursorKind, cursorText, readPlace } from './cursor.js';
 import { corruptSession, makeHandles } from './listed_records.js';
 import { type SessionFilter, takeFilter } from './session_filter.js';
-import type { ReaderParts } from './session_reader.js';
+import type { ReaderParts } from './reader_parts.js';
 
 /** The most sessions that are read at once to look for those that a filter admits. */
 const CHUNK = 1000;

@@ -16,37 +16,38 @@ import { ownerOf, type StateOwner } from '../storage/scopes.js';
 import { after, type Call, type MaybePromise, takeOptions } from '../call/call.js';
 import type { NewSession } from '../wasm/appends.js';
 import { replaceEvents } from '../handle/event_index.js';
-import type { HandleRecord, Handles, HandleSnapshot, HandleWindow } from '../handle/handle.js';
+import type { HandleRecord, HandleSnapshot, HandleWindow } from '../handle/handle.js';
 import { isPromise } from '../members/is_promise.js';
-import { History, type HistoryOptions } from './window/history_option.js';
+import type { ReaderParts } from './reader_parts.js';
+import type { Reads } from './reads.js';
+import { type HistoryOptions, requireNumRecentEvents } from './window/history_limit.js';
+import type { History } from './window/history_option.js';
 import { HISTORY_VIEWS } from '../model/values/history_view.js';
-import { ViewReader } from './view/view_reader.js';
+import type { ViewReader } from './view/view_reader.js';
 import { parseTexts } from '../storage/stored_events.js';
 import { parseState } from './stored_state.js';
 
-/** The parts of a service that its readers use. */
-export interface ReaderParts {
-  /** Calls the backend, once the wasm is loaded. */
-  readonly callBackend: <T>(
-    call: Call,
-    work: (backend: Backend) => MaybePromise<T>,
-  ) => MaybePromise<T>;
-  readonly handles: Handles;
-  readonly history: HistoryOptions | undefined;
+/** What computes the windows and views of one service. */
+interface Windows {
+  readonly views: ViewReader;
+  /** Limits reads, with the option `history`; adds missing calls to handles. */
+  readonly history: History;
 }
 
 /** Reads sessions and states, and makes handles from what the backend returns. */
 export class SessionReader {
   readonly #parts: ReaderParts;
-  readonly #history: History | undefined;
-  /** Adds missing calls to handles without the option `history`. */
-  readonly #missingCalls = new History({ numRecentEvents: 0 });
-  readonly #views = new ViewReader();
+  readonly #reads: Reads;
+  /** That of the option `history`. */
+  readonly #numRecentEvents: number | undefined;
+  /** Present once they are loaded. */
+  #windows: Windows | undefined;
 
   /** @throws SessionError `invalid_argument` if `history` is invalid */
-  constructor(parts: ReaderParts) {
+  constructor(parts: ReaderParts, history: HistoryOptions | undefined, reads: Reads) {
     this.#parts = parts;
-    this.#history = parts.history === undefined ? undefined : new History(parts.history);
+    this.#numRecentEvents = history === undefined ? undefined : requireNumRecentEvents(history);
+    this.#reads = reads;
   }
 
   get<S extends object>(
@@ -62,11 +63,14 @@ export class SessionReader {
     const view = requireOneOf('config.view', config?.view ?? 'raw', HISTORY_VIEWS);
     if (!isId(sessionId)) return undefined;
     const key = { appName, userId, sessionId };
-    const history = last === undefined && from === undefined ? this.#history : undefined;
+    const isCapped =
+      this.#numRecentEvents !== undefined && last === undefined && from === undefined;
     const read = (last: EventCount | undefined): MaybePromise<Session<S> | undefined> => {
-      const given = { key, last, after: from, skipCorrupt, view, call };
-      const load = (backend: Backend): MaybePromise<ReadSession | undefined> =>
-        this.#views.get(backend, given);
+      const given = { key, last, after: from, skipCorrupt, call };
+      const load = (backend: Backend): MaybePromise<ReadSession | undefined> => {
+        if (view === 'raw') return backend.get(given);
+        return after(this.#computed(call), ({ views }) => views.get(backend, { ...given, view }));
+      };
       return after(this.#parts.callBackend(call, load), (read) => {
         if (read === undefined) return undefined;
         const isWhole = (last ?? 'all') === 'all' && from === undefined;
@@ -74,7 +78,18 @@ export class SessionReader {
         return this.#makeHandle<S>(key, read, read.events, window, read);
       });
     };
-    return history === undefined ? read(last) : history.read(read, skipCorrupt);
+    if (!isCapped) return read(last);
+    return after(this.#computed(call), ({ history }) => history.read(read, skipCorrupt));
+  }
+
+  #computed({ signal }: Call): MaybePromise<Windows> {
+    return (
+      this.#windows ??
+      after(this.#reads(signal), ({ History, ViewReader }) => {
+        const history = new History(this.#numRecentEvents ?? 0);
+        return (this.#windows ??= { views: new ViewReader(), history });
+      })
+    );
   }
 
   /** Makes a handle on a session that was created. */
@@ -85,7 +100,7 @@ export class SessionReader {
     // Parsed from the stored texts: a handle shares nothing with the caller's events.
     const texts = events.map(({ text }) => text);
     const parsed = parseTexts(texts);
-    const window = { isWhole: this.#history === undefined };
+    const window = { isWhole: this.#numRecentEvents === undefined };
     return this.#makeHandle<S>(key, created, parsed, window, description);
   }
 
@@ -111,8 +126,8 @@ export class SessionReader {
       const config = { numRecentEvents, skipCorrupt: true, view };
       return this.get({ appName, userId, sessionId, config }, call);
     };
-    const history = this.#history ?? this.#missingCalls;
-    return history.addMissingCalls(session, events, readLast, view === 'model');
+    // A handle that may lack calls was read with a window or a view, so these are loaded.
+    return this.#windows?.history.addMissingCalls(session, events, readLast, view === 'model');
   }
 
   /**
@@ -124,7 +139,7 @@ export class SessionReader {
     const { appName, userId, id: sessionId, events } = session;
     const isWhole = record.firstEventId !== undefined;
     // Without the option `history`, a read without a number returns all events that can be reached.
-    const all = this.#history && ('all' as const);
+    const all = this.#numRecentEvents === undefined ? undefined : ('all' as const);
     const numRecentEvents = isWhole ? all : events.length;
     const config = { numRecentEvents, view: record.view, skipCorrupt: true } as const;
     const renew = (read: Session | undefined): MaybePromise<void> => {

@@ -17,6 +17,7 @@ import type {
   SessionsPage,
 } from '../model/session_list.js';
 import type { StateShape } from '../state/state_shape.js';
+import * as reads from '../read/on_demand.js';
 import { CoreBackend } from '../storage/core/core_backend.js';
 import { MemoryOperations } from '../storage/operations/memory_operations.js';
 import { parseTexts } from '../storage/stored_events.js';
@@ -46,6 +47,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
     const parts: ServiceParts = {
       storage: { kind: 'memory', durable: false },
       isSynchronous: true,
+      reads: () => reads,
       openBackend: ({ clock }) =>
         new CoreBackend(createMemoryCore(), {
           holdsData: true,
@@ -99,7 +101,9 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
   listSessionsSync(request: ListSessionsRequest<keyof S & string>): ListSessionsResponse<S>;
   listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S>;
   listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S> {
-    return this.#run(request, (request, call) => this.#core.lists.list<S>(request, call));
+    return this.#run(request, (request, call) =>
+      this.#core.lists(call, (lists) => lists.list<S>(request, call)),
+    );
   }
 
   /** Like `deleteSession`, but synchronous. */

@@ -6,7 +6,6 @@ import type { SessionService } from '../model/session_service.js';
 import type { StorageInfo } from '../model/storage_info.js';
 import type { Storage } from '../storage/storage.js';
 import { takeRequest } from '../call/call.js';
-import { InMemorySessionService } from './in_memory_session_service.js';
 import {
   IndexedDbSessionService,
   type IndexedDbSessionServiceOptions,
@@ -73,14 +72,23 @@ export async function openSessionService<S extends object = StateShape>(
   if (all.storage === 'indexeddb' || all.storage === 'auto') {
     const { storage, ...rest } = all;
     const database = new IndexedDbSessionService<S>(rest);
-    const inMemory = () => new InMemorySessionService<S>(rest);
+    const inMemory = () => openMemory<S>(rest);
     return openDatabase(storage, database, inMemory);
   }
   const { storage, ...taken } = all;
   await loadWasm();
-  if (storage === 'memory') return new InMemorySessionService<S>(taken);
+  if (storage === 'memory') return openMemory<S>(taken);
   const { overStorage } = await loadPart(() => import('./over_storage.js'));
   return overStorage<S>(storage, taken);
+}
+
+/** Not a part of each page: a service in memory has all that is otherwise loaded on demand, since its calls do not wait. */
+async function openMemory<S extends object>(
+  options: SessionServiceOptions<S>,
+): Promise<SessionService<S> & { readonly storage: StorageInfo }> {
+  const load = () => import('./in_memory_session_service.js');
+  const { InMemorySessionService } = await loadPart(load);
+  return new InMemorySessionService<S>(options);
 }
 
 /** The methods of a service that are needed to open its database. */
@@ -93,7 +101,7 @@ interface Database {
 export async function openDatabase<D extends Database, M extends { storage: StorageInfo }>(
   storage: 'indexeddb' | 'auto',
   database: D,
-  inMemory: () => M,
+  inMemory: () => M | Promise<M>,
 ): Promise<D | M> {
   try {
     await database.open();
@@ -102,7 +110,7 @@ export async function openDatabase<D extends Database, M extends { storage: Stor
     // The error of `open` is the useful one, so an error of `close` is ignored.
     await database.close().catch(() => undefined);
     if (storage === 'indexeddb' || !isSessionError(error, 'storage_unavailable')) throw error;
-    const service = inMemory();
+    const service = await inMemory();
     service.storage.reason = error.message;
     return service;
   }

@@ -30,6 +30,7 @@ import {
   type ReadList,
   type SharedRevisions,
 } from '../storage/backend.js';
+import type { StateShape } from '../state/state_shape.js';
 import { type DeltaSnapshot, snapshotDelta } from '../state/delta.js';
 import { optionalStateSchema, type StateSchema, validateDelta } from '../state/state_schema.js';
 import { requireStalePolicy } from '../append/append_rules.js';
@@ -49,9 +50,11 @@ import { Diagnostics } from '../call/diagnostics.js';
 import { runAfter } from '../call/time_limit.js';
 import { Handles } from '../handle/handle.js';
 import type { Epochs, ServiceParts, SessionServiceOptions } from './service_options.js';
-import { EventPages } from '../read/event_pages.js';
-import { SessionLists } from '../read/session_lists.js';
-import { type ReaderParts, SessionReader } from '../read/session_reader.js';
+import type { EventPages } from '../read/event_pages.js';
+import type { ReaderParts } from '../read/reader_parts.js';
+import type { SessionLists } from '../read/session_lists.js';
+import { SessionReader } from '../read/session_reader.js';
+import { READS, type Reads } from '../read/reads.js';
 import { takeNewSession } from './new_session.js';
 import type { Computed } from '../wasm/appends.js';
 import type { DeletableSessions } from './delete_sessions.js';
@@ -76,14 +79,16 @@ export class ServiceCore {
   readonly feed: ServiceFeed;
   readonly appender: Appender;
   readonly reader: SessionReader;
-  readonly pages: EventPages;
-  readonly lists: SessionLists;
+  readonly reads: Reads;
   readonly #parts: ServiceParts;
   readonly #schema: StateSchema | undefined;
   readonly #autoTitle: boolean;
   readonly clock: () => number;
   readonly #newId: () => string;
   readonly #onConnectionLost: ((error: unknown) => void) | undefined;
+  readonly #readerParts: ReaderParts;
+  #pages: EventPages | undefined;
+  #lists: SessionLists | undefined;
   #backend: Backend | undefined;
   #closing: Promise<void> | undefined;
   /** Whether no call may reach the storage any more. */
@@ -110,11 +115,10 @@ export class ServiceCore {
     const readerParts: ReaderParts = {
       callBackend: (call, work) => this.callBackend(call, work),
       handles,
-      history: options.history,
     };
-    this.reader = new SessionReader(readerParts);
-    this.pages = new EventPages(readerParts);
-    this.lists = new SessionLists(readerParts);
+    this.#readerParts = readerParts;
+    this.reads = parts.reads ?? READS;
+    this.reader = new SessionReader(readerParts, options.history, this.reads);
     // After the checks of all options: a service that does not exist never releases the feed.
     this.feed = new ServiceFeed(parts.feed);
     this.appender = new Appender({
@@ -133,6 +137,25 @@ export class ServiceCore {
       reader: this.reader,
       removesNull: parts.removesNull === true,
     });
+  }
+
+  /** Reads lists of sessions, once their part is loaded. */
+  lists<T>(call: Call, read: (lists: SessionLists) => MaybePromise<T>): MaybePromise<T> {
+    return after(this.reads(call.signal), ({ SessionLists }) =>
+      read((this.#lists ??= new SessionLists(this.#readerParts))),
+    );
+  }
+
+  /** Reads pages of events, once their part is loaded. */
+  pages<T>(call: Call, read: (pages: EventPages) => MaybePromise<T>): MaybePromise<T> {
+    return after(this.reads(call.signal), ({ EventPages }) =>
+      read((this.#pages ??= new EventPages(this.#readerParts))),
+    );
+  }
+
+  /** Reads a session's own state at its creation; `undefined` if it is not known. */
+  initialState(request: CompositeSessionKey & Abortable): MaybePromise<StateShape | undefined> {
+    return this.pages(request, (pages) => pages.initialState(request));
   }
 
   create<S extends object>(

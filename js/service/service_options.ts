@@ -5,7 +5,8 @@ import type { StateShape } from '../state/state_shape.js';
 import type { StateSchemaOf } from '../state/state_schema.js';
 import { takeOptions } from '../call/call.js';
 import { requireMilliseconds } from '../errors/option_values.js';
-import type { HistoryOptions } from '../read/window/history_option.js';
+import type { HistoryOptions } from '../read/window/history_limit.js';
+import type { Reads } from '../read/reads.js';
 import type { StalePolicy } from '../wasm/protocol.js';
 import type { Feed } from '../watch/feed.js';
 
@@ -104,6 +105,8 @@ export interface ServiceParts {
   readonly epochs?: Epochs | undefined;
   /** Whether a call is done when it returns, once the wasm is loaded. */
   readonly isSynchronous?: boolean;
+  /** Present if it is loaded from the start. */
+  readonly reads?: Reads | undefined;
   /** Called when the service begins to close and waits for its calls. */
   readonly closing?: ((timeoutMs: number | undefined) => void) | undefined;
   /** Called once the service's calls have settled. */

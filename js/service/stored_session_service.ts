@@ -41,8 +41,7 @@ import { codeOf } from '../call/diagnostics.js';
 import { makeDisposable } from '../call/disposable.js';
 import { after } from '../call/call.js';
 import { requireSession } from '../handle/handle.js';
-import { walkEvents } from '../read/event_pages.js';
-import { walkSessions } from '../read/session_lists.js';
+import { ownMembers } from '../read/part.js';
 import type {
   ListenOptions,
   Notices,
@@ -112,48 +111,60 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   listSessions(request: ListSessionsRequest<keyof S & string>): Promise<ListSessionsResponse<S>>;
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>>;
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>> {
-    return this.#run('listSessions', request, (request, call) =>
-      this.#core.lists.list(request, call),
-    );
+    return this.#run('listSessions', request, ({ labels, stateKeys, ...rest }, call) => {
+      const own = { ...rest, labels: ownMembers(labels), stateKeys: ownMembers(stateKeys) };
+      return this.#core.lists(call, (lists) => lists.list(own, call));
+    });
   }
 
   sessions(
     request: SessionsRequest<keyof S & string>,
   ): AsyncGenerator<Session<S>, void, undefined> {
-    const { calls, lists, clock } = this.#core;
+    const core = this.#core;
     const list = (page: ListSessionsPageRequest) =>
-      calls.run('listSessions', page, (page, call) => lists.list<S>(page, call, true));
-    return calls.walk(request, (request) => walkSessions<S>(request, list, clock));
+      core.calls.run('listSessions', page, (page, call) =>
+        core.lists(call, (lists) => lists.list<S>(page, call, true)),
+      );
+    return core.calls.walk(request, async function* (request) {
+      const { walkSessions } = await core.reads(request.signal);
+      yield* walkSessions<S>(request, list, core.clock);
+    });
   }
 
   listEvents(request: ListEventsRequest): Promise<EventsPage> {
     return this.#run('listEvents', request, (request, call) =>
-      this.#core.pages.list(request, call),
+      this.#core.pages(call, (pages) => pages.list(request, call)),
     );
   }
 
   getEvents(request: GetEventsRequest): Promise<StoredEvents> {
-    return this.#run('getEvents', request, (request, call) =>
-      this.#core.pages.byIds(request, call),
-    );
+    return this.#run('getEvents', request, ({ eventIds, ...key }, call) => {
+      const own = { ...key, eventIds: ownMembers(eventIds) };
+      return this.#core.pages(call, (pages) => pages.byIds(own, call));
+    });
   }
 
   listChanges(request: ListChangesRequest): Promise<ChangesSince<S>> {
     return this.#run('listChanges', request, (request, call) =>
-      this.#core.pages.changes<S>(request, call),
+      this.#core.pages(call, (pages) => pages.changes<S>(request, call)),
     );
   }
 
   events(request: EventsRequest): AsyncGenerator<Event, void, undefined> {
-    const { calls, pages } = this.#core;
+    const core = this.#core;
     const list = (page: ListEventsRequest, order: EventsRequest['order']) =>
-      calls.run('listEvents', page, (page, call) => pages.list(page, call, order));
-    return calls.walk(request, (request) => walkEvents(request, list));
+      core.calls.run('listEvents', page, (page, call) =>
+        core.pages(call, (pages) => pages.list(page, call, order)),
+      );
+    return core.calls.walk(request, async function* (request) {
+      const { walkEvents } = await core.reads(request.signal);
+      yield* walkEvents(request, list);
+    });
   }
 
   loadOlder(session: Session<S>, limit?: number, options: Abortable = {}): Promise<boolean> {
     return this.#run('loadOlder', { session, limit }, (request, call) =>
-      this.#core.pages.addOlder(request, options, call),
+      this.#core.pages(call, (pages) => pages.addOlder(request, options, call)),
     );
   }
 
@@ -203,7 +214,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
 
   sessionInfo(request: SessionInfoRequest): Promise<SessionInfo<S>> {
     return this.#run('sessionInfo', request, (request, call) =>
-      this.#core.pages.info<S>(request, call),
+      this.#core.pages(call, (pages) => pages.info<S>(request, call)),
     );
   }
 

@@ -92,10 +92,9 @@ export class ViewReader {
 
   get(
     backend: Backend,
-    { last, after: from, view = 'raw', ...request }: ReadRequest,
+    { last, after: from, view, ...request }: ReadRequest & { readonly view: ComputedView },
   ): MaybePromise<ReadSession | undefined> {
     const inWindow = { ...request, last, after: from };
-    if (view === 'raw') return backend.get(inWindow);
     if (backend.computesViews) return backend.get({ ...inWindow, view });
     if (last === undefined || last === 'all' || from !== undefined) {
       const all = last === 'all' ? last : undefined;

@@ -1,43 +1,20 @@
-import { invalidValue } from '../../errors/invalid.js';
 import type { Event } from '../../model/event/event.js';
 import type { Session } from '../../model/session.js';
 import type { EventCount } from '../../model/values/event_count.js';
 import { isPromise } from '../../members/is_promise.js';
-import { after, type MaybePromise, takeOptions } from '../../call/call.js';
+import { after, type MaybePromise } from '../../call/call.js';
 import { callId, missingCalls } from '../../history/calls/call_pairs.js';
 import { compactedEndOf } from '../../history/marks.js';
 import { partsOf } from '../../model/event/parts.js';
+import { EXTRA_EVENTS } from './history_limit.js';
 import { windowStart } from './history_window.js';
 import { nextLast } from './window_growth.js';
-
-/**
- * Limits the events of reads that ask for no window of their own.
- * A framework asks for the whole session at each turn.
- */
-export interface HistoryOptions {
-  /**
-   * The number of last events, a whole number from 0 up. Earlier events come with them back to a
-   * message of the user, so that no turn is cut. If an agent runs by itself for long, these are all
-   * events since the last message.
-   *
-   * The read reaches further back if
-   * - a function's response would otherwise lack its call;
-   * - a workflow has stopped for an answer, which the next message may be;
-   * - a compactor's summary is followed by events that it does not cover.
-   *
-   * A compactor's summary is not included if it is before all these events.
-   */
-  numRecentEvents: number;
-}
 
 /**
  * Reads a session with its last `last` events, in one step of the storage; `undefined` if it does
  * not exist.
  */
 type ReadLast<S extends object> = (last: EventCount) => MaybePromise<Session<S> | undefined>;
-
-/** Events to read beyond the wanted number. Most turns begin within so many events. */
-const EXTRA_EVENTS = 16;
 
 /**
  * Implements the option `history`.
@@ -57,11 +34,8 @@ export class History {
   /** Appended events whose calls could not be read, by the handle's `state`. */
   readonly #responsesToRetry = new WeakMap<object, readonly Event[]>();
 
-  /**
-   * @throws SessionError `invalid_argument` if `numRecentEvents` is not a whole number from 0 up
-   */
-  constructor(options: HistoryOptions) {
-    this.#numRecentEvents = requireNumRecentEvents(options);
+  constructor(numRecentEvents: number) {
+    this.#numRecentEvents = numRecentEvents;
   }
 
   /** Reads a session with as many of its events as the option asks for. */
@@ -196,21 +170,4 @@ function firstSharedPosition(events: readonly Event[], read: readonly Event[]): 
     if (position !== undefined) return position;
   }
   return -1;
-}
-
-function requireNumRecentEvents(options: unknown): number {
-  if (typeof options !== 'object' || options === null) {
-    throw invalidValue('history', 'must be an object with numRecentEvents', options);
-  }
-  const given = takeOptions(options as Partial<HistoryOptions>, 'history.');
-  const { numRecentEvents: recent } = given;
-  // The number must still be a safe integer after the margin is added.
-  if (
-    Number.isSafeInteger(recent) &&
-    Number.isSafeInteger(recent! + EXTRA_EVENTS) &&
-    recent! >= 0
-  ) {
-    return recent!;
-  }
-  throw invalidValue('history.numRecentEvents', 'must be a whole number from 0 up', recent);
 }

@@ -58,7 +58,7 @@ export const HANDLE_ROUTES: readonly Route[] = [
     run: async (call) => {
       const { appName, userId, sessionId, signal, query } = call;
       const { direction = 'before', view, eventId, isShown } = query;
-      const page = await requireCore(call).pages.readPage({
+      const request = {
         key: { appName, userId, sessionId },
         direction,
         eventId,
@@ -67,7 +67,8 @@ export const HANDLE_ROUTES: readonly Route[] = [
         view,
         isShown,
         call: { signal },
-      });
+      };
+      const page = await requireCore(call).pages({ signal }, (pages) => pages.readPage(request));
       const starts = page.hasOlder === true ? await startsOf(call, page.events) : {};
       return { ...page, ...summarisedIn(page.events), ...starts };
     },
@@ -83,7 +84,9 @@ export const HANDLE_ROUTES: readonly Route[] = [
       const { query, form, signal } = call;
       // The service checks that it is there.
       const request = { ...keyOf(call), ...query, since: query.since! };
-      const { events, ...changes } = await requireCore(call).pages.changes(request, { signal });
+      const { events, ...changes } = await requireCore(call).pages({ signal }, (pages) =>
+        pages.changes(request, { signal }),
+      );
       return {
         ...changes,
         lastUpdateTime: form.writeTime(changes.lastUpdateTime),
@@ -110,13 +113,18 @@ export const HANDLE_ROUTES: readonly Route[] = [
 async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   const { appName, userId, sessionId, signal, body } = call;
   const { revision, labels: expected } = body as { revision?: number; labels?: unknown };
-  const { pages, deletable } = requireCore(call);
+  const core = requireCore(call);
   const key = { appName, userId, sessionId };
   const last = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
-  const { labels } = await pages.readPage({ key, ...last, skipCorrupt: true, call: { signal } });
+  const request = { key, ...last, skipCorrupt: true, call: { signal } };
+  const { labels } = await core.pages({ signal }, (pages) => pages.readPage(request));
   // A database prints the text of labels in its own way, and compares that.
   if (!isSameJson(labels ?? '{}', JSON.stringify(expected ?? {}))) return false;
-  return deletable.deleteUnchanged(appName, { userId, sessionId, revision, labels }, { signal });
+  return core.deletable.deleteUnchanged(
+    appName,
+    { userId, sessionId, revision, labels },
+    { signal },
+  );
 }
 
 async function append(call: RouteCall): Promise<Appended> {

@@ -231,7 +231,9 @@ async function infoFor(call: RouteCall): Promise<SessionInfo> {
   const { core, service, rights, signal } = call;
   if (core === undefined) return service.sessionInfo(keyOf(call));
   const shown = (event: Event): Event => publicView(event, rights.maySeeCredentials);
-  const { created, revision, info } = await core.pages.readInfo(keyOf(call), { signal }, shown);
+  const { created, revision, info } = await core.pages({ signal }, (pages) =>
+    pages.readInfo(keyOf(call), { signal }, shown),
+  );
   addRevisions(call, { created, revision });
   return info;
 }

@@ -1,0 +1,82 @@
+// What a page loads, and when: the part that lists sessions and reads histories comes with its first use.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { type Browser, openBrowser } from '../browser/browser.js';
+import { serve } from '../browser/server.js';
+import { bundleWithEsbuild, bundleWithVite } from './bundles.js';
+import { page } from './consumer.js';
+import { write } from './installed.js';
+
+let browser: Browser;
+before(async () => {
+  browser = await openBrowser('chromium');
+});
+after(() => browser.close());
+
+/** A page that appends to a session in IndexedDB and reads it; then it runs `use`. Reports the files that `use` loaded. */
+const program = (use: string): string => `
+import { openSessionService } from 'adk-session-wasm';
+
+const loaded = () => performance.getEntriesByType('resource').map(({ name }) => name);
+
+async function run() {
+  const service = await openSessionService({ storage: 'indexeddb', name: 'parts' });
+  const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+  const session = await service.getOrCreateSession(key);
+  await service.appendEvent({ session, event: { author: 'user', content: { parts: [{ text: 'hi' }] } } });
+  await service.getSession(key);
+  const before = loaded();
+  const isNew = (name) => !before.includes(name);
+  const result = await (${use});
+  return { files: loaded().filter(isNew).length, result };
+}
+
+globalThis.report = run();
+`;
+
+const POLICY = `<meta http-equiv="Content-Security-Policy"
+  content="default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'">`;
+
+async function visit(name: string, use: string): Promise<{ files: number; result: unknown }> {
+  const files = { 'index.html': page('/main.js', POLICY), 'main.js': program(use) };
+  const server = await serve({ '/': await bundleWithVite(write(`parts-${name}`, files)) });
+  try {
+    return await browser.value(`${server.origin}/`);
+  } finally {
+    await server.close();
+  }
+}
+
+it('A page that creates, appends and reads sessions loads no further file', async () => {
+  const { files } = await visit('none', 'service.deleteSession(key)');
+  assert.equal(files, 0);
+});
+
+for (const [name, use, result] of [
+  ['lists', `service.listSessions(key).then(({ sessions }) => sessions.length)`, 1],
+  ['pages', `service.listEvents(key).then(({ events }) => events.length)`, 1],
+  [
+    'views',
+    `service.getSession({ ...key, config: { view: 'model' } }).then(({ events }) => events.length)`,
+    1,
+  ],
+] as const) {
+  it(`A page loads one file at its first use of ${name}, also with a policy`, async () => {
+    assert.deepEqual(await visit(name, use), { files: 1, result });
+  });
+}
+
+it('A page in one file lists without loading another', async () => {
+  const use = `service.listSessions(key).then(({ sessions }) => sessions.length)`;
+  const out = await bundleWithEsbuild(write('parts-one-file', { 'main.js': program(use) }));
+  const server = await serve({
+    '/': { body: page('/out/main.js', POLICY), type: 'text/html' },
+    '/out/': out,
+  });
+  try {
+    assert.deepEqual(await browser.value(`${server.origin}/`), { files: 0, result: 1 });
+  } finally {
+    await server.close();
+  }
+});
