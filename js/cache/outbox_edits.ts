@@ -9,25 +9,15 @@ import { removeCopy } from './copies/copy_writer.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import { renumber } from './data/renumber.js';
 import { type CacheKey, isSession } from './records/cache_key.js';
-import {
-  type CreateOperation,
-  eventsOf,
-  isOfEvent,
-  isWaiting,
-  type Operation,
-  type OperationEvent,
-} from './records/records.js';
+import { eventsOf, isWaiting, type Operation, type OperationEvent } from './records/records.js';
 import { withoutKeys } from './sending/strip.js';
 import { removeUnsent, withoutPrevious } from './storage/deletion.js';
 import { deltaOf, sharedWrites, writesOfCreation } from './view/shared_overlay.js';
 
 export function requireWaiting(chosen: readonly Operation[], eventId: string): void {
-  if (chosen.length === 0) throw notWaiting(eventId);
-}
-
-function notWaiting(eventId: string): SessionError {
+  if (chosen.length > 0) return;
   const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;
-  return new SessionError('not_found', message, { key: 'eventId' });
+  throw new SessionError('not_found', message, { key: 'eventId' });
 }
 
 /** The event belongs to what a rewind means. */
@@ -45,19 +35,17 @@ function requireAnswered(operations: readonly Operation[]): void {
 }
 
 export function resetForRetry(operation: Operation): Operation {
-  const reset = { ...operation, refusal: undefined, attempts: 0 };
-  if (!isOfEvent(reset)) return reset;
+  const { expected } = operation;
   // A retried event may replace whichever version is stored.
-  const isBound = (reset.expected ?? null) !== null;
-  const any = isBound ? { ...reset, expected: Number.MAX_SAFE_INTEGER, isBound } : reset;
-  return any.kind === 'append' ? { ...any, since: undefined } : any;
+  const isBound = expected !== undefined && expected !== null;
+  const any = isBound ? { expected: Number.MAX_SAFE_INTEGER, isBound } : {};
+  return { ...operation, refusal: undefined, attempts: 0, since: undefined, ...any };
 }
 
 /** Returns an operation that was refused, to be sent in any case. */
-function withoutRefusal<Refused extends Operation>(operation: Refused): Refused {
+function withoutRefusal(operation: Operation): Operation {
   if (operation.refusal === undefined) return operation;
-  const accepted = { ...operation, refusal: undefined };
-  return accepted.kind === 'append' ? { ...accepted, since: undefined } : accepted;
+  return { ...operation, refusal: undefined, since: undefined };
 }
 
 /** Gives the session and its last event a new tick, so that handles notice a change and read the state again. */
@@ -78,9 +66,9 @@ export async function renewTicks(
   }
   const tick = transaction.tick();
   await transaction.putSession(key, { ...record, tick });
-  const last = operations.findLast(isOfEvent);
+  const last = operations.findLast(({ event }) => event !== undefined);
   if (last === undefined) return;
-  const put = [{ ...last, event: { ...last.event, tick } }];
+  const put = [{ ...last, event: { ...last.event!, tick } }];
   await transaction.changeOperations(key, { put });
 }
 
@@ -92,12 +80,12 @@ export async function dropOperations(
   eventId: string | undefined,
 ): Promise<void> {
   // An event that belongs to a creation is removed from it. The creation stays.
-  const isPart = (operation: Operation): operation is CreateOperation =>
-    eventId !== undefined && operation.kind === 'create';
+  const isPart = ({ creation }: Operation): boolean =>
+    eventId !== undefined && creation !== undefined;
   const removed = chosen.filter((operation) => !isPart(operation));
   const rest = await removeUnsent(transaction, key, operations, removed);
   const put = chosen.filter(isPart).map((operation) => {
-    const events = operation.creation.events.filter(({ id }) => id !== eventId);
+    const events = operation.creation!.events.filter(({ id }) => id !== eventId);
     return withEvents(operation, events);
   });
   await transaction.changeOperations(key, { put });
@@ -110,11 +98,8 @@ export async function dropOperations(
 }
 
 /** Returns a creation with other events, to be sent again. */
-function withEvents(
-  operation: CreateOperation,
-  events: readonly OperationEvent[],
-): CreateOperation {
-  const creation = { ...operation.creation, events };
+function withEvents(operation: Operation, events: readonly OperationEvent[]): Operation {
+  const creation = { ...operation.creation!, events };
   return { ...operation, refusal: undefined, creation, shared: writesOfCreation(creation) };
 }
 
@@ -133,20 +118,19 @@ export async function changeEvent(
     eventsOf(operation).some((event) => event.id === id);
   const versions = operations.filter(isWaiting).filter(isVersion);
   const [operation, ...laterVersions] = versions;
-  if (operation === undefined) throw notWaiting(id);
+  requireWaiting(versions, id);
   requireAnswered(versions);
-  if (operation.kind !== 'create' && operation.kind !== 'append') throw ofRewind(id);
-  const index = operations.indexOf(operation);
+  if (operation!.rewind !== undefined) throw ofRewind(id);
+  const index = operations.indexOf(operation!);
+  const { creation, event } = operation!;
   const version = { text, timestamp, tick: transaction.tick() };
   const shared = sharedWrites([deltaOf(text)]);
   const changed: Operation =
-    operation.kind === 'append'
-      ? { ...withoutRefusal(operation), event: { ...operation.event, ...version }, shared }
+    creation === undefined
+      ? { ...withoutRefusal(operation!), event: { ...event!, ...version }, shared }
       : withEvents(
-          operation,
-          operation.creation.events.map((each) =>
-            each.id === id ? { ...each, ...version } : each,
-          ),
+          operation!,
+          creation.events.map((each) => (each.id === id ? { ...each, ...version } : each)),
         );
   const behind = operations
     .slice(index + 1)

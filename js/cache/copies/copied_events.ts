@@ -2,16 +2,12 @@
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { foldOf } from '../data/operation_memory.js';
-import {
-  type AppendOperation,
-  type Copy,
-  type CreateOperation,
-  type EventRecord,
-  isOfEvent,
-  type Operation,
-  type OperationEvent,
-  type RewindOperation,
-  type SessionRecord,
+import type {
+  Copy,
+  EventRecord,
+  Operation,
+  OperationEvent,
+  SessionRecord,
 } from '../records/records.js';
 import { rewindTargetOf } from '../../history/marks.js';
 import type { RewindStart } from '../../storage/backend.js';
@@ -259,26 +255,22 @@ export async function storeDraft(
   await transaction.putSession(key, next);
   if (!isReordered) return next;
   const put = (await transaction.operations(key))
-    .filter((operation) => operation.kind === 'create' || isOfEvent(operation))
+    .filter((operation) => operation.event !== undefined || operation.creation !== undefined)
     .map((operation) => restamped(transaction, operation));
   await transaction.changeOperations(key, { put });
   return next;
 }
 
-function restamped(
-  transaction: CacheTransaction,
-  operation: CreateOperation | AppendOperation | RewindOperation,
-): Operation {
+function restamped(transaction: CacheTransaction, operation: Operation): Operation {
   const stamp = (event: OperationEvent): OperationEvent => {
     const tick = transaction.tick();
     return { ...event, tick, seq: event.seq === event.tick ? tick : event.seq };
   };
-  if (operation.kind === 'create') {
-    const { creation } = operation;
-    return { ...operation, creation: { ...creation, events: creation.events.map(stamp) } };
-  }
-  const stamped = { ...operation, event: stamp(operation.event) };
-  if (stamped.kind === 'append') return stamped;
-  const { rewind } = stamped;
-  return { ...stamped, rewind: { ...rewind, following: rewind.following.map(stamp) } };
+  const { event, creation, rewind } = operation;
+  return {
+    ...operation,
+    event: event && stamp(event),
+    creation: creation && { ...creation, events: creation.events.map(stamp) },
+    rewind: rewind && { ...rewind, following: rewind.following.map(stamp) },
+  };
 }

@@ -18,13 +18,11 @@ import {
   below,
   entryKey,
   type GivenUpRecord,
-  isUserDeletion,
   type LossRecord,
   type Operation,
   operationsBelow,
   operationsKey,
   type OwnerRecord,
-  type SessionOperation,
   type SessionRecord,
   sharedKey,
   type StateRecord,
@@ -195,8 +193,6 @@ export class CacheTransaction extends OwnerChanges {
   }
 
   /** The operations of a session or state, in order. A session without a record has none. */
-  operations(key: CompositeSessionKey): Promise<readonly SessionOperation[]>;
-  operations(key: CacheKey): Promise<readonly Operation[]>;
   async operations(key: CacheKey): Promise<readonly Operation[]> {
     const name = nameOf(key);
     const changed = this.#changed.get(name);
@@ -282,7 +278,7 @@ export class CacheTransaction extends OwnerChanges {
   }
 
   async #putOperation(operation: Operation, earlier?: Operation): Promise<void> {
-    const { key, number, shared } = operation;
+    const { key, number, shared, what } = operation;
     await this.#local.put('outbox', [...operationsKey(this.#ownerName, key), number], operation);
     const isRefused = operation.refusal !== undefined;
     const isSame = shared === earlier?.shared && isRefused === (earlier.refusal !== undefined);
@@ -296,7 +292,7 @@ export class CacheTransaction extends OwnerChanges {
       }
       const numbered: NumberedWrite = {
         ...{ ...write, number, isRefused, userId: owner.userId },
-        isOfDeletedUser: isUserDeletion(operation),
+        isOfDeletedUser: what === 'user',
       };
       await this.#shared.put(owner, numbered, earlier === undefined);
     }

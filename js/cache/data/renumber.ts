@@ -1,16 +1,16 @@
-import { isOfEvent, type Operation } from '../records/records.js';
+import type { Operation } from '../records/records.js';
 import type { CacheTransaction } from './cache_transaction.js';
 
 /** Gives operations new numbers, in the same order. */
-export function renumber<Renumbered extends Operation>(
+export function renumber(
   transaction: CacheTransaction,
-  operations: readonly Renumbered[],
-): Renumbered[] {
+  operations: readonly Operation[],
+): Operation[] {
   const numbers = new Map<number, number>();
   return operations.map((operation) => {
     const number = transaction.tick();
     numbers.set(operation.number, number);
-    const previous = isOfEvent(operation) ? operation.previous : undefined;
+    const { previous } = operation;
     return {
       ...operation,
       number,

@@ -2,6 +2,7 @@ import type { MaybePromise } from '../../call/call.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import { snapshotEvent, type EventSnapshot } from '../../model/event/snapshot.js';
 import { newEventId } from '../../model/event/create_event.js';
+import type { CompositeSessionKey } from '../../model/session.js';
 import { corruptRecord, parseEventText } from '../../storage/stored_events.js';
 import type {
   Appended,
@@ -20,21 +21,7 @@ import type { Lists } from '../copies/lists.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { failureOf, isRefusal, refusalOfDeleted } from '../records/failures.js';
-import {
-  type AppendOperation,
-  type ClearOperation,
-  type Copy,
-  type CreateOperation,
-  type DeleteOperation,
-  type DescribeOperation,
-  eventOf,
-  isOfEvent,
-  isWaiting,
-  type Operation,
-  type RewindOperation,
-  type SessionOperation,
-  type UpdateOperation,
-} from '../records/records.js';
+import { type Copy, isWaiting, type Operation } from '../records/records.js';
 import { firstTitle } from '../../wasm/appends.js';
 import { birthOfCopy } from '../view/session_overlay.js';
 import { joinedDelta } from '../view/shared_overlay.js';
@@ -65,10 +52,9 @@ export interface DeliveryParts extends CacheContext {
   readonly lists: Lists;
 }
 
-/** What one request sends: operations of one kind. */
-interface BatchOf<Sent extends Operation> {
-  readonly kind: Sent['kind'];
-  readonly operations: Operations<Sent>;
+/** What one request sends. */
+interface Batch {
+  readonly operations: Operations;
   readonly client: string;
   readonly copy: Copy | undefined;
   readonly mayGoOn: MayGoOn;
@@ -76,8 +62,6 @@ interface BatchOf<Sent extends Operation> {
   hasNext: boolean;
   next: Batch | undefined;
 }
-
-type Batch = { [Kind in Operation as Kind['kind']]: BatchOf<Kind> }[Operation['kind']];
 
 /** Sends the operations of one session or state in their order. */
 export class Delivery {
@@ -133,16 +117,15 @@ export class Delivery {
     const chosen = batchOf(waiting, this.#limits.get(nameOf(key)), mayGoOn);
     const put = chosen.map((operation) => ({ ...operation, attempts: operation.attempts + 1 }));
     await transaction.changeOperations(key, { put });
-    const isOfCopy = 'birth' in first && record?.birth === first.birth;
+    const isOfCopy = record?.copy !== undefined && record.birth === first.birth;
+    const operations = put as unknown as Operations;
     const copy = isOfCopy ? record.copy : undefined;
-    const { kind } = first;
-    const batch = { kind, operations: put, client: owner.client, copy, mayGoOn };
-    return { ...batch, hasNext: false, next: undefined } as unknown as Batch;
+    return { operations, client: owner.client, copy, mayGoOn, hasNext: false, next: undefined };
   }
 
   async #sendBatch(key: CacheKey, batch: Batch): Promise<void> {
     try {
-      await this.#request(batch);
+      await this.#request(key, batch);
       this.#limits.delete(nameOf(key));
     } catch (error) {
       // A damaged event can never be sent.
@@ -159,28 +142,22 @@ export class Delivery {
       readonly operation?: string;
       readonly actualEvents?: ExpectedEvents;
     };
-    if (code === 'not_found' && batch.kind === 'rewind') return this.#refuseRewind(batch, error);
-    if (code === 'not_found' && batch.kind !== 'update' && batch.kind !== 'clear') {
-      return this.#land<SessionOperation>(
-        batch,
-        operation === 'applied' ? landBeforeDeletion : landMissingSession,
-      );
+    if (code === 'not_found' && first.kind === 'rewind') return this.#refuseRewind(batch, error);
+    if (code === 'not_found' && isSession(key)) {
+      return this.#land(batch, operation === 'applied' ? landBeforeDeletion : landMissingSession);
     }
     if (operations.length > 1) {
       this.#limits.set(nameOf(key), Math.ceil(operations.length / 2));
       return this.#land(batch, releaseUnstored);
     }
-    const event = eventOf(first);
+    const { event } = first;
     const actual =
       code === 'stale_session' && event !== undefined && actualEvents !== undefined
         ? (actualEvents[event.id] ?? null)
         : undefined;
     let isAdopted = false;
-    await this.#land<Operation>(batch, async (transaction, [operation]) => {
-      isAdopted =
-        actual !== undefined &&
-        isOfEvent(operation) &&
-        (await adoptRevision(transaction, operation, actual));
+    await this.#land(batch, async (transaction, [operation]) => {
+      isAdopted = actual !== undefined && (await adoptRevision(transaction, operation, actual));
       if (!isAdopted) await refuse(transaction, operation, failureOf(error));
     });
     if (isAdopted) return;
@@ -190,8 +167,8 @@ export class Delivery {
   }
 
   /** The place of a rewind is not there, or the session is gone. A fetch tells. */
-  async #refuseRewind(batch: BatchOf<RewindOperation>, error: SessionError): Promise<void> {
-    await this.#parts.fetch.copy(batch.operations[0].key);
+  async #refuseRewind(batch: Batch, error: SessionError): Promise<void> {
+    await this.#parts.fetch.copy(batch.operations[0].key as CompositeSessionKey);
     await this.#land(batch, async (transaction, [operation]) => {
       if (operation.refusal === undefined) await refuse(transaction, operation, failureOf(error));
     });
@@ -202,9 +179,9 @@ export class Delivery {
    * Applies an answer to those of the sent operations that still wait. If the local data was erased since the request,
    * none does.
    */
-  async #land<Sent extends Operation>(
-    { operations, client }: { readonly operations: Operations<Sent>; readonly client: string },
-    work: (transaction: CacheTransaction, waiting: Operations<Sent>) => Promise<void>,
+  async #land(
+    { operations, client }: Batch,
+    work: (transaction: CacheTransaction, waiting: Operations) => Promise<void>,
   ): Promise<void> {
     await this.#parts.data.write(async (transaction) => {
       if (transaction.client !== client) return;
@@ -219,28 +196,29 @@ export class Delivery {
     if (next !== 'leadership lost') Object.assign(batch, { hasNext: true, next });
   }
 
-  #request(batch: Batch): Promise<void> {
-    switch (batch.kind) {
+  async #request(key: CacheKey, batch: Batch): Promise<void> {
+    const [first] = batch.operations;
+    switch (first.kind) {
       case 'create':
-        return this.#create(batch);
+        return this.#create(first, batch);
       case 'append':
-        return this.#append(batch);
+        return this.#append(key as CompositeSessionKey, batch);
       case 'rewind':
-        return this.#rewind(batch);
+        return this.#rewind(key as CompositeSessionKey, first, batch);
       case 'describe':
-        return this.#describe(batch);
+        return this.#describe(key as CompositeSessionKey, first, batch);
       case 'delete':
-        return this.#delete(batch);
+        return this.#delete(key as CompositeSessionKey, batch);
       case 'update':
-        return this.#update(batch);
+        return this.#update(key, batch);
       case 'clear':
-        return this.#clear(batch);
+        return this.#clear(first, batch);
     }
   }
 
   /** Asks the remote. @throws RemoteRefusal, unlike a failure of the local storage */
   async #ask<T>(
-    { operations, client }: Pick<Batch, 'operations' | 'client'>,
+    { operations, client }: Batch,
     run: (backend: Backend, sent: BackendWrite) => MaybePromise<T>,
   ): Promise<T> {
     const operation = { client, number: operations.at(-1)!.number };
@@ -262,12 +240,12 @@ export class Delivery {
     if (what === 'appState') this.#feed.publishStateDeleted('app', key);
   }
 
-  async #create(batch: BatchOf<CreateOperation>): Promise<void> {
+  async #create(operation: Operation, batch: Batch): Promise<void> {
     const { clock, fetch } = this.#parts;
-    const [operation] = batch.operations;
-    const { key, creation } = operation;
-    const events = creation.events.map(snapshotOf);
-    const request = { key, ...creation, events, now: clock(), ifAbsent: true };
+    const key = operation.key as CompositeSessionKey;
+    const { creation } = operation;
+    const events = creation!.events.map(snapshotOf);
+    const request = { key, ...creation!, events, now: clock(), ifAbsent: true };
     const created: CreatedSession | undefined =
       operation.isThere === true
         ? undefined
@@ -289,15 +267,14 @@ export class Delivery {
       // Else it was there to create and not to read. It may be deleted by now.
       const isMerged = birthOfCopy(await transaction.session(key)) === operation.birth;
       if (isMerged) await mergeCreation(transaction, waiting[0]);
-      else if (creation.mustExist) await refuse(transaction, waiting[0], refusalOfDeleted(key));
+      else if (creation!.mustExist) await refuse(transaction, waiting[0], refusalOfDeleted(key));
       else await releaseUnstored(transaction, waiting);
     });
   }
 
-  async #append(batch: BatchOf<AppendOperation>): Promise<void> {
+  async #append(key: CompositeSessionKey, batch: Batch): Promise<void> {
     const { fetch, lists } = this.#parts;
     const { operations, copy } = batch;
-    const { key } = operations[0];
     if (copy === undefined) {
       await fetch.copy(key);
       return this.#land(batch, async (transaction, waiting) => {
@@ -312,7 +289,7 @@ export class Delivery {
     };
     const request = {
       ...({ key, position, stale: 'merge' } as const),
-      events: operations.map(({ event }) => snapshotOf(event)),
+      events: operations.map(({ event }) => snapshotOf(event!)),
       expectedEvents: expectedOf(operations),
       titleChange: firstTitle(operations.find(({ title }) => title !== undefined)?.title),
     };
@@ -333,9 +310,8 @@ export class Delivery {
   }
 
   /** Asks the remote to rewind. Its answer does not tell the state, so the copy is fetched. */
-  async #rewind(batch: BatchOf<RewindOperation>): Promise<void> {
-    const [{ key, rewind }] = batch.operations;
-    const { marker, place, message, events } = rewind;
+  async #rewind(key: CompositeSessionKey, operation: Operation, batch: Batch): Promise<void> {
+    const { marker, place, message, events } = operation.rewind!;
     const { revision } = await this.#ask(batch, (backend, sent) =>
       historyOf(backend).rewind({ key, marker, place, message, events, ...sent }),
     );
@@ -343,18 +319,17 @@ export class Delivery {
     await this.#parts.fetch.copy(key);
   }
 
-  async #describe(batch: BatchOf<DescribeOperation>): Promise<void> {
-    const [{ key, title, labels }] = batch.operations;
+  async #describe(key: CompositeSessionKey, operation: Operation, batch: Batch): Promise<void> {
+    const { title, labels } = operation;
     const isThere = await this.#ask(batch, (backend, sent) =>
       backend.describe({ key, title, labels, ...sent }),
     );
     if (isThere) this.#feed.publishUpdated(key);
-    await this.#land<DescribeOperation>(batch, isThere ? landDescription : landMissingSession);
+    await this.#land(batch, isThere ? landDescription : landMissingSession);
   }
 
   /** The deletion names the session that it deletes. One that arrives late deletes no session that was created since. */
-  async #delete(batch: BatchOf<DeleteOperation>): Promise<void> {
-    const [{ key }] = batch.operations;
+  async #delete(key: CompositeSessionKey, batch: Batch): Promise<void> {
     const created = batch.copy?.created ?? undefined;
     const { isDeleted, floor } = await this.#ask<Deletion>(batch, (backend, sent) =>
       backend.delete({ what: 'session', key, created, ...sent }),
@@ -363,8 +338,7 @@ export class Delivery {
     await this.#land(batch, landDeletion);
   }
 
-  async #update(batch: BatchOf<UpdateOperation>): Promise<void> {
-    const { appName, userId } = batch.operations[0].key;
+  async #update({ appName, userId }: CacheKey, batch: Batch): Promise<void> {
     const delta = joinedDelta(batch.operations);
     const shared = await this.#ask<SharedRevisions>(batch, (backend, sent) =>
       backend.update({ appName, userId, delta, ...sent }),
@@ -373,9 +347,7 @@ export class Delivery {
     await this.#land(batch, landStates);
   }
 
-  async #clear(batch: BatchOf<ClearOperation>): Promise<void> {
-    const [{ what, key: owner }] = batch.operations;
-    const { appName, userId } = owner;
+  async #clear({ what, key: { appName, userId } }: Operation, batch: Batch): Promise<void> {
     const key = what === 'appState' ? { appName } : { appName, userId };
     const request = { what, key } as DeleteRequest;
     const { isDeleted, floor } = await this.#ask<Deletion>(batch, (backend, sent) =>

@@ -1,24 +1,17 @@
 /** Applies answers of the remote to changes of titles and labels, to deletions, and to changes of states. */
+import type { CompositeSessionKey } from '../../model/session.js';
 import { removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import {
-  type ClearOperation,
-  type DeleteOperation,
-  type DescribeOperation,
-  eventsOf,
-  isUserDeletion,
-  type RewindOperation,
-  type UpdateOperation,
-} from '../records/records.js';
+import { eventsOf } from '../records/records.js';
 import { birthOfCopy } from '../view/session_overlay.js';
 import { expectArrived, keepTick, landShared, type Operations, showReplaced } from './arrived.js';
 
 /** A title or labels have arrived. */
 export async function landDescription(
   transaction: CacheTransaction,
-  [operation]: Operations<DescribeOperation>,
+  [operation]: Operations,
 ): Promise<void> {
-  const { key } = operation;
+  const key = operation.key as CompositeSessionKey;
   const record = (await transaction.session(key))!;
   const { copy } = record;
   if (copy !== undefined && record.birth === operation.birth) {
@@ -32,10 +25,10 @@ export async function landDescription(
 /** A rewind has arrived. It lies over the copy until that is fetched at the revision. */
 export async function landRewind(
   transaction: CacheTransaction,
-  arrived: Operations<RewindOperation>,
+  arrived: Operations,
   revision: number,
 ): Promise<void> {
-  const { key } = arrived[0];
+  const key = arrived[0].key as CompositeSessionKey;
   await landShared(transaction, arrived);
   const record = (await transaction.session(key))!;
   const { copy } = record;
@@ -53,9 +46,9 @@ export async function landRewind(
 /** A session was deleted. */
 export async function landDeletion(
   transaction: CacheTransaction,
-  [operation]: Operations<DeleteOperation>,
+  [operation]: Operations,
 ): Promise<void> {
-  const { key } = operation;
+  const key = operation.key as CompositeSessionKey;
   await transaction.changeOperations(key, { removed: [operation] });
   const record = (await transaction.session(key))!;
   const isOfCopy = birthOfCopy(record) === operation.birth;
@@ -66,13 +59,13 @@ export async function landDeletion(
 /** A state was changed, or something was deleted. */
 export async function landStates(
   transaction: CacheTransaction,
-  arrived: Operations<UpdateOperation> | Operations<ClearOperation>,
+  arrived: Operations,
 ): Promise<void> {
   const [operation] = arrived;
   const { key } = operation;
   await transaction.changeOperations(key, { removed: arrived });
   await landShared(transaction, arrived);
-  if (!isUserDeletion(operation)) return;
+  if (operation.what !== 'user') return;
   const { appName, userId } = key;
   for (const [session, record] of await transaction.sessions({ appName, userId })) {
     const isDeleted = record.copy !== undefined && record.birth < operation.number;

@@ -5,9 +5,7 @@ import type { EventRow } from '../../storage/rows.js';
 import { parseEventText } from '../../storage/stored_events.js';
 import type {
   Copy,
-  CreateOperation,
   EventRecord,
-  Expectation,
   Operation,
   OperationEvent,
   SessionRecord,
@@ -37,7 +35,7 @@ export class SessionOverlay {
   /** The birth of the session that is there after the operations. `undefined`: it is deleted, or was never there. */
   birth: number | undefined;
   /** The creation, if the copy has no part in the session. */
-  creation: CreateOperation | undefined;
+  creation: Operation | undefined;
   readonly events = new Map<string, OverlayEvent>();
   /** The session's own state at the cut of the last rewind, in place of that of the copy. */
   state: string | undefined;
@@ -62,10 +60,8 @@ export class SessionOverlay {
   }
 
   add(operation: Operation): void {
-    if (operation.kind === 'update' || operation.kind === 'clear') return;
-    const { birth } = operation;
-    if (operation.kind === 'create') {
-      const { creation, number } = operation;
+    const { kind, number, birth, creation, event, rewind } = operation;
+    if (kind === 'create') {
       if (this.birth !== undefined) {
         // The session exists on the remote, but the answer is not here yet.
         if (birth === this.birth) this.#putCreated(operation);
@@ -73,18 +69,18 @@ export class SessionOverlay {
       }
       this.#reset(birth);
       this.creation = operation;
-      this.#change(JSON.parse(creation.state) as JsonState);
+      this.#change(JSON.parse(creation!.state) as JsonState);
       this.#putCreated(operation);
-      this.#change(JSON.parse(creation.delta) as JsonState);
-      this.title = creation.description.title ?? '';
-      this.labels = creation.description.labels ?? '';
+      this.#change(JSON.parse(creation!.delta) as JsonState);
+      this.title = creation!.description.title ?? '';
+      this.labels = creation!.description.labels ?? '';
       this.tick = Math.max(this.tick, number);
       this.time = operation.time;
       return;
     }
     if (this.birth === undefined || birth !== this.birth) return;
-    if (operation.kind === 'delete') return this.#reset(undefined);
-    if (operation.kind === 'describe') {
+    if (kind === 'delete') return this.#reset(undefined);
+    if (kind === 'describe') {
       if (operation.title !== undefined) {
         this.title = operation.title;
         this.titleChanges = [];
@@ -92,35 +88,33 @@ export class SessionOverlay {
       this.labels = operation.labels ?? this.labels;
       return;
     }
-    this.#put(operation.event, operation);
-    if (operation.kind === 'append') {
-      this.#change(deltaOf(operation.event.text));
-      this.firstTitle ??= operation.title;
-    } else {
-      const { state, titleChange, following } = operation.rewind;
+    if (event === undefined) return;
+    this.#put(event, operation);
+    if (rewind === undefined) this.#change(deltaOf(event.text));
+    else {
       this.values.clear();
-      this.state = state;
-      if (titleChange !== undefined) this.titleChanges = [...this.titleChanges, titleChange];
-      for (const event of following) {
-        this.#put(event, operation);
-        this.#change(deltaOf(event.text));
-      }
+      this.state = rewind.state;
     }
+    if (rewind?.titleChange !== undefined) {
+      this.titleChanges = [...this.titleChanges, rewind.titleChange];
+    }
+    for (const following of rewind?.following ?? []) {
+      this.#put(following, operation);
+      this.#change(deltaOf(following.text));
+    }
+    this.firstTitle ??= operation.title;
     this.time = Math.max(this.time, operation.time);
   }
 
   /** Adds the events of a creation, as the remote will store them. */
-  #putCreated(operation: CreateOperation): void {
-    const { events } = operation.creation;
+  #putCreated(operation: Operation): void {
+    const { events } = operation.creation!;
     for (const event of events) this.#put(event, operation);
     const parsed = events.flatMap(({ text }) => parseEventText(text) ?? []);
     for (const delta of countedDeltas(parsed)) this.#change(delta);
   }
 
-  #put(
-    event: OperationEvent,
-    { number, expected, isBound }: Pick<Operation, 'number'> & Expectation,
-  ): void {
+  #put(event: OperationEvent, { expected, number, isBound }: Operation): void {
     const earlier = this.events.get(event.id);
     this.tick = Math.max(this.tick, event.tick);
     this.events.set(event.id, {
