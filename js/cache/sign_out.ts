@@ -1,5 +1,5 @@
 import { takeOptions } from '../call/call.js';
-import { endsWithin } from '../call/time_limit.js';
+import { Deadline } from '../call/deadline.js';
 import { invalid } from '../errors/invalid.js';
 import { requireWhole } from '../errors/option_values.js';
 import type { CachedSessionService } from './cached_session_service.js';
@@ -69,6 +69,7 @@ async function sendFor<S extends object>(
   timeoutMs: number,
 ): Promise<void> {
   if ((await service.outbox.list()).length === 0) return;
+  const deadline = new Deadline(timeoutMs);
   const stop = new AbortController();
   const sent = new Promise<void>((resolve) => {
     const end = service.watchStatus(({ pending }) => {
@@ -79,8 +80,9 @@ async function sendFor<S extends object>(
   // What cannot be sent is in the outbox.
   const synced = service.sync().catch(() => undefined);
   try {
-    await endsWithin(timeoutMs, Promise.race([synced, sent]));
+    await deadline.until(Promise.race([synced, sent]));
   } finally {
+    deadline.clear();
     stop.abort();
   }
 }

@@ -45,8 +45,9 @@ import {
   requireNotAborted,
   takeOptions,
 } from '../call/call.js';
+import { Deadline } from '../call/deadline.js';
 import { Diagnostics } from '../call/diagnostics.js';
-import { runAfter, TimeLimit } from '../call/time_limit.js';
+import { runAfter } from '../call/time_limit.js';
 import { Handles } from '../handle/handle.js';
 import type { Epochs, ServiceParts, SessionServiceOptions } from './service_options.js';
 import type { EventPages } from '../read/event_pages.js';
@@ -329,23 +330,22 @@ export class ServiceCore {
 
   async #close(timeoutMs: number | undefined): Promise<void> {
     const { closing, closeStorage } = this.#parts;
-    const limit = new TimeLimit(
-      timeoutMs ?? (closing === undefined ? CLOSE_TIMEOUT_MS : undefined),
-    );
+    const limit = timeoutMs ?? (closing === undefined ? CLOSE_TIMEOUT_MS : undefined);
+    const deadline = new Deadline(limit);
     const settled = this.calls.close();
     closing?.(timeoutMs);
-    const isSettled = await limit.until(settled);
+    const isSettled = await deadline.until(settled);
     const unsettled = isSettled ? ["the storage's close"] : this.calls.pending;
     this.#isEnded = true;
     try {
-      const isClosed = await limit.until(closeStorage?.());
+      const isClosed = await deadline.until(closeStorage?.());
       if (timeoutMs === undefined && !(isSettled && isClosed)) throw closeTimeoutError(unsettled);
     } catch (cause) {
       if (isSessionError(cause)) throw cause;
       const reason = messageOf(cause);
       throw new SessionError('storage_failed', `The storage's close failed: ${reason}`, { cause });
     } finally {
-      limit.end();
+      deadline.clear();
       this.calls.end();
       this.feed.close();
       this.#backend?.free?.();

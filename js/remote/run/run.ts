@@ -33,12 +33,12 @@ export async function* runAgent(
   { body, handle, signal }: AgentRun,
   stopped: HostAbortSignal,
 ): AsyncGenerator<Event, void, undefined> {
-  const { timeoutMs, closeLimit } = connection.options;
+  const { timeoutMs, closeTimeout } = connection.options;
   requireNotAborted(signal);
-  closeLimit.signal.throwIfAborted();
+  closeTimeout.signal.throwIfAborted();
   const ended = new TimeLimit(timeoutMs, () => lateRun(timeoutMs));
   ended.follow(stopped);
-  ended.follow(closeLimit.signal);
+  ended.follow(closeTimeout.signal);
   if (signal !== undefined) ended.follow(signal, () => abortedRun(signal));
   const updates = handle && new HandleUpdates(handle, () => read(ended.signal));
   try {
