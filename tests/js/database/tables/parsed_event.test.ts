@@ -43,9 +43,10 @@ describe('A parsed event', () => {
   });
 
   it('equals its text for any event of another program', () => {
-    let compared = 0;
+    let [compared, all] = [0, 0];
     fc.assert(
       fc.property(hostileEvents, (some) => {
+        all += 1;
         const event = { invocationId: '', ...some, timestamp: Number(some.timestamp) / 1000 };
         const eventData = JSON.stringify(writeNames(event, EVENT, 'snake'));
         const expected = byText('e', eventData);
@@ -59,7 +60,7 @@ describe('A parsed event', () => {
       }),
       cases(),
     );
-    assert.ok(compared > 1500, `only ${compared} events were compared`);
+    assert.ok(compared > 0.3 * all, `only ${compared} of ${all} events were compared`);
   });
 
   it("has all fields of Python's events", () => {
