@@ -1,14 +1,17 @@
 // The cases of the conformance suite, as far as a service over Vertex AI can promise them: `lastUpdateTime` is the
 // server's.
 
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { it } from 'node:test';
 
 import type { JsonObject } from '../../../js/json/rules.js';
 import type { Case } from '../../../js/testing/case.js';
+import { runCase } from '../../../js/testing/run_case.js';
 
 const file = new URL('../../../conformance/cases.json', import.meta.url);
 
-export const CASES = (JSON.parse(readFileSync(file, 'utf8')) as Case[]).map(adapted);
+const CASES = (JSON.parse(readFileSync(file, 'utf8')) as Case[]).map(adapted);
 
 /** Cases by what they end with. */
 export type Differences = readonly (readonly [outcome: RegExp, ...names: string[]])[];
@@ -45,9 +48,15 @@ export const OF_OTHER_USERS: Differences = [
   ],
 ];
 
-/** Returns what a case ends with if it differs. */
-export function outcomeOf({ name }: Case, differences: Differences): RegExp | undefined {
-  return differences.find(([, ...names]) => names.includes(name))?.[0];
+/** Declares a test for each case: that it holds, or what it ends with if it differs. */
+export function testCases(differences: Differences, open: Parameters<typeof runCase>[1]): void {
+  for (const testCase of CASES) {
+    const { name } = testCase;
+    const run = () => runCase(testCase, open);
+    const outcome = differences.find(([, ...names]) => names.includes(name))?.[0];
+    if (outcome === undefined) it(name, run);
+    else it(`differs: ${name}`, () => assert.rejects(run, { message: outcome }));
+  }
 }
 
 function adapted(testCase: Case): Case {

@@ -4,20 +4,17 @@
 // is read through one of the sessions. Cases that only test such promises, or features that the server lacks, are listed
 // below with their outcome.
 
-import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { after, describe } from 'node:test';
 
-import { runCase } from '../../../js/testing/run_case.js';
 import {
   startVertexServer,
   type VertexServer,
   type VertexServerOptions,
 } from '../../vertex_server/server.js';
 import {
-  CASES,
   type Differences,
   OF_OTHER_USERS,
-  outcomeOf,
+  testCases,
   WITH_EQUAL_IDS,
   WITH_OTHER_IDS,
   WITH_SHARED_STATES,
@@ -89,20 +86,14 @@ export function conforms(serverOptions: VertexServerOptions, differences: Differ
     () => {
       const servers: VertexServer[] = [];
       after(() => Promise.all(servers.map((server) => server.end())));
-      for (const testCase of CASES) {
-        const run = () =>
-          runCase(testCase, async (options) => {
-            const server = await startVertexServer({
-              ...serverOptions,
-              clock: options.clock ?? Date.now,
-            });
-            servers.push(server);
-            return serviceOn(server, options);
-          });
-        const outcome = outcomeOf(testCase, differences);
-        if (outcome === undefined) it(testCase.name, run);
-        else it(`differs: ${testCase.name}`, () => assert.rejects(run, { message: outcome }));
-      }
+      testCases(differences, async (options) => {
+        const server = await startVertexServer({
+          ...serverOptions,
+          clock: options.clock ?? Date.now,
+        });
+        servers.push(server);
+        return serviceOn(server, options);
+      });
     },
   );
 }

@@ -4,13 +4,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
 import { CachedSessionService, MemoryLocalStore } from '../../../../js/cache/index.js';
-import { runCase } from '../../../../js/testing/run_case.js';
 import { ENGINE, startVertexServer, type VertexServer } from '../../../vertex_server/server.js';
 import {
-  CASES,
   type Differences,
   OF_OTHER_USERS,
-  outcomeOf,
+  testCases,
   WITH_EQUAL_IDS,
   WITH_OTHER_IDS,
   WITH_SHARED_STATES,
@@ -48,22 +46,16 @@ const DIFFERENCES: Differences = [
 describe('A cache over Vertex AI', { concurrency: 8 }, () => {
   const servers: VertexServer[] = [];
   after(() => Promise.all(servers.map((server) => server.end())));
-  for (const testCase of CASES) {
-    const run = () =>
-      runCase(testCase, async ({ clock = Date.now, ...options }) => {
-        const server = await startVertexServer({ clock });
-        servers.push(server);
-        const remote = serviceOn(server, { clock });
-        const local = new MemoryLocalStore();
-        return new CachedSessionService({
-          ...{ ...options, clock, remote, local, owner: 'ada' },
-          ...{ reads: 'network-first', write: 'through' },
-        });
-      });
-    const outcome = outcomeOf(testCase, DIFFERENCES);
-    if (outcome === undefined) it(testCase.name, run);
-    else it(`differs: ${testCase.name}`, () => assert.rejects(run, { message: outcome }));
-  }
+  testCases(DIFFERENCES, async ({ clock = Date.now, ...options }) => {
+    const server = await startVertexServer({ clock });
+    servers.push(server);
+    const remote = serviceOn(server, { clock });
+    const local = new MemoryLocalStore();
+    return new CachedSessionService({
+      ...{ ...options, clock, remote, local, owner: 'ada' },
+      ...{ reads: 'network-first', write: 'through' },
+    });
+  });
 });
 
 describe('Changes that wait for Vertex AI', () => {
