@@ -3,7 +3,7 @@
 // - The coders of UTF-8 come from js/wasm/text_coders.ts. The generated glue makes them while it is imported,
 //   which fails in hosts without them, such as Jest's jsdom.
 // - Longer strings are encoded by the host. The generated glue copies a string into the wasm one character
-//   after the other, which is several times slower, and begins anew at the first one that is not ASCII.
+//   after the other, which is several times slower. At the first one that is not ASCII it starts again from there.
 //   `npm run bench -- glue` compares the two.
 // - A module of another realm is taken as it is.
 // - The names of imports end in numbers and not in hashes, which do not compress: they are 2.8 KB of a gzipped page.
@@ -13,8 +13,8 @@
 /**
  * Code of the glue that encodes texts of more than 32 characters.
  *
- * The memory is reserved for one byte a character, as most texts need. What does not fit is encoded behind it: to
- * begin anew, as the generated code does, costs twice as much for a text with one ’ near its end.
+ * The memory is reserved for one byte a character, as most texts need. What does not fit is encoded behind it.
+ * The generated code encodes the whole text again, which costs twice as much for a text with one ’ near its end.
  */
 export const HOST_ENCODER = `    if (len > 32) {
         let { read, written } = cachedTextEncoder.encodeInto(arg, mem.subarray(ptr, ptr + len));
