@@ -4,7 +4,7 @@ import { Button, ConfirmButton, ErrorNote, Items } from '../view/parts.js';
 import { h, useEffect, useState, type VNode } from '../view/preact.js';
 import { clip, timeText, visibleText } from '../view/text.js';
 
-/** What a cache has not sent yet, and what its remote refused. */
+/** What a cache has not sent yet, what its remote refused, and what the browser has lost of it. */
 export function OutboxView(props: {
   service: Pick<CachedSessionService, 'status' | 'watchStatus' | 'outbox'>;
 }): VNode {
@@ -15,7 +15,7 @@ export function OutboxView(props: {
     setStatus(service.status);
     return service.watchStatus((status) => setStatus(status));
   }, [service]);
-  const { isOnline, isSending, lastSuccess, lastError, pending } = status;
+  const { isOnline, isSending, lastSuccess, lastError, pending, lost } = status;
   const listing = useReading(() => service.outbox.list(), [service, pending]);
   const entries = listing.value ?? [];
   return h('section', { 'aria-label': 'Outbox' }, [
@@ -26,6 +26,7 @@ export function OutboxView(props: {
       `, ${entries.length} waiting`,
       lastSuccess === undefined ? '' : `, last reached ${timeText(lastSuccess)}`,
     ]),
+    lost !== undefined && h('p', { class: 'error' }, `${timeText(lost.when)}: ${lost.message}`),
     lastError !== undefined && h('p', { class: 'error' }, visibleText(lastError.message)),
     h(ErrorNote, { error: error ?? listing.error }),
     h(Items<OutboxEntry>, {

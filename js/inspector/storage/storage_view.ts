@@ -37,12 +37,7 @@ function factsOf(
   usage: StorageUsage | undefined,
   isPersisted: boolean | undefined,
 ): Record<string, string | undefined> {
-  const {
-    kind,
-    durable,
-    reason,
-    lost = isCache(service) ? service.status.lost : undefined,
-  } = service.storage;
+  const { kind, durable, reason, lost } = service.storage;
   return {
     Storage: kind,
     'Outlives the page': durable ? 'yes' : 'no',
