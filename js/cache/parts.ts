@@ -60,18 +60,22 @@ export function openParts(options: TakenOptions) {
     const onErased = (): void => {
       // Several transactions may find it out.
       if (opened !== epoch) return;
+      erased = opened.data.client;
       renew();
       epoch.rescan();
     };
     const opened = openEpoch({ ...tab, onErased }, earlier?.data);
     return opened;
   };
+  /** The client whose erasure this tab has found out last; `''` if none. */
+  let erased = '';
   let epoch = open();
 
   const stopListening = tabs.listen({
     forget(client) {
-      // This tab may have found it out, and have begun again.
-      if (epoch.data.client !== '' && epoch.data.client !== client) return;
+      // This tab may have found it out, and have begun again. A call since then must not end with `aborted`.
+      const isOther = epoch.data.client !== client;
+      if (isOther && (epoch.data.client !== '' || client === erased)) return;
       renew();
       epoch.rescan();
     },
