@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer, type AddressInfo } from 'node:net';
+import { Agent, type ClientRequestArgs } from 'node:http';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { Builder, Capabilities, type WebDriver } from 'selenium-webdriver';
 import { webDrivers } from '../toolchain/browsers.mjs';
 import { hostEnv } from '../toolchain/environment.mjs';
@@ -54,11 +55,44 @@ const BEFORE_LEAVING: Record<BrowserName, string> = {
   webkit: '',
 };
 
-/** A browser that is not there is a failure, not a reason to skip. */
+/** Longer than any of the limits that a driver keeps by itself. */
+const GRACE = 30_000;
+
+/**
+ * Ends a command that the driver does not answer. Drivers of Firefox and WebKit rarely hang, then without end: the test
+ * would wait until its whole file is stopped, and would not say where.
+ */
+class AnsweringAgent extends Agent {
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    super();
+    this.#limit = limit;
+  }
+
+  override createConnection(options: ClientRequestArgs): Socket {
+    const socket = super.createConnection(options) as Socket;
+    const late = new Error(`the browser's driver did not answer within ${this.#limit} ms`);
+    return socket.setTimeout(this.#limit, () => socket.destroy(late));
+  }
+}
+
+/**
+ * A browser that is not there is a failure, not a reason to skip. One that does not start is started once more: nothing of
+ * the package has run in it.
+ */
 export async function openBrowser(
   name: BrowserName,
   options: BrowserOptions = {},
 ): Promise<Browser> {
+  try {
+    return await startBrowser(name, options);
+  } catch {
+    return startBrowser(name, options);
+  }
+}
+
+async function startBrowser(name: BrowserName, options: BrowserOptions): Promise<Browser> {
   const { patience = PATIENCE } = options;
   const env = hostEnv();
   const { driver, capabilities } = webDrivers[name];
@@ -72,6 +106,7 @@ export async function openBrowser(
     const asked = withOptions(capabilities(env), options);
     const session = await new Builder()
       .usingServer(url)
+      .usingHttpAgent(new AnsweringAgent(patience + GRACE))
       .withCapabilities(new Capabilities({ browserName: NAMES[name], ...asked }))
       .build();
     await session.manage().setTimeouts({ pageLoad: PATIENCE, script: patience });
@@ -134,11 +169,11 @@ async function browserOf(
       return value;
     },
     async close() {
-      try {
-        await session.quit();
-      } finally {
-        end(service);
-      }
+      // The test is over: a driver that hangs is no failure of it.
+      const late = setTimeout(() => end(service, 'SIGKILL'), GRACE);
+      await session.quit().catch(() => undefined);
+      clearTimeout(late);
+      end(service);
     },
   };
 }
@@ -184,11 +219,11 @@ async function isReady(url: string): Promise<boolean> {
 }
 
 /** Ends the driver with its process group. */
-function end(service: ChildProcess): void {
+function end(service: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): void {
   service.unref();
   if (service.pid === undefined) return;
   try {
-    process.kill(-service.pid, 'SIGTERM');
+    process.kill(-service.pid, signal);
   } catch {
     // It has ended by itself.
   }
