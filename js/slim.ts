@@ -1,6 +1,6 @@
 /**
- * The package without the wasm: give its location to {@link loadWasm}. For pages that fetch and
- * cache the file (`adk-session-wasm/wasm`) instead of carrying it in their JavaScript.
+ * The package in one file, without the wasm: give the location of that (`adk-session-wasm/wasm`) to {@link loadWasm}. For
+ * pages that fetch and cache the wasm instead of carrying it in their JavaScript, and for pages without a bundler.
  *
  * @module adk-session-wasm/slim
  */

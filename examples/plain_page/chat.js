@@ -1,8 +1,11 @@
 import {
   injectSessionState,
   Invocation,
+  loadWasm,
   openSessionService,
-} from './node_modules/adk-session-wasm/js/dist/browser.js';
+} from './node_modules/adk-session-wasm/js/dist/slim.js';
+
+await loadWasm('./node_modules/adk-session-wasm/pkg/adk_session_wasm_bg.wasm');
 
 const [messages, list, form] = ['ol', 'output', 'form'].map((name) => document.querySelector(name));
 const service = await openSessionService({ storage: 'auto', name: 'plain-page' });

@@ -12,8 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export function entries() {
   const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return Object.entries(exports).flatMap(([path, { types, default: file }]) => {
-    // Without the wasm, and without the file for pages, which has the types of another.
-    if (types === undefined || types.replace(/\.d\.ts$/, '.js') !== file) return [];
+    if (types === undefined) return []; // the wasm
     const source = file.replace(/^\.\/js\/dist\/(.*)\.js$/, 'js/$1.ts');
     return [{ name: path.replace('.', name), source }];
   });

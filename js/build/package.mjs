@@ -2,7 +2,7 @@
 //
 // - the compiled TypeScript, the wasm as text for the inline loader, and the cases of the conformance suite
 // - the view library of the inspector, inside the one module that imports it
-// - the slim entry as one file without the wasm, and one file with it for pages without a bundler
+// - the slim entry as one file without the wasm, which pages without a bundler load too
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -87,6 +87,11 @@ await bundle('inspector/view/preact.js', {
 });
 
 const alias = { '#wasm-source': join(dist, 'wasm/loader/none.js') };
-const plugins = [atTheStart];
-await bundle('slim.js', { alias, plugins, outfile: join(dist, 'slim.js'), allowOverwrite: true });
-await bundle('index.js', { plugins, outfile: join(dist, 'browser.js'), minify: true });
+// Last: `ready.mjs` takes its time for that of the build.
+await bundle('slim.js', {
+  alias,
+  plugins: [atTheStart],
+  outfile: join(dist, 'slim.js'),
+  allowOverwrite: true,
+  minify: true,
+});

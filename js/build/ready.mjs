@@ -29,7 +29,7 @@ export function packagesAreCurrent() {
 
 /** Whether js/dist/ was built after the last change of all that goes into it. @returns {boolean} */
 export function distIsCurrent() {
-  const built = join(root, 'js/dist/browser.js'); // written last by js/build/package.mjs
+  const built = join(root, 'js/dist/slim.js'); // written last by js/build/package.mjs
   if (!existsSync(built)) return false;
   const time = statSync(built).mtimeMs;
   const sources = ['js', 'pkg', 'conformance/cases.json', 'package-lock.json'];

@@ -16,7 +16,6 @@ const OTHERS = [
   'CHANGELOG.md',
   'LICENSE',
   'README.md',
-  'js/dist/browser.js',
   'js/dist/wasm/loader/wasm_text.d.ts',
   'js/dist/wasm/loader/wasm_text.js',
   'js/dist/wasm/loader/wasm_module.d.ts',
@@ -30,8 +29,8 @@ const OTHERS = [
   'pkg/build.json',
 ];
 
-/** The wasm, and a file that no program for Node imports. */
-const NOT_FOR_NODE = ['./browser', './wasm'];
+/** The wasm. */
+const NOT_FOR_NODE = ['./wasm'];
 
 const NOT_SHIPPED = /^(build|dist)\//;
 

@@ -10,12 +10,14 @@ import { assertOutcome, consumer, type Outcome, page, program } from '../consume
 import { install, write } from '../installed.js';
 import type { Host, Pages } from './host.js';
 
-const BROWSER_FILE = '/package/js/dist/browser.js';
+const SLIM_FILE = '/package/js/dist/slim.js';
+const WASM_FILE = '/package/pkg/adk_session_wasm_bg.wasm';
 
 async function withoutBundler(pages: Pages, from: string | undefined, head: string) {
+  const body = `import { loadWasm } from '${SLIM_FILE}';\n${consumer(from, `void loadWasm('${WASM_FILE}');`)}`;
   const outcome = await pages.serve<Outcome>({
     '/': html(page('/main.js', head)),
-    '/main.js': { body: consumer(from) },
+    '/main.js': { body },
     '/package/': install().folder,
   });
   assertOutcome(outcome);
@@ -76,11 +78,11 @@ async function worker(pages: Pages, kind: keyof typeof TARGETS): Promise<undefin
   return undefined;
 }
 
-const importMap = JSON.stringify({ imports: { 'adk-session-wasm': BROWSER_FILE } });
+const importMap = JSON.stringify({ imports: { 'adk-session-wasm': SLIM_FILE } });
 
 export const PAGES: readonly Host[] = [
   { name: 'Vite, development server', check: viteServer },
-  { name: 'Page with one URL', check: (pages) => withoutBundler(pages, BROWSER_FILE, '') },
+  { name: 'Page with one URL', check: (pages) => withoutBundler(pages, SLIM_FILE, '') },
   {
     name: 'Page with an import map',
     check: (pages) =>
