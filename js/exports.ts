@@ -60,7 +60,7 @@ export type { ChangesSince } from './model/changes_since.js';
 export type { DeleteSessionsRequest } from './model/deletion.js';
 export type { SessionInfo } from './model/session_info.js';
 export type { Notice, Notices } from './model/notice.js';
-export type { Health, StorageInfo } from './model/storage_info.js';
+export type { StorageInfo } from './model/storage_info.js';
 export type { Diagnostic } from './model/diagnostic.js';
 export { State } from './state/state.js';
 export type { StateDelta, StateShape } from './state/state_shape.js';

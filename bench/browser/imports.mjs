@@ -27,7 +27,7 @@ async function withService(run) {
   const name = `bench-${crypto.randomUUID()}`;
   const service = new IndexedDbSessionService({ name });
   try {
-    await service.open();
+    await service.ping();
     return await run(service);
   } finally {
     await service.close();

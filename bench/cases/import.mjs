@@ -50,7 +50,7 @@ async function withSqlite(run, isSqliteService = false) {
   const url = isSqliteService ? newSqliteServiceFile(path) : `sqlite:${path}`;
   const service = new DatabaseSessionService(url);
   try {
-    await service.open();
+    await service.ping();
     return await run(service);
   } finally {
     await service.close();

@@ -33,7 +33,7 @@ async function onSqlite() {
   const path = join(folder, 'lists.db');
   const service = new DatabaseSessionService(`sqlite:///${path}`);
   try {
-    await service.open(); // creates the tables
+    await service.ping(); // creates the tables
     const database = new Sqlite(path);
     database.exec(sessionsSql(COUNT));
     database.close();
@@ -49,7 +49,7 @@ async function onPostgres() {
   const url = `postgresql://adk@127.0.0.1:${server.port}/adk`;
   const service = new DatabaseSessionService(url);
   try {
-    await service.open();
+    await service.ping();
     const client = new pg.Client(url);
     await client.connect();
     await client.query(`

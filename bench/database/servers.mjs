@@ -52,7 +52,7 @@ async function onServer(start, measure) {
 /** @param {string} address */
 async function postgresCases(address) {
   const service = new DatabaseSessionService(`postgresql://${address}`);
-  await service.open(); // creates the tables, which all sides share
+  await service.ping(); // creates the tables, which all sides share
   const python = startPython(program, `postgresql+asyncpg://${address}`);
   /** @param {object} line @returns {Promise<number[]>} */
   const ask = async (line) => JSON.parse(await python.ask(line));

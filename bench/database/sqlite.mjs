@@ -33,7 +33,7 @@ export async function sqliteCases() {
 async function tablesOf(folder) {
   const file = join(folder, 'tables.db');
   const service = new DatabaseSessionService(`sqlite:${file}`);
-  await service.open();
+  await service.ping();
   await service.close();
   const database = new Sqlite(file, { readonly: true });
   const statements = database

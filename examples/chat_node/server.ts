@@ -63,7 +63,7 @@ app.post('/chats/:sessionId', async (context) => {
   });
 });
 
-await sessions.open();
+await sessions.ping();
 const server = serve({ fetch: app.fetch, port: Number(PORT) }, ({ port }) => {
   console.log(`http://localhost:${port}`);
 });

@@ -16,7 +16,6 @@ import type { SessionServiceOptions } from '../service/service_options.js';
 import type { StalePolicy } from '../wasm/protocol.js';
 import { type AppendRules, requireStalePolicy } from '../append/append_rules.js';
 import type {
-  Abortable,
   CreateSessionRequest,
   DeleteSessionRequest,
   GetSessionRequest,
@@ -73,8 +72,6 @@ export type ViewOption = Pick<AdkServiceOptions, 'view'>;
  * ```
  */
 export interface FrameworkInMemorySessionService extends FrameworkSessionService {
-  /** Loads the wasm without blocking the page. Otherwise the first call loads it. */
-  open(request?: Abortable): Promise<void>;
   /** Synchronous version of `createSession`. */
   createSessionSync(request: CreateSessionRequest): Session;
   /** Synchronous version of `getSession`. */
@@ -88,23 +85,7 @@ export interface FrameworkInMemorySessionService extends FrameworkSessionService
 }
 
 /**
- * This package's `IndexedDbSessionService` as a service of the framework.
- *
- * @example
- * ```ts
- * import { type FrameworkIndexedDbSessionService, IndexedDbSessionService } from 'adk-session-wasm/adk';
- *
- * const service: FrameworkIndexedDbSessionService = new IndexedDbSessionService({ name: 'my-shop' });
- * await service.open();
- * ```
- */
-export interface FrameworkIndexedDbSessionService extends FrameworkSessionService {
-  /** Opens the database now, to find out whether that works. Otherwise the first call opens it. */
-  open(request?: Abortable): Promise<void>;
-}
-
-/**
- * The class of {@link FrameworkIndexedDbSessionService}.
+ * The class of this package's `IndexedDbSessionService` as a service of the framework.
  *
  * @example
  * ```ts
@@ -118,7 +99,7 @@ export interface FrameworkIndexedDbSessionService extends FrameworkSessionServic
  */
 export interface FrameworkIndexedDbSessionServiceClass {
   /** @throws SessionError `invalid_argument` if an option is invalid */
-  new (options?: IndexedDbSessionServiceOptions & ViewOption): FrameworkIndexedDbSessionService;
+  new (options?: IndexedDbSessionServiceOptions & ViewOption): FrameworkSessionService;
   /** Deletes a database with all its data, for example at a logout. */
   deleteDatabase(name?: string, options?: DeleteDatabaseOptions): Promise<void>;
 }
@@ -237,10 +218,6 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
       this.#view = viewOption(options);
     }
 
-    open(request: Abortable = {}): Promise<void> {
-      return this.#memory.open(request);
-    }
-
     createSessionSync(request: CreateSessionRequest): Session {
       acceptToolConfirmations(request);
       return this.#memory.createSessionSync(request);
@@ -262,16 +239,8 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   }
 
   class IndexedDbSessionService extends Over {
-    readonly #database: DatabaseService;
-
     constructor(options: IndexedDbSessionServiceOptions & ViewOption = {}) {
-      const database = new DatabaseService(options);
-      super(database, rulesOf(options), viewOption(options));
-      this.#database = database;
-    }
-
-    open(request: Abortable = {}): Promise<void> {
-      return this.#database.open(request);
+      super(new DatabaseService(options), rulesOf(options), viewOption(options));
     }
 
     static deleteDatabase(name?: string, options?: DeleteDatabaseOptions): Promise<void> {

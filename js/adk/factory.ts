@@ -9,7 +9,6 @@ export type {
   AdkSessionServices,
   AsAdkService,
   FrameworkInMemorySessionService,
-  FrameworkIndexedDbSessionService,
   FrameworkIndexedDbSessionServiceClass,
 } from './adk_session_service.js';
 export type {

@@ -11,8 +11,8 @@
 import { BaseSessionService } from '@google/adk';
 import {
   adkSessionService,
-  type FrameworkIndexedDbSessionService,
   type FrameworkInMemorySessionService,
+  type FrameworkSessionService,
 } from './factory.js';
 
 export * from './factory.js';
@@ -59,7 +59,7 @@ export type InMemorySessionService = FrameworkInMemorySessionService;
  * ```
  */
 export const IndexedDbSessionService = services.IndexedDbSessionService;
-export type IndexedDbSessionService = FrameworkIndexedDbSessionService;
+export type IndexedDbSessionService = FrameworkSessionService;
 
 /**
  * This package's `openSessionService`, for a `Runner`: it takes the same options, makes the same choice, and

@@ -131,7 +131,7 @@ async function withLines(
   );
   const database = new ReadOnlyDatabase(from.url, from.names);
   try {
-    await database.open();
+    await database.ping();
     await work(databaseLines(database, apps, report));
   } finally {
     await database.close();
@@ -144,7 +144,7 @@ async function withService(
 ): Promise<void> {
   const service = new DatabaseSessionService(url, names);
   try {
-    await service.open();
+    await service.ping();
     await work(service);
   } finally {
     await service.close();

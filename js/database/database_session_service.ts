@@ -13,7 +13,6 @@ import type { SessionServiceOptions } from '../service/service_options.js';
 import { ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
-import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { ADDRESS_RULES, ENGINE_KINDS, isDurable, parseAddress } from './engine/address.js';
 import type { DatabaseStorage, DatabaseToOpen } from './database_storage.js';
@@ -41,7 +40,7 @@ export interface DatabaseOptions<S extends object = StateShape>
   /**
    * The failures that a resolved call survives. `'strict'` (default): a power loss, if the disk really
    * flushes. `'relaxed'`: the end of the program; the last moments before a power loss may be lost, on
-   * PostgreSQL also those before a crash of the server. On MySQL and MariaDB only the server can set this, so
+   * PostgreSQL also those before a crash of the server. On MariaDB only the server can set this, so
    * they refuse `'relaxed'`.
    */
   durability?: 'strict' | 'relaxed' | undefined;
@@ -107,7 +106,7 @@ export interface DatabaseKyselyOptions<S extends object = StateShape>
 }
 
 /**
- * Keeps sessions in a SQLite file, PostgreSQL, MySQL or MariaDB, in the tables of google-adk Python's
+ * Keeps sessions in a SQLite file, PostgreSQL or MariaDB, in the tables of google-adk Python's
  * `DatabaseSessionService`. Agents in Python and in JavaScript share the database, and each continues the
  * other's sessions.
  *
@@ -120,7 +119,7 @@ export interface DatabaseKyselyOptions<S extends object = StateShape>
  * `mariadb://…`. Python's spelling with a driver in it (`sqlite+aiosqlite:///PATH`) is accepted too. Install
  * `kysely` and the driver beside this package: `better-sqlite3` (or use Node's built-in `node:sqlite`), `pg` or `mysql2`.
  *
- * The constructor does not connect: the first call does, or {@link DatabaseSessionService.open}. Missing
+ * The constructor does not connect: the first call does, such as `ping`. Missing
  * tables are created.
  *
  * @example
@@ -154,18 +153,6 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
         options,
       ),
     );
-  }
-
-  /**
-   * Connects now and checks the tables, to learn whether they can be used. Otherwise the first call does so.
-   * May be called again.
-   *
-   * @throws SessionError (as a rejection) `storage_unavailable` if the server cannot be reached, Kysely or the
-   *   driver is not installed, or the tables have another layout; `storage_newer` if their schema version is a later
-   *   one; `connection_lost`; `closed`
-   */
-  open(request: Abortable = {}): Promise<void> {
-    return this.ping(request);
   }
 }
 

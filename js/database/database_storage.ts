@@ -21,7 +21,7 @@
  * | steps | a verb as a generator: it yields requests, and gets the rows of each |
  * | request | the queries that a verb asks for at once |
  * | query | a statement with the values of one run |
- * | engine | SQLite, PostgreSQL or MySQL: its SQL and its error codes |
+ * | engine | SQLite, PostgreSQL or MariaDB: its SQL and its error codes |
  * | layout | the service that the tables belong to: their times and their metadata |
  * | runner | runs steps in one transaction, and retries them |
  * | lease | a connection that a transaction has taken from a pool |

@@ -1,5 +1,5 @@
 /**
- * Sessions in SQLite, PostgreSQL, MySQL or MariaDB, shared with agents of google-adk for Python.
+ * Sessions in SQLite, PostgreSQL or MariaDB, shared with agents of google-adk for Python.
  *
  * @module adk-session-wasm/database
  */

@@ -42,11 +42,6 @@ export class ReadOnlyDatabase extends StoredSessionService {
     this.#storage = storage;
   }
 
-  /** @throws SessionError (as a rejection) as `DatabaseSessionService.open` */
-  open(): Promise<void> {
-    return this.ping({});
-  }
-
   /** Returns all apps that have sessions or a state. */
   async apps(): Promise<string[]> {
     const rows = await this.#query(({ database }) =>

@@ -19,7 +19,7 @@ export interface TableOptions {
    * without ours, and `npx adk-session-wasm schema` prints the statements that create them.
    */
   createTables?: boolean | undefined;
-  /** PostgreSQL: the schema of the tables; MySQL and MariaDB: the database. It must exist. */
+  /** PostgreSQL: the schema of the tables; MariaDB: the database. It must exist. */
   schema?: string | undefined;
   /** The prefix of the tables' names. Python only knows tables without a prefix. */
   tablePrefix?: string | undefined;

@@ -12,7 +12,7 @@ export interface CallDiagnostic {
   readonly kind: 'call';
   /** The `kind` of the service's storage, such as `'postgresql'`. */
   readonly storage: string;
-  /** The method that was called. `open` of a service reports itself as `ping`. */
+  /** The method that was called. */
   readonly method: MethodsWith<'isReported'> | 'rewind' | 'fork' | 'branches' | 'stateAt';
   /** Milliseconds from the call until it settled, including the wait for its turn. */
   readonly durationMs: number;
@@ -36,12 +36,12 @@ export interface CallDiagnostic {
 }
 
 /**
- * A connection of the database's pool that was lost while no call used it; on MySQL and MariaDB also while one
+ * A connection of the database's pool that was lost while no call used it; on MariaDB also while one
  * did. The next call opens another one.
  */
 export interface StorageDiagnostic {
   /**
-   * `'connection'`: a connection of the database's pool was lost while no call used it; on MySQL and MariaDB also
+   * `'connection'`: a connection of the database's pool was lost while no call used it; on MariaDB also
    * while one did. `'cache'`: work of a cache in the background failed, or the remote refused a change.
    */
   readonly kind: 'connection' | 'cache';

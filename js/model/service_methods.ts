@@ -48,7 +48,6 @@ export const SERVICE_METHODS = {
   watch: { ...AT_ONCE, isAction: true },
   revisionOf: AT_ONCE,
   ping: WITHOUT_ACTION,
-  health: COMPOSED,
   close: COMPOSED,
 } as const satisfies Record<MethodName, MethodUse>;
 

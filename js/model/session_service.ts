@@ -33,7 +33,7 @@ import type {
   SessionsPage,
   SessionsRequest,
 } from './session_list.js';
-import type { CloseOptions, Health, StorageInfo } from './storage_info.js';
+import type { CloseOptions, StorageInfo } from './storage_info.js';
 
 /**
  * A session service, over any storage. All services of this package have all members. These fail over some storages:
@@ -338,7 +338,8 @@ export interface SessionService<S extends object = StateShape> {
    */
   revisionOf(session: Pick<Session, 'state'>): number | undefined;
   /**
-   * Asks the storage whether it answers. Opens it first if no call has done so.
+   * Asks the storage whether it answers, for the start of a program and for its health check. Opens the storage first if
+   * no call has done so, and loads the wasm without blocking the page.
    *
    * A server is asked by a read of its own. Memory and IndexedDB are ready once they are open. A storage of
    * your own is asked by its verb `read`, for the state of an app that does not exist.
@@ -354,19 +355,6 @@ export interface SessionService<S extends object = StateShape> {
    * ```
    */
   ping(request?: Abortable): Promise<void>;
-  /**
-   * Pings the storage and reports the outcome. Never rejects.
-   *
-   * @example
-   * ```ts
-   * import { InMemorySessionService } from 'adk-session-wasm';
-   *
-   * const service = new InMemorySessionService();
-   * const { isOk, code } = await service.health({ signal: AbortSignal.timeout(1000) });
-   * console.log(isOk, code); // true undefined
-   * ```
-   */
-  health(request?: Abortable): Promise<Health>;
   /**
    * Waits for pending calls; later calls reject with `closed`. A second close resolves.
    *

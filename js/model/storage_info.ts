@@ -1,5 +1,3 @@
-import type { SessionErrorCode } from '../errors/errors.js';
-
 /**
  * The loss of a database: the browser has deleted it with all its sessions.
  */
@@ -31,31 +29,6 @@ export interface StorageInfo {
   reason?: string | undefined;
   /** Over IndexedDB: the loss that this page noticed when it opened the database. */
   lost?: DataLoss | undefined;
-}
-
-/**
- * Whether a service can be used now, for the health check of a server.
- *
- * @example
- * ```ts
- * import type { Health } from 'adk-session-wasm';
- *
- * function status({ isOk }: Health): number {
- *   return isOk ? 200 : 503;
- * }
- * ```
- */
-export interface Health {
-  /** Whether the storage answered. */
-  readonly isOk: boolean;
-  /** The `kind` of the storage. */
-  readonly storage: string;
-  /** Milliseconds that the storage took to answer or to fail. */
-  readonly durationMs: number;
-  /** The number of calls of the service that had not settled before. */
-  readonly pendingCalls: number;
-  /** The code of the error, if the storage did not answer. */
-  readonly code?: SessionErrorCode;
 }
 
 /**

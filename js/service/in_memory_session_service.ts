@@ -1,7 +1,5 @@
-import { untilAborted } from '../call/time_limit.js';
 import { type Call, type MaybePromise, takeOptions } from '../call/call.js';
 import { callCore, createMemoryCore } from '../wasm/core.js';
-import { loadWasm } from '../wasm/loading.js';
 import type {
   Abortable,
   CreateSessionRequest,
@@ -29,7 +27,7 @@ import { StoredSessionService } from './stored_session_service.js';
  * Keeps sessions in memory, in the wasm instance. The data is lost when the instance ends.
  *
  * Constructing the service loads nothing. The first call compiles the wasm at once, which blocks a page for
- * some milliseconds; {@link InMemorySessionService.open} compiles it beside the page.
+ * some milliseconds; `ping` compiles it beside the page.
  *
  * @example
  * ```ts
@@ -58,25 +56,6 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
     const core = new ServiceCore(parts, takeOptions(options));
     super(core);
     this.#core = core;
-  }
-
-  /**
-   * Loads the wasm without blocking the page. Otherwise the first call loads it. May be called again.
-   *
-   * @throws SessionError (as a rejection) `wasm_unavailable`
-   *
-   * @example
-   * ```ts
-   * import { InMemorySessionService } from 'adk-session-wasm';
-   *
-   * const service = new InMemorySessionService();
-   * await service.open();
-   * const session = service.createSessionSync({ appName: 'shop', userId: 'ada' });
-   * ```
-   */
-  async open(request: Abortable = {}): Promise<void> {
-    const { signal } = this.#core.calls.begin(request);
-    await untilAborted(signal, loadWasm());
   }
 
   /**

@@ -11,7 +11,6 @@ import { toListed } from '../indexed_db/listed_records.js';
 import { openingOf } from '../indexed_db/opening/opening.js';
 import { suspendOnPageHide } from '../indexed_db/page_hide.js';
 import { parseRecords } from '../indexed_db/stored_records.js';
-import type { Abortable } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { SessionService } from '../model/session_service.js';
 import type { DataLoss, StorageInfo } from '../model/storage_info.js';
@@ -105,8 +104,8 @@ const DEFAULT_TIMEOUT = 30_000;
  * Keeps sessions in IndexedDB, a database of the browser. They outlive the page, and all tabs and
  * workers of the origin share them.
  *
- * Constructing the service opens nothing and cannot block. The first call opens the database, and
- * so does {@link IndexedDbSessionService.open}. Without IndexedDB every call rejects with
+ * Constructing the service opens nothing and cannot block. The first call opens the database, such
+ * as `ping`. Without IndexedDB every call rejects with
  * `storage_unavailable`; `openSessionService({ storage: 'auto' })` uses memory in this case.
  *
  * @example
@@ -170,19 +169,6 @@ export class IndexedDbSessionService<
         taken,
       ),
     );
-  }
-
-  /**
-   * Opens the database now, to learn whether that works. Otherwise the first call opens it. May be
-   * called again.
-   *
-   * @throws SessionError (as a rejection) `storage_unavailable` if there is no IndexedDB or it is
-   *   forbidden; `storage_newer` if a newer version of this package wrote the database;
-   *   `storage_blocked` if a tab with an older version keeps it open; `quota_exceeded`;
-   *   `connection_lost`
-   */
-  open(request: Abortable = {}): Promise<void> {
-    return this.ping(request);
   }
 
   /**

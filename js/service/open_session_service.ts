@@ -93,7 +93,7 @@ async function openMemory<S extends object>(
 
 /** The methods of a service that are needed to open its database. */
 interface Database {
-  open(): Promise<void>;
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -104,10 +104,10 @@ export async function openDatabase<D extends Database, M extends { storage: Stor
   inMemory: () => M | Promise<M>,
 ): Promise<D | M> {
   try {
-    await database.open();
+    await database.ping();
     return database;
   } catch (error) {
-    // The error of `open` is the useful one, so an error of `close` is ignored.
+    // The error of `ping` is the useful one, so an error of `close` is ignored.
     await database.close().catch(() => undefined);
     if (storage === 'indexeddb' || !isSessionError(error, 'storage_unavailable')) throw error;
     const service = await inMemory();

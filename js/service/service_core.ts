@@ -317,7 +317,10 @@ export class ServiceCore {
   }
 
   open(call: Call): MaybePromise<void> {
-    return this.callBackend(call, (backend) => backend.open(call));
+    const run = (): MaybePromise<void> => this.callBackend(call, (backend) => backend.open(call));
+    // Also over memory, whose other calls load it at once.
+    const wait = loadWasm();
+    return wait === undefined ? run() : runAfter(call.signal, wait, run);
   }
 
   close(timeoutMs: number | undefined): Promise<void> {

@@ -36,8 +36,7 @@ import type {
 } from '../model/session_list.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { SessionService } from '../model/session_service.js';
-import type { CloseOptions, Health, StorageInfo } from '../model/storage_info.js';
-import { codeOf } from '../call/diagnostics.js';
+import type { CloseOptions, StorageInfo } from '../model/storage_info.js';
 import { makeDisposable } from '../call/disposable.js';
 import { after } from '../call/call.js';
 import { requireSession } from '../handle/handle.js';
@@ -279,19 +278,6 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
 
   ping(request: Abortable = {}): Promise<void> {
     return this.#run('ping', request, (_, call) => this.#core.open(call));
-  }
-
-  async health(request: Abortable = {}): Promise<Health> {
-    const pendingCalls = this.#core.calls.pending.length;
-    const start = performance.now();
-    const code = await this.ping(request).then(() => undefined, codeOf);
-    return {
-      isOk: code === undefined,
-      storage: this.storage.kind,
-      durationMs: performance.now() - start,
-      pendingCalls,
-      ...(code !== undefined && { code }),
-    };
   }
 
   async close(options: CloseOptions = {}): Promise<void> {

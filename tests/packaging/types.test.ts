@@ -15,7 +15,6 @@ import {
 } from 'adk-session-wasm';
 import type { Storage } from 'adk-session-wasm/storage';
 import { loadWasm, InMemorySessionService as Slim } from 'adk-session-wasm/slim';
-import { Template as Bundled } from 'adk-session-wasm/browser';
 import { exportSession, importSession, type SessionFile } from 'adk-session-wasm/files';
 import * as testing from 'adk-session-wasm/testing';
 import { getSessionServiceFromUri, type SessionServiceUriOptions } from 'adk-session-wasm/uri';
@@ -75,7 +74,7 @@ export async function use(storage: Storage): Promise<string> {
   } catch (error) {
     if (isSessionError(error, 'wasm_unavailable')) return error.code satisfies 'wasm_unavailable';
   }
-  new Slim(); void Bundled; void testing; void items; void name; void event; void both; void State.REMOVED;
+  new Slim(); void testing; void items; void name; void event; void both; void State.REMOVED;
   return new Template('{a}').render({ state: { a: 1 } });
 }
 `;
@@ -131,7 +130,7 @@ export async function all(): Promise<void> {
   await service.close();
   const services: AdkSessionServices = adkSessionService(BaseSessionService);
   const database = new services.IndexedDbSessionService({ name: 'shop', durability: 'strict' });
-  await database.open({ signal });
+  await database.ping({ signal });
   await services.IndexedDbSessionService.deleteDatabase('shop');
   // @ts-expect-error an option of the database only
   new services.InMemorySessionService({ durability: 'strict' });

@@ -158,7 +158,7 @@ describe('The types of the browser storage', () => {
         await service.close();
       };
       const kept = new IndexedDbSessionService({ name: 'shop', onDataLoss });
-      is<void>()(await kept.open());
+      is<void>()(await kept.ping());
       is<void>()(await IndexedDbSessionService.deleteDatabase('shop', { timeoutMs: 1 }));
       is<StorageUsage | undefined>()(await storageUsage());
       is<boolean>()(await requestPersistence());
@@ -201,7 +201,7 @@ describe('The types of subpaths', () => {
   it('are those of the storages', async () => {
     {
       const sql = new database.DatabaseSessionService('sqlite::memory:', { durability: 'relaxed' });
-      is<void>()(await sql.open());
+      is<void>()(await sql.ping());
       const named = uri.getSessionServiceFromUri('memory://', { driverOptions: {} });
       is<main.SessionService>()(named);
       const remote = new vertex.VertexAiSessionService({ accessToken: async () => 'token' });

@@ -15,7 +15,6 @@ import {
   type StoredEvents,
   type GetSessionConfig,
   type GetSessionRequest,
-  type Health,
   InMemorySessionService,
   Invocation,
   type ListEventsRequest,
@@ -349,7 +348,6 @@ describe('SessionService', () => {
         watch = ((request: WatchRequest, options?: WatchOptions) => this.#inner.watch(request, options)) as SessionService['watch']; // prettier-ignore
         revisionOf = (session: Session): number | undefined => this.#inner.revisionOf(session);
         ping = (request?: Abortable): Promise<void> => this.#inner.ping(request);
-        health = (request?: Abortable): Promise<Health> => this.#inner.health(request);
         updateState = (request: UpdateStateRequest): Promise<void> => this.#inner.updateState(request); // prettier-ignore
         getUserState = (request: UserRequest): Promise<StateShape> => this.#inner.getUserState(request); // prettier-ignore
         getAppState = (request: AppRequest): Promise<StateShape> => this.#inner.getAppState(request); // prettier-ignore

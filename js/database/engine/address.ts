@@ -61,8 +61,7 @@ export const ADDRESS_RULES: Readonly<Record<EngineKind, AddressRules>> = {
     forms: ['mysql://…', 'mariadb://…'],
     locationOf: (rest) => serverUrl('mysql', rest, mysqlParameter),
     withoutSchemas: undefined,
-    durabilityOfServer:
-      "is the server's on MySQL or MariaDB: set innodb_flush_log_at_trx_commit there",
+    durabilityOfServer: "is the server's on MariaDB: set innodb_flush_log_at_trx_commit there",
     takesSslText: true,
   },
 };

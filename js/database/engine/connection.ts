@@ -7,7 +7,7 @@ import type { Waits } from './waits.js';
 export interface Begin {
   /**
    * On servers the isolation level is read committed. A read after a lock then sees what the row's last writer
-   * left. MySQL also locks no gaps, which would cause deadlocks.
+   * left. MariaDB also locks no gaps, which would cause deadlocks.
    */
   readonly write: readonly string[];
   /** All reads see one snapshot. */

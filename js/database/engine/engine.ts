@@ -98,7 +98,8 @@ export interface IndexParts {
 }
 
 /**
- * One of the products that an engine stands for: MySQL and MariaDB have the same driver, but not the same collations.
+ * One of the products that an engine stands for: MariaDB and MySQL have the same driver, but not the same
+ * collations. Only MariaDB is tested.
  */
 export interface Product {
   /** The collation that compares ids exactly. Empty if the types of the columns say all that is needed. */
@@ -204,7 +205,7 @@ export interface Engine {
   /** Whether a page beside an event has to name the whole range of the index, so that the rows are read by it. */
   readonly pagesByRange: boolean;
   /**
-   * Whether sessions are locked alone, before anything else. On MySQL that lock may hold a row that was just deleted,
+   * Whether sessions are locked alone, before anything else. On MariaDB that lock may hold a row that was just deleted,
    * and then blocks a create that inserts it and may hold the app.
    */
   readonly locksSessionsAlone: boolean;

@@ -21,7 +21,7 @@ const CODES: Readonly<
   ],
   tooLarge: [
     'quota_exceeded',
-    'Nothing was written: it is larger than the server takes. Store less at once, or raise max_allowed_packet on MySQL.',
+    'Nothing was written: it is larger than the server takes. Store less at once, or raise max_allowed_packet on MariaDB.',
   ],
   lost: ['connection_lost', 'Nothing was written; try again.', `Check the disk. ${STORED_ONCE}`],
   commitLost: [

@@ -19,7 +19,7 @@ import { millisecondsToMicros } from '../../python/micros.js';
 /** The most events in one statement. Engines limit the number of a statement's parameters. */
 const MAX_ROWS = 128;
 
-/** The most characters of several events in one statement. MySQL and MariaDB limit the bytes of a statement. */
+/** The most characters of several events in one statement. MariaDB limit the bytes of a statement. */
 const MAX_TEXT = 2 ** 20;
 
 /** The new state of a user or an app. */

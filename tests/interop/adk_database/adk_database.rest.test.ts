@@ -87,7 +87,7 @@ describe("Tables of @google/adk's own service", TIMEOUT, () => {
       const hash = engine === 'SQLite' ? hashOf(file) : '';
       const service = new DatabaseSessionService(ours);
       const refusal = { code: 'storage_unavailable', message: /@google\/adk.*copy/ };
-      await assert.rejects(service.open(), refusal);
+      await assert.rejects(service.ping(), refusal);
       await assert.rejects(service.getSession(KEY), refusal);
       await service.close();
       if (engine === 'SQLite') assert.equal(hashOf(file), hash);

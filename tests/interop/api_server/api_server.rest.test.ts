@@ -25,7 +25,7 @@ for (const [title, start] of SHARED_ENGINES) {
       const urls = await newDatabase();
       service = new DatabaseSessionService(urls.ours);
       // The package creates the tables before Python opens them.
-      await service.open();
+      await service.ping();
       server = await startApiServer(urls.python);
     });
     after(async () => {

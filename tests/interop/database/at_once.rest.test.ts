@@ -27,7 +27,7 @@ for (const [title, start] of engines) {
       const urls = await newDatabase();
       services = both.map(() => new DatabaseSessionService(urls.ours));
       programs = both.map(() => startPythonSessions());
-      await services[0]?.open();
+      await services[0]?.ping();
       for (const program of programs) await program.open(urls.python);
     });
     after(async () => {

@@ -121,7 +121,7 @@ for (const [engine, start, operatorOf] of [
       await python.open(urls.python);
       await python.ask('create', { ...PYTHON_KEY, state: {} });
       const service = new DatabaseSessionService(urls.ours);
-      await service.open();
+      await service.ping();
       await service.createSession({ ...KEY, sessionId: 's2' });
       const operator = operatorOf(urls.ours);
       const { out } = await command('schema', engine);

@@ -253,7 +253,6 @@ describe('asAdkService', () => {
       watch: [{ appName: 'app' }, { signal }],
       revisionOf: [session],
       ping: [{ signal }],
-      health: [{ signal }],
       deleteSession: [other],
       deleteSessions: [{ appName: 'app', labels: { old: 'yes' } }, { signal }],
       deleteUserState: [{ appName: 'app', userId: 'u', signal }],

@@ -111,23 +111,21 @@ describe('A database that cannot be opened', () => {
       'this is text, and more of it than a header of SQLite has bytes'.repeat(10),
     );
     const service = new DatabaseSessionService(`sqlite:${path}`);
-    await rejects(service.open(), 'storage_unavailable', /not a database/);
+    await rejects(service.ping(), 'storage_unavailable', /not a database/);
     await service.close();
   });
 });
 
 describe('A SQLite file that is open', () => {
-  it('is not healthy once it is deleted, or replaced by another one', async () => {
+  it('refuses a ping once it is deleted, or replaced by another one', async () => {
     const path = join(folder, 'deleted.db');
     await using service = new DatabaseSessionService(`sqlite:${path}`);
     await service.createSession(KEY);
     await service.ping();
     rmSync(path);
     await rejects(service.ping(), 'storage_unavailable', /deleted or replaced/);
-    const { isOk, code } = await service.health();
-    assert.deepEqual({ isOk, code }, { isOk: false, code: 'storage_unavailable' });
     new Sqlite(path).close();
-    await rejects(service.open(), 'storage_unavailable', /deleted or replaced/);
+    await rejects(service.ping(), 'storage_unavailable', /deleted or replaced/);
   });
 });
 
@@ -335,7 +333,7 @@ describe('A driver that is not installed', () => {
     return `
       const { DatabaseSessionService } = await import('adk-session-wasm/database');
       const service = new DatabaseSessionService('${url}');
-      await service.open().then(() => console.log('open'), ({ code, message }) => console.log(code, message));
+      await service.ping().then(() => console.log('open'), ({ code, message }) => console.log(code, message));
       await service.close();`;
   }
 

@@ -140,14 +140,14 @@ describe('An event on MariaDB that is longer than max_allowed_packet', () => {
   });
 });
 
-it('open() refuses MariaDB tables that would lose data, with the statements that correct them', async () => {
+it('ping() refuses MariaDB tables that would lose data, with the statements that correct them', async () => {
   const url = await newUrl();
   // Python creates these tables for a mariadb:// URL.
   const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
   for (const statement of PYTHON_TABLES) await connection.query(statement);
   const service = open(url);
   let statements: string[] = [];
-  await assert.rejects(service.open(), ({ code, message }: Error & { code: string }) => {
+  await assert.rejects(service.ping(), ({ code, message }: Error & { code: string }) => {
     assert.equal(code, 'storage_unavailable');
     statements = message
       .replace(/^.*run: /s, '')

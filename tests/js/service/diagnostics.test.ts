@@ -242,19 +242,11 @@ describe('The diagnostic of a call over a storage', () => {
   });
 });
 
-overStorages('`health`', (open) => {
-  it('reports a storage that answers, and the pending calls', async () => {
+overStorages('`ping`', (open) => {
+  it('resolves over a storage that answers, and rejects once the service is closed', async () => {
     const service = await open();
-    const { durationMs, ...health } = await service.health();
-    assert.ok(durationMs >= 0);
-    assert.deepEqual(health, { isOk: true, storage: service.storage.kind, pendingCalls: 0 });
-  });
-
-  it('never rejects: a closed service is not healthy', async () => {
-    const service = await open();
+    assert.equal(await service.ping(), undefined);
     await service.close();
-    const { isOk, code } = await service.health();
-    assert.deepEqual([isOk, code], [false, 'closed']);
     await failure(service.ping(), 'closed');
   });
 });
@@ -267,7 +259,6 @@ describe("`ping` over a storage of one's own", () => {
     assert.equal(storage.sessions.size + storage.scopes.size, 0);
     storage.pause = () => Promise.reject(new Error('away'));
     assert.match((await failure(service.ping(), 'storage_failed')).message, /away/);
-    assert.equal((await service.health()).code, 'storage_failed');
   });
 
   it('ends by its signal', async () => {
@@ -278,9 +269,8 @@ describe("`ping` over a storage of one's own", () => {
     const signal = AbortSignal.timeout(5);
     // The timer of the signal alone does not keep Node running.
     const alive = setInterval(() => undefined, 1000);
-    const health = await service.health({ signal });
+    await failure(service.ping({ signal }), 'aborted');
     clearInterval(alive);
-    assert.deepEqual([health.isOk, health.code], [false, 'aborted']);
     open();
   });
 });

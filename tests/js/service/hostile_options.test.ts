@@ -111,7 +111,7 @@ it('A getter that throws causes an error with a code, also in options and synchr
     deleteDatabase: () => IndexedDbSessionService.deleteDatabase('x', hostile),
     getSessionSync: () => service.getSessionSync(hostile),
     createSessionSync: () => service.createSessionSync(hostile),
-    open: () => service.open(hostile),
+    ping: () => service.ping(hostile),
     watch: () => service.watch(hostile),
     'options of watch': () => service.watch({ appName: 'app' }, hostile),
     'options of deleteSessions': () => service.deleteSessions({ appName: 'app' }, hostile),

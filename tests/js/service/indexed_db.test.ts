@@ -76,7 +76,7 @@ describe('An IndexedDbSessionService', () => {
     const event = says('x', { a: 1 });
     const before = structuredClone([session, event]);
     for (const call of [
-      () => service.open(),
+      () => service.ping(),
       ...everyCall(service, session, event),
       () => service.updateState({ ...APP, stateDelta: { 'app:a': 1 } }),
       () => IndexedDbSessionService.deleteDatabase(),
@@ -85,7 +85,7 @@ describe('An IndexedDbSessionService', () => {
     }
     assert.deepEqual([session, event], before);
     await service.close();
-    await failure(service.open(), 'closed');
+    await failure(service.ping(), 'closed');
   });
 
   it('can be closed unused', async () => {
@@ -94,11 +94,11 @@ describe('An IndexedDbSessionService', () => {
 
   it('does not open the database if the signal has fired', async () => {
     const signal = AbortSignal.abort();
-    await failure(new IndexedDbSessionService().open({ signal }), 'aborted');
+    await failure(new IndexedDbSessionService().ping({ signal }), 'aborted');
   });
 
   it('ends a read whose signal fires, although the browser does not answer', async () => {
-    await new InMemorySessionService().open();
+    await new InMemorySessionService().ping();
     const never = new Promise<never>(() => undefined);
     const core = new Proxy({}, { get: () => () => never });
     const storage = { holdsData: false, parse: () => [] };
@@ -164,7 +164,7 @@ describe('openSessionService without IndexedDB', () => {
     for (const code of SESSION_ERROR_CODES) {
       const failing = {
         isClosed: false,
-        open: () => Promise.reject(new SessionError(code, 'why')),
+        ping: () => Promise.reject(new SessionError(code, 'why')),
         close(): Promise<void> {
           this.isClosed = true;
           return Promise.reject(new Error('this as well'));
@@ -186,7 +186,7 @@ describe('The services for the framework', () => {
   it('exist for every storage', async () => {
     const database = new FrameworkDatabase({ name: 'mine' });
     assert.deepEqual(database.storage, { kind: 'indexeddb', durable: true });
-    await failure(database.open(), 'storage_unavailable');
+    await failure(database.ping(), 'storage_unavailable');
     await failure(database.createSession(KEY), 'storage_unavailable');
     await failure(FrameworkDatabase.deleteDatabase('mine'), 'storage_unavailable');
     assert.equal((await openFramework({ storage: 'memory' })).storage.kind, 'memory');

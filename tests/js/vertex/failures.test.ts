@@ -72,8 +72,7 @@ describe('The Vertex AI service', () => {
       [['vertexai', 1, undefined]],
     );
     server.fail('sessions.list', { kind: 'deny', code: 403, message: 'Forbidden' });
-    const { isOk, code } = await service.health();
-    assert.deepEqual([isOk, code], [false, 'remote']);
+    await assert.rejects(service.ping(), { code: 'remote' });
   });
 
   const done: [title: string, fault: Fault][] = [

@@ -186,10 +186,10 @@ describe('A source that can load now or later', () => {
     assert.deepEqual(ways, ['later']);
   });
 
-  it('loads later for `open` of a service in memory', async () => {
+  it('loads later for `ping` of a service in memory', async () => {
     const [outcome, ways] = await inChild<[Outcome, string[]]>(`
       ${BOTH_WAYS}
-      await memory.open();
+      await memory.ping();
       return [await codeOf(() => memory.createSessionSync(key)), ways];
     `);
     assert.deepEqual(outcome, { value: 'object' });

@@ -154,7 +154,7 @@ const SERVER = `
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 
 const service = new DatabaseSessionService('sqlite::memory:');
-service.open().then(() => console.log('opened'), console.log);
+service.ping().then(() => console.log('opened'), console.log);
 `;
 
 /** The bundle of a server loads the driver of its database when it runs. */

@@ -30,7 +30,7 @@ export async function databaseServerBoundary(
   await emptied(kind, server);
   // All seeds share one observer: opening another one would take longer than its reads.
   const observer = serviceAt(kind, server.port, OBSERVER_CONNECTIONS, {});
-  await observer.open();
+  await observer.ping();
   return {
     end: () => observer.close(),
     name: kind,

@@ -44,7 +44,7 @@ function emptyDatabase(): Promise<Buffer> {
     const folder = newFolder();
     const path = join(folder, 'empty.db');
     const service = new DatabaseSessionService(`sqlite:${path}`);
-    await service.open();
+    await service.ping();
     await service.close();
     const bytes = readFileSync(path);
     rmSync(folder, { recursive: true });

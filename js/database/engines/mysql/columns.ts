@@ -18,7 +18,7 @@ export function* requireExactIds(
 }
 
 /**
- * Requires columns that lose nothing, on MySQL and MariaDB. In tables that Python made there, times may be
+ * Requires columns that lose nothing, on MariaDB. In tables that Python made there, times may be
  * kept to the second and long texts cut off. `Alice` may also find `alice`'s session.
  */
 export function* requireExactColumns(
@@ -54,7 +54,7 @@ export function* requireExactColumns(
 
 /**
  * Requires that no two ids are equal under the columns' collation. The tables of `@google/adk` itself on
- * MySQL and MariaDB compare ids without case. They can be read only if no two stored ids are equal that way.
+ * MariaDB compare ids without case. They can be read only if no two stored ids are equal that way.
  */
 export function* requireDistinctIds(
   engine: Engine,
@@ -93,7 +93,7 @@ function* foreignKeys({ database, names: { schema, prefix } }: EngineTables): St
   return rows.map(({ name }) => name);
 }
 
-/** The SQL mode of MySQL and MariaDB in which a backslash is no escape. */
+/** The SQL mode of MariaDB in which a backslash is no escape. */
 export const NO_ESCAPES = 'NO_BACKSLASH_ESCAPES';
 
 /**

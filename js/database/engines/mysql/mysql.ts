@@ -31,7 +31,7 @@ export const MYSQL: Engine = {
   ...COMMON_SQL,
   ...LOCKED_ROWS,
   kind: 'mysql',
-  name: 'MySQL or MariaDB',
+  name: 'MariaDB',
   driver: 'mysql2',
   isFile: false,
   connect: (url, options) => connectMysql(MYSQL, url, options),

@@ -1,5 +1,5 @@
 /**
- * Runs queries on MySQL and MariaDB through `mysql2` itself. Through Kysely the server would parse and plan
+ * Runs queries on MariaDB through `mysql2` itself. Through Kysely the server would parse and plan
  * a query each time it runs.
  */
 import { utf8Length } from '../../../json/text.js';
@@ -78,7 +78,7 @@ export function mysqlPool(
         async query({ statement, values }) {
           const { sql } = statement.query;
           requireFitting([sql, ...values], servers.get(connection.connection));
-          // The driver binds a number as a double, which MySQL does not accept as a limit.
+          // The driver binds a number as a double, which the server does not accept as a limit.
           const executes =
             isPrepared &&
             statement instanceof Prepared &&

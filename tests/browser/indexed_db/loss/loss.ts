@@ -105,7 +105,7 @@ export function loss(context: Context, browserName: BrowserName): void {
     });
   });
 
-  it('a loss is not forgotten when its service is dropped right after open()', async () => {
+  it('a loss is not forgotten when its service is dropped right after ping()', async () => {
     const name = newName();
     await inTab<Page>(context, async (tab) => {
       await tab.call('make', name);
@@ -280,7 +280,7 @@ async function openAndDrop(name: string): Promise<number> {
   let asked = 0;
   const service = new IndexedDbSessionService({ name, onDataLoss: () => void (asked += 1) });
   const end = around(WeakRef.prototype, 'deref', () => undefined);
-  await service.open();
+  await service.ping();
   end();
   return asked;
 }

@@ -162,7 +162,7 @@ type Layout = Record<string, { key: unknown; indexes: Row }>;
 /** The layout of a new database. */
 async function layoutOfNew(name: string): Promise<{ version: number; stores: Layout }> {
   const service = new IndexedDbSessionService({ name });
-  await service.open();
+  await service.ping();
   await service.close();
   return withDatabase(name, async (database) => {
     const stores: Layout = {};

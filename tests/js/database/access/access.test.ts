@@ -39,7 +39,7 @@ describe('A PostgreSQL server', () => {
 
   it('without TLS is storage_unavailable if the options require TLS', async () => {
     const service = new DatabaseSessionService(`${url}?ssl=require`);
-    await rejects(service.open(), 'storage_unavailable', /SSL.*Switch TLS on/);
+    await rejects(service.ping(), 'storage_unavailable', /SSL.*Switch TLS on/);
     await service.close();
   });
 
@@ -53,10 +53,10 @@ describe('A PostgreSQL server', () => {
     );
     const locked = url.replace('adk@', 'locked@');
     const service = new DatabaseSessionService(locked);
-    await rejects(service.open(), 'storage_unavailable', /password.*Check the address, the access/);
+    await rejects(service.ping(), 'storage_unavailable', /password.*Check the address, the access/);
     await service.close();
     const wrong = new DatabaseSessionService(url.replace('adk@', 'locked:wrong@'));
-    await rejects(wrong.open(), 'storage_unavailable', /password/);
+    await rejects(wrong.ping(), 'storage_unavailable', /password/);
     await wrong.close();
   });
 
@@ -102,7 +102,7 @@ describe('A MariaDB server', () => {
 
   it('without TLS is storage_unavailable if the options require TLS', async () => {
     const service = new DatabaseSessionService(url, { driverOptions: { ssl: {} } });
-    await rejects(service.open(), 'storage_unavailable', /secure.*Switch TLS on/);
+    await rejects(service.ping(), 'storage_unavailable', /secure.*Switch TLS on/);
     await service.close();
   });
 

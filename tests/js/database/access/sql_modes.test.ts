@@ -50,7 +50,7 @@ describe('On a server with the SQL mode NO_BACKSLASH_ESCAPES', () => {
     const url = await emptied('mariadb', server);
     for (const charset of ['latin1', 'utf8']) {
       await using service = new DatabaseSessionService(url, { driverOptions: { charset } });
-      await assert.rejects(service.open(), (error) => {
+      await assert.rejects(service.ping(), (error) => {
         assert.ok(isSessionError(error, 'storage_unavailable'));
         assert.match(error.message, /character set (?:latin1|utf8mb3)/);
         return true;
@@ -64,7 +64,7 @@ describe('On a server with the SQL mode NO_BACKSLASH_ESCAPES', () => {
       dialect: new MysqlDialect({ pool: createPool({ uri }) }),
     });
     const service = new DatabaseSessionService({ kysely, engine: 'mysql' });
-    await assert.rejects(service.open(), (error) => {
+    await assert.rejects(service.ping(), (error) => {
       assert.ok(isSessionError(error, 'storage_unavailable'));
       assert.match(error.message, /NO_BACKSLASH_ESCAPES/);
       return true;

@@ -14,7 +14,7 @@ const FIX = /driverOptions: \{ ssl: \{ ca \} \}/;
 
 async function refuses(url: string, options: object, message: RegExp): Promise<void> {
   const service = new DatabaseSessionService(url, options);
-  await assert.rejects(service.open(), (error) => {
+  await assert.rejects(service.ping(), (error) => {
     assert.ok(isSessionError(error, 'storage_unavailable'), inspect(error));
     assert.match(error.message, message);
     assert.match(error.message, FIX);

@@ -61,5 +61,5 @@ export function choosesByTime(
   });
 }
 
-/** Python also writes NaN, which is not JSON. SQLite and MySQL store it. */
+/** Python also writes NaN, which is not JSON. SQLite and MariaDB store it. */
 export const FOREIGN_TEXT: readonly string[] = [...FOREIGN, '{"timestamp": NaN}'];

@@ -37,7 +37,7 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       const url = await newUrl();
       const two: [DatabaseSessionService, DatabaseSessionService] = [open(url), open(url)];
       services.push(...two);
-      await Promise.all(two.map((service) => service.open()));
+      await Promise.all(two.map((service) => service.ping()));
       return two;
     }
 
@@ -128,7 +128,7 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       const url = await newUrl();
       const service = open(url);
       services.push(service);
-      await service.open();
+      await service.ping();
       const programs = numbers(2).map(() => startProgram('counts', url, '500'));
       const ended = await Promise.all(programs.map((program) => once(program, 'exit')));
       assert.deepEqual(ended.map(([status]: unknown[]) => status), [0, 0]); // prettier-ignore
@@ -248,7 +248,7 @@ export function losesNothing(title: string, newUrl: () => string | Promise<strin
       const url = await newUrl();
       const service = open(url);
       services.push(service);
-      await service.open();
+      await service.ping();
       const acknowledged: string[] = [];
       for (const delay of [1, 4, 16, 40, 80]) {
         acknowledged.push(...(await killCreations(url, `k${delay}-`, COUNT, delay)));

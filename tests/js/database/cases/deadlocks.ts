@@ -22,7 +22,7 @@ export function neverDeadlocks(
     const url = await newUrl();
     const before = await deadlocks();
     const two = [open(url), open(url)] as const;
-    await Promise.all(two.map((service) => service.open()));
+    await Promise.all(two.map((service) => service.ping()));
     await Promise.all(
       numbers(8).map(async (n) => {
         const [service, other] = n % 2 === 0 ? two : [two[1], two[0]];

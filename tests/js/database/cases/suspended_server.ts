@@ -39,7 +39,7 @@ export function endsWhileSuspended(
         const url = await newUrl();
         const service = open(url, options);
         await using other = open(url, LONG);
-        await other.open();
+        await other.ping();
         const session = await service.createSession(KEY);
         const event = eventOf('e', { n: 1 });
         const controller = new AbortController();

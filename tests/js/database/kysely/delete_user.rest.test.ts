@@ -81,7 +81,7 @@ for (const kind of Object.keys(SERVERS) as ServerName[]) {
       await using kysely = new Kysely<unknown>({ dialect: gap.in(dialects[kind](url)) });
       await using deleting = new DatabaseSessionService({ kysely, engine });
       await using creating = new DatabaseSessionService(url);
-      await deleting.open();
+      await deleting.ping();
       await creating.createSession({ appName: 'app', userId: 'other' });
       for (let results = 1; ; results += 1) {
         const user = { appName: 'app', userId: `user ${results}` };

@@ -61,7 +61,7 @@ describe('Opening the tables over a Kysely whose driver answers too late', () =>
       const service = new DatabaseSessionService({ kysely, engine: 'sqlite', timeoutMs: 50 });
       let open = (): void => undefined;
       dialect.gate = new Promise<void>((resolve) => (open = resolve));
-      await assert.rejects(service.open(), { code: 'connection_lost' });
+      await assert.rejects(service.ping(), { code: 'connection_lost' });
       open();
       await service.createSession(KEY);
       assert.deepEqual((await service.getSession(KEY))?.events, []);

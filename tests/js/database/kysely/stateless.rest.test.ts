@@ -128,7 +128,7 @@ describe('A Kysely whose statements run on any connection', () => {
       const { kysely, tables, end } = await open();
       const service = new DatabaseSessionService({ kysely, engine });
       const refusal = { code: 'storage_unavailable', message: /transaction/ };
-      await assert.rejects(service.open(), refusal);
+      await assert.rejects(service.ping(), refusal);
       await assert.rejects(service.createSession({ appName: 'app', userId: 'user' }), refusal);
       assert.deepEqual(await tables(), []);
       await service.close();
@@ -142,7 +142,7 @@ it('a Kysely with a pool of one connection is accepted if its transactions hold'
   const pool = new pg.Pool({ connectionString, max: 1 });
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   const service = new DatabaseSessionService({ kysely, engine: 'postgresql' });
-  await service.open();
+  await service.ping();
   await service.close();
   await kysely.destroy();
 });
@@ -151,7 +151,7 @@ it("open() over a Kysely without a server fails with the driver's message", asyn
   const pool = new pg.Pool({ host: '127.0.0.1', port: 1 });
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   const service = new DatabaseSessionService({ kysely, engine: 'postgresql' });
-  await assert.rejects(service.open(), { code: 'storage_unavailable', message: /ECONNREFUSED/ });
+  await assert.rejects(service.ping(), { code: 'storage_unavailable', message: /ECONNREFUSED/ });
   await service.close();
   await kysely.destroy();
 });

@@ -57,13 +57,13 @@ describe('The connection of a Kysely over MariaDB whose driver answers too late'
     const service = new DatabaseSessionService({ kysely, engine: 'mysql', timeoutMs: 50 });
     let open = (): void => undefined;
     dialect.gate = new Promise<void>((resolve) => (open = resolve));
-    await assert.rejects(service.open(), { code: 'connection_lost' });
+    await assert.rejects(service.ping(), { code: 'connection_lost' });
     open();
     // The pool has one connection, so this waits until it is given back.
     const { rows } = await sql<{ holder: unknown }>`
       select is_used_lock('adk_session_wasm') as holder`.execute(kysely);
     assert.deepEqual(rows, [{ holder: null }]);
-    await service.open();
+    await service.ping();
     await service.close();
     await kysely.destroy();
   });
@@ -71,7 +71,7 @@ describe('The connection of a Kysely over MariaDB whose driver answers too late'
   it('is given back without the limit for building an index', async () => {
     const url = await emptied('mariadb', server);
     const first = new DatabaseSessionService(url);
-    await first.open();
+    await first.ping();
     await first.close();
     const python = await createConnection(url.replace('mariadb:', 'mysql:'));
     await python.query('drop index adk_session_wasm_by_creation on sessions');
@@ -82,7 +82,7 @@ describe('The connection of a Kysely over MariaDB whose driver answers too late'
     let open = (): void => undefined;
     dialect.gate = new Promise<void>((resolve) => (open = resolve));
     const isSent = new Promise<void>((resolve) => (dialect.onSent = resolve));
-    await service.open();
+    await service.ping();
     await isSent;
     await service.close({ timeoutMs: 50 }).catch(() => undefined);
     open();

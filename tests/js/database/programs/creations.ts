@@ -7,7 +7,7 @@ import { createEvent } from '../../../../js/index.js';
 
 const [url = '', name = '', count] = process.argv.slice(2);
 const service = new DatabaseSessionService(url);
-await service.open();
+await service.ping();
 for (let n = 0; ; n += 1) {
   const sessionId = `${name}${n}`;
   const events = Array.from({ length: Number(count) }, (_, at) =>

@@ -63,7 +63,7 @@ for (const kind of KINDS) {
           by === 'url' ? open() : new DatabaseSessionService({ kysely, engine: kind, ...SHORT });
         on.proxy.cut('create table', engine.commit);
         await rejects(
-          service.open(),
+          service.ping(),
           'connection_lost',
           /It may be stored, since the commit was sent/,
         );
@@ -73,27 +73,27 @@ for (const kind of KINDS) {
       });
     }
 
-    it('open() whose connection breaks at the commit of the check fails with nothing written', async () => {
+    it('ping() whose connection breaks at the commit of the check fails with nothing written', async () => {
       await open().createSession(KEY);
       on.proxy.cut(engine.commit);
-      await rejects(open().open(), 'connection_lost', /Nothing was written; try again/);
+      await rejects(open().ping(), 'connection_lost', /Nothing was written; try again/);
     });
 
-    it('a read, a list and open() on a frozen server time out', async () => {
+    it('a read, a list and ping() on a frozen server time out', async () => {
       const service = open();
       await service.createSession(KEY);
       on.proxy.freeze('all');
       await rejects(service.getSession(KEY), 'connection_lost');
       await rejects(service.listSessions(KEY), 'storage_unavailable');
-      await rejects(service.open(), 'storage_unavailable');
-      await rejects(open().open(), 'storage_unavailable');
+      await rejects(service.ping(), 'storage_unavailable');
+      await rejects(open().ping(), 'storage_unavailable');
     });
 
-    it('open() reports a server that has ended', async () => {
+    it('ping() reports a server that has ended', async () => {
       const service = open();
-      await service.open();
+      await service.ping();
       await on.proxy.close();
-      await rejects(service.open(), 'storage_unavailable', /ECONNREFUSED/);
+      await rejects(service.ping(), 'storage_unavailable', /ECONNREFUSED/);
       await on.restartProxy();
     });
 

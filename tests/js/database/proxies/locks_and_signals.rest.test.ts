@@ -169,11 +169,11 @@ for (const kind of KINDS) {
     });
 
     if (kind === 'mysql') {
-      it('open() creates no tables while another program holds the lock for it', async () => {
+      it('ping() creates no tables while another program holds the lock for it', async () => {
         const other = await engine.session(on.server.port);
         await other.query("select get_lock('adk_session_wasm', 0)");
         const service = open();
-        await rejects(service.open(), 'storage_blocked', /others are opening it/);
+        await rejects(service.ping(), 'storage_blocked', /others are opening it/);
         assert.deepEqual(await other.query('show tables'), []);
         await other.end();
         await service.createSession(KEY);

@@ -29,7 +29,7 @@ const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
 async function isRefused(url: string, message: RegExp): Promise<void> {
   const service = new DatabaseSessionService(url);
   const refusal = { code: 'storage_unavailable', message };
-  await assert.rejects(service.open(), refusal);
+  await assert.rejects(service.ping(), refusal);
   await assert.rejects(service.getSession(KEY), refusal);
   await service.close();
   const { code, err } = await command('copy', url, join(folder, 'copy.jsonl'));
@@ -41,7 +41,7 @@ async function isRefused(url: string, message: RegExp): Promise<void> {
 async function fileWith(name: string, change: (statement: string) => string): Promise<string> {
   const path = join(folder, `${name}.db`);
   const service = new DatabaseSessionService(`sqlite:${path}`);
-  await service.open();
+  await service.ping();
   await service.close();
   const database = new Sqlite(path);
   const statements = database
@@ -116,12 +116,12 @@ describe('A column with a collation that ignores case or trailing spaces', () =>
     }
     await isRefused(url, message);
     const again = new DatabaseSessionService(url);
-    const statements = await again.open().catch((error: unknown) => {
+    const statements = await again.ping().catch((error: unknown) => {
       return /run: (.*;)/.exec((error as Error).message)?.[1];
     });
     await client.query(statements ?? '');
     await client.end();
-    await again.open();
+    await again.ping();
     assert.equal(await again.getSession({ ...KEY, userId: 'ADA' }), undefined);
     assert.notEqual(await again.getSession(KEY), undefined);
     await again.close();
@@ -130,7 +130,7 @@ describe('A column with a collation that ignores case or trailing spaces', () =>
   it('is refused on MariaDB', async () => {
     const url = await emptied('mariadb', mariadb);
     const service = new DatabaseSessionService(url);
-    await service.open();
+    await service.ping();
     await service.close();
     const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
     await connection.query('alter table app_states modify app_name varchar(128) not null');

@@ -116,7 +116,7 @@ describe('A service with `createTables: false`', () => {
     it(`reads Python's tables, and writes after the printed SQL has run: ${engine}`, async () => {
       const { url, run } = await open();
       const service = new DatabaseSessionService(url, { createTables: false });
-      await service.open();
+      await service.ping();
       const session = await service.getSession(KEY);
       assert.deepEqual(session?.state, { n: 1, 'app:n': 1 });
       assert.equal((await service.listSessions({ appName: 'app', limit: 5 })).totalItems, 1);
@@ -143,7 +143,7 @@ describe('A service with `createTables: false`', () => {
     const [, open] = engines[0]!;
     const { url, run } = await open();
     const service = new DatabaseSessionService(url, { createTables: false });
-    await service.open();
+    await service.ping();
     const create = async (sessionId: string) => service.createSession({ ...KEY, sessionId });
     for (let ticks = 0; ticks < 100; ticks += 1) {
       const created = Promise.allSettled([create('s2'), create('s3')]);
@@ -185,7 +185,7 @@ describe('A service with `createTables: false`', () => {
   it('refuses a database without tables, and creates none', async () => {
     const path = join(folder, 'empty.db');
     const service = new DatabaseSessionService(`sqlite:${path}`, { createTables: false });
-    await assert.rejects(service.open(), { code: 'storage_unavailable' });
+    await assert.rejects(service.ping(), { code: 'storage_unavailable' });
     await service.close();
     const database = new Sqlite(path);
     assert.deepEqual(database.prepare('select name from sqlite_master').all(), []);
@@ -223,7 +223,7 @@ const OUR_INDICES = [
 /** Opens a database, and waits until its indices are built. */
 async function complete(engine: string, url: string): Promise<void> {
   const service = new DatabaseSessionService(url);
-  await service.open();
+  await service.ping();
   while ((await validIndices(engine, url)).length < OUR_INDICES.length) await pause(10);
   await service.close();
 }
@@ -255,7 +255,7 @@ for (const [engine, open] of engines.slice(1)) {
       await complete(engine, url);
       await run([`drop index adk_session_wasm_by_user${on}`]);
       const service = new DatabaseSessionService(url, { createTables: false });
-      await service.open();
+      await service.ping();
       await service.close();
       assert.equal((await validIndices(engine, url)).includes('adk_session_wasm_by_user'), false);
     });
@@ -306,7 +306,7 @@ describe('An index of PostgreSQL', () => {
       false,
     );
     const service = new DatabaseSessionService(url);
-    await service.open();
+    await service.ping();
     await service.close();
     assert.deepEqual(await validIndices('postgresql', url), OUR_INDICES);
   });
@@ -325,7 +325,7 @@ describe('An index of PostgreSQL', () => {
     ]);
     await untilBuilding(writer);
     const service = new DatabaseSessionService(url);
-    await service.open();
+    await service.ping();
     await service.close();
     await writer.query('commit');
     await writer.end();

@@ -114,17 +114,17 @@ it('services of one URI share nothing if their schemas or prefixes differ', asyn
   await service.close();
 });
 
-it('open() reports a missing schema with the statement that creates it', async () => {
+it('ping() reports a missing schema with the statement that creates it', async () => {
   const url = await withSchemas();
   const service = new DatabaseSessionService(url, { schema: 'Tenant_B' });
   let statement = '';
-  await assert.rejects(service.open(), ({ code, message }: Error & { code: string }) => {
+  await assert.rejects(service.ping(), ({ code, message }: Error & { code: string }) => {
     assert.equal(code, 'storage_unavailable');
     statement = message.replace(/^.*run: /s, '');
     return true;
   });
   await postgresRows(url, statement.replace(/\.$/, ''));
-  await service.open();
+  await service.ping();
   await service.close();
 });
 

@@ -16,7 +16,7 @@ describe('A row that Python has written', () => {
   const database = new Sqlite(':memory:');
   const kysely = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
   const service = new DatabaseSessionService({ kysely, engine: 'sqlite' });
-  before(() => service.open());
+  before(() => service.ping());
   after(async () => {
     await service.close();
     await kysely.destroy();

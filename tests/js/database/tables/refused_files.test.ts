@@ -57,7 +57,7 @@ describe('A refused SQLite file', () => {
       const path = fileWith(statements);
       const before = hashOf(path);
       const service = new DatabaseSessionService(`sqlite:${path}`);
-      await assert.rejects(service.open(), { code });
+      await assert.rejects(service.ping(), { code });
       await assert.rejects(service.createSession(KEY), { code });
       await service.close();
       assert.equal(hashOf(path), before);
@@ -70,7 +70,7 @@ it('a refused SQLite file keeps its journal mode with `createTables: false`', as
   const path = fileWith('create table mine (a text)');
   const before = hashOf(path);
   const service = new DatabaseSessionService(`sqlite:${path}`, { createTables: false });
-  await assert.rejects(service.open(), { code: 'storage_unavailable' });
+  await assert.rejects(service.ping(), { code: 'storage_unavailable' });
   await service.close();
   assert.equal(hashOf(path), before);
 });

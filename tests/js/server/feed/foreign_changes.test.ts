@@ -30,7 +30,7 @@ async function serveFile(t: TestContext, options: Partial<SessionHandlerOptions>
   };
   const service = new DatabaseSessionService(`sqlite:${file}`, { driverOptions: { verbose } });
   const other = new DatabaseSessionService(`sqlite:${file}`);
-  await Promise.all([service.open(), other.open()]);
+  await Promise.all([service.ping(), other.ping()]);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const onError = (error: unknown): void => void errors.push(error);
   const handler = sessionHandler(service, { authorize: () => ALL_RIGHTS, onError, ...options });
