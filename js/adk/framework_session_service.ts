@@ -9,7 +9,7 @@ import type {
   GetSessionRequest,
   RevisionCheck,
 } from '../model/session.js';
-import { CORE } from '../model/initial_state.js';
+import { CORE, type Core, coreOf } from '../core/core_of.js';
 import type { HistoryView } from '../model/values/history_view.js';
 import type {
   ListSessionsPageRequest,
@@ -201,8 +201,8 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     }
 
     /** Histories are computed where the wrapped service computes them. */
-    get [CORE](): unknown {
-      return (this.#service as { readonly [CORE]?: unknown })[CORE];
+    get [CORE](): Core | undefined {
+      return coreOf(this.#service);
     }
 
     get storage(): StorageInfo {
@@ -226,19 +226,19 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     override appendEvent<E extends NewEvent>(
       request: AppendEventRequest<E>,
     ): Promise<AppendedEvent<E>> {
-      this.#prepare(request);
+      this.#prepare(request, () => [request.event]);
       return this.#service.appendEvent(request);
     }
 
     appendEvents<E extends NewEvent>(request: AppendEventsRequest<E>): Promise<AppendedEvent<E>[]> {
-      this.#prepare(request);
+      this.#prepare(request, () => request.events);
       return this.#service.appendEvents(request);
     }
 
-    #prepare(request: AppendEventRequest | AppendEventsRequest): void {
+    #prepare(request: object, eventsOf: () => readonly NewEvent[]): void {
       acceptToolConfirmations(request);
       try {
-        setAppendRules(request.session, this.#rules);
+        setAppendRules(eventsOf(), this.#rules);
       } catch {
         // Ignored: the service reads the same member next, and reports why it cannot.
       }

@@ -2,15 +2,16 @@ import { mayBeWritten } from '../errors/unwritten.js';
 import type { Appended, AppendRequest, Backend } from '../storage/backend.js';
 import { isPromise } from '../members/is_promise.js';
 import { after, type MaybePromise } from '../call/call.js';
-import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
+import type { CompositeSessionKey } from '../model/session.js';
 import {
   countRetry,
   endWrite,
   enqueue,
-  type HandleAppend,
-  type HandleQueue,
-  type HandleWrite,
+  type CallQueue,
+  type JoinedCalls,
   MOST_EVENTS,
+  type QueuedAppend,
+  type StoredAppend,
   takeWrite,
   writeOf,
 } from './waiting_calls.js';
@@ -23,11 +24,11 @@ const SLOW_GROUP = 100;
 
 const soon = Promise.resolve();
 
-/** A request to append, and what follows its commit. */
+/** An append with its place, and what follows its commit. */
 export interface PreparedAppend {
   readonly request: AppendRequest;
   /** Called after the commit. */
-  readonly committed: (appended: Appended) => void | Promise<void>;
+  readonly written: (appended: Appended) => void;
 }
 
 /** The parts that {@link AppendGroups} works with. */
@@ -42,7 +43,8 @@ interface GroupParts {
   readonly load: (atOnce: boolean) => Promise<void> | undefined;
   /** Whether an append is done when the call returns, once the wasm is loaded. */
   readonly isSynchronous: boolean;
-  readonly prepare: (append: HandleAppend) => PreparedAppend;
+  /** Gives an append its place. Changes nothing, because it may be called again. */
+  readonly prepare: (append: QueuedAppend) => PreparedAppend;
 }
 
 /**
@@ -61,9 +63,9 @@ interface GroupParts {
  */
 export class AppendGroups {
   readonly #parts: GroupParts;
-  readonly #queues = new WeakMap<HandleRecord, HandleQueue>();
+  readonly #queues = new WeakMap<object, CallQueue>();
   /** The queues of handles with waiting appends and none under way, in the order of their turns. */
-  #ready: HandleQueue[] = [];
+  #ready: CallQueue[] = [];
   /** The number of groups under way that later appends wait for. */
   #groups = 0;
   /** Whether the next group starts by itself, in this tick or the next. */
@@ -74,17 +76,18 @@ export class AppendGroups {
   }
 
   /**
-   * Stores events, at once if nothing has to be waited for.
-   *
-   * @returns the number of calls that were stored in the same transaction
+   * Stores events, at once if nothing has to be waited for. Appends through one handle are stored one after the other.
    */
-  add(append: HandleAppend): MaybePromise<number> {
+  add(append: QueuedAppend): MaybePromise<StoredAppend> {
     const { isSynchronous, prepare, backend, load } = this.#parts;
     if (isSynchronous && this.#ready.length === 0 && load(true) === undefined) {
-      const { request, committed } = prepare(append);
-      return after(backend().append(request), (appended) => after(committed(appended), () => 1));
+      const { request, written } = prepare(append);
+      return after(backend().append(request), (appended) => {
+        written(appended);
+        return { appended, groupSize: 1 };
+      });
     }
-    const { record } = append;
+    const { handle: { record } = { record: append } } = append;
     let queue = this.#queues.get(record);
     if (queue === undefined) this.#queues.set(record, (queue = { calls: [], isActive: false }));
     const stored = enqueue(queue, append);
@@ -149,14 +152,14 @@ export class AppendGroups {
   }
 
   /** Takes the next writes, each to another session, with about {@link MOST_EVENTS} events in all. */
-  #takeGroup(): HandleWrite[] {
-    const group: HandleWrite[] = [];
+  #takeGroup(): JoinedCalls[] {
+    const group: JoinedCalls[] = [];
     const sessions = new Set<string>();
     let size = 0;
     const ready = this.#ready;
     this.#ready = [];
     for (const queue of ready) {
-      const name = sessionName(queue.calls[0]?.append.session);
+      const name = sessionName(queue.calls[0]?.append.write.key);
       if (size >= MOST_EVENTS || sessions.has(name)) {
         this.#ready.push(queue);
         continue;
@@ -166,7 +169,7 @@ export class AppendGroups {
         this.#finish(queue);
         continue;
       }
-      for (const { append } of write.calls) size += append.events.length;
+      for (const { append } of write.calls) size += append.write.events.length;
       sessions.add(name);
       group.push(write);
     }
@@ -183,7 +186,7 @@ export class AppendGroups {
   }
 
   /** Counts a group as under way until its first attempt has settled, or is slow. */
-  #count(attempts: readonly MaybePromise<void>[]): void {
+  #count(attempts: readonly MaybePromise<unknown>[]): void {
     const pending = attempts.filter(isPromise);
     if (pending.length === 0) return;
     this.#groups += 1;
@@ -200,7 +203,7 @@ export class AppendGroups {
   }
 
   /** Makes a handle ready for its next write, if more appends wait. */
-  #finish(queue: HandleQueue): void {
+  #finish(queue: CallQueue): void {
     queue.isActive = queue.calls.length > 0;
     if (!queue.isActive) return;
     this.#ready.push(queue);
@@ -223,11 +226,11 @@ export class AppendGroups {
    * @returns for each write a promise, or `undefined` if its calls have their outcomes
    */
   #store(
-    writes: readonly HandleWrite[],
+    writes: readonly JoinedCalls[],
     earlier?: { readonly doubt: unknown },
   ): MaybePromise<void>[] {
     const size = writes.reduce((sum, { calls }) => sum + calls.length, 0);
-    let attempts: MaybePromise<void>[];
+    let attempts: MaybePromise<Appended>[];
     try {
       const prepared = writes.map(({ append }) => this.#parts.prepare(append));
       const requests = prepared.map(({ request }) => request);
@@ -235,23 +238,30 @@ export class AppendGroups {
       const [first] = requests;
       const appended =
         requests.length === 1 ? [backend.append(first!)] : backend.appendMany!(requests);
-      attempts = prepared.map(({ committed }, index) => after(appended[index]!, committed));
+      attempts = prepared.map(({ written }, index) =>
+        after(appended[index]!, (appended) => {
+          written(appended);
+          return appended;
+        }),
+      );
     } catch (error) {
       attempts = writes.map(() => Promise.reject(error as Error));
     }
     if (earlier === undefined) this.#count(attempts);
     return writes.map((write, index) => {
-      const succeed = (): void => endWrite(write, ({ resolve }) => resolve(size));
+      const succeed = (appended: Appended): void =>
+        endWrite(write, ({ resolve }) => resolve({ appended, groupSize: size }));
       const fail = (error: unknown): MaybePromise<void> => {
         if (size > 1) return this.#storeEach(write, error);
         // Any other error would claim that nothing was written.
         endWrite(write, ({ reject }) => reject(earlier?.doubt ?? error));
       };
-      return attempts[index]?.then(succeed, fail) ?? succeed();
+      const attempt = attempts[index]!;
+      return isPromise(attempt) ? attempt.then(succeed, fail) : succeed(attempt);
     });
   }
 
-  async #storeEach({ queue, calls, stop }: HandleWrite, error: unknown): Promise<void> {
+  async #storeEach({ queue, calls, stop }: JoinedCalls, error: unknown): Promise<void> {
     stop();
     const doubt = mayBeWritten(error) ? error : undefined;
     countRetry(calls);
@@ -259,6 +269,6 @@ export class AppendGroups {
   }
 }
 
-function sessionName(session: HandleSnapshot | undefined): string {
-  return session === undefined ? '' : `${session.appName}\0${session.userId}\0${session.id}`;
+function sessionName(key: CompositeSessionKey | undefined): string {
+  return key === undefined ? '' : `${key.appName}\0${key.userId}\0${key.sessionId}`;
 }

@@ -15,28 +15,28 @@ const RULES = Symbol.for('adk-session-wasm.appendRules');
 const realm = globalThis as { [RULES]?: WeakMap<object, AppendRules> };
 
 /**
- * Sets the rules of all later appends through a handle. They replace those of the service that
- * stores the event.
+ * Sets the rules of an append, in place of those of the service that stores the events.
  *
- * The rules belong to the handle and not to the request. A user's own service may lie before the one
+ * The rules belong to the events and not to the request. A user's own service may lie before the one
  * that stores, and pass on a request of its own.
  */
-export function setAppendRules(session: unknown, rules: AppendRules): void {
-  const state = (session as { state?: unknown } | null | undefined)?.state;
-  if (typeof state === 'object' && state !== null)
-    (realm[RULES] ??= new WeakMap()).set(state, rules);
+export function setAppendRules(events: readonly unknown[], rules: AppendRules): void {
+  for (const event of events) {
+    if (typeof event === 'object' && event !== null)
+      (realm[RULES] ??= new WeakMap()).set(event, rules);
+  }
 }
 
-/** Returns the rules that were set for the handle with this `state`. */
-export function appendRulesOf(state: object): AppendRules | undefined {
-  return realm[RULES]?.get(state);
+/** Returns the rules that were set for an append of these events. */
+export function appendRulesOf([first]: readonly object[]): AppendRules | undefined {
+  return first && realm[RULES]?.get(first);
 }
 
 /** `createEvent` of every copy of `@google/adk` gives its events this member. */
 const FRAMEWORK_EVENT = Symbol.for('google.adk.event');
 
 /**
- * Refuses the framework's events through a handle that no wrapper of `./adk` has set rules for: a `Runner`
+ * Refuses the framework's events if no wrapper of `./adk` has set rules for them: a `Runner`
  * without `asAdkService` would run with other defaults, and without its order of parallel writes.
  *
  * @throws SessionError `unsupported`

@@ -1,21 +1,22 @@
 import { invalid } from '../errors/invalid.js';
 import { optionalCount } from '../errors/option_values.js';
 import type { Event, NewEvent } from '../model/event/event.js';
-import { titleOf } from '../model/event/auto_title.js';
-import type { AppendEventRequest, CompositeSessionKey, Session } from '../model/session.js';
+import { firstTitleOf } from '../model/event/auto_title.js';
+import type { AppendEventRequest, CompositeSessionKey } from '../model/session.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { type AppendRules, appendRulesOf, refuseFrameworkEvents } from './append_rules.js';
 import { Computation } from './computation.js';
 import { AppendGroups, type PreparedAppend } from './append_groups.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { takeExpectedEvents } from './expected_events.js';
-import { removeNulls, updateHandle } from './handle_update.js';
-import { noteMissedRewind, positionFor } from './missed_rewinds.js';
+import { applyWritten } from './handle_update.js';
+import { positionFor } from './missed_rewinds.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 import { after, afterCommit, type Call, type MaybePromise } from '../call/call.js';
 import type { Calls } from '../call/calls.js';
 import type { WriteIdentity } from '../model/diagnostic.js';
 import { snapshotHandle } from '../handle/handle.js';
+import { requireKey } from '../model/values/ids.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
 import { isViewSummary } from '../model/event/view_summary.js';
 import type { ReaderParts } from '../read/reader_parts.js';
@@ -23,14 +24,14 @@ import type { SessionReader } from '../read/session_reader.js';
 import type { Appended, Backend, BackendWrite } from '../storage/backend.js';
 import type { StateShape } from '../state/state_shape.js';
 import {
+  type AppendWrite,
   type Computed,
   firstTitle,
   type HandlePosition,
   type TitleChange,
-} from '../wasm/appends.js';
+} from '../core/write.js';
 import type { StalePolicy } from '../wasm/protocol.js';
-import type { StateWriter } from './state_writer.js';
-import type { HandleAppend } from './waiting_calls.js';
+import type { ObservingHandle, QueuedAppend } from './waiting_calls.js';
 
 /** The members of a request to append, besides its events. */
 interface HandleRequest extends Pick<
@@ -87,7 +88,7 @@ export class Appender {
   constructor(parts: AppenderParts) {
     this.#parts = parts;
     const { backend, load, isSynchronous } = parts;
-    const prepare = (append: HandleAppend) => this.#prepare(append);
+    const prepare = (append: QueuedAppend) => this.#prepare(append);
     this.#groups = new AppendGroups({ backend, load, isSynchronous, prepare });
   }
 
@@ -112,31 +113,35 @@ export class Appender {
     const { handles, reader, autoTitle } = this.#parts;
     const record = handles.recordOf(session);
     const mayTitle = autoTitle && !record.isTitled && !session.hasTitle;
-    const viewRules = appendRulesOf(session.state);
+    const viewRules = appendRulesOf(events);
     if (viewRules === undefined) refuseFrameworkEvents(events);
-    const rules = viewRules ?? this.#parts.rules;
+    const { writer, stale } = viewRules ?? this.#parts.rules;
     const taken: EventToStore[] = [];
     for (const event of events)
-      if (!isPartial(event) && !isViewSummary(event))
-        taken.push(this.#take(event, rules, mayTitle));
-    const ids = taken.map(({ snapshot }) => snapshot.id);
-    const append: HandleAppend = {
-      session,
-      record,
-      rules,
-      events: taken,
+      if (isStored(event)) {
+        const snapshot = this.#take(event);
+        taken.push({ event, snapshot, order: writer.recordOrder(event) });
+      }
+    const snapshots = taken.map(({ snapshot }) => snapshot);
+    const { appName, userId, id: sessionId } = session;
+    const write: AppendWrite = {
+      key: { appName, userId, sessionId },
+      events: snapshots,
+      stale,
       expectedRevision: expected,
-      expectedEvents: takeExpectedEvents(expectedEvents, ids),
-      titleChange,
-      call,
+      expectedEvents: takeExpectedEvents(expectedEvents, snapshots),
+      titleChange: titleChange ?? firstTitle(mayTitle ? firstTitleOf(snapshots) : undefined),
     };
-    const stored = taken.length > 0 ? this.#groups.add(append) : undefined;
-    return after(stored, (groupSize) => {
-      noteFacts(call, taken.length, groupSize);
+    const handle = { session, record, writer, events: taken };
+    const stored = taken.length > 0 ? this.#groups.add({ write, call, handle }) : undefined;
+    return after(stored, (stored) => {
+      noteFacts(call, taken.length, stored?.groupSize);
       const readCall = afterCommit(call);
-      const merges = rules.stale === 'merge';
       return after(reader.addMissingCalls(session, record, events, readCall), () =>
-        after(merges ? reader.renewView(session, record, readCall) : undefined, () => taken),
+        after(
+          stale === 'merge' ? reader.renewView(session, record, readCall) : undefined,
+          () => taken,
+        ),
       );
     });
   }
@@ -147,27 +152,19 @@ export class Appender {
    * @param call see {@link Appender.append}
    */
   appendRemote(request: RemoteAppend, call: Call): MaybePromise<Appended> {
-    const { key, position, stale, firstTitle, operation } = request;
-    const { appName, userId, sessionId: id } = key;
-    const session = snapshotHandle({ id, appName, userId, state: {}, events: [] });
-    const rules = { ...this.#parts.rules, stale };
+    const { key, position, stale, firstTitle: given, expectedRevision, operation } = request;
+    requireKey(key);
     const events = (request.events as readonly Event[])
-      .filter((event) => !isPartial(event) && !isViewSummary(event))
-      .map((event) => this.#take(event, rules, this.#parts.autoTitle));
+      .filter(isStored)
+      .map((event) => this.#take(event));
     if (events.length === 0) throw invalid('events', 'must have an event that is not partial');
-    let appended!: Appended;
-    const receive = (given: Appended): void => void (appended = given);
-    const append: HandleAppend = {
-      ...{ session, record: this.#parts.handles.recordOf(session), rules, events },
-      expectedRevision: request.expectedRevision,
-      expectedEvents: takeExpectedEvents(
-        request.expectedEvents,
-        events.map(({ snapshot }) => snapshot.id),
-      ),
-      call,
-      remote: { position, firstTitle, operation, receive },
+    const title = this.#parts.autoTitle ? firstTitleOf(events) : undefined;
+    const write: AppendWrite = {
+      ...{ key, events, stale, expectedRevision, operation },
+      expectedEvents: takeExpectedEvents(request.expectedEvents, events),
+      titleChange: firstTitle(title ?? given),
     };
-    return after(this.#groups.add(append), (groupSize) => {
+    return after(this.#groups.add({ write, call, position }), ({ appended, groupSize }) => {
       noteFacts(call, events.length, groupSize);
       return appended;
     });
@@ -183,13 +180,13 @@ export class Appender {
     event: Event,
     stateDelta: unknown,
   ): MaybePromise<void> {
-    const { rules, feed, callBackend, calls } = this.#parts;
+    const { feed, callBackend, calls } = this.#parts;
     const { key, call } = write;
     const events: EventSnapshot[] = [];
     const take = (delta: unknown): Computed => {
       // Set as given: the snapshot refuses an invalid delta.
       event.actions.stateDelta = delta as StateShape;
-      const { snapshot } = this.#take(event, rules);
+      const snapshot = this.#take(event);
       events[0] = snapshot;
       return { delta: snapshot.deltaText, event: snapshot.text };
     };
@@ -218,49 +215,43 @@ export class Appender {
     this.#groups.flush();
   }
 
-  #take(event: Event, { writer }: AppendRules, mayTitle = false): EventToStore {
+  #take(event: Event): EventSnapshot {
     const { clock, newId, schema } = this.#parts;
     const snapshot = snapshotEvent(event, clock, newId);
-    const order = writer.recordOrder(event);
     if (schema !== undefined) validateDelta(schema, snapshot.callerDelta ?? snapshot.delta);
-    return { event, snapshot, order, title: mayTitle ? titleOf(snapshot.text) : undefined };
+    return snapshot;
   }
 
-  /** Prepares what is stored, and the changes of the handle after the commit. */
-  #prepare(append: HandleAppend): PreparedAppend {
-    const { session, record, rules, events, expectedRevision, expectedEvents, remote } = append;
+  #prepare({ write, call, handle, position }: QueuedAppend): PreparedAppend {
     const { feed, removesNull } = this.#parts;
-    const { writer, stale } = rules;
-    const { appName, userId, id: sessionId } = session;
-    const key = { appName, userId, sessionId };
-    const reduced = withoutSuperseded(session, events, writer);
-    const position = remote?.position ?? positionFor(session, record, reduced);
-    const title = events.find(({ title }) => title !== undefined)?.title ?? remote?.firstTitle;
-    const titleChange = append.titleChange ?? firstTitle(title);
+    const { key, stale, expectedRevision, expectedEvents, titleChange, operation } = write;
+    const events = handle && withoutSuperseded(handle);
+    const request = {
+      key,
+      position: position ?? positionFor(handle!, events!),
+      stale,
+      expectedRevision,
+      expectedEvents,
+      events: events?.map(({ snapshot }) => snapshot) ?? write.events,
+      titleChange,
+      compute: undefined,
+      operation,
+      call,
+    };
     return {
-      request: {
-        key,
-        position,
-        stale,
-        expectedRevision,
-        expectedEvents,
-        events: reduced.map(({ snapshot }) => snapshot),
-        titleChange,
-        compute: undefined,
-        call: append.call,
-        operation: remote?.operation,
-      },
-      committed(appended) {
-        if (remote === undefined) {
-          noteMissedRewind(record, position, appended);
-          updateHandle(session, record, reduced, stale, appended, writer);
-        } else remote.receive(appended);
-        if (removesNull) removeNulls(session);
-        if (titleChange !== undefined) record.isTitled = true;
-        feed.publishAppended(key, appended, reduced.length);
+      request,
+      written(appended) {
+        if (handle !== undefined)
+          applyWritten({ ...handle, events: events! }, request, appended, removesNull);
+        feed.publishAppended(key, appended, request.events.length);
       },
     };
   }
+}
+
+/** Whether an event is stored: partial ones and summaries of a view are not. */
+function isStored(event: Event): boolean {
+  return !isPartial(event) && !isViewSummary(event);
 }
 
 function noteFacts({ facts }: Call, rows: number, groupSize?: number): void {
@@ -270,11 +261,7 @@ function noteFacts({ facts }: Call, rows: number, groupSize?: number): void {
 }
 
 /** Removes from each delta the keys that a later, already stored write has superseded. */
-function withoutSuperseded(
-  session: Session,
-  events: readonly EventToStore[],
-  writer: StateWriter,
-): readonly EventToStore[] {
+function withoutSuperseded({ session, events, writer }: ObservingHandle): readonly EventToStore[] {
   const ahead = new Map<string, EventToStore>();
   if (events.length === 1) {
     return events.map((taken) => withoutKeys(taken, writer.findSuperseded(session, taken, ahead)));

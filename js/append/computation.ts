@@ -2,7 +2,7 @@ import type { Calls } from '../call/calls.js';
 import { isThenable } from '../call/thenable.js';
 import { invalid } from '../errors/invalid.js';
 import { kindOf } from '../errors/describe.js';
-import type { Compute, Computed } from '../wasm/appends.js';
+import type { Compute, Computed } from '../core/write.js';
 
 /**
  * Runs a caller's function, which computes a delta, within a write.

@@ -5,8 +5,6 @@ import type { PendingEvent } from './state_writer.js';
 /** An event taken at the call, with the caller's object that it was taken from. */
 export interface EventToStore extends PendingEvent {
   readonly event: Event;
-  /** The title that it gives to a session without one. */
-  readonly title?: string | undefined;
 }
 
 /** Returns the event without the given keys of its delta. */

@@ -6,18 +6,17 @@ import { isRevision } from '../storage/checked_rows.js';
 /**
  * Takes the option `expectedEvents` of an append.
  *
- * @param ids the ids of the events
  * @throws SessionError `invalid_argument` for a value that is no revision, or an id that no event has
  */
 export function takeExpectedEvents(
   given: ExpectedEvents | null | undefined,
-  ids: readonly string[],
+  events: readonly { readonly id: string }[],
 ): ExpectedEvents | undefined {
   if (given === undefined || given === null) return undefined;
   requireObject(NAME, given);
   const entries = Object.entries(given);
   for (const [id, revision] of entries) {
-    if (!ids.includes(id))
+    if (!events.some((event) => event.id === id))
       throw invalid(NAME, `has the id ${JSON.stringify(id)}, which no event has`);
     if (revision === null || (isRevision(revision) && revision > 0)) continue;
     throw invalidValue(`${NAME}[${JSON.stringify(id)}]`, 'must be a revision or null', revision);

@@ -6,16 +6,38 @@ import { setMember } from '../members/member.js';
 import type { Session } from '../model/session.js';
 import { applySnapshot, type EventSnapshot } from '../model/event/snapshot.js';
 import type { Appended, MissedEvent } from '../storage/backend.js';
+import type { PlacedAppend } from '../core/write.js';
 import type { StalePolicy } from '../wasm/protocol.js';
 import { isTemp } from '../state/scope.js';
 import { hasUnstoredWrite } from '../state/write_order.js';
 import { insertEvents, positionOf, putEvent } from '../handle/event_index.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
+import { noteMissedRewind } from './missed_rewinds.js';
 import { type StateWriter, writeKey } from './state_writer.js';
+import type { ObservingHandle } from './waiting_calls.js';
 import { partsOf } from '../model/event/parts.js';
 import { isViewSummary } from '../model/event/view_summary.js';
 import { parseEventText } from '../storage/stored_events.js';
+
+/**
+ * Applies an append to the caller's objects, after its commit. Nothing else changes them.
+ *
+ * @param handle its events are those that were stored
+ * @param removesNull whether the storage removes a key of a state whose value is `null`
+ */
+export function applyWritten(
+  handle: ObservingHandle,
+  { position, stale, titleChange }: PlacedAppend,
+  appended: Appended,
+  removesNull: boolean,
+): void {
+  const { session, record } = handle;
+  noteMissedRewind(record, position, appended);
+  updateHandle(handle, stale, appended);
+  if (removesNull) removeNulls(session);
+  if (titleChange !== undefined) record.isTitled = true;
+}
 
 /**
  * Gives the handle the stored events, and the events that it had missed.
@@ -24,13 +46,10 @@ import { parseEventText } from '../storage/stored_events.js';
  * throw; the handle then keeps its old revision. The next append through the handle updates it, or
  * reports it as stale.
  */
-export function updateHandle(
-  session: HandleSnapshot,
-  record: HandleRecord,
-  events: readonly EventToStore[],
+function updateHandle(
+  { session, record, events, writer }: ObservingHandle,
   stale: StalePolicy,
   appended: Appended,
-  writer: StateWriter,
 ): void {
   const { revision, lastUpdateTime, since = 0, unchanged, missed } = appended;
   const merges = stale === 'merge';
@@ -123,7 +142,7 @@ function give(
  * Removes the keys that are `null` from a handle's state, for a storage that has removed them. Those that are not
  * stored stay. Never throws.
  */
-export function removeNulls({ state }: Session): void {
+function removeNulls({ state }: Session): void {
   try {
     for (const [key, value] of Object.entries(state)) {
       const isStored = !isTemp(key) && !hasUnstoredWrite(state, key);

@@ -3,19 +3,20 @@
  * have undone may still go on through the handle. So the appends of this run are sent with the handle's position before
  * the rewind. The core then finds the rewind again, and refuses them.
  */
-import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
+import type { HandleRecord } from '../handle/handle.js';
 import { isFilled } from '../history/marks.js';
 import type { Event } from '../model/event/event.js';
 import type { Appended } from '../storage/backend.js';
-import type { HandlePosition } from '../wasm/appends.js';
+import type { HandlePosition } from '../core/write.js';
 import type { EventToStore } from './event_to_store.js';
+import type { ObservingHandle } from './waiting_calls.js';
 
 /** Returns the position of a handle for an append of these events. */
 export function positionFor(
-  { lastEventId }: HandleSnapshot,
-  { createdRevision: created, revision, missedRewind }: HandleRecord,
+  { session: { lastEventId }, record }: ObservingHandle,
   events: readonly EventToStore[],
 ): HandlePosition {
+  const { createdRevision: created, revision, missedRewind } = record;
   if (missedRewind !== undefined) {
     const { position, undone } = missedRewind;
     if (events.some((taken) => mayContinue(taken, undone))) return position;

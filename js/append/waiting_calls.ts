@@ -1,13 +1,11 @@
-/** The calls that wait on one handle, and the writes that they are combined into. */
+/** The calls that wait in one queue, and the writes that they are combined into. */
 import { abortedError, type Call, requireNotAborted } from '../call/call.js';
 import { onAbort } from '../call/on_abort.js';
 import type { HandleRecord, HandleSnapshot } from '../handle/handle.js';
-import type { StorageOperation } from '../model/diagnostic.js';
-import type { ExpectedEvents } from '../model/session.js';
 import type { Appended } from '../storage/backend.js';
-import type { HandlePosition, TitleChange } from '../wasm/appends.js';
-import type { AppendRules } from './append_rules.js';
+import type { AppendWrite, HandlePosition } from '../core/write.js';
 import type { EventToStore } from './event_to_store.js';
+import type { StateWriter } from './state_writer.js';
 
 /**
  * The most events in a write that combines calls, and in a group of several writes. If a group fails, each of
@@ -19,62 +17,61 @@ const NOTHING = (): void => undefined;
 
 /** One waiting call of `appendEvent` or `appendEvents`. */
 interface WaitingCall {
-  readonly append: HandleAppend;
+  readonly append: QueuedAppend;
   /**
    * Stops listening to the signal when the call's turn comes. Until then the signal ends the wait
    * at once.
    */
   stopWaiting: () => void;
-  readonly resolve: (groupSize: number) => void;
+  readonly resolve: (stored: StoredAppend) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** The waiting calls of one handle. */
-export interface HandleQueue {
+/** The waiting calls of one queue. */
+export interface CallQueue {
   readonly calls: WaitingCall[];
-  /** Whether the handle has appends waiting or under way. */
+  /** Whether the queue has appends waiting or under way. */
   isActive: boolean;
 }
 
-/** Calls through one handle that are stored in one write. */
-export interface HandleWrite {
-  readonly queue: HandleQueue;
+/** Calls of one queue that are stored in one write. */
+export interface JoinedCalls {
+  readonly queue: CallQueue;
   readonly calls: readonly WaitingCall[];
-  /** The events of all calls. */
-  readonly append: HandleAppend;
+  /** The append of all calls. */
+  readonly append: QueuedAppend;
   /** Stops listening to the signals of the calls. */
   readonly stop: () => void;
 }
 
-/** Events to store through a handle, all or none. */
-export interface HandleAppend {
+/** An append that waits for its turn. */
+export interface QueuedAppend {
+  readonly write: AppendWrite;
+  readonly call: Call;
+  /** Observes what is written. Absent if a client in another process holds the handle. */
+  readonly handle?: ObservingHandle | undefined;
+  /** The position of a handle in another process. */
+  readonly position?: HandlePosition | undefined;
+}
+
+/** A handle that an append changes after the commit, with the caller's events. */
+export interface ObservingHandle {
   readonly session: HandleSnapshot;
   readonly record: HandleRecord;
-  readonly rules: AppendRules;
+  readonly writer: StateWriter;
+  /** The events of the write, in the same order. */
   readonly events: readonly EventToStore[];
-  /** The revision that the session must have. */
-  readonly expectedRevision?: number | undefined;
-  readonly expectedEvents?: ExpectedEvents | undefined;
-  readonly call: Call;
-  /** Absent: the events may give a first title. */
-  readonly titleChange?: TitleChange | undefined;
-  /** Present if a client in another process holds the handle. The session only stands for it. */
-  readonly remote?: RemoteHandle | undefined;
 }
 
-/** A handle that a client in another process holds. */
-export interface RemoteHandle {
-  readonly position: HandlePosition;
-  /** The title that the client gives to a session without one. */
-  readonly firstTitle: string | undefined;
-  /** Which write of the client this is. */
-  readonly operation: StorageOperation | undefined;
-  /** Called after the commit, in place of a change of the handle. */
-  readonly receive: (appended: Appended) => void;
+/** The outcome of an append. */
+export interface StoredAppend {
+  readonly appended: Appended;
+  /** The number of calls that were stored in the same transaction. */
+  readonly groupSize: number;
 }
 
-/** Adds a call to the queue of its handle. Resolves once it is stored, with the number of calls in its transaction. */
-export function enqueue({ calls }: HandleQueue, append: HandleAppend): Promise<number> {
+/** Adds a call to its queue. Resolves once it is stored. */
+export function enqueue({ calls }: CallQueue, append: QueuedAppend): Promise<StoredAppend> {
   const { signal } = append.call;
   return new Promise((resolve, reject) => {
     const call: WaitingCall = { append, stopWaiting: NOTHING, resolve, reject };
@@ -90,7 +87,7 @@ export function enqueue({ calls }: HandleQueue, append: HandleAppend): Promise<n
 }
 
 /** Takes the calls of the next write from a queue; `undefined` if no call of them is still wanted. */
-export function takeWrite(queue: HandleQueue): HandleWrite | undefined {
+export function takeWrite(queue: CallQueue): JoinedCalls | undefined {
   const taken = takeCalls(queue.calls);
   for (const { stopWaiting } of taken) stopWaiting();
   const calls = taken.filter(isWanted);
@@ -98,21 +95,28 @@ export function takeWrite(queue: HandleQueue): HandleWrite | undefined {
 }
 
 /** Ends a write: settles its calls, and no longer listens to their signals. */
-export function endWrite({ calls, stop }: HandleWrite, settle: (call: WaitingCall) => void): void {
+export function endWrite({ calls, stop }: JoinedCalls, settle: (call: WaitingCall) => void): void {
   stop();
   calls.forEach(settle);
 }
 
 /** Combines calls into one write, which has a call of its own. */
-export function writeOf(queue: HandleQueue, calls: readonly WaitingCall[]): HandleWrite {
+export function writeOf(queue: CallQueue, calls: readonly WaitingCall[]): JoinedCalls {
   const { append } = calls[0]!;
   if (calls.length === 1) return { queue, calls, append, stop: NOTHING };
   const { signal, stop } = whenNoneWaits(calls);
-  const events = calls.flatMap(({ append }) => append.events);
+  const appends = calls.map(({ append }) => append);
+  const write = {
+    ...append.write,
+    events: appends.flatMap(({ write }) => write.events),
+    titleChange: appends.find(({ write }) => write.titleChange)?.write.titleChange,
+  };
+  const events = appends.flatMap(({ handle }) => handle?.events ?? []);
+  const handle = append.handle && { ...append.handle, events };
   // The calls are of one service, so all of them have these members, or none.
   const { epoch, onRetry } = append.call;
   const call = { signal, epoch, onRetry: onRetry && ((): void => countRetry(calls)) };
-  return { queue, calls, append: { ...append, events, call }, stop };
+  return { queue, calls, append: { write, handle, call }, stop };
 }
 
 /** Counts a retry for each of the calls. */
@@ -129,7 +133,7 @@ export function countRetry(calls: readonly WaitingCall[]): void {
  * An event id that comes a second time ends the write. Otherwise, if the answer of the write was lost and its
  * calls were then stored one by one, the earlier event would be applied again, on top of the later one.
  *
- * A call that expects revisions is stored alone: calls before it in the same write would change the session's.
+ * A call that expects revisions or a title is stored alone: calls before it in the same write would change the session's.
  */
 function takeCalls(queue: WaitingCall[]): WaitingCall[] {
   if (queue.length === 1) return queue.splice(0);
@@ -137,26 +141,25 @@ function takeCalls(queue: WaitingCall[]): WaitingCall[] {
   let size = 0;
   const ids = new Set<string>();
   const end = queue.findIndex((call, position) => {
-    const { events } = call.append;
+    const { events } = call.append.write;
     size += events.length;
     const { size: before } = ids;
-    for (const { snapshot } of events) ids.add(snapshot.id);
+    for (const { id } of events) ids.add(id);
     const isAgain = ids.size < before + events.length;
-    return position > 0 && (size > MOST_EVENTS || isAgain || !canJoin(call, first));
+    return position > 0 && (size > MOST_EVENTS || isAgain || !canJoin(call.append, first?.append));
   });
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
-function canJoin(
-  { append: { session: one, ...append } }: WaitingCall,
-  first: WaitingCall | undefined,
-): boolean {
-  const other = first?.append.session;
+function canJoin(append: QueuedAppend, first: QueuedAppend | undefined): boolean {
+  const [one, other] = [append.handle?.session, first?.handle?.session];
   return (
-    append.rules === first?.append.rules &&
-    append.call.epoch === first.append.call.epoch &&
-    !expectsRevisions(append) &&
-    !expectsRevisions(first.append) &&
+    one !== undefined &&
+    append.handle?.writer === first?.handle?.writer &&
+    append.write.stale === first?.write.stale &&
+    append.call.epoch === first.call.epoch &&
+    !isConditional(append.write) &&
+    !isConditional(first.write) &&
     one.given === other?.given &&
     one.appName === other.appName &&
     one.userId === other.userId &&
@@ -166,8 +169,9 @@ function canJoin(
   );
 }
 
-function expectsRevisions(append: Omit<HandleAppend, 'session'>): boolean {
-  return (append.expectedRevision ?? append.expectedEvents) !== undefined;
+/** Whether a write expects revisions, or a title to replace. */
+function isConditional({ expectedRevision, expectedEvents, titleChange }: AppendWrite): boolean {
+  return (expectedRevision ?? expectedEvents) !== undefined || Boolean(titleChange?.from);
 }
 
 /**

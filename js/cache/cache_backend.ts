@@ -18,7 +18,7 @@ import type { Call } from '../call/call.js';
 import { Deadline } from '../call/deadline.js';
 import { isSessionError } from '../errors/errors.js';
 import { untilAborted } from '../call/time_limit.js';
-import type { Computed } from '../wasm/appends.js';
+import type { Computed } from '../core/write.js';
 import type { Bounds } from './copies/bounds.js';
 import { CacheHistory } from './cache_history.js';
 import { CopyReads, type ReadParts } from './copy_reads.js';

@@ -19,7 +19,7 @@ import type {
   Rewound,
   SessionBranches,
   StoredRewind,
-} from '../storage/history_verbs.js';
+} from '../core/history_verbs.js';
 import { parseTexts } from '../storage/stored_events.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { CacheContext } from './copies/context.js';

@@ -1,6 +1,6 @@
 import type { Diagnostics } from '../call/diagnostics.js';
 import { isSessionError, type SessionError } from '../errors/errors.js';
-import { CORE } from '../model/initial_state.js';
+import { coreOf } from '../core/core_of.js';
 import type { Feed } from '../watch/feed.js';
 import type { Background } from './background.js';
 import { CacheBackend } from './cache_backend.js';
@@ -66,7 +66,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     diagnostics?.tell('cache', error);
   };
   const remote: RemoteEnd = new RemoteEnd({
-    core: options.remote[CORE],
+    core: coreOf(options.remote),
     board,
     onForget: tab.onForgetOrder,
   });
@@ -92,7 +92,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   const lists: Lists = new Lists({ ...context, bounds, fetch });
   const follower = new Follower({
     ...context,
-    ...{ feed: options.remote[CORE].feed, fetch, lists },
+    ...{ feed: remote.core.feed, fetch, lists },
     sending: (name) => sender.sending(name),
   });
   /** Finds what others have written. */

@@ -4,7 +4,7 @@ import { takeOptions } from '../call/call.js';
 import { requireId } from '../model/values/ids.js';
 import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { SessionService } from '../model/session_service.js';
-import { CORE } from '../model/initial_state.js';
+import { coreOf } from '../core/core_of.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import type { StoredSessionService } from '../service/stored_session_service.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -102,6 +102,7 @@ function requireLocal(local: unknown): void {
 }
 
 function requireService(name: string, service: object): StoredSessionService<object> {
-  if (CORE in Object(service)) return service as StoredSessionService<object>;
+  if (coreOf(Object(service) as object) !== undefined)
+    return service as StoredSessionService<object>;
   throw invalid(name, 'must be a session service of this package');
 }

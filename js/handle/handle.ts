@@ -8,7 +8,7 @@ import type { Event } from '../model/event/event.js';
 import { requireId } from '../model/values/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { HistoryView } from '../model/values/history_view.js';
-import type { HandlePosition } from '../wasm/appends.js';
+import type { HandlePosition } from '../core/write.js';
 
 /** The data that a service keeps about a handle that it gave out or has appended through. */
 export interface HandleRecord {

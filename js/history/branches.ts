@@ -7,8 +7,8 @@ import {
   type BranchAlternative,
   type SessionBranches,
   type TurnBranches,
-  verbsOf,
-} from '../storage/history_verbs.js';
+} from '../core/history_verbs.js';
+import { coreOf } from '../core/core_of.js';
 import { foldHistory } from './fold.js';
 import { compactedEndOf, compactionOf, isFilled, rewindTargetOf } from './marks.js';
 import { readSession, sessionKeyOf } from './session_history.js';
@@ -55,7 +55,7 @@ export async function readBranches(
   const taken = takeRequest(request);
   const { signal } = taken;
   const key = sessionKeyOf(taken);
-  const verbs = await verbsOf(service, { signal });
+  const verbs = await coreOf(service)?.history({ signal });
   if (verbs !== undefined) return verbs.branches({ key, signal });
   const { events } = await readSession(service, taken);
   const last = events.findLast((event) => rewindTargetOf(event) !== undefined);

@@ -6,12 +6,13 @@ import { requireService } from '../call/given_service.js';
 import { createEvent } from '../model/event/create_event.js';
 import type { JsonObject } from '../json/rules.js';
 import type { Event, NewEvent } from '../model/event/event.js';
-import { type RewindWrite, type Rewound, isOwn } from '../storage/history_verbs.js';
+import { coreOf } from '../core/core_of.js';
+import type { RewindWrite, Rewound } from '../core/history_verbs.js';
 import type { Abortable, AppendEventsRequest, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
 import { REMOVED } from '../state/scope.js';
 import type { StateShape } from '../state/state_shape.js';
-import type { TitleChange } from '../wasm/appends.js';
+import type { TitleChange } from '../core/write.js';
 import { rewindTargetOf } from './marks.js';
 import { answeredEvent, editedEvent, titleAfter } from './repeated_message.js';
 import { firstOfInvocation, invocationAt, readSession } from './session_history.js';
@@ -174,7 +175,7 @@ async function append(
   request: AppendEventsRequest,
   titleChange: TitleChange | undefined,
 ): Promise<void> {
-  if (isOwn(service) || titleChange === undefined) {
+  if (coreOf(service) !== undefined || titleChange === undefined) {
     // The public type of the request does not show the change.
     const given = { ...request, titleChange };
     await service.appendEvents(given);

@@ -7,12 +7,8 @@ import { requireService } from '../call/given_service.js';
 import { isBlank, requireId } from '../model/values/ids.js';
 import { newEventId } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
-import {
-  type ForkEnd,
-  type ForkWrite,
-  type HistoryPlace,
-  verbsOf,
-} from '../storage/history_verbs.js';
+import { type ForkEnd, type ForkWrite, type HistoryPlace } from '../core/history_verbs.js';
+import { coreOf } from '../core/core_of.js';
 import type {
   Abortable,
   CompositeSessionKey,
@@ -77,7 +73,7 @@ export async function fork(service: SessionService, request: ForkRequest): Promi
   const { newSessionId, title, signal } = taken;
   if (title !== undefined) requireText('title', title);
   const write = { key: sessionKeyOf(taken), end: takeEnd(taken), title, signal };
-  const verbs = await verbsOf(service, { signal });
+  const verbs = await coreOf(service)?.history({ signal });
   if (verbs === undefined) return computeFork(service, { ...write, newSessionId });
   // A blank id stands for none, as in createSession.
   const id = isBlank(newSessionId) ? newEventId() : requireId('newSessionId', newSessionId);

@@ -20,4 +20,4 @@ export type {
   HistoryPlace,
   HistoryState,
   TurnBranches,
-} from '../storage/history_verbs.js';
+} from '../core/history_verbs.js';

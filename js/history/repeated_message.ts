@@ -3,7 +3,7 @@ import { invalid } from '../errors/invalid.js';
 import { canMakeTitles, titleOf } from '../model/event/auto_title.js';
 import type { Event } from '../model/event/event.js';
 import { partsOf } from '../model/event/parts.js';
-import type { TitleChange } from '../wasm/appends.js';
+import type { TitleChange } from '../core/write.js';
 import { isFilled } from './marks.js';
 import { firstOfInvocation, indexOfEvent, invocationAt } from './session_history.js';
 import { liveEvents } from './view.js';

@@ -11,8 +11,8 @@ import {
   type RewindPlace,
   type RewindWrite,
   type Rewound,
-  verbsOf,
-} from '../storage/history_verbs.js';
+} from '../core/history_verbs.js';
+import { coreOf } from '../core/core_of.js';
 import type { Abortable, CompositeSessionKey } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
 import { readBranches } from './branches.js';
@@ -128,7 +128,7 @@ export async function sendRewind(
     message: message && { ...message, content },
     events: events?.map(jsonEvent),
   };
-  const verbs = await verbsOf(service, { signal });
+  const verbs = await coreOf(service)?.history({ signal });
   return verbs === undefined
     ? computeRewind(service, { ...write, signal })
     : verbs.rewind({ ...write, signal });

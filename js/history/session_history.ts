@@ -7,7 +7,7 @@ import { EVENTS_PER_TASK as PAGE, nextTask } from '../call/next_task.js';
 import { requireObject, requireText } from '../errors/option_values.js';
 import { requireKey } from '../model/values/ids.js';
 import type { Event } from '../model/event/event.js';
-import type { HistoryPlace } from '../storage/history_verbs.js';
+import type { HistoryPlace } from '../core/history_verbs.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
 import { isFilled } from './marks.js';

@@ -3,11 +3,11 @@ import { type MaybePromise, takeRequest } from '../call/call.js';
 import { EVENTS_PER_TASK, nextTask } from '../call/next_task.js';
 import { requireService } from '../call/given_service.js';
 import type { Event } from '../model/event/event.js';
-import { readInitialState } from '../model/initial_state.js';
+import { coreOf, readInitialState } from '../core/core_of.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
-import { type HistoryState, verbsOf } from '../storage/history_verbs.js';
+import type { HistoryState } from '../core/history_verbs.js';
 import { applyDeltas, countedDeltas, isOwnKey, ownKeysOf } from './fold.js';
 import { indexOfEvent, readSession, sessionKeyOf } from './session_history.js';
 
@@ -46,7 +46,7 @@ export async function stateAt(
   const { eventId, signal } = taken;
   requireText('eventId', eventId);
   const key = sessionKeyOf(taken);
-  const verbs = await verbsOf(service, { signal });
+  const verbs = await coreOf(service)?.history({ signal });
   if (verbs !== undefined) return verbs.stateAt({ key, eventId, signal });
   const session = await readSession(service, taken);
   return stateAfter(historyOf(service, session, signal), eventId);

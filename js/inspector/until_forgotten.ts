@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../call/call.js';
-import { epochsOf } from '../live/snapshot/forgotten.js';
+import { coreOf } from '../core/core_of.js';
 import type { SessionService } from '../model/session_service.js';
 import { Button } from './view/parts.js';
 import { h, useLayoutEffect, useState, type VNode } from './view/preact.js';
@@ -24,7 +24,7 @@ export function UntilForgotten({ service, onForgotten, show }: UntilForgottenPro
     let isOver = false;
     Promise.resolve(service).then(
       (opened) => {
-        if (!isOver) stop = epochsOf(opened)?.onErased(onErased);
+        if (!isOver) stop = coreOf(opened)?.epochs?.onErased(onErased);
       },
       () => undefined,
     );

@@ -1,8 +1,8 @@
 import type { MaybePromise } from '../call/call.js';
 import { givenService } from '../call/given_service.js';
 import { reportUncaught } from '../call/uncaught.js';
-import type { Epochs } from '../service/service_options.js';
-import { epochsOf, forgottenError } from './snapshot/forgotten.js';
+import { coreOf, type Epochs } from '../core/core_of.js';
+import { forgottenError } from './snapshot/forgotten.js';
 import { isPromise } from '../members/is_promise.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { ListenOptions, Notice } from '../model/notice.js';
@@ -88,7 +88,7 @@ export abstract class ReadingStore<
   /** Remembers what a cache has now. @throws SessionError `aborted` if it has erased what the store shows */
   protected use(service: SessionService<S>): SessionService<S> {
     if (this.isForgotten) throw forgottenError();
-    const epochs = epochsOf(service);
+    const epochs = coreOf(service)?.epochs;
     if (epochs !== undefined) this.#epoch ??= { epochs, present: epochs.present() };
     return service;
   }
@@ -222,7 +222,7 @@ export abstract class ReadingStore<
       if (!signal.aborted && !this.isForgotten && this.note(notice)) void this.refresh();
     };
     this.watch(service, { signal, onNotice });
-    const stop = epochsOf(service)?.onErased(() => this.changed());
+    const stop = coreOf(service)?.epochs?.onErased(() => this.changed());
     if (stop !== undefined) signal.addEventListener('abort', stop);
     this.#watched = signal;
   }

@@ -14,7 +14,7 @@ import type { Backend, CreatedSession, ReadSession } from '../storage/backend.js
 import { IS_OF_USER, type SharedScope } from '../state/scope.js';
 import { ownerOf, type StateOwner } from '../storage/scopes.js';
 import { after, type Call, type MaybePromise, takeOptions } from '../call/call.js';
-import type { NewSession } from '../wasm/appends.js';
+import type { NewSession } from '../core/write.js';
 import { replaceEvents } from '../handle/event_index.js';
 import type { HandleRecord, HandleSnapshot, HandleWindow } from '../handle/handle.js';
 import { isPromise } from '../members/is_promise.js';

@@ -7,7 +7,7 @@ import type {
   SessionBranches,
   StoredRewind,
   TurnBranches,
-} from '../storage/history_verbs.js';
+} from '../core/history_verbs.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { BackendHistory, BackendWrite } from '../storage/backend.js';
 import { isRevision } from '../storage/checked_rows.js';

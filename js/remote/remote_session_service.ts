@@ -8,7 +8,7 @@ import { MAX_RETRIES } from '../http/retries.js';
 import { isPlainObject } from '../json/rules.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal, HostFetch } from '../model/host.js';
-import { CORE } from '../model/initial_state.js';
+import { coreOf } from '../core/core_of.js';
 import { ServiceCore } from '../service/service_core.js';
 import type { SessionServiceOptions } from '../service/service_options.js';
 import { StoredSessionService } from '../service/stored_session_service.js';
@@ -142,7 +142,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     stopped: HostAbortSignal,
   ): AsyncGenerator<Event, void, undefined> {
     // The request is taken before anything is awaited: the caller may change it meanwhile.
-    const run = takeRun(this[CORE], request);
+    const run = takeRun(coreOf(this), request);
     try {
       await raceSignal(stopped, untilAborted(run.signal, this.#server.load()));
       yield* this.#server.backend.run(run, stopped);

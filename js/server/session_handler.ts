@@ -37,7 +37,7 @@ import { OWN_FORM, PYTHON_FORM } from './routes/client_form.js';
 import { readJsonObject } from './http/request_body.js';
 import { findRoute, routeTable, type Route, type RouteCall } from './routes/route.js';
 import type { SessionService } from '../model/session_service.js';
-import { CORE } from '../model/initial_state.js';
+import { coreOf } from '../core/core_of.js';
 import type { ServiceCore } from '../service/service_core.js';
 import { responseText } from './routes/shown_response.js';
 import { HISTORY_ROUTES } from './routes/history_routes.js';
@@ -134,7 +134,7 @@ class Handler {
 
   constructor(service: SessionService, settings: HandlerSettings) {
     this.#service = service;
-    this.#core = (service as { [CORE]?: ServiceCore })[CORE];
+    this.#core = coreOf(service) as ServiceCore | undefined;
     this.#settings = settings;
     this.#logs = new ChangeLogs(service, this.#core);
   }

@@ -19,7 +19,7 @@ import type {
   UpdateStateRequest,
 } from '../model/session.js';
 import type { WriteIdentity } from '../model/diagnostic.js';
-import type { ServiceHistory } from '../storage/history_verbs.js';
+import type { ServiceHistory } from '../core/history_verbs.js';
 import type { StorageInfo } from '../model/storage_info.js';
 import { isRevision } from '../storage/checked_rows.js';
 import {
@@ -49,14 +49,15 @@ import { Deadline } from '../call/deadline.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import { runAfter } from '../call/time_limit.js';
 import { Handles } from '../handle/handle.js';
-import type { Epochs, ServiceParts, SessionServiceOptions } from './service_options.js';
+import type { Core, Epochs } from '../core/core_of.js';
+import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import type { EventPages } from '../read/event_pages.js';
 import type { ReaderParts } from '../read/reader_parts.js';
 import type { SessionLists } from '../read/session_lists.js';
 import { SessionReader } from '../read/session_reader.js';
 import { READS, type Reads } from '../read/reads.js';
 import { takeNewSession } from './new_session.js';
-import type { Computed } from '../wasm/appends.js';
+import type { Computed } from '../core/write.js';
 import type { DeletableSessions } from './delete_sessions.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { serviceHistory } from './service_history.js';
@@ -72,7 +73,7 @@ const CLOSE_TIMEOUT_MS = 30_000;
  * The work of a session service, for the classes of this package. It is a part of a service and not
  * its base class, so that a user's subclass may have methods of any name.
  */
-export class ServiceCore {
+export class ServiceCore implements Core {
   readonly storage: StorageInfo;
   readonly calls: Calls;
   readonly handles = new Handles();

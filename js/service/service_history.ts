@@ -1,6 +1,6 @@
 import { after } from '../call/call.js';
 import type { Calls } from '../call/calls.js';
-import type { ServiceHistory } from '../storage/history_verbs.js';
+import type { ServiceHistory } from '../core/history_verbs.js';
 import type { SessionReader } from '../read/session_reader.js';
 import { type BackendHistory, NO_REVISIONS } from '../storage/backend.js';
 import type { ServiceFeed } from '../watch/service_feed.js';

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../model/diagnostic.js';
+import type { Epochs } from '../core/core_of.js';
 import type { Backend } from '../storage/backend.js';
 import type { CloseOptions, StorageInfo } from '../model/storage_info.js';
 import type { StateShape } from '../state/state_shape.js';
@@ -75,14 +76,6 @@ export interface BackendContext {
   readonly clock: () => number;
   /** Tells the diagnostics of a connection that was lost. Absent: nobody listens. */
   readonly onConnectionLost: ((error: unknown) => void) | undefined;
-}
-
-/** The data of a cache between two erasures, as one tab knows them. */
-export interface Epochs {
-  /** Stands for the present data. */
-  readonly present: () => object;
-  /** Calls a function after each erasure, until the returned function is called. */
-  readonly onErased: (listener: () => void) => () => void;
 }
 
 /** The parts of a service besides its options. */

@@ -49,7 +49,7 @@ import type {
   WatchRequest,
 } from '../model/notice.js';
 import { deleteSessions } from './delete_sessions.js';
-import { CORE } from '../model/initial_state.js';
+import { CORE } from '../core/core_of.js';
 import type { Calls } from '../call/calls.js';
 import type { ServiceCore } from './service_core.js';
 import { closeTimeoutOf } from './service_options.js';

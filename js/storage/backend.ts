@@ -12,9 +12,9 @@ import type { StoredEvents } from '../model/event_page.js';
 import type { SessionInfo } from '../model/session_info.js';
 import type { EventCount } from '../model/values/event_count.js';
 import type { HistoryView } from '../model/values/history_view.js';
-import type { HistoryVerbs } from './history_verbs.js';
+import type { HistoryVerbs } from '../core/history_verbs.js';
 import type { SharedScope } from '../state/scope.js';
-import type { Append, Compute, NewSession } from '../wasm/appends.js';
+import type { Compute, NewSession, PlacedAppend } from '../core/write.js';
 import type { ChangedRequest, ChangedRows } from './changed_rows.js';
 import type { ListTime, TimedPlace } from './list_place.js';
 import type { DeleteTarget, StorageDeleteUnchangedRequest } from './requests.js';
@@ -248,11 +248,7 @@ export interface ReadList {
   readonly shared: SharedStates;
 }
 
-/** Events to append to one session, all or none. */
-export interface AppendRequest extends Append, BackendWrite {
-  /** Computes the delta of the only event from the stored state, and replaces the event in `events`. */
-  readonly compute?: Compute | undefined;
-}
+export interface AppendRequest extends PlacedAppend, BackendRequest {}
 
 /** An event of an append that was stored before with the same content. */
 export interface UnchangedEvent {

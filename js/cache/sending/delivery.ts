@@ -22,7 +22,7 @@ import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { failureOf, isRefusal, refusalOfDeleted } from '../records/failures.js';
 import { type Copy, isWaiting, type Operation } from '../records/records.js';
-import { firstTitle } from '../../wasm/appends.js';
+import { firstTitle } from '../../core/write.js';
 import { birthOfCopy } from '../view/session_overlay.js';
 import { joinedDelta } from '../view/shared_overlay.js';
 import { type Operations, stillWaiting } from './arrived.js';

@@ -10,7 +10,7 @@ import type {
   OperationEvent,
   SessionRecord,
 } from '../records/records.js';
-import type { TitleChange } from '../../wasm/appends.js';
+import type { TitleChange } from '../../core/write.js';
 import { DeltaFold } from './delta_fold.js';
 import { applyValue, type JsonState } from './json_state.js';
 import { deltaOf } from './shared_overlay.js';

@@ -1,4 +1,4 @@
-import { readInitialState } from '../../model/initial_state.js';
+import { readInitialState } from '../../core/core_of.js';
 import type { Abortable, CompositeSessionKey } from '../../model/session.js';
 import type { SessionService } from '../../model/session_service.js';
 import type { StoredSession } from '../format/session_file.js';

@@ -1,7 +1,7 @@
 import type { SessionService } from '../../model/session_service.js';
 import type { Event } from '../../model/event/event.js';
 import { isFilled, rewindTargetOf } from '../../history/marks.js';
-import { readInitialState } from '../../model/initial_state.js';
+import { readInitialState } from '../../core/core_of.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isShared, REMOVED } from '../../state/scope.js';
 

@@ -62,7 +62,7 @@ export const EVENT_ROUTES: readonly Route[] = [
       const { service, signal, form } = call;
       const [session, appended] = await appendBody(call, async (events, expected) => {
         const session = await requireSession(call, { numRecentEvents: 0 });
-        setAppendRules(session, { stale: 'merge', writer: orderedWriter });
+        setAppendRules(events, { stale: 'merge', writer: orderedWriter });
         const request = { session, events, ...expected, signal };
         return [session, await service.appendEvents(request)] as const;
       });

@@ -4,7 +4,7 @@ import { isSameJson } from '../../wasm/core.js';
 import { takeDescription } from '../../model/description.js';
 import type { Appended } from '../../storage/backend.js';
 import { isRevision } from '../../storage/checked_rows.js';
-import type { HandlePosition } from '../../wasm/appends.js';
+import type { HandlePosition } from '../../core/write.js';
 import { takeEventLimit } from '../../read/event_pages.js';
 import { HISTORY_VIEWS } from '../../model/values/history_view.js';
 import { appendBody } from './append.js';

@@ -6,7 +6,7 @@ import { fork } from '../../history/fork.js';
 import { stateAt } from '../../history/state_at.js';
 import { takePlace } from '../../history/session_history.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
-import { verbsOf } from '../../storage/history_verbs.js';
+import { coreOf } from '../../core/core_of.js';
 import { newEventId } from '../../model/event/create_event.js';
 import type { NewEvent } from '../../model/event/event.js';
 import type {
@@ -15,7 +15,7 @@ import type {
   RewindPlace,
   RewindWrite,
   Rewound,
-} from '../../storage/history_verbs.js';
+} from '../../core/history_verbs.js';
 import { isBlank, requireId } from '../../model/values/ids.js';
 import type { Session } from '../../model/session.js';
 import { HttpRefusal } from '../http/http_refusal.js';
@@ -191,7 +191,7 @@ async function rewindFor(
   };
   const hasEvents = write.events !== undefined || write.message?.isStored === true;
   // What is appended is checked here, where the whole session is read for it.
-  const verbs = hasEvents ? undefined : await verbsOf(service, { signal });
+  const verbs = hasEvents ? undefined : await coreOf(service)?.history({ signal });
   if (verbs !== undefined) {
     const rewound = await verbs.rewind({ ...write, signal });
     return { ...rewound, session: await requireSession(call, isOwn ? { numRecentEvents: 0 } : {}) };

@@ -65,7 +65,7 @@ import {
   packAppends,
   packComputed,
   packCreation,
-  type PackedAppend,
+  type PackedAppended,
   type PackedOutcome,
   packRead,
   type PackedCreated,
@@ -259,7 +259,7 @@ export class CoreBackend implements Backend {
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([request], holdsData, true);
     const caller = callerOf(request.call);
-    const appended = callSessionCore<PackedAppend>(holdsData, () =>
+    const appended = callSessionCore<PackedAppended>(holdsData, () =>
       this.core.append(packed, numbers, texts, caller, packComputed(request.compute)),
     );
     return after(appended, (appended) => unpackAppend(appended, request));

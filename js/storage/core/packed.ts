@@ -5,7 +5,7 @@
 import type { Description } from '../../model/description.js';
 import type { CompositeSessionKey, ExpectedEvents } from '../../model/session.js';
 import type { StoredScope } from '../../state/scope.js';
-import type { Append, Compute, NewSession, TitleChange } from '../../wasm/appends.js';
+import type { PlacedAppend, Compute, NewSession, TitleChange } from '../../core/write.js';
 import {
   AppendedNumber,
   AppendNumber,
@@ -83,7 +83,7 @@ export function packCreation(
     if (text !== undefined) packed += text;
   }
   requireRoom(packed.length);
-  const append: Append = { key, position: NO_HANDLE, stale: 'append', events };
+  const append: PlacedAppend = { key, position: NO_HANDLE, stale: 'append', events };
   return packAppends([append], hasTexts, true, { packed, numbers });
 }
 
@@ -125,7 +125,7 @@ export function packRead(
  * @throws SessionError `quota_exceeded` if the wasm has no room for them
  */
 export function packAppends(
-  appends: readonly Append[],
+  appends: readonly PlacedAppend[],
   hasTexts: boolean,
   keepsMarks: boolean,
   before: Pick<PackedAppends, 'packed' | 'numbers'> = { packed: '', numbers: [] },
@@ -207,7 +207,7 @@ export function packFound({ floor, session, revisions, states }: FoundRows): num
   return numbers;
 }
 
-export type PackedAppend = readonly [
+export type PackedAppended = readonly [
   created: number,
   revision: number,
   lastUpdateTime: number,
@@ -228,7 +228,7 @@ interface AppendDetails extends Pick<
 const NO_UNCHANGED: readonly UnchangedEvent[] = [];
 const NO_MISSED: readonly MissedEvent[] = [];
 
-export function unpackAppend(packed: PackedAppend, { position, events }: Append): Appended {
+export function unpackAppend(packed: PackedAppended, { position, events }: PlacedAppend): Appended {
   const revision = packed[AppendedNumber.Revision];
   const user = packed[AppendedNumber.UserRevision];
   const app = packed[AppendedNumber.AppRevision];
@@ -283,12 +283,12 @@ function newPlaces(last: number, count: number): EventPlace[] {
 
 /** The outcome of an append within a group: the result, or the error. */
 export interface PackedOutcome {
-  readonly appended: PackedAppend | undefined;
+  readonly appended: PackedAppended | undefined;
   readonly error: unknown;
 }
 
 /** @throws SessionError the error of the append */
-export function unpackOutcome({ appended, error }: PackedOutcome, append: Append): Appended {
+export function unpackOutcome({ appended, error }: PackedOutcome, append: PlacedAppend): Appended {
   if (appended === undefined) throw coreError(error);
   return unpackAppend(appended, append);
 }

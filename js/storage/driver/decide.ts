@@ -4,7 +4,7 @@ import type { EventSnapshot } from '../../model/event/snapshot.js';
 import type { StoredScope } from '../../state/scope.js';
 import { ABSENT } from '../../wasm/protocol.js';
 import { type Decision, packFound, unpackDecision } from '../core/packed.js';
-import type { NewSession, TitleChange } from '../../wasm/appends.js';
+import type { NewSession, TitleChange } from '../../core/write.js';
 import type { Changes, EventRow, Found, SessionRow, SharedRow, StorageKey } from '../rows.js';
 import {
   type CheckedSession,

@@ -10,7 +10,7 @@ import { kindOf } from '../../errors/describe.js';
 import { SessionError } from '../../errors/errors.js';
 import type { ChangesSince } from '../../model/changes_since.js';
 import type { StoredEvents } from '../../model/event_page.js';
-import type { Compute } from '../../wasm/appends.js';
+import type { Compute } from '../../core/write.js';
 import { CoreWrite, callCore, mergeStates, requireRoom } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import type {
@@ -46,7 +46,7 @@ import {
   packAppends,
   packComputed,
   packCreation,
-  type PackedAppend,
+  type PackedAppended,
   type PackedCreated,
   unpackAppend,
   unpackCreated,
@@ -369,7 +369,7 @@ function prepareAppend(storage: Storage, request: AppendRequest): PreparedWrite<
     call,
     operation,
   };
-  const end = () => unpackAppend(write.finish() as PackedAppend, request);
+  const end = () => unpackAppend(write.finish() as PackedAppended, request);
   return prepareWrite('append', storage, write, parts, end);
 }
 

@@ -16,7 +16,7 @@ import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
 import { InMemorySessionService } from '../../../js/index.js';
 import { type LiveSession, liveSession } from '../../../js/live/index.js';
 import { SessionProvider, useSession, useSessionState } from '../../../js/react/index.js';
-import { CORE } from '../../../js/model/initial_state.js';
+import { CORE } from '../../../js/core/core_of.js';
 import { root as repository } from '../../toolchain/environment.mjs';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';

@@ -20,6 +20,7 @@ import {
 } from '../../../js/adk/index.js';
 import {
   type AppendedEvent,
+  type AppendEventRequest,
   type AppendEventsRequest,
   type SessionService as OurService,
   IndexedDbSessionService,
@@ -176,6 +177,27 @@ describe('asAdkService', () => {
     await assert.rejects(strict.appendEvent({ session, event: write({}, 2) }), (error) =>
       isSessionError(error, 'stale_session'),
     );
+  });
+
+  it('follows its own options for each append, through a handle that another view appends to meanwhile', async () => {
+    class Waiting extends InMemorySessionService {
+      override async appendEvent<E extends NewEvent>(
+        request: AppendEventRequest<StateShape, E>,
+      ): Promise<AppendedEvent<E>> {
+        await new Promise((resolve) => setImmediate(resolve));
+        return super.appendEvent(request);
+      }
+    }
+    const ours = new Waiting();
+    const merging = asAdkService(ours, { stale: 'merge' });
+    const appending = asAdkService(ours, { stale: 'append' });
+    const session = await merging.createSession(key);
+    await merging.appendEvent({ session: await stored(merging), event: write({}, 1) });
+    await Promise.all([
+      merging.appendEvent({ session, event: write({}, 2) }),
+      appending.appendEvent({ session, event: write({}, 3) }),
+    ]);
+    assert.equal(session.events.length, 3, 'the first append has merged');
   });
 
   for (const storage of ['memory', new MapStorage()] as const) {

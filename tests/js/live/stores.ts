@@ -3,7 +3,7 @@
 import type { NewEvent, Session } from '../../../js/index.js';
 import { InMemorySessionService } from '../../../js/index.js';
 import type { LiveSessionSnapshot, LiveStore } from '../../../js/live/index.js';
-import { CORE } from '../../../js/model/initial_state.js';
+import { CORE } from '../../../js/core/core_of.js';
 
 export const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 

@@ -5,7 +5,7 @@ import { computeRewind } from '../../../js/history/computed_rewind.js';
 import { branches, fork, type ForkRequest, stateAt } from '../../../js/history/index.js';
 import { rewindTargetOf } from '../../../js/history/marks.js';
 import { type CompositeSessionKey, type Event, InMemorySessionService, type Session, type SessionService, type StateShape } from '../../../js/index.js'; // prettier-ignore
-import type { RewindWrite } from '../../../js/storage/history_verbs.js';
+import type { RewindWrite } from '../../../js/core/history_verbs.js';
 import { canonical, difference } from '../model/canonical.js';
 import { APP, SECRET } from './device.js';
 

@@ -1,7 +1,7 @@
 // The server of a schedule: the real handler over memory or SQLite, and an agent of its own.
 
 import { DatabaseSessionService } from '../../../js/database/index.js';
-import type { RewindWrite } from '../../../js/storage/history_verbs.js';
+import type { RewindWrite } from '../../../js/core/history_verbs.js';
 import { createEvent, type Event, InMemorySessionService, type Session, type StateShape } from '../../../js/index.js'; // prettier-ignore
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
 import { RemoteSessionService } from '../../../js/remote/index.js';

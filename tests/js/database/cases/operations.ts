@@ -7,7 +7,7 @@ import { createEvent, isSessionError, type SessionService } from '../../../../js
 import type { StorageOperation } from '../../../../js/model/diagnostic.js';
 import { RemoteSessionService } from '../../../../js/remote/index.js';
 import { sessionHandler } from '../../../../js/server/index.js';
-import { CORE } from '../../../../js/model/initial_state.js';
+import { CORE } from '../../../../js/core/core_of.js';
 import type { ServiceCore } from '../../../../js/service/service_core.js';
 import type { MaybePromise } from '../../../../js/call/call.js';
 import type { AppendRequest, Backend } from '../../../../js/storage/backend.js';

@@ -6,9 +6,7 @@ import type { MaybePromise } from '../call/call.js';
 import type { WriteIdentity } from '../model/diagnostic.js';
 import type { Content } from '../model/event/content.js';
 import type { Event, NewEvent } from '../model/event/event.js';
-import { CORE } from '../model/initial_state.js';
 import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
-import type { SessionService } from '../model/session_service.js';
 import type { StateShape } from '../state/state_shape.js';
 
 /** A place in a history: an event or an invocation. */
@@ -138,28 +136,3 @@ export interface HistoryVerbs<Forked, Members> {
 
 /** The verbs of a service. `fork` returns a handle on the new session. */
 export type ServiceHistory = HistoryVerbs<Session, Abortable & WriteIdentity>;
-
-/** The part of a core that has the verbs of histories. */
-interface CoreHistory {
-  history(request: Abortable): MaybePromise<ServiceHistory | undefined>;
-}
-
-function coreOf(service: object): CoreHistory | undefined {
-  return (service as { readonly [CORE]?: CoreHistory })[CORE];
-}
-
-/** Whether a service is of this package. Otherwise it is a user's own, and only its public methods are known. */
-export function isOwn(service: SessionService): boolean {
-  return coreOf(service) !== undefined;
-}
-
-/**
- * Returns the verbs of a service whose backend computes histories elsewhere. Over other services `undefined`:
- * `js/history` computes.
- */
-export function verbsOf(
-  service: SessionService,
-  { signal }: Abortable,
-): MaybePromise<ServiceHistory | undefined> {
-  return coreOf(service)?.history({ signal });
-}

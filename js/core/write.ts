@@ -1,7 +1,8 @@
 import type { CompositeSessionKey, ExpectedEvents } from '../model/session.js';
 import type { Description } from '../model/description.js';
+import type { WriteIdentity } from '../model/diagnostic.js';
 import type { EventSnapshot } from '../model/event/snapshot.js';
-import type { StalePolicy } from './protocol.js';
+import type { StalePolicy } from '../wasm/protocol.js';
 
 /** The position of a handle when an append begins. */
 export interface HandlePosition {
@@ -13,16 +14,22 @@ export interface HandlePosition {
   readonly lastEventId: string | undefined;
 }
 
-/** Events to append to one session, all or none. */
-export interface Append {
+/** Events to append to one session, all or none: what a caller means. */
+export interface AppendWrite extends WriteIdentity {
   readonly key: Readonly<CompositeSessionKey>;
-  readonly position: HandlePosition;
+  readonly events: readonly EventSnapshot[];
   readonly stale: StalePolicy;
   /** The revision that the session must have. */
   readonly expectedRevision?: number | undefined;
-  readonly events: readonly EventSnapshot[];
   readonly expectedEvents?: ExpectedEvents | undefined;
   readonly titleChange?: TitleChange | undefined;
+  /** Computes the delta of the only event from the stored state, and replaces the event in `events`. */
+  readonly compute?: Compute | undefined;
+}
+
+/** An append whose turn has come. Its events lack the keys that a later write has superseded meanwhile. */
+export interface PlacedAppend extends AppendWrite {
+  readonly position: HandlePosition;
 }
 
 /** A title that takes the place of another one. If the session has a third one, it stays. */
