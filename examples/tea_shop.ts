@@ -19,7 +19,8 @@ const rememberTaste: Tool = {
   },
 };
 
-const host: Agent = {
+/** Finds the guest's tea. Its sub-agent writes the offer. */
+export const host: Agent = {
   name: 'host',
   instruction: 'Recommend a tea, in one word. The guest likes: {user:taste?}',
   tools: [rememberTaste],

@@ -2,6 +2,7 @@
 
 import { type BaseAgent, type BaseLlm, LlmAgent, SequentialAgent } from '@google/adk';
 import { instruction } from 'adk-session-wasm';
+import { ADVISE, SPEAK } from './instructions.js';
 import { cancelOrder, countTurn, findTea, orderTea, rememberGuest } from './tools.js';
 
 /** The model of each agent: an object, or the name of a Gemini model. */
@@ -10,19 +11,9 @@ export interface Models {
   host: BaseLlm | string;
 }
 
-/** `{name}` is required, `{name?}` is optional; `instruction(…)` renders it by the rules of this package. */
-const ADVISE = `You advise the guests of a tea house on {topic}. Use your tools for all they do.
-Guest: {user:name?}
-Likes: {user:favourite?}
-Order: {order?}
-Notice of the house: {app:motd}
-Found in this turn: {temp:found?}`;
-
-const SPEAK = `You are the host of a tea house. Say this to {user:name?} in one kind sentence:
-{temp:advice}`;
-
 /** Runs both agents one after the other for each message of the guest, on one state. */
 export function teaHouse(models: Models): BaseAgent {
+  // `instruction(…)` renders an instruction by the rules of this package.
   // The agents cannot transfer to each other, so the framework adds nothing to the instructions.
   const alone = { disallowTransferToParent: true, disallowTransferToPeers: true };
   const adviser = new LlmAgent({

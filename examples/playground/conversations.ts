@@ -2,13 +2,14 @@
 
 import { importSession } from 'adk-session-wasm/files';
 import { liveSessions } from 'adk-session-wasm/live';
-import { showChat } from './chat.js';
-import { element, pageElement, report } from './page/element.js';
-import { inspect } from './inspector.js';
+import { inspect } from './beside/inspector.js';
+import { showChat } from './chat/chat.js';
+import { element, iconButton, pageElement, report } from './page/element.js';
 import { sessions, USER } from './page/sessions.js';
 
 const list = liveSessions(sessions, { ...USER, limit: 50 });
 const problem = pageElement('p', 'problem');
+const drawer = pageElement('nav', 'drawer');
 
 /** The session that the address names; a new one if it names none. */
 export function currentSession(): string {
@@ -31,14 +32,16 @@ export function startConversations(): void {
       const { id, title = 'Untitled' } = session;
       const link = element('a', { href: `#${encodeURIComponent(id)}`, textContent: title });
       if (id === current) link.ariaCurrent = 'page';
-      const remove = element('button', { textContent: '×', ariaLabel: `Delete ${title}` });
-      remove.addEventListener('click', () => void list.remove(session).catch(report));
+      const onRemove = (): void => void list.remove(session).catch(report);
+      const remove = iconButton('remove', `Delete ${title}`, onRemove);
       return element('li', {}, link, remove);
     });
     rows.replaceChildren(...items);
   };
   const open = (): void => {
     problem.textContent = '';
+    // On a phone it lies over the chat.
+    if (drawer.matches(':popover-open')) drawer.hidePopover();
     try {
       showChat(currentSession());
       inspect(currentSession());

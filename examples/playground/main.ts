@@ -1,14 +1,16 @@
 /** The playground: a chat with the agents of a tea house, on sessions that this browser keeps. */
-import { startChat } from './chat.js';
+import { startAgentView, viewAgents } from './beside/agent_view.js';
+import { startInspector } from './beside/inspector.js';
+import { startChat } from './chat/chat.js';
 import { startConversations } from './conversations.js';
 import { hasBrowserModel } from './models/browser_model.js';
 import { pageElement } from './page/element.js';
-import { startInspector } from './inspector.js';
 import { sessions } from './page/sessions.js';
 import { startSettings } from './page/settings.js';
 
 startSettings(hasBrowserModel);
-startChat();
+startAgentView();
+startChat(viewAgents);
 startInspector();
 startConversations();
 

@@ -12,13 +12,17 @@ const CALLS: readonly [words: RegExp, name: string, args: (match: RegExpExecArra
 /** A model for the agents of the demo that understands a few words. */
 export const scriptedTeaHouse: Model = (instruction, contents, tools) => {
   // Only the adviser has tools. The host says what the adviser wrote, which ends his instruction.
-  if (tools.length === 0) return reply({ text: instruction.split('\n').at(-1) ?? '' });
+  if (tools.length === 0) {
+    const [, guest = ''] = /\bto (\w+) in one\b/.exec(instruction) ?? [];
+    const advice = instruction.split('\n').at(-1) ?? '';
+    return reply({ text: `Certainly${guest && `, ${guest}`}. ${advice}` });
+  }
   const parts = contents.at(-1)?.parts ?? [];
   const outcomes = parts.flatMap(({ functionResponse }) => functionResponse ?? []);
-  if (outcomes.length > 0)
-    return reply({
-      text: `Done: ${outcomes.map(({ response = {} }) => describe(response)).join(', ')}.`,
-    });
+  if (outcomes.length > 0) {
+    const text = outcomes.map(({ response = {} }) => describe(response)).join(', and ');
+    return reply({ text: `${text.charAt(0).toUpperCase()}${text.slice(1)}.` });
+  }
   const message = parts.map(({ text = '' }) => text).join(' ');
   const calls = CALLS.flatMap(([words, name, args]) => {
     const match = words.exec(message);
@@ -35,7 +39,7 @@ function reply(...parts: Part[]): Promise<Content> {
 
 /** The tools of the demo return a tea, an order, or a status. */
 function describe({ name, price, order, status }: Record<string, unknown>): string {
-  if (typeof name === 'string') return `${name} for ${Number(price)} suits you`;
+  if (typeof name === 'string') return `${name} would suit you, for ${Number(price)}`;
   if (Array.isArray(order)) return `your order is ${order.join(' and ')}`;
-  return typeof status === 'string' ? status : 'nothing';
+  return status === 'remembered' ? 'your name is noted' : `your order is ${String(status)}`;
 }

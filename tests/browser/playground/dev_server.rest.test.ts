@@ -39,7 +39,7 @@ it('npm run playground serves the page, on the next free port if its own is take
       const page = await browser.openTab(`${address}#dev`);
       await until(page, `document.querySelectorAll('#suggestions button').length > 0`);
       await say(page, 'I would like something mild');
-      await until(page, `document.querySelectorAll('#messages .stored').length === 5`);
+      await until(page, `document.querySelectorAll('#messages .stored').length === 4`);
     } finally {
       await browser.close();
     }

@@ -11,13 +11,13 @@ import { html, serve, type Server } from '../server.js';
 import type { Scenarios, Tab } from '../tab.js';
 import { builtPlayground } from './build.js';
 import { INSPECTOR, openEvents, openTab } from './inspector.js';
+import { jsonOf, TOOL_LINE } from './texts.js';
 import { geminiServer, MODELS_OF_PAGE, openAiServer } from './models.js';
 
 /** The turn of the tea shop, as the page shows it. */
 const TURN = [
   'userI would like something mild',
-  'hostcalls remember_taste {"taste":"mild"}',
-  'hostremember_taste returns {"kept":"mild"}',
+  TOOL_LINE,
   'hostrooibos',
   'writerAs asked: "Offer the guest, who likes it mild, this tea: rooibos"',
 ];
@@ -49,7 +49,7 @@ for (const name of BROWSERS) {
       await record(page, '.draft span');
       await say(page, 'I would like something mild');
       await shows(page, '#messages li', TURN);
-      await assertStreamed(page, TURN[4]!.replace('writer', ''));
+      await assertStreamed(page, TURN.at(-1)!.replace('writer', ''));
       await shows(page, '#conversations a', ['I would like something mild']);
     });
 
@@ -57,7 +57,7 @@ for (const name of BROWSERS) {
       const other = await browser.openTab(await page.evaluate<string>('location.href'));
       await shows(other, '#messages li', TURN);
       await say(other, 'Rather strong');
-      await until(page, `document.querySelectorAll('#messages li').length === 10`);
+      await until(page, `document.querySelectorAll('#messages li').length === 8`);
       await until(
         page,
         `document.querySelector('#messages').textContent.includes('likes it strong')`,
@@ -73,7 +73,50 @@ for (const name of BROWSERS) {
       }))`);
       await shows(page, '#messages li', []);
       await page.evaluate(`history.back()`);
-      await until(page, `document.querySelectorAll('#messages li').length === 10`);
+      await until(page, `document.querySelectorAll('#messages li').length === 8`);
+    });
+
+    it('shows beside the chat what the agents know, and what the last turn has changed', async () => {
+      await shows(page, '#knows .changed', ['offerAs asked: "Offer the guest, who likes it strong, this tea: rooibos" was As asked: "Offer the guest, who likes it mild, this tea: rooibos"', 'tastestrong was mild']); // prettier-ignore
+      await shows(page, '#teller', ['What writer was told']);
+      await shows(page, '#told mark', ['strong', 'rooibos']);
+    });
+
+    it('goes back in time with the slider, and returns', async () => {
+      const go = (event: number): Promise<void> =>
+        page.evaluate(`(() => {
+          const slider = document.querySelector('#event');
+          slider.value = ${event};
+          slider.dispatchEvent(new Event('input'));
+        })()`);
+      await shows(page, '#place', ['Event 10 of 10']);
+      await go(3);
+      await shows(page, '#place', ['Event 3 of 10']);
+      await shows(page, '#knows dl', ['tastemild new']);
+      await shows(page, '#teller', ['What host was told']);
+      await shows(page, '#told mark.empty', ['user:taste']);
+      await until(page, `document.querySelectorAll('.later').length === 6`);
+      await go(1);
+      await shows(page, '#knows dl', []);
+      await shows(page, '#teller', ['What host will be told']);
+      await click(page, '#now');
+      await shows(page, '#told mark', ['strong', 'rooibos']);
+      await until(page, `document.querySelector('.later') === null`);
+    });
+
+    it('begins another conversation from a message, with all that was said up to there', async () => {
+      await click(page, '#messages .agent .branch');
+      await shows(page, '#messages li', TURN.slice(0, 3));
+      await click(page, '#conversations li:has([aria-current]) .remove');
+      await shows(page, '#conversations a', ['I would like something mild']);
+      await page.evaluate(`history.back()`);
+      await until(page, `document.querySelectorAll('#messages li').length === 8`);
+    });
+
+    it('has one palette for the chat and the inspector', async () => {
+      const grounds = await page.evaluate(`['html', 'adk-session-inspector'].map((name) =>
+        getComputedStyle(document.querySelector(name)).backgroundColor)`);
+      assert.equal((grounds as string[])[0], (grounds as string[])[1]);
     });
 
     it('renames a conversation, and shows it after a reload', async () => {
@@ -85,7 +128,7 @@ for (const name of BROWSERS) {
       await shows(page, '#conversations a', ['A mild tea']);
       await page.open(await page.evaluate<string>('location.href'));
       await shows(page, '#title', ['A mild tea']);
-      await until(page, `document.querySelectorAll('#messages li').length === 10`);
+      await until(page, `document.querySelectorAll('#messages li').length === 8`);
     });
 
     it('answers on the framework', async () => {
@@ -94,12 +137,12 @@ for (const name of BROWSERS) {
       await shows(page, '#messages li', []);
       await record(page, '.draft span');
       await click(page, '#suggestions button', 'I am Ada');
-      const said = 'Done: remembered, Rooibos for 5 suits you.';
-      await until(page, `document.querySelectorAll('#messages .stored').length === 5`);
+      const said = 'Certainly, Ada. Your name is noted, and Rooibos would suit you, for 5.';
+      await until(page, `document.querySelectorAll('#messages .stored').length === 4`);
       await until(page, `document.querySelector('#messages li:last-child').textContent === ${JSON.stringify(`host${said}`)}`); // prettier-ignore
       await assertStreamed(page, said);
       await click(page, '#suggestions button', 'I take one');
-      await until(page, `document.querySelector('#messages li:last-child').textContent === 'hostDone: your order is Rooibos.'`); // prettier-ignore
+      await until(page, `document.querySelector('#messages li:last-child').textContent === 'hostCertainly, Ada. Your order is Rooibos.'`); // prettier-ignore
     });
 
     it('runs nothing of a hostile session file', async () => {
@@ -114,12 +157,12 @@ for (const name of BROWSERS) {
       await page.evaluate(`document.addEventListener('securitypolicyviolation',
         ({ sample }) => document.documentElement.dataset.violation = sample)`);
       await openFile(page, { ...key, title: script, state: { [script]: script }, events: [event] });
-      const shown = JSON.stringify({ html: script });
-      const message = `${script}${script}calls ${script} ${shown}${script} returns ${shown}`;
+      const shown = jsonOf({ html: script });
+      const message = `${script}${script}${script}html: ${script}called with${shown}returned${shown}`;
       await shows(page, '#messages li', [message]);
       await until(page, `document.querySelector('#conversations [aria-current]')?.textContent === ${JSON.stringify(script)}`); // prettier-ignore
       const found = await page.evaluate(`[
-        globalThis.pwned, document.querySelector('img'), document.documentElement.dataset.violation,
+        globalThis.pwned, document.querySelector('img[src=x]'), document.documentElement.dataset.violation,
       ]`);
       assert.deepEqual(found, [null, null, null]);
     });
@@ -128,13 +171,13 @@ for (const name of BROWSERS) {
       await choose(page, { engine: 'adk' });
       await openFile(page, pythonSession);
       await until(page, `location.hash === '#s-1'`);
-      await until(page, `document.querySelectorAll('#messages .stored').length >= 3`);
+      await until(page, `document.querySelectorAll('#messages .stored').length >= 2`);
       const first = await page.evaluate<string>(
         `document.querySelector('#messages li').textContent`,
       );
       assert.equal(first, 'userhi');
       await say(page, 'What is there for the morning?');
-      await until(page, `document.querySelector('#messages li:last-child').textContent === 'hostDone: Assam for 4 suits you.'`); // prettier-ignore
+      await until(page, `document.querySelector('#messages li:last-child').textContent === 'hostCertainly, Ada. Assam would suit you, for 4.'`); // prettier-ignore
     });
 
     it('keeps a key in its tab only, and asks the model that the settings name', async () => {
@@ -261,7 +304,7 @@ for (const name of BROWSERS) {
       await shows(page, '#messages li', TURN);
       await choose(page, { engine: 'adk' });
       await say(page, 'And for the evening?');
-      await until(page, `document.querySelector('#messages li:last-child').textContent === 'hostDone: Rooibos for 5 suits you.'`); // prettier-ignore
+      await until(page, `document.querySelector('#messages li:last-child').textContent === 'hostCertainly, Ada. Rooibos would suit you, for 5.'`); // prettier-ignore
     });
   });
 }

@@ -11,6 +11,7 @@ import { serve, type Server } from '../server.js';
 import type { Scenarios, Tab } from '../tab.js';
 import { builtPlayground } from './build.js';
 import { openAiServer } from './models.js';
+import { TOOL_LINE } from './texts.js';
 
 for (const name of BROWSERS) {
   describe(`Turns of the playground in ${name}`, { timeout: 300_000 }, () => {
@@ -43,7 +44,7 @@ for (const name of BROWSERS) {
         calls === undefined ? content : 'a call',
       );
 
-    const first = ['hostcalls remember_taste {"taste":"mild"}', 'hostremember_taste returns {"kept":"mild"}', 'hostanswer 2', 'writeranswer 3']; // prettier-ignore
+    const first = [TOOL_LINE, 'hostanswer 2', 'writeranswer 3'];
 
     it('asks the model without the turn that an edit has undone', async () => {
       await say(page, 'Something mild');

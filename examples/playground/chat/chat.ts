@@ -1,11 +1,12 @@
 // One conversation, as it is stored now: whoever changes it, this tab or another.
 
+import { fork } from 'adk-session-wasm/history';
 import { type LiveSession, liveSession, type LiveSessionSnapshot } from 'adk-session-wasm/live';
-import { take } from './agents/take.js';
+import { answer } from '../agents/answer.js';
+import { element, pageElement, report, setChildren } from '../page/element.js';
+import { sessions, USER } from '../page/sessions.js';
+import { currentSettings } from '../page/settings.js';
 import { type Branches, itemsOf, type MessageActions, textOf } from './messages.js';
-import { element, pageElement, report } from './page/element.js';
-import { sessions, USER } from './page/sessions.js';
-import { currentSettings } from './page/settings.js';
 
 /** What the scripted models understand. */
 const SUGGESTIONS = {
@@ -21,15 +22,19 @@ const messages = pageElement('ol', 'messages');
 const title = pageElement('input', 'title');
 const older = pageElement('button', 'older');
 const problem = pageElement('p', 'problem');
+const status = pageElement('p', 'status');
 const form = pageElement('form', 'chat');
-const field = pageElement('input', 'text');
+const field = pageElement('textarea', 'text');
 const cancel = pageElement('button', 'cancel');
 
 let chat: LiveSession | undefined;
 let branches: Branches = [];
 /** The message that the form edits. */
 let edited: string | undefined;
+/** The conversations whose answers are under way, each as often as it has some. */
+let answering: readonly LiveSession[] = [];
 let stop = (): void => undefined;
+let onChat: (opened: LiveSession) => () => void = () => stop;
 
 /**
  * Shows a conversation instead of the one before.
@@ -38,18 +43,32 @@ let stop = (): void => undefined;
  */
 export function showChat(sessionId: string): void {
   stop();
+  stop = () => undefined;
   chat = undefined;
   branches = [];
   messages.replaceChildren();
   edit(undefined);
-  chat = liveSession(sessions, { ...USER, sessionId }, { window: 50 });
-  stop = chat.subscribe(show);
+  showStatus();
+  const opened = liveSession(sessions, { ...USER, sessionId }, { window: 50 });
+  chat = opened;
+  const stops = [opened.subscribe(show), onChat(opened)];
+  stop = () => stops.forEach((end) => end());
 }
 
-/** Lets the user write, rename the conversation, and read what is older. */
-export function startChat(): void {
+/**
+ * Lets the user write, rename the conversation, and read what is older.
+ *
+ * @param onOpened called with each conversation that is shown; returns what ends it
+ */
+export function startChat(onOpened: typeof onChat): void {
+  onChat = onOpened;
   title.addEventListener('change', () => void chat?.rename(title.value || null).catch(report));
   older.addEventListener('click', () => void chat?.loadOlder().catch(report));
+  field.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const { value: text } = field;
@@ -60,7 +79,7 @@ export function startChat(): void {
     // The agents store the message themselves.
     void asked
       .edit(eventId, { role: 'user', parts: [{ text }] }, { storedBy: 'agent' })
-      .then(() => answer(asked, text))
+      .then(() => showAnswer(asked, text))
       .catch(report);
   });
   cancel.addEventListener('click', () => edit(undefined));
@@ -76,28 +95,30 @@ function suggest(): void {
 }
 
 function send(text: string): void {
-  if (chat !== undefined) answer(chat, text);
+  if (chat !== undefined) showAnswer(chat, text);
 }
 
-/** Lets the agents answer. `edit`, `regenerate` and `switchBranch` abort that. */
-function answer(asked: LiveSession, text: string): void {
+/** Lets the agents answer, and says so meanwhile. */
+function showAnswer(asked: LiveSession, text: string): void {
   problem.textContent = '';
-  form.ariaBusy = 'true';
-  const run = asked.run(async (signal) => {
-    const onPartial: Parameters<typeof take>[0]['onPartial'] = (event) => {
-      signal.throwIfAborted();
-      asked.send(event).catch(report);
-    };
-    try {
-      await take({ key: asked.key, text, settings: currentSettings(), onPartial });
-    } catch (error) {
-      if (!signal.aborted) report(error);
-    }
-  });
-  void run.finally(() => {
-    asked.discardDrafts();
-    form.ariaBusy = 'false';
-  });
+  answering = [...answering, asked];
+  showStatus();
+  const end = (): void => {
+    answering = answering.toSpliced(answering.indexOf(asked), 1);
+    showStatus();
+  };
+  void answer(asked, text).catch(report).finally(end);
+}
+
+/** Says whether agents answer, and which of them writes. */
+function showStatus(): void {
+  const isAnswering = chat !== undefined && answering.includes(chat);
+  form.ariaBusy = String(isAnswering);
+  const writer = chat?.getSnapshot().drafts.at(-1)?.author;
+  const writing = writer === undefined ? 'The agents think' : `${writer} writes`;
+  const text = isAnswering ? writing : '';
+  // A screen reader would say an unchanged text again.
+  if (status.textContent !== text) status.textContent = text;
 }
 
 /** Puts a message into the form, to be edited; `undefined`: an empty one. */
@@ -114,7 +135,15 @@ const actions: MessageActions = {
     const asked = chat;
     void asked
       ?.regenerate(id, { storedBy: 'agent' })
-      .then(({ content }) => answer(asked, textOf(content)))
+      .then(({ content }) => showAnswer(asked, textOf(content)))
+      .catch(report);
+  },
+  fork({ id: eventId }) {
+    const { key } = chat ?? {};
+    if (key === undefined) return;
+    void sessions
+      .then((service) => fork(service, { ...key, at: { eventId } }))
+      .then(({ id }) => (location.hash = encodeURIComponent(id)))
       .catch(report);
   },
   switchBranch: (branch) => void chat?.switchBranch(branch).catch(report),
@@ -127,10 +156,11 @@ function show(snapshot: LiveSessionSnapshot): void {
   older.hidden = !hasOlder;
   title.disabled = status !== 'ready';
   if (document.activeElement !== title) title.value = text;
-  messages.replaceChildren(...itemsOf([...events, ...drafts], branches, actions));
+  setChildren(messages, itemsOf([...events, ...drafts], branches, actions));
   const newest = drafts.at(-1)?.id ?? events.at(-1)?.id;
   if (newest !== lastEventId || drafts.length > 0) messages.scrollTop = messages.scrollHeight;
   lastEventId = newest;
+  showStatus();
   if (status === 'ready') void showBranches(snapshot);
 }
 
