@@ -8,11 +8,11 @@
 import { snakeName } from './names.js';
 import {
   type Accepted,
+  acceptedBy,
   type List,
   type Model,
   model,
   PYTHON_EVENT,
-  TOKENS_BY_MODALITY,
 } from './python_models.js';
 
 /**
@@ -35,7 +35,7 @@ const TYPESCRIPT_EVENT = model(
     actions: model({ data: 'customMetadata' }),
     usageMetadata: model(
       { data: 'initialPromptTokenCount responseTokenCount serviceTier' },
-      { responseTokensDetails: TOKENS_BY_MODALITY },
+      { responseTokensDetails: acceptedBy('list of ModalityTokenCount') },
     ),
   },
 );

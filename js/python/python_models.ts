@@ -1,14 +1,14 @@
 /**
- * The fields and values that google-adk for Python accepts in an event, taken from its pydantic models.
+ * The fields and values that google-adk for Python accepts in an event: its pydantic models, and what only their
+ * validators know.
  *
  * Most models forbid unknown fields, and one refused field makes the whole session unreadable in Python. So
- * this table decides what is written for Python. It names only values that Python accepts unchanged: pydantic
+ * these models decide what is written for Python. They name only values that Python accepts unchanged: pydantic
  * also accepts `"12"` as a number, which we leave out.
- *
- * A test compares the table with the models of the installed package.
  */
 
 import { snakeName, words } from './names.js';
+import { PYDANTIC_MODELS } from './pydantic_models.js';
 
 /**
  * A value that has no fields of the ADK:
@@ -65,251 +65,55 @@ export interface Field {
 /** The values that Python accepts in one place. */
 export type Accepted = Leaf | List | Dictionary | Model;
 
-/** The names of a model's members, separated by spaces, grouped by kind. */
-type NamesByLeaf = Partial<Record<Leaf, string>>;
+/**
+ * What stands before names of fields: a {@link Leaf}, the name of one of the {@link PYDANTIC_MODELS}, `list of` one of these
+ * or `values of` one of these.
+ */
+type FieldsByTerm = Readonly<Record<string, string>>;
 
-interface Conditions {
-  readonly required?: string;
-  readonly requiredTogether?: string;
-}
+/** What our events have in another form than Python's, or what Python's validators refuse. */
+const CORRECTIONS: Readonly<Record<string, FieldsByTerm>> = {
+  Event: { time: 'timestamp' },
+  EventCompaction: { time: 'startTimestamp endTimestamp' },
+  EventActions: { delta: 'stateDelta', 'values of auth config': 'requestedAuthConfigs' },
+  CacheMetadata: { requiredTogether: 'cacheName expireTime invocationsUsed' },
+};
 
+/** Makes a model of names of fields, separated by spaces, and of what they accept. */
 export function model(
-  namesByLeaf: NamesByLeaf,
+  { required = '', requiredTogether = '', ...namesByTerm }: FieldsByTerm,
   members: Readonly<Record<string, Accepted>> = {},
-  { required = '', requiredTogether = '' }: Conditions = {},
 ): Model {
-  const acceptedByName = Object.entries(members);
-  for (const [leaf, names] of Object.entries(namesByLeaf)) {
-    for (const name of words(names)) acceptedByName.push([name, leaf as Leaf]);
+  const acceptedByName = new Map(Object.entries(members));
+  for (const [term, names] of Object.entries(namesByTerm)) {
+    for (const name of words(names)) acceptedByName.set(name, acceptedBy(term));
   }
   return {
     members: new Map(
-      acceptedByName.map(([name, accepted]) => [name, { snakeName: snakeName(name), accepted }]),
+      [...acceptedByName].map(([name, accepted]) => [
+        name,
+        { snakeName: snakeName(name), accepted },
+      ]),
     ),
     required: words(required).map(snakeName),
     requiredTogether: words(requiredTogether).map(snakeName),
   };
 }
 
-const listOf = (list: Accepted): List => ({ list });
-const dictionaryOf = (values: Accepted): Dictionary => ({ values });
+const models = new Map<string, Model>();
 
-const BLOB = model({ bytes: 'data', text: 'displayName mimeType' });
-const FILE = model({ text: 'displayName fileUri mimeType' });
-
-const WORD = model({ text: 'word startOffset endOffset' });
-const TRANSCRIPTION = model(
-  { text: 'text languageCode speakerLabel startOffset endOffset', flag: 'finished' },
-  { words: listOf(WORD) },
-);
-
-const PARTIAL_ARGUMENT = model({
-  flag: 'boolValue willContinue',
-  text: 'jsonPath stringValue',
-  'null value': 'nullValue',
-  float: 'numberValue',
-});
-const FUNCTION_CALL = model(
-  { text: 'id name', record: 'args', flag: 'willContinue' },
-  { partialArgs: listOf(PARTIAL_ARGUMENT) },
-);
-const FUNCTION_RESPONSE_PART = model(
-  { text: 'mediaProcessing' },
-  { inlineData: BLOB, fileData: FILE },
-);
-const FUNCTION_RESPONSE = model(
-  { text: 'id name scheduling', record: 'response', flag: 'willContinue' },
-  { parts: listOf(FUNCTION_RESPONSE_PART) },
-);
-
-const PART = model(
-  {
-    text: 'text mediaProcessing',
-    flag: 'thought',
-    bytes: 'thoughtSignature',
-    record: 'partMetadata',
-  },
-  {
-    mediaResolution: model({ text: 'level', integer: 'numTokens' }),
-    codeExecutionResult: model({ text: 'outcome output id' }),
-    executableCode: model({ text: 'code language id' }),
-    fileData: FILE,
-    functionCall: FUNCTION_CALL,
-    functionResponse: FUNCTION_RESPONSE,
-    inlineData: BLOB,
-    videoMetadata: model({ text: 'endOffset startOffset', float: 'fps' }),
-    toolCall: model({ text: 'id toolType', record: 'args' }),
-    toolResponse: model({ text: 'id toolType', record: 'response' }),
-    audioTranscription: TRANSCRIPTION,
-    speechMetadata: model({ text: 'speaker style' }),
-  },
-);
-const CONTENT = model({ text: 'role' }, { parts: listOf(PART) });
-
-const AUTHOR_ATTRIBUTION = model({ text: 'displayName photoUri uri' });
-const REVIEW_SNIPPETS = listOf(
-  model(
-    { text: 'flagContentUri googleMapsUri relativePublishTimeDescription review reviewId title' },
-    { authorAttribution: AUTHOR_ATTRIBUTION },
-  ),
-);
-const MAPS_CHUNK = model(
-  { text: 'placeId text title uri' },
-  {
-    placeAnswerSources: model(
-      { text: 'flagContentUri' },
-      { reviewSnippet: REVIEW_SNIPPETS, reviewSnippets: REVIEW_SNIPPETS },
-    ),
-    route: model({ integer: 'distanceMeters', text: 'duration encodedPolyline' }),
-  },
-);
-const RAG_CHUNK = model(
-  { text: 'text chunkId fileId' },
-  { pageSpan: model({ integer: 'firstPage lastPage' }) },
-);
-const RETRIEVED_METADATA = model(
-  { text: 'key stringValue', float: 'numericValue' },
-  { stringListValue: model({}, { values: listOf('text') }) },
-);
-const RETRIEVED_CONTEXT = model(
-  { text: 'documentName text title uri fileSearchStore mediaId', integer: 'pageNumber' },
-  { ragChunk: RAG_CHUNK, customMetadata: listOf(RETRIEVED_METADATA) },
-);
-const GROUNDING_CHUNK = model(
-  {},
-  {
-    image: model({ text: 'sourceUri imageUri title domain' }),
-    maps: MAPS_CHUNK,
-    retrievedContext: RETRIEVED_CONTEXT,
-    web: model({ text: 'domain title uri' }),
-  },
-);
-const GROUNDING_SUPPORT = model(
-  {},
-  {
-    confidenceScores: listOf('float'),
-    groundingChunkIndices: listOf('integer'),
-    segment: model({ integer: 'startIndex endIndex partIndex', text: 'text' }),
-    renderedParts: listOf('integer'),
-  },
-);
-const GROUNDING_METADATA = model(
-  { text: 'googleMapsWidgetContextToken' },
-  {
-    imageSearchQueries: listOf('text'),
-    groundingChunks: listOf(GROUNDING_CHUNK),
-    groundingSupports: listOf(GROUNDING_SUPPORT),
-    retrievalMetadata: model({ float: 'googleSearchDynamicRetrievalScore' }),
-    searchEntryPoint: model({ text: 'renderedContent', bytes: 'sdkBlob' }),
-    webSearchQueries: listOf('text'),
-    retrievalQueries: listOf('text'),
-    sourceFlaggingUris: listOf(model({ text: 'flagContentUri sourceId' })),
-  },
-);
-
-export const TOKENS_BY_MODALITY = listOf(model({ text: 'modality', integer: 'tokenCount' }));
-const USAGE_METADATA = model(
-  {
-    text: 'trafficType',
-    integer: `cachedContentTokenCount candidatesTokenCount promptTokenCount thoughtsTokenCount
-      toolUsePromptTokenCount totalTokenCount`,
-  },
-  {
-    cacheTokensDetails: TOKENS_BY_MODALITY,
-    candidatesTokensDetails: TOKENS_BY_MODALITY,
-    promptTokensDetails: TOKENS_BY_MODALITY,
-    toolUsePromptTokensDetails: TOKENS_BY_MODALITY,
-  },
-);
-
-const LOGPROBS_CANDIDATES = listOf(
-  model({ float: 'logProbability', text: 'token', integer: 'tokenId' }),
-);
-const LOGPROBS_RESULT = model(
-  { float: 'logProbabilitySum' },
-  {
-    chosenCandidates: LOGPROBS_CANDIDATES,
-    topCandidates: listOf(model({}, { candidates: LOGPROBS_CANDIDATES })),
-  },
-);
-
-const CACHE_METADATA = model(
-  {
-    text: 'cacheName fingerprint',
-    float: 'expireTime createdAt',
-    count: 'invocationsUsed contentsCount',
-  },
-  {},
-  {
-    required: 'fingerprint contentsCount',
-    requiredTogether: 'cacheName expireTime invocationsUsed',
-  },
-);
-
-const CITATION = model(
-  { integer: 'startIndex endIndex', text: 'license title uri' },
-  { publicationDate: model({ integer: 'day month year' }) },
-);
-
-const TOOL_CONFIRMATION = model({ text: 'hint', flag: 'confirmed', data: 'payload' });
-const COMPACTION = model(
-  { time: 'startTimestamp endTimestamp' },
-  { compactedContent: CONTENT },
-  { required: 'startTimestamp endTimestamp compactedContent' },
-);
-const UI_WIDGET = model(
-  { text: 'id provider', record: 'payload' },
-  {},
-  { required: 'id provider' },
-);
-
-const ACTIONS = model(
-  {
-    flag: 'skipSummarization escalate endOfAgent',
-    delta: 'stateDelta',
-    text: 'transferToAgent transferReason rewindBeforeInvocationId',
-    record: 'agentState',
-    route: 'route',
-    data: 'setModelResponse',
-  },
-  {
-    artifactDelta: dictionaryOf('integer'),
-    requestedAuthConfigs: dictionaryOf('auth config'),
-    requestedToolConfirmations: dictionaryOf(TOOL_CONFIRMATION),
-    compaction: COMPACTION,
-    renderUiWidgets: listOf(UI_WIDGET),
-  },
-);
+/** Returns what a term of {@link FieldsByTerm} stands for. */
+export function acceptedBy(term: string): Accepted {
+  const [, container, inner = ''] = /^(list|values) of (.*)$/.exec(term) ?? [];
+  if (container === 'list') return { list: acceptedBy(inner) };
+  if (container === 'values') return { values: acceptedBy(inner) };
+  const fields = (PYDANTIC_MODELS as Readonly<Record<string, FieldsByTerm>>)[term];
+  if (fields === undefined) return term as Leaf;
+  let made = models.get(term);
+  // A correction comes last, so it wins.
+  if (made === undefined) models.set(term, (made = model({ ...fields, ...CORRECTIONS[term] })));
+  return made;
+}
 
 /** An event. */
-export const PYTHON_EVENT: Model = model(
-  {
-    text: `modelVersion turnCompleteReason interactionStatus finishReason errorCode errorMessage
-      liveSessionId interactionId environmentId invocationId author branch isolationScope id`,
-    flag: 'partial turnComplete interrupted',
-    float: 'avgLogprobs',
-    time: 'timestamp',
-    record: 'customMetadata',
-    data: 'output',
-  },
-  {
-    content: CONTENT,
-    groundingMetadata: GROUNDING_METADATA,
-    usageMetadata: USAGE_METADATA,
-    liveSessionResumptionUpdate: model({
-      text: 'newHandle',
-      flag: 'resumable',
-      integer: 'lastConsumedClientMessageIndex',
-    }),
-    goAway: model({ text: 'timeLeft' }),
-    voiceActivity: model({ text: 'voiceActivityType audioOffset' }),
-    inputTranscription: TRANSCRIPTION,
-    outputTranscription: TRANSCRIPTION,
-    logprobsResult: LOGPROBS_RESULT,
-    cacheMetadata: CACHE_METADATA,
-    citationMetadata: model({}, { citations: listOf(CITATION) }),
-    actions: ACTIONS,
-    nodeInfo: model({ text: 'path', flag: 'messageAsOutput' }, { outputFor: listOf('text') }),
-    longRunningToolIds: listOf('text'),
-  },
-);
+export const PYTHON_EVENT = acceptedBy('Event') as Model;

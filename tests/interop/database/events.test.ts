@@ -1,24 +1,28 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
+import { format, resolveConfig } from 'prettier';
 
 import {
   type NewEventColumns,
   fromEventData,
   toEventData,
 } from '../../../js/database/tables/event_data.js';
-import { type Accepted, PYTHON_EVENT } from '../../../js/python/python_models.js';
 import { writeNames } from '../../../js/python/casing.js';
 import { EVENT } from '../../../js/python/fields.js';
 import { toSeconds, convertTimes } from '../../../js/python/time.js';
 import { hostileEvents, pythonEvents } from '../../js/database/tables/arbitrary_events.js';
+import { root } from '../../toolchain/environment.mjs';
 import { forPython } from '../for_python.js';
 import { linesOfPython } from '../python.js';
 
 type JsonObject = Record<string, unknown>;
+
+/** A generated file. */
+const PYDANTIC_MODELS = join(root, 'js/python/pydantic_models.ts');
 
 const COUNT = 3000;
 /** Each run draws other events. A failure shows the event. */
@@ -36,28 +40,17 @@ const EXTREMES = [
   event(`"usageMetadata":{"totalTokenCount":1${'0'.repeat(400)}},"author":12345678901234567890`),
 ];
 
-/** The same in the terms that Python has for it: without what only its validators know. */
-function declared(accepted: Accepted): unknown {
-  if (typeof accepted === 'string') {
-    if (accepted === 'record' || accepted === 'delta') return { values: 'data' };
-    if (accepted === 'time') return 'float';
-    return accepted === 'auth config' ? 'data' : accepted;
-  }
-  if ('list' in accepted) return { list: declared(accepted.list) };
-  if ('values' in accepted) return { values: declared(accepted.values) };
-  const members = [...accepted.members.values()].map((field) => [
-    field.snakeName,
-    declared(field.accepted),
-  ]);
-  return {
-    members: Object.fromEntries(members) as unknown,
-    required: [...accepted.required].sort(),
-  };
-}
-
 describe('Python', () => {
-  it('has the models of js/python/python_models.ts', () => {
-    assert.deepEqual(linesOfPython('models.py'), [declared(PYTHON_EVENT)]);
+  // UPDATE=1 npm test -- tests/interop/database/events.test.ts   writes the file again
+  it('has the models of js/python/pydantic_models.ts', async () => {
+    const [models] = linesOfPython('models.py');
+    const text =
+      '/** The pydantic models of google-adk for Python: for each the names of its fields, by what they accept. Generated. */\n' +
+      `export const PYDANTIC_MODELS = ${JSON.stringify(models)} as const;\n`;
+    const options = await resolveConfig(PYDANTIC_MODELS);
+    const formatted = await format(text, { ...options, filepath: PYDANTIC_MODELS });
+    if (process.env.UPDATE !== undefined) writeFileSync(PYDANTIC_MODELS, formatted);
+    assert.equal(readFileSync(PYDANTIC_MODELS, 'utf8'), formatted);
   });
 
   describe('with any event of the package', () => {

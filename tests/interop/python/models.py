@@ -1,4 +1,7 @@
-"""Prints the models of google-adk's Event in the terms of js/python/python_models.ts."""
+"""Prints the pydantic models of google-adk's Event: for each class the names of its fields by what they accept.
+
+The terms are those of js/python/python_models.ts.
+"""
 
 import enum
 import json
@@ -7,6 +10,7 @@ import typing
 
 from google.adk.events.event import Event
 from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
 
 LEAVES = {
     str: 'text',
@@ -19,16 +23,18 @@ LEAVES = {
     typing.Union[bool, int, str, list[typing.Union[bool, int, str]]]: 'route',
 }
 
+models = {}
 
-def accepted(annotation, metadata=()):
+
+def term(annotation, metadata=()):
   origin = typing.get_origin(annotation)
   arguments = typing.get_args(annotation)
   if origin in (typing.Union, types.UnionType) and type(None) in arguments:
-    return accepted(typing.Union[tuple(a for a in arguments if a is not type(None))], metadata)
+    return term(typing.Union[tuple(a for a in arguments if a is not type(None))], metadata)
   if origin in (list, set):
-    return {'list': accepted(arguments[0])}
+    return 'list of ' + term(arguments[0])
   if origin is dict and arguments[0] is str:
-    return {'values': accepted(arguments[1])}
+    return 'record' if arguments[1] is typing.Any else 'values of ' + term(arguments[1])
   if isinstance(annotation, type) and issubclass(annotation, BaseModel):
     return model(annotation)
   if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
@@ -42,11 +48,20 @@ def accepted(annotation, metadata=()):
 
 
 def model(cls):
-  fields = cls.model_fields.items()
-  return {
-      'members': {name: accepted(f.annotation, f.metadata) for name, f in fields},
-      'required': sorted(name for name, f in fields if f.is_required()),
-  }
+  name = cls.__name__
+  if name not in models:
+    terms = models[name] = {}
+    required = []
+    for field, info in cls.model_fields.items():
+      camel = to_camel(field)
+      assert info.alias in (None, camel), (name, field, info.alias)
+      terms.setdefault(term(info.annotation, info.metadata), []).append(camel)
+      if info.is_required():
+        required.append(camel)
+    if required:
+      terms['required'] = required
+  return name
 
 
-print(json.dumps(model(Event)))
+model(Event)
+print(json.dumps({n: {t: ' '.join(f) for t, f in terms.items()} for n, terms in models.items()}))
