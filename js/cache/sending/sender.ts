@@ -30,6 +30,9 @@ export interface SenderParts extends DeliveryParts {
   readonly tellFailure: (error: unknown) => void;
 }
 
+/** What a tab does in a run. `idle`: nothing waits. */
+type Role = 'idle' | 'leader' | 'follower';
+
 /** Sends what waits, in the leading tab: sessions in parallel, the operations of each in their order. */
 export class Sender {
   readonly #parts: SenderParts;
@@ -68,20 +71,7 @@ export class Sender {
     if (this.#isClosed) return;
     this.#clearTimer();
     this.#onProgress?.();
-    this.#running ??= this.#start();
-  }
-
-  #start(): Promise<void> {
-    return this.#run()
-      .catch((error: unknown) => {
-        this.#endRun(error);
-        return false;
-      })
-      .then((isAgain) => {
-        this.#running = undefined;
-        // A change came after the last check.
-        if (isAgain || (this.#timer === undefined && this.#hasWork())) this.wake();
-      });
+    this.#running ??= this.#run();
   }
 
   /** Starts to send, but leaves a part of a pause. */
@@ -176,47 +166,52 @@ export class Sender {
     return [...this.#queue].some((name) => pending.next(name) !== undefined);
   }
 
-  /** @returns whether the next run begins at once */
-  async #run(): Promise<boolean> {
+  async #run(): Promise<void> {
     const { leadership, board, pending } = this.#parts;
     this.#failure = undefined;
     this.#paused.clear();
     this.#waiting.clear();
     this.#runs += 1;
+    let role: Role = 'idle';
     // Changes that are made in the same moment are sent together.
     await Promise.resolve();
-    for (const name of pending.names()) this.#queue.add(name);
-    if (!this.#hasWork()) {
-      this.#queue.clear();
-      return false;
-    }
-    await leadership.want();
-    // The leading tab sends. It hears of the change.
-    if (!leadership.isLeader) {
-      this.#queue.clear();
-      if (this.#waiters.size > 0) this.#parts.tellWake();
-      return false;
-    }
-    board.set({ isSending: true });
     try {
-      await this.#sendAll();
+      for (const name of pending.names()) this.#queue.add(name);
+      if (this.#hasWork()) {
+        await leadership.want();
+        role = leadership.isLeader ? 'leader' : 'follower';
+      }
+      if (role === 'leader') {
+        board.set({ isSending: true });
+        await this.#sendAll();
+      }
     } catch (error) {
       this.#endRun(error);
     }
     await Promise.all(this.#inFlight.values());
-    if (board.status.isSending) board.set({ isSending: false });
+    if (role === 'leader' && board.status.isSending) board.set({ isSending: false });
+    // The run decides how it ends and ends in one step. A call of `wake` in between would be lost.
+    this.#running = undefined;
+    if (this.#decide(role)) this.wake();
+  }
+
+  /** Decides at the end of a run what follows. @returns whether the next run begins at once */
+  #decide(role: Role): boolean {
+    const { leadership, tellWake, tellFailure } = this.#parts;
     const [pauseReason] = this.#paused.values();
     const failure: unknown = this.#failure ?? pauseReason;
-    if (failure === undefined) return false;
-    // Only the timer says from now on that the sender waits. A call may stop it before this run has settled.
-    this.#failure = undefined;
+    // A change may have come after the last check.
+    if (failure === undefined && role !== 'follower' && this.#hasWork()) return true;
     this.#queue.clear();
+    // The leading tab sends. It hears of the change.
+    if (role === 'follower' && this.#waiters.size > 0) tellWake();
+    if (failure === undefined) return false;
     if (failure === LEADERSHIP_LOST) {
       leadership.lose();
       return false;
     }
     if (this.#isClosed) return false;
-    this.#parts.tellFailure(failure);
+    tellFailure(failure);
     this.#waiters.reject(failure, this.#runs);
     if (this.#waiters.size > 0) return true;
     const longest = isAgentRunning(failure) ? LONGEST_WAIT_FOR_AGENT : LONGEST_PAUSE;
