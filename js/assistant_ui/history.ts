@@ -1,5 +1,5 @@
 import { type MaybePromise, takeRequest } from '../call/call.js';
-import { callQueue } from '../call/call_queue.js';
+import { KeyedQueue } from '../call/keyed_queue.js';
 import { givenService } from '../call/given_service.js';
 import { loadPart } from '../wasm/loader/load_part.js';
 import { requireObject, requireOneOf, requireText, requireWhole } from '../errors/option_values.js';
@@ -165,7 +165,7 @@ export function sessionHistory<S extends object = StateShape>(
     throw invalidValue('agentName', "must be the name of an agent, not 'user'", agentName);
   }
   if (window !== undefined) requireWhole('window', window, 1, Infinity);
-  const writes = callQueue();
+  const writes = new KeyedQueue<undefined>();
 
   const readSession = async (
     sessionId: string,
@@ -207,7 +207,7 @@ export function sessionHistory<S extends object = StateShape>(
     const initializing = thread.initialize();
     // The write rejects with the error. It may first wait for an earlier one.
     initializing.catch(() => undefined);
-    return writes(async () => write(item, (await initializing).remoteId, isAgain));
+    return writes.run(undefined, async () => write(item, (await initializing).remoteId, isAgain));
   };
 
   return {

@@ -1,4 +1,4 @@
-import { callQueue } from '../call/call_queue.js';
+import { KeyedQueue } from '../call/keyed_queue.js';
 import { takeRequest } from '../call/call.js';
 import { titleOf } from '../model/event/auto_title.js';
 import type { HostStream } from '../model/host.js';
@@ -122,7 +122,7 @@ export function sessionThreadList<S extends object = StateShape>(
   const { appName, userId, limit = 100 } = taken;
   const service = serviceOf(taken);
   /** A change that follows from what is stored must not miss one before it. */
-  const queue = callQueue();
+  const writes = new KeyedQueue();
   const keyOf = (sessionId: string) => ({ appName, userId, sessionId });
 
   const read = async (remoteId: string): Promise<Session<S>> => {
@@ -139,7 +139,7 @@ export function sessionThreadList<S extends object = StateShape>(
     remoteId: string,
     labelsOf: (thread: SessionThread) => Record<string, unknown>,
   ): Promise<void> =>
-    queue(async () => {
+    writes.run(remoteId, async () => {
       // The service refuses a label that is no text.
       const labels = labelsOf(threadOf(await read(remoteId))) as Record<string, string>;
       await update(remoteId, { labels });
@@ -158,14 +158,14 @@ export function sessionThreadList<S extends object = StateShape>(
       const { id } = await (await service()).createSession({ appName, userId, labels });
       return { remoteId: id };
     },
-    rename: (remoteId, title) => queue(() => update(remoteId, { title })),
+    rename: (remoteId, title) => writes.run(remoteId, () => update(remoteId, { title })),
     updateCustom: (remoteId, custom) =>
       setLabels(remoteId, ({ status }) => ({ ...custom, ...(status === ARCHIVED && MARK) })),
     archive: (remoteId) => setLabels(remoteId, ({ custom }) => ({ ...custom, ...MARK })),
     unarchive: (remoteId) => setLabels(remoteId, ({ custom }) => custom),
     delete: async (remoteId) => (await service()).deleteSession(keyOf(remoteId)),
     generateTitle: (remoteId, messages) =>
-      queue(async () => {
+      writes.run(remoteId, async () => {
         const session = await read(remoteId);
         const first = messages.find(({ role }) => role === 'user');
         const parts = first?.content.map(({ text }) => ({ text }));

@@ -15,9 +15,8 @@ import type {
   UpdateRequest,
 } from '../storage/backend.js';
 import type { Call } from '../call/call.js';
-import { Deadline } from '../call/deadline.js';
 import { isSessionError } from '../errors/errors.js';
-import { untilAborted } from '../call/time_limit.js';
+import { endsWithin, untilAborted } from '../call/time_limit.js';
 import type { Computed } from '../core/write.js';
 import type { Bounds } from './copies/bounds.js';
 import { CacheHistory } from './cache_history.js';
@@ -148,14 +147,11 @@ export class CacheBackend extends CopyReads implements Backend {
         (await transaction.session(key)) !== undefined,
     );
     if (isThere) return;
-    const deadline = new Deadline(readTimeoutMs);
     try {
-      const fetched = deadline.until(fetch.require(key, 1));
+      const fetched = endsWithin(readTimeoutMs, fetch.require(key, 1));
       if (await untilAborted(call.signal, fetched)) return;
     } catch (error) {
       if (!isOutage(error)) throw error;
-    } finally {
-      deadline.clear();
     }
     await data.write((transaction) => standIn(transaction, key, clock()));
   }

@@ -1,5 +1,5 @@
 import { takeRequest } from '../call/call.js';
-import { Deadline } from '../call/deadline.js';
+import { endsWithin } from '../call/time_limit.js';
 import { invalid } from '../errors/invalid.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import type { Event } from '../model/event/event.js';
@@ -141,13 +141,10 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     const { readTimeoutMs, beginCall } = this.#parts;
     const { data, clock, remote } = beginCall();
     const asked = super.getOrCreateSession(request);
-    const deadline = new Deadline(readTimeoutMs);
     try {
-      if (await deadline.until(asked)) return await asked;
+      if (await endsWithin(readTimeoutMs, asked)) return await asked;
     } catch (error) {
       if (!isOutage(error)) throw error;
-    } finally {
-      deadline.clear();
     }
     const { appName, userId, sessionId } = request;
     // A session whose copy was given up is known to the remote, so it is not created.

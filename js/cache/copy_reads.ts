@@ -1,7 +1,6 @@
 import type { Call, MaybePromise } from '../call/call.js';
-import { Deadline } from '../call/deadline.js';
 import { isSessionError } from '../errors/errors.js';
-import { untilAborted } from '../call/time_limit.js';
+import { endsWithin, untilAborted } from '../call/time_limit.js';
 import type { ChangesSince } from '../model/changes_since.js';
 import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { CompositeSessionKey } from '../model/session.js';
@@ -333,17 +332,12 @@ export class CopyReads {
   /** Waits for a fetch, but not for longer than a read may wait. Without a connection there is the copy. */
   async #inTime<T>(fetched: Promise<T>, call: Call): Promise<T | undefined> {
     const { readTimeoutMs, report } = this.#parts;
-    const deadline = new Deadline(readTimeoutMs);
     let result: T | undefined;
     const settled = fetched.then((value) => {
       result = value;
     }, report);
-    try {
-      await untilAborted(call.signal, deadline.until(settled));
-      return result;
-    } finally {
-      deadline.clear();
-    }
+    await untilAborted(call.signal, endsWithin(readTimeoutMs, settled));
+    return result;
   }
 }
 

@@ -1,5 +1,5 @@
 import { takeOptions } from '../call/call.js';
-import { Deadline } from '../call/deadline.js';
+import { endsWithin } from '../call/time_limit.js';
 import { invalid } from '../errors/invalid.js';
 import { requireWhole } from '../errors/option_values.js';
 import type { CachedSessionService } from './cached_session_service.js';
@@ -69,7 +69,6 @@ async function sendFor<S extends object>(
   timeoutMs: number,
 ): Promise<void> {
   if ((await service.outbox.list()).length === 0) return;
-  const deadline = new Deadline(timeoutMs);
   const stop = new AbortController();
   const sent = new Promise<void>((resolve) => {
     const end = service.watchStatus(({ pending }) => {
@@ -80,9 +79,8 @@ async function sendFor<S extends object>(
   // What cannot be sent is in the outbox.
   const synced = service.sync().catch(() => undefined);
   try {
-    await deadline.until(Promise.race([synced, sent]));
+    await endsWithin(timeoutMs, Promise.race([synced, sent]));
   } finally {
-    deadline.clear();
     stop.abort();
   }
 }

@@ -6,16 +6,37 @@ import { onAbort } from './on_abort.js';
 /** A signal that fires after some time, or when a signal fires that it follows. */
 export class TimeLimit {
   readonly #controller = new AbortController();
-  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #makeReason: (() => unknown) | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timeoutMs = 0;
   readonly #ignored: (() => void)[] = [];
 
   /**
-   * @param timeoutMs milliseconds from now
+   * @param timeoutMs milliseconds from now; `undefined`: no timeout, until `start`
    * @param makeReason makes the reason of the signal for the timeout; absent: that of `AbortController`
    */
-  constructor(timeoutMs: number, makeReason?: () => unknown) {
+  constructor(timeoutMs: number | undefined, makeReason?: () => unknown) {
+    this.#makeReason = makeReason;
+    if (timeoutMs !== undefined) this.start(timeoutMs);
+  }
+
+  /** Begins the timeout. */
+  start(timeoutMs: number): void {
+    this.stopTimer();
+    this.#timeoutMs = timeoutMs;
     // Not `AbortSignal.timeout`: its timer does not keep Node running, so a promise might never settle.
-    this.#timer = setTimeout(() => this.#controller.abort(makeReason?.()), timeoutMs);
+    this.#timer = setTimeout(() => this.expire(), timeoutMs);
+  }
+
+  /** Begins the timeout again, if one is running. */
+  restart(): void {
+    if (this.#timer !== undefined) this.start(this.#timeoutMs);
+  }
+
+  /** Fires at once, as at the timeout. */
+  expire(): void {
+    this.stopTimer();
+    this.#controller.abort(this.#makeReason?.());
   }
 
   get signal(): AbortSignal {
@@ -44,12 +65,47 @@ export class TimeLimit {
   /** Ends the timeout. The signals are still followed. */
   stopTimer(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /**
+   * Waits for the work, at most until the signal fires. The work itself continues.
+   *
+   * @returns whether the work ended before
+   */
+  async until(work: unknown): Promise<boolean> {
+    const ended = Promise.resolve(work).then(() => true);
+    let ignore = (): void => undefined;
+    const fired = new Promise<false>((resolve) => {
+      if (this.signal.aborted) resolve(false);
+      else ignore = onAbort(this.signal, () => resolve(false));
+    });
+    try {
+      return await Promise.race([ended, fired]);
+    } finally {
+      ignore();
+    }
   }
 
   /** Frees the timer and the signals. */
   end(): void {
     this.stopTimer();
     for (const ignore of this.#ignored) ignore();
+  }
+}
+
+/**
+ * Waits for the work, but not for longer than the timeout. The work itself continues.
+ *
+ * @param timeoutMs milliseconds; `undefined`: no limit
+ * @returns whether the work ended in time
+ */
+export async function endsWithin(timeoutMs: number | undefined, work: unknown): Promise<boolean> {
+  const limit = new TimeLimit(timeoutMs);
+  try {
+    return await limit.until(work);
+  } finally {
+    limit.end();
   }
 }
 

@@ -1,4 +1,4 @@
-import { callQueue } from '../call/call_queue.js';
+import { KeyedQueue } from '../call/keyed_queue.js';
 import { type MaybePromise, takeOptions, takeRequest } from '../call/call.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
 import { requireObject, requireOneOf, requireWhole } from '../errors/option_values.js';
@@ -56,7 +56,7 @@ export class WatchedSession<S extends object>
   #stale = new Set<Stale>(['outbox']);
   readonly #handle: AppendHandle<S>;
   /** The changes of the state and the title. Services may run calls at the same time in any order. */
-  readonly #changes = callQueue();
+  readonly #changes = new KeyedQueue<undefined>();
 
   /** Returns an event as it is being sent, or as it was read. */
   readonly #shownOf = (eventId: string): Event | undefined =>
@@ -367,7 +367,7 @@ export class WatchedSession<S extends object>
   async #changeHistory<Result>(change: TurnChange<Result>): Promise<Result> {
     await this.#runs.abort();
     const service = this.use(await this.service());
-    return this.#changes(async () => {
+    return this.#changes.run(undefined, async () => {
       const result = await this.#runs.afterEnd(() => change(service));
       this.discardDrafts();
       await this.reread();
@@ -377,7 +377,7 @@ export class WatchedSession<S extends object>
 
   async #change(write: (service: SessionService<S>) => Promise<unknown>): Promise<void> {
     await this.change((service) =>
-      this.#changes(async () => {
+      this.#changes.run(undefined, async () => {
         if (this.#head.status !== 'ready') await this.#handle.require(service, this.#head.wasThere);
         await write(service);
       }),

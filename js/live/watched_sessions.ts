@@ -1,4 +1,4 @@
-import { callQueue } from '../call/call_queue.js';
+import { KeyedQueue } from '../call/keyed_queue.js';
 import { type MaybePromise, takeRequest } from '../call/call.js';
 import { requireWhole } from '../errors/option_values.js';
 import type { HostAbortSignal } from '../model/host.js';
@@ -26,7 +26,7 @@ export class WatchedSessions<S extends object>
   #hasMore = false;
   #loadingMore: Promise<void> | undefined;
   /** Services may run calls at the same time in any order. */
-  readonly #renames = callQueue();
+  readonly #renames = new KeyedQueue();
 
   constructor(
     service: MaybePromise<SessionService<S>>,
@@ -68,7 +68,9 @@ export class WatchedSessions<S extends object>
 
   async rename(session: Pick<Session, 'id' | 'userId'>, title: string | null): Promise<void> {
     const key = this.#keyOf(session);
-    return this.change((service) => this.#renames(() => service.updateSession(key, { title })));
+    return this.change((service) =>
+      this.#renames.run(session.id, () => service.updateSession(key, { title })),
+    );
   }
 
   async remove(session: Pick<Session, 'id' | 'userId'>): Promise<void> {

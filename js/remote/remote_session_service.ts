@@ -3,7 +3,7 @@ import { invalid } from '../errors/invalid.js';
 import { Diagnostics } from '../call/diagnostics.js';
 import { takeOptions } from '../call/call.js';
 import { raceSignal, untilAborted } from '../call/time_limit.js';
-import { CloseTimeout } from '../http/close_timeout.js';
+import { closeLimit, startClosing } from '../http/close_limit.js';
 import { MAX_RETRIES } from '../http/retries.js';
 import { isPlainObject } from '../json/rules.js';
 import type { Event } from '../model/event/event.js';
@@ -79,7 +79,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
   constructor(options: RemoteSessionOptions<S>) {
     const taken = takeOptions(options);
     const connection = new Connection(takeConnectionOptions(taken));
-    const { closeTimeout } = connection.options;
+    const { closeLimit } = connection.options;
     const storage = { kind: 'remote', durable: true };
     const diagnostics = Diagnostics.of(taken, storage);
     const feed = new RemoteFeed(connection, (error) => diagnostics?.tell('connection', error));
@@ -88,8 +88,8 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
       storage,
       load: () => server.load(),
       openBackend: () => server.backend,
-      closing: (timeoutMs: number | undefined) => closeTimeout.start(timeoutMs),
-      closeStorage: () => closeTimeout.stop(),
+      closing: (timeoutMs: number | undefined) => startClosing(closeLimit, timeoutMs),
+      closeStorage: () => closeLimit.expire(),
       feed,
     };
     super(new ServiceCore(parts, taken));
@@ -174,7 +174,7 @@ function takeConnectionOptions(options: RemoteSessionOptions<object>) {
     fetch,
     timeoutMs,
     retries,
-    closeTimeout: new CloseTimeout(SERVER),
+    closeLimit: closeLimit(SERVER),
   };
 }
 

@@ -45,9 +45,8 @@ import {
   requireNotAborted,
   takeOptions,
 } from '../call/call.js';
-import { Deadline } from '../call/deadline.js';
 import { Diagnostics } from '../call/diagnostics.js';
-import { runAfter } from '../call/time_limit.js';
+import { runAfter, TimeLimit } from '../call/time_limit.js';
 import { Handles } from '../handle/handle.js';
 import type { Core, Epochs } from '../core/core_of.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
@@ -334,22 +333,23 @@ export class ServiceCore implements Core {
 
   async #close(timeoutMs: number | undefined): Promise<void> {
     const { closing, closeStorage } = this.#parts;
-    const limit = timeoutMs ?? (closing === undefined ? CLOSE_TIMEOUT_MS : undefined);
-    const deadline = new Deadline(limit);
+    const limit = new TimeLimit(
+      timeoutMs ?? (closing === undefined ? CLOSE_TIMEOUT_MS : undefined),
+    );
     const settled = this.calls.close();
     closing?.(timeoutMs);
-    const isSettled = await deadline.until(settled);
+    const isSettled = await limit.until(settled);
     const unsettled = isSettled ? ["the storage's close"] : this.calls.pending;
     this.#isEnded = true;
     try {
-      const isClosed = await deadline.until(closeStorage?.());
+      const isClosed = await limit.until(closeStorage?.());
       if (timeoutMs === undefined && !(isSettled && isClosed)) throw closeTimeoutError(unsettled);
     } catch (cause) {
       if (isSessionError(cause)) throw cause;
       const reason = messageOf(cause);
       throw new SessionError('storage_failed', `The storage's close failed: ${reason}`, { cause });
     } finally {
-      deadline.clear();
+      limit.end();
       this.calls.end();
       this.feed.close();
       this.#backend?.free?.();

@@ -1,5 +1,5 @@
 /** Runs the steps of a case through the public API. Counterpart of `runner.rs`. */
-import { Deadline } from '../call/deadline.js';
+import { endsWithin } from '../call/time_limit.js';
 import { messageOf } from '../errors/describe.js';
 import {
   type CreateSessionRequest,
@@ -109,12 +109,7 @@ async function thenClose(
 
 /** Waits for a step or a close, but not for ever. */
 async function inTime(limitMs: number, work: Promise<void>): Promise<void> {
-  const deadline = new Deadline(limitMs);
-  try {
-    if (await deadline.until(work)) return;
-  } finally {
-    deadline.clear();
-  }
+  if (await endsWithin(limitMs, work)) return;
   throw new Error(`it has not ended after ${limitMs / 1000} s; every verb must settle`);
 }
 

@@ -15,7 +15,7 @@ import type {
 } from '../model/session.js';
 import type { StateShape } from '../state/state_shape.js';
 import { Access, type AccessToken } from './rest/access.js';
-import { CloseTimeout } from '../http/close_timeout.js';
+import { closeLimit } from '../http/close_limit.js';
 import { EngineAddresses } from './rest/engine_address.js';
 import { VERTEX_AI } from './rest/rest_errors.js';
 import { withVertexIds } from './verbs/session_ids.js';
@@ -173,6 +173,6 @@ export function openStorage(options: VertexAiOptions<object>): VertexStorage {
   requireWhole('callTimeoutMs', callTimeoutMs);
   const addresses = new EngineAddresses(options);
   const access = new Access({ accessToken, expressModeApiKey: addresses.apiKey });
-  const connection = { access, timeoutMs, closeTimeout: new CloseTimeout(VERTEX_AI) };
+  const connection = { access, timeoutMs, closeLimit: closeLimit(VERTEX_AI) };
   return new VertexStorage(connection, addresses, callTimeoutMs);
 }

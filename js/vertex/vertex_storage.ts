@@ -41,6 +41,7 @@ import {
 import type { Storage } from '../storage/storage.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { appendEvents } from './verbs/append_events.js';
+import { startClosing } from '../http/close_limit.js';
 import { CallLimit } from '../http/call_limit.js';
 import { createSession, invalidSessionId } from './verbs/create_session.js';
 import { deleteSession, deleteUnchangedSession, deleteUser } from './verbs/delete_sessions.js';
@@ -54,7 +55,7 @@ import { VERTEX_FACTS } from './vertex_facts.js';
 import { type Connection, Rest } from './rest/rest.js';
 import { SeenEvents } from './events/seen_events.js';
 import { type SharedCaches, type SessionAddress, Sessions } from './verbs/sessions.js';
-import { SessionQueue } from './rest/session_queue.js';
+import { KeyedQueue } from '../call/keyed_queue.js';
 
 export class VertexStorage implements Storage {
   readonly kind = VERTEX_FACTS.kind;
@@ -67,7 +68,11 @@ export class VertexStorage implements Storage {
   readonly #connection: Connection;
   readonly #caches: SharedCaches;
   readonly #callTimeoutMs: number;
-  readonly #queue = new SessionQueue();
+  /**
+   * The writes to each session. The server has no transactions: two writes that both read before either wrote would
+   * take the same position in the order. Writes of other programs are not serialised; their appends are stored too.
+   */
+  readonly #writes = new KeyedQueue();
 
   /** @param callTimeoutMs timeout of a whole call, in milliseconds */
   constructor(connection: Connection, addresses: EngineAddresses, callTimeoutMs: number) {
@@ -174,15 +179,15 @@ export class VertexStorage implements Storage {
   }
 
   closing(timeoutMs?: number): void {
-    this.#connection.closeTimeout.start(timeoutMs);
+    startClosing(this.#connection.closeLimit, timeoutMs);
   }
 
   close(): void {
-    this.#connection.closeTimeout.stop();
+    this.#connection.closeLimit.expire();
   }
 
   #call<T>(call: StorageCall, work: (sessions: Sessions) => Promise<T>): Promise<T> {
-    const { signal: closed } = this.#connection.closeTimeout;
+    const { signal: closed } = this.#connection.closeLimit;
     const options = { ...call, server: VERTEX_AI, timeoutMs: this.#callTimeoutMs, closed };
     return CallLimit.run(options, (limit) =>
       work(new Sessions(new Rest(this.#connection, limit), this.#caches)),
@@ -203,7 +208,8 @@ export class VertexStorage implements Storage {
       const address = sessions.addressOf(requireSession(request.key));
       if (address === undefined) return onInvalidId();
       const { limit } = sessions.rest;
-      return this.#queue.run(address.url, limit, () => work(sessions, address));
+      const write = (): Promise<T> => work(sessions, address);
+      return this.#writes.run(address.url, write, (earlier) => limit.wait(earlier));
     });
   }
 }

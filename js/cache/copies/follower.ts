@@ -1,4 +1,4 @@
-import { Deadline } from '../../call/deadline.js';
+import { endsWithin } from '../../call/time_limit.js';
 import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import { ownerOf, type StateOwner } from '../../storage/scopes.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
@@ -124,7 +124,7 @@ export class Follower {
     const key = { appName, userId, sessionId };
     // The answer to what this tab is sending brings the copy up to the notice of it.
     const sent = sending(nameOf(key));
-    if (sent !== undefined) await inTime(sent);
+    if (sent !== undefined) await endsWithin(LONGEST_WAIT, sent);
     const copy = await this.#copyOf(key);
     const hasRevision = notice.type === 'created' || notice.type === 'appended';
     if (copy === undefined) {
@@ -173,10 +173,4 @@ export class Follower {
       await lists.fetchShownState(ownerOf(scope, { appName, userId }));
     }
   }
-}
-
-async function inTime(work: Promise<void>): Promise<void> {
-  const deadline = new Deadline(LONGEST_WAIT);
-  await deadline.until(work);
-  deadline.clear();
 }

@@ -1,3 +1,4 @@
+import { KeyedQueue } from '../../call/keyed_queue.js';
 import { markRaw } from '../../members/raw.js';
 import {
   CACHE_STORES,
@@ -26,14 +27,14 @@ export class MemoryLocalStore implements LocalStore {
   }
 
   readonly #stores = new Map(CACHE_STORES.map((name) => [name, new SortedEntries()] as const));
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #transactions = new KeyedQueue<undefined>();
 
   /** Runs work in one transaction; transactions run one after the other. */
   transaction<T>(
     mode: 'readonly' | 'readwrite',
     work: (transaction: LocalTransaction) => Promise<T>,
   ): Promise<T> {
-    const done = this.#last.then(async () => {
+    return this.#transactions.run(undefined, async () => {
       const transaction = new MemoryTransaction(this.#stores, mode);
       try {
         return await work(transaction);
@@ -44,8 +45,6 @@ export class MemoryLocalStore implements LocalStore {
         transaction.end();
       }
     });
-    this.#last = done.catch(() => undefined);
-    return done;
   }
 
   /** Does nothing: another cache may still use the store. */

@@ -1,12 +1,11 @@
+import { KeyedQueue } from '../../call/keyed_queue.js';
+
 /**
- * Runs work one after the other for each name, and work for different names at once.
- *
- * Calls run in groups, so that many calls need few requests and transactions: the calls that come before a group begins
- * share its run and its result.
+ * A queue whose calls run in groups, so that many calls need few requests and transactions: the calls that come before a
+ * group begins share its run and its result.
  */
-export class Turns<Item, Result = void> {
+export class Turns<Item, Result = void> extends KeyedQueue {
   readonly #run: (items: readonly [Item, ...Item[]]) => Promise<Result>;
-  readonly #last = new Map<string, Promise<unknown>>();
   /** The groups that have not begun, by name. */
   readonly #waiting = new Map<
     string,
@@ -14,6 +13,7 @@ export class Turns<Item, Result = void> {
   >();
 
   constructor(run: (items: readonly [Item, ...Item[]]) => Promise<Result>) {
+    super();
     this.#run = run;
   }
 
@@ -32,30 +32,6 @@ export class Turns<Item, Result = void> {
     this.#waiting.set(name, { items, done });
     return done;
   }
-
-  /** Runs other work in the turn of a name. */
-  run<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const turn = (this.#last.get(name) ?? Promise.resolve()).then(work);
-    const settled = turn.then(nothing, nothing).then(() => {
-      if (this.#last.get(name) === settled) this.#last.delete(name);
-    });
-    this.#last.set(name, settled);
-    return turn;
-  }
-
-  /** Waits for the work that was given so far. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#last.values());
-  }
-
-  /** Waits until no work is left. */
-  async idle(): Promise<void> {
-    while (this.#last.size > 0) await this.settled();
-  }
-}
-
-function nothing(): void {
-  // The next work only waits until this one has settled.
 }
 
 /** Runs work on all items, on at most so many at once. Rejects with the first failure, when all have settled. */

@@ -1,5 +1,5 @@
 import { backoff } from '../../call/backoff.js';
-import { Deadline } from '../../call/deadline.js';
+import { endsWithin } from '../../call/time_limit.js';
 import { isSessionError } from '../../errors/errors.js';
 import type { HostAbortSignal } from '../../model/host.js';
 
@@ -47,9 +47,7 @@ export class OwnRuns {
     const runs = [...this.#runs];
     for (const { controller } of runs) controller.abort();
     this.#endedAt = Date.now();
-    const deadline = new Deadline(END_MS);
-    await deadline.until(Promise.all(runs.map(({ ended }) => ended)));
-    deadline.clear();
+    await endsWithin(END_MS, Promise.all(runs.map(({ ended }) => ended)));
   }
 
   /**

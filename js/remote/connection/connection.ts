@@ -2,7 +2,7 @@ import type { Call, MaybePromise } from '../../call/call.js';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../errors/errors.js';
 import { messageOf } from '../../errors/describe.js';
 import { CallLimit } from '../../http/call_limit.js';
-import type { CloseTimeout } from '../../http/close_timeout.js';
+import type { TimeLimit } from '../../call/time_limit.js';
 import { type Credentials, exchange, type HttpRequest, type Query } from '../../http/exchange.js';
 import { hasStatus, isTransient, jsonIn, REFUSING } from '../../http/http_errors.js';
 import { makeMask } from '../../http/mask.js';
@@ -26,7 +26,7 @@ export interface ConnectionOptions {
   readonly fetch: HostFetch | undefined;
   readonly timeoutMs: number;
   readonly retries: number;
-  readonly closeTimeout: CloseTimeout;
+  readonly closeLimit: TimeLimit;
 }
 
 /** What a server is, by its own answer. */
@@ -131,8 +131,8 @@ export class Connection {
 
   /** Runs requests that share the timeout of one call. */
   limited<T>(call: Call, work: (limit: CallLimit) => Promise<T>): Promise<T> {
-    const { timeoutMs, closeTimeout } = this.options;
-    const { signal: closed } = closeTimeout;
+    const { timeoutMs, closeLimit } = this.options;
+    const { signal: closed } = closeLimit;
     return CallLimit.run({ ...call, server: SERVER, timeoutMs, closed }, work);
   }
 
@@ -142,7 +142,7 @@ export class Connection {
     read: ReadResponse<T>,
     operation: RemoteRequest['operation'],
   ): Promise<T | undefined> {
-    const { timeoutMs, closeTimeout, fetch } = this.options;
+    const { timeoutMs, closeLimit, fetch } = this.options;
     const access = async (): Promise<Credentials> => {
       const credentials = await this.credentials();
       if (operation === undefined) return credentials;
@@ -157,7 +157,7 @@ export class Connection {
       if (refusal.code === request.none && refusal.operation === undefined) return undefined;
       throw refusal;
     }
-    closeTimeout.restart();
+    closeLimit.restart();
     const value = read(jsonIn(text), headers);
     if (value !== undefined) return value;
     throw malformedResponse(status, mask(text), request.method !== 'GET');

@@ -1,3 +1,4 @@
+import { KeyedQueue } from '../../call/keyed_queue.js';
 import { copyJson } from '../../json/copy.js';
 import { rewindTargetOf } from '../../history/marks.js';
 import { sessionNotFound } from '../../errors/session_not_found.js';
@@ -11,8 +12,8 @@ import type { ReadSession } from '../../storage/backend.js';
 import { writeKey } from '../../append/state_writer.js';
 import type { RunHandle } from './run_request.js';
 
-/** The last change of each handle, by its state: two runs may change one handle at once. */
-const lastChanges = new WeakMap<object, Promise<void>>();
+/** The changes of each handle, by its state: two runs may change one handle at once. */
+const handleChanges = new KeyedQueue<object>();
 
 /**
  * Brings the events of a run into a handle, in the server's order.
@@ -46,13 +47,7 @@ export class HandleUpdates {
   }
 
   #inTurn(change: () => Promise<void>): Promise<void> {
-    const { state } = this.#handle.session;
-    const changed = (lastChanges.get(state) ?? Promise.resolve()).then(change);
-    lastChanges.set(
-      state,
-      changed.catch(() => undefined),
-    );
-    return changed;
+    return handleChanges.run(this.#handle.session.state, change);
   }
 
   async #add(event: Event): Promise<void> {

@@ -33,12 +33,12 @@ export async function* runAgent(
   { body, handle, signal }: AgentRun,
   stopped: HostAbortSignal,
 ): AsyncGenerator<Event, void, undefined> {
-  const { timeoutMs, closeTimeout } = connection.options;
+  const { timeoutMs, closeLimit } = connection.options;
   requireNotAborted(signal);
-  closeTimeout.signal.throwIfAborted();
+  closeLimit.signal.throwIfAborted();
   const ended = new TimeLimit(timeoutMs, () => lateRun(timeoutMs));
   ended.follow(stopped);
-  ended.follow(closeTimeout.signal);
+  ended.follow(closeLimit.signal);
   if (signal !== undefined) ended.follow(signal, () => abortedRun(signal));
   const updates = handle && new HandleUpdates(handle, () => read(ended.signal));
   try {

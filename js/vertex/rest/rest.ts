@@ -2,7 +2,7 @@
 import type { SessionError } from '../../errors/errors.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { CallLimit } from '../../http/call_limit.js';
-import type { CloseTimeout } from '../../http/close_timeout.js';
+import type { TimeLimit } from '../../call/time_limit.js';
 import { exchange, type Query } from '../../http/exchange.js';
 import type { Access } from './access.js';
 import { jsonIn } from '../../http/http_errors.js';
@@ -12,7 +12,7 @@ import { malformedResponse, statusError, unconfirmedError, VERTEX_AI } from './r
 /** The parts that the requests of all calls share. */
 export interface Connection {
   readonly access: Access;
-  readonly closeTimeout: CloseTimeout;
+  readonly closeLimit: TimeLimit;
   /** Timeout in milliseconds of a request, and of getting its access token. */
   readonly timeoutMs: number;
 }
@@ -81,7 +81,7 @@ export class Rest {
     query: Query = {},
     body?: JsonObject,
   ): Promise<JsonObject> {
-    const { closeTimeout, timeoutMs } = this.#connection;
+    const { closeLimit, timeoutMs } = this.#connection;
     const access = (wereRefused: boolean) => this.#connection.access.credentials(wereRefused);
     const { limit } = this;
     const parts = { server: VERTEX_AI, access, limit, timeoutMs };
@@ -95,7 +95,7 @@ export class Rest {
     if (status < 200 || status > 299) {
       throw statusError(status, this.mask(text), headers.get('retry-after'));
     }
-    closeTimeout.restart();
+    closeLimit.restart();
     // The response to a write may be empty.
     const json = method !== 'GET' && text.trim() === '' ? {} : jsonIn(text);
     if (!isPlainObject(json)) throw malformedResponse(status, this.mask(text));
