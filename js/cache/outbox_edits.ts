@@ -9,15 +9,25 @@ import { removeCopy } from './copies/copy_writer.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import { renumber } from './data/renumber.js';
 import { type CacheKey, isSession } from './records/cache_key.js';
-import { eventsOf, isWaiting, type Operation, type OperationEvent } from './records/records.js';
+import {
+  type CreateOperation,
+  eventsOf,
+  isOfEvent,
+  isWaiting,
+  type Operation,
+  type OperationEvent,
+} from './records/records.js';
 import { withoutKeys } from './sending/strip.js';
 import { removeUnsent, withoutPrevious } from './storage/deletion.js';
 import { deltaOf, sharedWrites, writesOfCreation } from './view/shared_overlay.js';
 
 export function requireWaiting(chosen: readonly Operation[], eventId: string): void {
-  if (chosen.length > 0) return;
+  if (chosen.length === 0) throw notWaiting(eventId);
+}
+
+function notWaiting(eventId: string): SessionError {
   const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;
-  throw new SessionError('not_found', message, { key: 'eventId' });
+  return new SessionError('not_found', message, { key: 'eventId' });
 }
 
 /** The event belongs to what a rewind means. */
@@ -35,17 +45,19 @@ function requireAnswered(operations: readonly Operation[]): void {
 }
 
 export function resetForRetry(operation: Operation): Operation {
-  const { expected } = operation;
+  const reset = { ...operation, refusal: undefined, attempts: 0 };
+  if (!isOfEvent(reset)) return reset;
   // A retried event may replace whichever version is stored.
-  const isBound = expected !== undefined && expected !== null;
-  const any = isBound ? { expected: Number.MAX_SAFE_INTEGER, isBound } : {};
-  return { ...operation, refusal: undefined, attempts: 0, since: undefined, ...any };
+  const isBound = (reset.expected ?? null) !== null;
+  const any = isBound ? { ...reset, expected: Number.MAX_SAFE_INTEGER, isBound } : reset;
+  return any.kind === 'append' ? { ...any, since: undefined } : any;
 }
 
 /** Returns an operation that was refused, to be sent in any case. */
-function withoutRefusal(operation: Operation): Operation {
+function withoutRefusal<Refused extends Operation>(operation: Refused): Refused {
   if (operation.refusal === undefined) return operation;
-  return { ...operation, refusal: undefined, since: undefined };
+  const accepted = { ...operation, refusal: undefined };
+  return accepted.kind === 'append' ? { ...accepted, since: undefined } : accepted;
 }
 
 /** Gives the session and its last event a new tick, so that handles notice a change and read the state again. */
@@ -66,9 +78,9 @@ export async function renewTicks(
   }
   const tick = transaction.tick();
   await transaction.putSession(key, { ...record, tick });
-  const last = operations.findLast(({ event }) => event !== undefined);
+  const last = operations.findLast(isOfEvent);
   if (last === undefined) return;
-  const put = [{ ...last, event: { ...last.event!, tick } }];
+  const put = [{ ...last, event: { ...last.event, tick } }];
   await transaction.changeOperations(key, { put });
 }
 
@@ -80,12 +92,12 @@ export async function dropOperations(
   eventId: string | undefined,
 ): Promise<void> {
   // An event that belongs to a creation is removed from it. The creation stays.
-  const isPart = ({ creation }: Operation): boolean =>
-    eventId !== undefined && creation !== undefined;
+  const isPart = (operation: Operation): operation is CreateOperation =>
+    eventId !== undefined && operation.kind === 'create';
   const removed = chosen.filter((operation) => !isPart(operation));
   const rest = await removeUnsent(transaction, key, operations, removed);
   const put = chosen.filter(isPart).map((operation) => {
-    const events = operation.creation!.events.filter(({ id }) => id !== eventId);
+    const events = operation.creation.events.filter(({ id }) => id !== eventId);
     return withEvents(operation, events);
   });
   await transaction.changeOperations(key, { put });
@@ -98,8 +110,11 @@ export async function dropOperations(
 }
 
 /** Returns a creation with other events, to be sent again. */
-function withEvents(operation: Operation, events: readonly OperationEvent[]): Operation {
-  const creation = { ...operation.creation!, events };
+function withEvents(
+  operation: CreateOperation,
+  events: readonly OperationEvent[],
+): CreateOperation {
+  const creation = { ...operation.creation, events };
   return { ...operation, refusal: undefined, creation, shared: writesOfCreation(creation) };
 }
 
@@ -118,19 +133,20 @@ export async function changeEvent(
     eventsOf(operation).some((event) => event.id === id);
   const versions = operations.filter(isWaiting).filter(isVersion);
   const [operation, ...laterVersions] = versions;
-  requireWaiting(versions, id);
+  if (operation === undefined) throw notWaiting(id);
   requireAnswered(versions);
-  if (operation!.rewind !== undefined) throw ofRewind(id);
-  const index = operations.indexOf(operation!);
-  const { creation, event } = operation!;
+  if (operation.kind !== 'create' && operation.kind !== 'append') throw ofRewind(id);
+  const index = operations.indexOf(operation);
   const version = { text, timestamp, tick: transaction.tick() };
   const shared = sharedWrites([deltaOf(text)]);
   const changed: Operation =
-    creation === undefined
-      ? { ...withoutRefusal(operation!), event: { ...event!, ...version }, shared }
+    operation.kind === 'append'
+      ? { ...withoutRefusal(operation), event: { ...operation.event, ...version }, shared }
       : withEvents(
-          operation!,
-          creation.events.map((each) => (each.id === id ? { ...each, ...version } : each)),
+          operation,
+          operation.creation.events.map((each) =>
+            each.id === id ? { ...each, ...version } : each,
+          ),
         );
   const behind = operations
     .slice(index + 1)

@@ -1,3 +1,4 @@
+import { eventsOf } from '../records/records.js';
 import { isSessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { nameOf } from '../records/cache_key.js';
@@ -134,9 +135,7 @@ export class Bounds {
       const candidates = (await transaction.sessions({})).flatMap(([key, { copy, usedAt }]) => {
         if (copy === undefined) return [];
         const operations = waiting.get(nameOf(key)) ?? [];
-        const unsent = operations
-          .flatMap(({ event, rewind }) => [...(event ? [event] : []), ...(rewind?.following ?? [])])
-          .reduce((sum, { text }) => sum + text.length, 0);
+        const unsent = operations.flatMap(eventsOf).reduce((sum, { text }) => sum + text.length, 0);
         const isFree = operations.length === 0;
         return [{ key, usedAt: this.#usedAtOf(key, usedAt), size: copy.size + unsent, isFree }];
       });

@@ -2,12 +2,16 @@
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { foldOf } from '../data/operation_memory.js';
-import type {
-  Copy,
-  EventRecord,
-  Operation,
-  OperationEvent,
-  SessionRecord,
+import {
+  type AppendOperation,
+  type Copy,
+  type CreateOperation,
+  type EventRecord,
+  isOfEvent,
+  type Operation,
+  type OperationEvent,
+  type RewindOperation,
+  type SessionRecord,
 } from '../records/records.js';
 import { rewindTargetOf } from '../../history/marks.js';
 import type { RewindStart } from '../../storage/backend.js';
@@ -255,22 +259,26 @@ export async function storeDraft(
   await transaction.putSession(key, next);
   if (!isReordered) return next;
   const put = (await transaction.operations(key))
-    .filter((operation) => operation.event !== undefined || operation.creation !== undefined)
+    .filter((operation) => operation.kind === 'create' || isOfEvent(operation))
     .map((operation) => restamped(transaction, operation));
   await transaction.changeOperations(key, { put });
   return next;
 }
 
-function restamped(transaction: CacheTransaction, operation: Operation): Operation {
+function restamped(
+  transaction: CacheTransaction,
+  operation: CreateOperation | AppendOperation | RewindOperation,
+): Operation {
   const stamp = (event: OperationEvent): OperationEvent => {
     const tick = transaction.tick();
     return { ...event, tick, seq: event.seq === event.tick ? tick : event.seq };
   };
-  const { event, creation, rewind } = operation;
-  return {
-    ...operation,
-    event: event && stamp(event),
-    creation: creation && { ...creation, events: creation.events.map(stamp) },
-    rewind: rewind && { ...rewind, following: rewind.following.map(stamp) },
-  };
+  if (operation.kind === 'create') {
+    const { creation } = operation;
+    return { ...operation, creation: { ...creation, events: creation.events.map(stamp) } };
+  }
+  const stamped = { ...operation, event: stamp(operation.event) };
+  if (stamped.kind === 'append') return stamped;
+  const { rewind } = stamped;
+  return { ...stamped, rewind: { ...rewind, following: rewind.following.map(stamp) } };
 }

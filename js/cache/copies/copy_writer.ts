@@ -6,7 +6,13 @@ import type { ListedSession } from '../../storage/backend.js';
 import { stateNotice } from '../../watch/state_notice.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';
-import { type Copy, isWaiting, newRecord, type SessionRecord } from '../records/records.js';
+import {
+  type Copy,
+  isOfEvent,
+  isWaiting,
+  newRecord,
+  type SessionRecord,
+} from '../records/records.js';
 import { type JsonState } from '../view/json_state.js';
 import { splitByScope, withFetched } from '../view/shared_overlay.js';
 import {
@@ -360,12 +366,12 @@ export async function sweep(
   await transaction.changeOperations(key, { removed });
   const isStateHidden = (await transaction.view(key))?.state !== shown?.state;
   const draft = makeDraft(key, record, record.copy, await transaction.operations(key));
-  for (const { event, rewind } of removed) {
-    if (event === undefined) continue;
-    const { id, text } = event;
+  for (const operation of removed) {
+    if (!isOfEvent(operation)) continue;
+    const { id, text } = operation.event;
     // The remote has computed the delta of a marker.
     const isHidden =
-      rewind === undefined && (await transaction.events(key).withId(id))?.text !== text;
+      operation.kind === 'append' && (await transaction.events(key).withId(id))?.text !== text;
     if (isStateHidden || isHidden) await renumberEvent(transaction, draft, id);
   }
   if (draft.isChanged) notifyAppended(transaction, draft, await storeDraft(transaction, draft));

@@ -4,7 +4,13 @@ import { type EventCount, isEnough } from '../../model/values/event_count.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import { nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { type Copy, isWaiting, type Operation, type SessionRecord } from '../records/records.js';
+import {
+  type Copy,
+  type CreateOperation,
+  isCreation,
+  isWaiting,
+  type SessionRecord,
+} from '../records/records.js';
 import { forEachOf, Turns } from '../records/turns.js';
 import { firstEventId, type FetchStart, takeOlder, takeSession } from './copy_writer.js';
 import type { Bounds } from './bounds.js';
@@ -107,7 +113,7 @@ export class Fetch {
         const record = await transaction.session(key);
         const view = await transaction.view(key);
         // Another one may follow, after a deletion.
-        const first = (await transaction.operations(key)).find(({ kind }) => kind === 'create');
+        const first = (await transaction.operations(key)).find(isCreation);
         return {
           record,
           start: startOf(transaction, record),
@@ -222,9 +228,9 @@ function isAsCopied(session: RemoteSession, copy: Copy): boolean {
  * Whether a creation waits to be sent. One with events that was sent without an answer does not: others may have replaced its
  * events meanwhile.
  */
-function isToSend(operation: Operation): boolean {
+function isToSend(operation: CreateOperation): boolean {
   const { refusal, isThere, attempts, creation } = operation;
-  const mayBeThere = isThere === true || (attempts > 0 && creation!.events.length > 0);
+  const mayBeThere = isThere === true || (attempts > 0 && creation.events.length > 0);
   return refusal === undefined && isWaiting(operation) && !mayBeThere;
 }
 

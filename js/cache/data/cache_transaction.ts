@@ -18,11 +18,13 @@ import {
   below,
   entryKey,
   type GivenUpRecord,
+  isUserDeletion,
   type LossRecord,
   type Operation,
   operationsBelow,
   operationsKey,
   type OwnerRecord,
+  type SessionOperation,
   type SessionRecord,
   sharedKey,
   type StateRecord,
@@ -193,6 +195,8 @@ export class CacheTransaction extends OwnerChanges {
   }
 
   /** The operations of a session or state, in order. A session without a record has none. */
+  operations(key: CompositeSessionKey): Promise<readonly SessionOperation[]>;
+  operations(key: CacheKey): Promise<readonly Operation[]>;
   async operations(key: CacheKey): Promise<readonly Operation[]> {
     const name = nameOf(key);
     const changed = this.#changed.get(name);
@@ -278,7 +282,7 @@ export class CacheTransaction extends OwnerChanges {
   }
 
   async #putOperation(operation: Operation, earlier?: Operation): Promise<void> {
-    const { key, number, shared, what } = operation;
+    const { key, number, shared } = operation;
     await this.#local.put('outbox', [...operationsKey(this.#ownerName, key), number], operation);
     const isRefused = operation.refusal !== undefined;
     const isSame = shared === earlier?.shared && isRefused === (earlier.refusal !== undefined);
@@ -292,7 +296,7 @@ export class CacheTransaction extends OwnerChanges {
       }
       const numbered: NumberedWrite = {
         ...{ ...write, number, isRefused, userId: owner.userId },
-        isOfDeletedUser: what === 'user',
+        isOfDeletedUser: isUserDeletion(operation),
       };
       await this.#shared.put(owner, numbered, earlier === undefined);
     }

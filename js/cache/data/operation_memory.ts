@@ -1,5 +1,5 @@
 import { birthOfCopy, SessionOverlay } from '../view/session_overlay.js';
-import type { Operation, SessionRecord } from '../records/records.js';
+import { joinedIn, type Operation, type SessionRecord } from '../records/records.js';
 import type { NumberedWrite } from '../view/shared_overlay.js';
 
 /** The most sessions and states whose operations are remembered. */
@@ -62,7 +62,8 @@ export class OperationMemory {
   ): SessionOverlay {
     const base = birthOfCopy(record);
     const folded = this.#folds.get(name);
-    const joined = new Set(operations.at(-1)?.joined);
+    const last = operations.at(-1);
+    const joined = new Set(last && joinedIn(last));
     const before = folded?.operations.filter(({ number }) => !joined.has(number)) ?? [];
     const isBeginning =
       folded !== undefined &&

@@ -1,7 +1,13 @@
 import { keepEqual } from '../../json/keep_equal.js';
 import { type CacheKey, isSession, keyOfName, nameOf } from '../records/cache_key.js';
 import type { LocalData } from './local_data.js';
-import { eventsOf, isWaiting, type Operation, type Refusal } from '../records/records.js';
+import {
+  eventsOf,
+  isUserDeletion,
+  isWaiting,
+  type Operation,
+  type Refusal,
+} from '../records/records.js';
 import type { PendingChanges, StatusBoard } from '../records/status.js';
 import { SharedOrder } from './shared_order.js';
 
@@ -87,7 +93,7 @@ export class Pending {
     const refusalIn = (operations: readonly Operation[], last: number): Refusal | undefined =>
       operations.find((other) => other.refusal !== undefined && other.number <= last)?.refusal;
     const ofUser = this.operations(nameOf({ appName, userId }));
-    const deletion = ofUser.findLast((other) => other.what === 'user' && other.number <= number);
+    const deletion = ofUser.findLast((other) => isUserDeletion(other) && other.number <= number);
     return (
       refusalIn(this.operations(name), number) ?? (deletion && refusalIn(ofUser, deletion.number))
     );
@@ -101,10 +107,10 @@ export class Pending {
     const own = nameOf(operation.key);
     const { appName, userId } = operation.key;
     const user = nameOf({ appName, userId });
-    const isOfUser = ({ what, number }: Operation): boolean =>
-      what === 'user' && number < operation.number;
+    const isOfUser = (other: Operation): boolean =>
+      isUserDeletion(other) && other.number < operation.number;
     if (own !== user && this.operations(user).some(isOfUser)) return user;
-    const earlier = operation.what === 'user' && this.#earlierOf(operation, inFlight);
+    const earlier = isUserDeletion(operation) && this.#earlierOf(operation, inFlight);
     if (earlier) return earlier;
     const before = this.#order.before(operation, ({ key }) => {
       const name = nameOf(key);

@@ -1,16 +1,16 @@
-import type { Operation } from '../records/records.js';
+import { isOfEvent, type Operation } from '../records/records.js';
 import type { CacheTransaction } from './cache_transaction.js';
 
 /** Gives operations new numbers, in the same order. */
-export function renumber(
+export function renumber<Renumbered extends Operation>(
   transaction: CacheTransaction,
-  operations: readonly Operation[],
-): Operation[] {
+  operations: readonly Renumbered[],
+): Renumbered[] {
   const numbers = new Map<number, number>();
   return operations.map((operation) => {
     const number = transaction.tick();
     numbers.set(operation.number, number);
-    const { previous } = operation;
+    const previous = isOfEvent(operation) ? operation.previous : undefined;
     return {
       ...operation,
       number,

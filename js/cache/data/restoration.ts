@@ -1,7 +1,7 @@
 /** Stores again what an open tab has of local data that the browser has lost. */
 import type { CompositeSessionKey } from '../../model/session.js';
 import { isSession } from '../records/cache_key.js';
-import { newRecord, type Operation } from '../records/records.js';
+import { newRecord, type Operation, type SessionOperation } from '../records/records.js';
 import { standInOperation } from './stand_in.js';
 import type { SessionBirth } from './births.js';
 import type { CacheTransaction } from './cache_transaction.js';
@@ -41,7 +41,9 @@ async function restoreOperations(
   const stored = new Set((await transaction.storedOperations(key)).map(({ number }) => number));
   const missing = rest.filter(({ number }) => !stored.has(number));
   if (missing.length === 0) return;
-  const put = isSession(key) ? await underSession(transaction, key, missing, now) : missing;
+  const put = isSession(key)
+    ? await underSession(transaction, key, missing as readonly SessionOperation[], now)
+    : missing;
   await transaction.changeOperations(key, { put });
   transaction.noteRestored(missing);
 }
@@ -50,9 +52,9 @@ async function restoreOperations(
 async function underSession(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  operations: readonly Operation[],
+  operations: readonly SessionOperation[],
   now: number,
-): Promise<readonly Operation[]> {
+): Promise<readonly SessionOperation[]> {
   const { kind, birth } = operations[0]!;
   const record = await transaction.session(key);
   if (record === undefined) {

@@ -1,6 +1,6 @@
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { CacheTransaction } from './cache_transaction.js';
-import { newRecord, type Operation } from '../records/records.js';
+import { type CreateOperation, newRecord } from '../records/records.js';
 
 /**
  * Puts a creation into the outbox for a session that is not known here, so that it can be written to while the remote
@@ -32,7 +32,7 @@ export function standInOperation(
     readonly isThere: boolean;
     readonly now: number;
   },
-): Operation {
+): CreateOperation {
   const { number, birth, now } = of;
   const isThere = of.isThere ? true : undefined;
   const creation = {

@@ -1,5 +1,6 @@
 /** The records of the four object stores, and their keys. A record is never changed: another one takes its place. */
 import type { Description } from '../../model/description.js';
+import type { CompositeSessionKey } from '../../model/session.js';
 import type { EventSums } from '../../read/session_info.js';
 import type { SharedScope } from '../../state/scope.js';
 import type { RewindStart } from '../../storage/backend.js';
@@ -182,52 +183,134 @@ export interface RewindRecord extends Omit<RewindWrite, 'key'> {
   readonly titleChange?: TitleChange | undefined;
 }
 
-/** A change that the remote has not confirmed, in `outbox`. */
-export interface Operation {
+/** What every operation has. */
+interface AnyOperation {
   /** Its place in the order of all operations, and its name at the remote. */
   readonly number: number;
-  readonly kind: 'create' | 'append' | 'rewind' | 'describe' | 'delete' | 'update' | 'clear';
-  readonly key: CacheKey;
-  /** The birth of the session that it changes; 0 for a state. */
-  readonly birth: number;
   /** How often it was sent without an answer. */
   readonly attempts: number;
   /** Why the remote will never accept it. */
   readonly refusal?: Refusal | undefined;
   /** The remote's revision with which it has arrived, until the copy has that too. */
   readonly landed?: number | undefined;
-  /** The session's time of the last update, as this device sees it. */
-  readonly time: number;
-  readonly creation?: Creation | undefined;
-  /** Whether the remote has the session of the creation. It is then fetched, and takes the events of the creation. */
-  readonly isThere?: boolean | undefined;
-  /** Of a rewind the marker. */
-  readonly event?: OperationEvent | undefined;
-  readonly rewind?: RewindRecord | undefined;
-  /** The remote's revision of the event that `event` replaces; `null`: none. Absent: see `previous`. */
-  readonly expected?: number | null | undefined;
-  /** Whether the expected revision is only the highest that the event may have. */
-  readonly isBound?: boolean | undefined;
-  /** Of an append the revision of the copy when it was made. Absent after a retry, which appends in any case. */
-  readonly since?: number | undefined;
-  /** The number of the operation whose event this one replaces. */
-  readonly previous?: number | undefined;
-  readonly title?: string | undefined;
-  readonly labels?: string | undefined;
-  /** What `clear` deletes. */
-  readonly what?: 'user' | 'userState' | 'appState' | undefined;
-  /** JSON object of an `update`, with prefixes. */
-  readonly delta?: string | undefined;
-  /** The numbers of the writes that it has joined. Calls that wait for one of them wait for this operation. */
-  readonly joined?: readonly number[] | undefined;
   /** What it changes in shared states. */
   readonly shared: Readonly<Partial<Record<SharedScope, SharedWrite>>>;
 }
 
+/** What every operation of a session has. */
+interface OfSession extends AnyOperation {
+  readonly key: CompositeSessionKey;
+  /** The birth of the session that it changes. */
+  readonly birth: number;
+  /** The session's time of the last update, as this device sees it. */
+  readonly time: number;
+}
+
+export interface CreateOperation extends OfSession {
+  readonly kind: 'create';
+  readonly creation: Creation;
+  /** Whether the remote has the session of the creation. It is then fetched, and takes the events of the creation. */
+  readonly isThere?: boolean | undefined;
+}
+
+/** What the remote must have of the event that an operation writes. */
+export interface Expectation {
+  /** The remote's revision of the event that `event` replaces; `null`: none. Absent: see `previous`. */
+  readonly expected?: number | null | undefined;
+  /** Whether the expected revision is only the highest that the event may have. */
+  readonly isBound?: boolean | undefined;
+  /** The number of the operation whose event this one replaces. */
+  readonly previous?: number | undefined;
+}
+
+export interface AppendOperation extends OfSession, Expectation {
+  readonly kind: 'append';
+  readonly event: OperationEvent;
+  /** The revision of the copy when it was made. Absent after a retry, which appends in any case. */
+  readonly since?: number | undefined;
+  /** The session's title, if it had none. */
+  readonly title?: string | undefined;
+}
+
+export interface RewindOperation extends OfSession, Expectation {
+  readonly kind: 'rewind';
+  /** The marker. */
+  readonly event: OperationEvent;
+  readonly rewind: RewindRecord;
+}
+
+export interface DescribeOperation extends OfSession {
+  readonly kind: 'describe';
+  readonly title?: string | undefined;
+  readonly labels?: string | undefined;
+  /** See {@link UpdateOperation.joined}. */
+  readonly joined?: readonly number[] | undefined;
+}
+
+export interface DeleteOperation extends OfSession {
+  readonly kind: 'delete';
+}
+
+export interface UpdateOperation extends AnyOperation {
+  readonly kind: 'update';
+  readonly key: StateOwner;
+  /** JSON object, with prefixes. */
+  readonly delta: string;
+  /** The numbers of the writes that it has joined. Calls that wait for one of them wait for this operation. */
+  readonly joined?: readonly number[] | undefined;
+}
+
+export interface ClearOperation extends AnyOperation {
+  readonly kind: 'clear';
+  readonly key: StateOwner;
+  readonly what: 'user' | 'userState' | 'appState';
+}
+
+export type SessionOperation =
+  CreateOperation | AppendOperation | RewindOperation | DescribeOperation | DeleteOperation;
+
+/** A change that the remote has not confirmed, in `outbox`. */
+export type Operation = SessionOperation | UpdateOperation | ClearOperation;
+
+export function isCreation(operation: Operation): operation is CreateOperation {
+  return operation.kind === 'create';
+}
+
+/** Whether an operation writes events by itself. */
+export function isOfEvent(operation: Operation): operation is AppendOperation | RewindOperation {
+  return operation.kind === 'append' || operation.kind === 'rewind';
+}
+
+/** Whether an operation deletes a user, with all its sessions. */
+export function isUserDeletion(operation: Operation): boolean {
+  return operation.kind === 'clear' && operation.what === 'user';
+}
+
+/** Returns the event of an append, or the marker of a rewind. */
+export function eventOf(operation: Operation): OperationEvent | undefined {
+  return isOfEvent(operation) ? operation.event : undefined;
+}
+
+/** The numbers of the writes that an operation has joined. */
+export function joinedIn(operation: Operation): readonly number[] {
+  return 'joined' in operation ? (operation.joined ?? []) : [];
+}
+
 /** Returns all events of an operation, in order. */
-export function eventsOf({ creation, event, rewind }: Operation): OperationEvent[] {
-  const own = event === undefined ? [] : [event];
-  return [...(creation?.events ?? []), ...own, ...(rewind?.following ?? [])];
+export function eventsOf(operation: Operation): readonly OperationEvent[] {
+  switch (operation.kind) {
+    case 'create':
+      return operation.creation.events;
+    case 'append':
+      return [operation.event];
+    case 'rewind':
+      return [operation.event, ...operation.rewind.following];
+    case 'describe':
+    case 'delete':
+    case 'update':
+    case 'clear':
+      return [];
+  }
 }
 
 /** Whether an operation has not arrived at the remote, as far as this device knows. */

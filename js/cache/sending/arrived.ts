@@ -6,6 +6,8 @@ import { makeDraft, renumberEvent, storeDraft } from '../copies/copied_events.js
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import {
   type Copy,
+  eventsOf,
+  isOfEvent,
   isWaiting,
   type Operation,
   type OperationEvent,
@@ -16,18 +18,19 @@ import { deltaOf, splitByScope, withArrived } from '../view/shared_overlay.js';
 import { stripShared } from './strip.js';
 
 /** The operations that a request has sent, or those of them that still wait. All are of one session or state. */
-export type Operations = readonly [Operation, ...Operation[]];
+export type Operations<Sent extends Operation = Operation> = readonly [Sent, ...Sent[]];
 
 /** Returns the sent operations that still wait in the outbox. `undefined`: none. */
-export async function stillWaiting(
+export async function stillWaiting<Sent extends Operation>(
   transaction: CacheTransaction,
-  sent: Operations,
-): Promise<Operations | undefined> {
+  sent: Operations<Sent>,
+): Promise<Operations<Sent> | undefined> {
   const operations = await transaction.operations(sent[0].key);
   const numbers = new Set(sent.map(({ number }) => number));
+  // An operation with the same number is of the same kind.
   const [first, ...others] = operations.filter(
     (operation) => numbers.has(operation.number) && isWaiting(operation),
-  );
+  ) as readonly Operation[] as readonly Sent[];
   return first && [first, ...others];
 }
 
@@ -61,8 +64,9 @@ export async function expectArrived(
   const operations = await transaction.operations(key);
   const put: Operation[] = [];
   for (const operation of operations) {
+    if (!isOfEvent(operation)) continue;
     const { previous, event } = operation;
-    if (previous === undefined || event === undefined || !numbers.has(previous)) continue;
+    if (previous === undefined || !numbers.has(previous)) continue;
     const stored = record?.copy && (await transaction.events(key).withId(event.id));
     const exact = revisions.get(event.id) ?? (stored?.isExact ? stored.revision : undefined);
     const expected = exact ?? stored?.revision ?? record?.copy?.revision ?? null;
@@ -81,8 +85,9 @@ export async function keepTick(
 ): Promise<void> {
   const present = await transaction.session(key);
   if (present === undefined) return;
-  const ticks = arrived.map(({ event, rewind, number }) => {
-    return rewind?.following.at(-1)?.tick ?? event?.tick ?? number;
+  const ticks = arrived.map((operation) => {
+    const last = operation.kind === 'create' ? undefined : eventsOf(operation).at(-1);
+    return last?.tick ?? operation.number;
   });
   const tick = Math.max(before.tick, ...ticks);
   if (tick > present.tick) await transaction.putSession(key, { ...present, tick });

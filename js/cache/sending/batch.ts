@@ -1,6 +1,6 @@
 /** What one request sends. */
 import type { AppendRequest } from '../../storage/backend.js';
-import type { Operation } from '../records/records.js';
+import type { AppendOperation, Operation } from '../records/records.js';
 
 /** The most operations, and about the most characters, of one request. */
 const MAX_OPERATIONS = 100;
@@ -26,13 +26,14 @@ export function batchOf(
   const batch: Operation[] = [];
   let size = 0;
   for (const operation of waiting) {
-    const { kind, attempts, refusal, event, delta, birth } = operation;
     const isAlike =
-      kind === first.kind &&
-      attempts === first.attempts &&
-      refusal === undefined &&
-      birth === first.birth;
-    size += (event?.text ?? delta ?? '').length;
+      operation.attempts === first.attempts &&
+      operation.refusal === undefined &&
+      (operation.kind === 'append'
+        ? first.kind === 'append' && operation.birth === first.birth
+        : operation.kind === 'update' && first.kind === 'update');
+    if (operation.kind === 'append') size += operation.event.text.length;
+    if (operation.kind === 'update') size += operation.delta.length;
     const isFull = batch.length > 0 && (batch.length >= most || size > MAX_CHARACTERS);
     if (!isAlike || isFull || (batch.length > 0 && !mayGoOn(operation))) break;
     batch.push(operation);
@@ -41,10 +42,10 @@ export function batchOf(
 }
 
 /** The revisions that the events must have which a batch replaces. Of an event that it writes twice, the first counts. */
-export function expectedOf(operations: readonly Operation[]): ExpectedEvents {
+export function expectedOf(operations: readonly AppendOperation[]): ExpectedEvents {
   const expected = new Map<string, number | null>();
   for (const { event, expected: revision, isBound } of operations) {
-    if (event === undefined || revision === undefined || expected.has(event.id)) continue;
+    if (revision === undefined || expected.has(event.id)) continue;
     // The refusal then tells the revision, of which only the highest possible is known.
     expected.set(event.id, isBound === true ? null : revision);
   }

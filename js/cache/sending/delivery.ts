@@ -2,7 +2,6 @@ import type { MaybePromise } from '../../call/call.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import { snapshotEvent, type EventSnapshot } from '../../model/event/snapshot.js';
 import { newEventId } from '../../model/event/create_event.js';
-import type { CompositeSessionKey } from '../../model/session.js';
 import { corruptRecord, parseEventText } from '../../storage/stored_events.js';
 import type {
   Appended,
@@ -21,7 +20,21 @@ import type { Lists } from '../copies/lists.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { failureOf, isRefusal, refusalOfDeleted } from '../records/failures.js';
-import { type Copy, isWaiting, type Operation } from '../records/records.js';
+import {
+  type AppendOperation,
+  type ClearOperation,
+  type Copy,
+  type CreateOperation,
+  type DeleteOperation,
+  type DescribeOperation,
+  eventOf,
+  isOfEvent,
+  isWaiting,
+  type Operation,
+  type RewindOperation,
+  type SessionOperation,
+  type UpdateOperation,
+} from '../records/records.js';
 import { firstTitle } from '../../core/write.js';
 import { birthOfCopy } from '../view/session_overlay.js';
 import { joinedDelta } from '../view/shared_overlay.js';
@@ -52,9 +65,10 @@ export interface DeliveryParts extends CacheContext {
   readonly lists: Lists;
 }
 
-/** What one request sends. */
-interface Batch {
-  readonly operations: Operations;
+/** What one request sends: operations of one kind. */
+interface BatchOf<Sent extends Operation> {
+  readonly kind: Sent['kind'];
+  readonly operations: Operations<Sent>;
   readonly client: string;
   readonly copy: Copy | undefined;
   readonly mayGoOn: MayGoOn;
@@ -62,6 +76,8 @@ interface Batch {
   hasNext: boolean;
   next: Batch | undefined;
 }
+
+type Batch = { [Kind in Operation as Kind['kind']]: BatchOf<Kind> }[Operation['kind']];
 
 /** Sends the operations of one session or state in their order. */
 export class Delivery {
@@ -117,15 +133,16 @@ export class Delivery {
     const chosen = batchOf(waiting, this.#limits.get(nameOf(key)), mayGoOn);
     const put = chosen.map((operation) => ({ ...operation, attempts: operation.attempts + 1 }));
     await transaction.changeOperations(key, { put });
-    const isOfCopy = record?.copy !== undefined && record.birth === first.birth;
-    const operations = put as unknown as Operations;
+    const isOfCopy = 'birth' in first && record?.birth === first.birth;
     const copy = isOfCopy ? record.copy : undefined;
-    return { operations, client: owner.client, copy, mayGoOn, hasNext: false, next: undefined };
+    const { kind } = first;
+    const batch = { kind, operations: put, client: owner.client, copy, mayGoOn };
+    return { ...batch, hasNext: false, next: undefined } as unknown as Batch;
   }
 
   async #sendBatch(key: CacheKey, batch: Batch): Promise<void> {
     try {
-      await this.#request(key, batch);
+      await this.#request(batch);
       this.#limits.delete(nameOf(key));
     } catch (error) {
       // A damaged event can never be sent.
@@ -142,22 +159,28 @@ export class Delivery {
       readonly operation?: string;
       readonly actualEvents?: ExpectedEvents;
     };
-    if (code === 'not_found' && first.kind === 'rewind') return this.#refuseRewind(batch, error);
-    if (code === 'not_found' && isSession(key)) {
-      return this.#land(batch, operation === 'applied' ? landBeforeDeletion : landMissingSession);
+    if (code === 'not_found' && batch.kind === 'rewind') return this.#refuseRewind(batch, error);
+    if (code === 'not_found' && batch.kind !== 'update' && batch.kind !== 'clear') {
+      return this.#land<SessionOperation>(
+        batch,
+        operation === 'applied' ? landBeforeDeletion : landMissingSession,
+      );
     }
     if (operations.length > 1) {
       this.#limits.set(nameOf(key), Math.ceil(operations.length / 2));
       return this.#land(batch, releaseUnstored);
     }
-    const { event } = first;
+    const event = eventOf(first);
     const actual =
       code === 'stale_session' && event !== undefined && actualEvents !== undefined
         ? (actualEvents[event.id] ?? null)
         : undefined;
     let isAdopted = false;
-    await this.#land(batch, async (transaction, [operation]) => {
-      isAdopted = actual !== undefined && (await adoptRevision(transaction, operation, actual));
+    await this.#land<Operation>(batch, async (transaction, [operation]) => {
+      isAdopted =
+        actual !== undefined &&
+        isOfEvent(operation) &&
+        (await adoptRevision(transaction, operation, actual));
       if (!isAdopted) await refuse(transaction, operation, failureOf(error));
     });
     if (isAdopted) return;
@@ -167,8 +190,8 @@ export class Delivery {
   }
 
   /** The place of a rewind is not there, or the session is gone. A fetch tells. */
-  async #refuseRewind(batch: Batch, error: SessionError): Promise<void> {
-    await this.#parts.fetch.copy(batch.operations[0].key as CompositeSessionKey);
+  async #refuseRewind(batch: BatchOf<RewindOperation>, error: SessionError): Promise<void> {
+    await this.#parts.fetch.copy(batch.operations[0].key);
     await this.#land(batch, async (transaction, [operation]) => {
       if (operation.refusal === undefined) await refuse(transaction, operation, failureOf(error));
     });
@@ -179,9 +202,9 @@ export class Delivery {
    * Applies an answer to those of the sent operations that still wait. If the local data was erased since the request,
    * none does.
    */
-  async #land(
-    { operations, client }: Batch,
-    work: (transaction: CacheTransaction, waiting: Operations) => Promise<void>,
+  async #land<Sent extends Operation>(
+    { operations, client }: { readonly operations: Operations<Sent>; readonly client: string },
+    work: (transaction: CacheTransaction, waiting: Operations<Sent>) => Promise<void>,
   ): Promise<void> {
     await this.#parts.data.write(async (transaction) => {
       if (transaction.client !== client) return;
@@ -196,29 +219,28 @@ export class Delivery {
     if (next !== 'leadership lost') Object.assign(batch, { hasNext: true, next });
   }
 
-  async #request(key: CacheKey, batch: Batch): Promise<void> {
-    const [first] = batch.operations;
-    switch (first.kind) {
+  #request(batch: Batch): Promise<void> {
+    switch (batch.kind) {
       case 'create':
-        return this.#create(first, batch);
+        return this.#create(batch);
       case 'append':
-        return this.#append(key as CompositeSessionKey, batch);
+        return this.#append(batch);
       case 'rewind':
-        return this.#rewind(key as CompositeSessionKey, first, batch);
+        return this.#rewind(batch);
       case 'describe':
-        return this.#describe(key as CompositeSessionKey, first, batch);
+        return this.#describe(batch);
       case 'delete':
-        return this.#delete(key as CompositeSessionKey, batch);
+        return this.#delete(batch);
       case 'update':
-        return this.#update(key, batch);
+        return this.#update(batch);
       case 'clear':
-        return this.#clear(first, batch);
+        return this.#clear(batch);
     }
   }
 
   /** Asks the remote. @throws RemoteRefusal, unlike a failure of the local storage */
   async #ask<T>(
-    { operations, client }: Batch,
+    { operations, client }: Pick<Batch, 'operations' | 'client'>,
     run: (backend: Backend, sent: BackendWrite) => MaybePromise<T>,
   ): Promise<T> {
     const operation = { client, number: operations.at(-1)!.number };
@@ -240,12 +262,12 @@ export class Delivery {
     if (what === 'appState') this.#feed.publishStateDeleted('app', key);
   }
 
-  async #create(operation: Operation, batch: Batch): Promise<void> {
+  async #create(batch: BatchOf<CreateOperation>): Promise<void> {
     const { clock, fetch } = this.#parts;
-    const key = operation.key as CompositeSessionKey;
-    const { creation } = operation;
-    const events = creation!.events.map(snapshotOf);
-    const request = { key, ...creation!, events, now: clock(), ifAbsent: true };
+    const [operation] = batch.operations;
+    const { key, creation } = operation;
+    const events = creation.events.map(snapshotOf);
+    const request = { key, ...creation, events, now: clock(), ifAbsent: true };
     const created: CreatedSession | undefined =
       operation.isThere === true
         ? undefined
@@ -267,14 +289,15 @@ export class Delivery {
       // Else it was there to create and not to read. It may be deleted by now.
       const isMerged = birthOfCopy(await transaction.session(key)) === operation.birth;
       if (isMerged) await mergeCreation(transaction, waiting[0]);
-      else if (creation!.mustExist) await refuse(transaction, waiting[0], refusalOfDeleted(key));
+      else if (creation.mustExist) await refuse(transaction, waiting[0], refusalOfDeleted(key));
       else await releaseUnstored(transaction, waiting);
     });
   }
 
-  async #append(key: CompositeSessionKey, batch: Batch): Promise<void> {
+  async #append(batch: BatchOf<AppendOperation>): Promise<void> {
     const { fetch, lists } = this.#parts;
     const { operations, copy } = batch;
+    const { key } = operations[0];
     if (copy === undefined) {
       await fetch.copy(key);
       return this.#land(batch, async (transaction, waiting) => {
@@ -289,7 +312,7 @@ export class Delivery {
     };
     const request = {
       ...({ key, position, stale: 'merge' } as const),
-      events: operations.map(({ event }) => snapshotOf(event!)),
+      events: operations.map(({ event }) => snapshotOf(event)),
       expectedEvents: expectedOf(operations),
       titleChange: firstTitle(operations.find(({ title }) => title !== undefined)?.title),
     };
@@ -310,8 +333,9 @@ export class Delivery {
   }
 
   /** Asks the remote to rewind. Its answer does not tell the state, so the copy is fetched. */
-  async #rewind(key: CompositeSessionKey, operation: Operation, batch: Batch): Promise<void> {
-    const { marker, place, message, events } = operation.rewind!;
+  async #rewind(batch: BatchOf<RewindOperation>): Promise<void> {
+    const [{ key, rewind }] = batch.operations;
+    const { marker, place, message, events } = rewind;
     const { revision } = await this.#ask(batch, (backend, sent) =>
       historyOf(backend).rewind({ key, marker, place, message, events, ...sent }),
     );
@@ -319,17 +343,18 @@ export class Delivery {
     await this.#parts.fetch.copy(key);
   }
 
-  async #describe(key: CompositeSessionKey, operation: Operation, batch: Batch): Promise<void> {
-    const { title, labels } = operation;
+  async #describe(batch: BatchOf<DescribeOperation>): Promise<void> {
+    const [{ key, title, labels }] = batch.operations;
     const isThere = await this.#ask(batch, (backend, sent) =>
       backend.describe({ key, title, labels, ...sent }),
     );
     if (isThere) this.#feed.publishUpdated(key);
-    await this.#land(batch, isThere ? landDescription : landMissingSession);
+    await this.#land<DescribeOperation>(batch, isThere ? landDescription : landMissingSession);
   }
 
   /** The deletion names the session that it deletes. One that arrives late deletes no session that was created since. */
-  async #delete(key: CompositeSessionKey, batch: Batch): Promise<void> {
+  async #delete(batch: BatchOf<DeleteOperation>): Promise<void> {
+    const [{ key }] = batch.operations;
     const created = batch.copy?.created ?? undefined;
     const { isDeleted, floor } = await this.#ask<Deletion>(batch, (backend, sent) =>
       backend.delete({ what: 'session', key, created, ...sent }),
@@ -338,7 +363,8 @@ export class Delivery {
     await this.#land(batch, landDeletion);
   }
 
-  async #update({ appName, userId }: CacheKey, batch: Batch): Promise<void> {
+  async #update(batch: BatchOf<UpdateOperation>): Promise<void> {
+    const { appName, userId } = batch.operations[0].key;
     const delta = joinedDelta(batch.operations);
     const shared = await this.#ask<SharedRevisions>(batch, (backend, sent) =>
       backend.update({ appName, userId, delta, ...sent }),
@@ -347,7 +373,9 @@ export class Delivery {
     await this.#land(batch, landStates);
   }
 
-  async #clear({ what, key: { appName, userId } }: Operation, batch: Batch): Promise<void> {
+  async #clear(batch: BatchOf<ClearOperation>): Promise<void> {
+    const [{ what, key: owner }] = batch.operations;
+    const { appName, userId } = owner;
     const key = what === 'appState' ? { appName } : { appName, userId };
     const request = { what, key } as DeleteRequest;
     const { isDeleted, floor } = await this.#ask<Deletion>(batch, (backend, sent) =>

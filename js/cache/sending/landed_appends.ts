@@ -10,7 +10,7 @@ import { isRewind, makeDraft, putChanged, storeDraft } from '../copies/copied_ev
 import { notifyAppended, sweep } from '../copies/copy_writer.js';
 import type { RemoteEvent } from '../copies/remote_end.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { type Copy, eventsOf } from '../records/records.js';
+import { type AppendOperation, type Copy, eventsOf } from '../records/records.js';
 import { applyValue, type JsonState } from '../view/json_state.js';
 import { deltaOf, sharedWrites, splitByScope } from '../view/shared_overlay.js';
 import { expectArrived, keepTick, landShared, type Operations, showReplaced } from './arrived.js';
@@ -32,8 +32,8 @@ interface Untold {
 export async function landAppends(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  sent: Operations,
-  arrived: Operations,
+  sent: Operations<AppendOperation>,
+  arrived: Operations<AppendOperation>,
   appended: Appended,
   sentOver: Copy,
 ): Promise<Untold> {
@@ -44,13 +44,13 @@ export async function landAppends(
   const revisions = new Map(
     sent.flatMap(({ event }, index) => {
       const place = placed[index];
-      return place === undefined ? [] : [[event!.id, place.revision] as const];
+      return place === undefined ? [] : [[event.id, place.revision] as const];
     }),
   );
   const isSame = copy?.created === sentOver.created && sentOver.created !== null;
   const told = new Set(missed.map(({ text }) => parseEventText(text)?.id));
   // Not every storage tells where it has stored an event.
-  const isTold = sent.every(({ event }) => revisions.has(event!.id) || told.has(event!.id));
+  const isTold = sent.every(({ event }) => revisions.has(event.id) || told.has(event.id));
   if (copy !== undefined && isSame && revision <= copy.revision) {
     await transaction.changeOperations(key, { removed: arrived });
     await keepTick(transaction, key, record, arrived);
@@ -66,7 +66,7 @@ export async function landAppends(
     missed.length >= MOST_CHANGED - 1 ||
     // The delta of a rewind does not give the state. It changes the title too, and its own operation may still lie over the
     // copy.
-    [...missed, ...sent.map(({ event }) => event!)].some(({ text }) => isRewind(text)) ||
+    [...missed, ...sent.map(({ event }) => event)].some(({ text }) => isRewind(text)) ||
     isTitledByOther(copy, sent, missed) ||
     copy.isStale
   ) {
@@ -90,9 +90,9 @@ export async function landAppends(
   for (const [index, { event }] of sent.entries()) {
     const place = placed[index];
     if (place === undefined || place.revision <= copy.revision) continue;
-    const seq = events.get(event!.id)?.seq ?? place.seq;
-    events.set(event!.id, { ...event!, seq, revision: place.revision });
-    deltas.push({ revision: place.revision, text: event!.text, isOwn: true });
+    const seq = events.get(event.id)?.seq ?? place.seq;
+    events.set(event.id, { ...event, seq, revision: place.revision });
+    deltas.push({ revision: place.revision, text: event.text, isOwn: true });
   }
   const draft = makeDraft(key, record, copy, await transaction.operations(key));
   await putChanged(transaction, draft, [...events.values()]);
@@ -130,11 +130,11 @@ export async function landAppends(
 /** Returns whether a missed message may have given the title that the sent message would have given. */
 function isTitledByOther(
   copy: Copy,
-  sent: Operations,
+  sent: Operations<AppendOperation>,
   missed: readonly { readonly text: string }[],
 ): boolean {
   if (copy.title !== '' || sent.every(({ title }) => title === undefined)) return false;
-  const own = new Set(sent.map(({ event }) => event!.id));
+  const own = new Set(sent.map(({ event }) => event.id));
   const others = missed.filter(({ text }) => !own.has(parseEventText(text)?.id ?? ''));
   return firstTitleOf(others) !== undefined;
 }
@@ -148,7 +148,10 @@ function applyDelta(state: JsonState, text: string): void {
  * Returns the revision of the copy that appends are sent with. If a rewind has come to the copy since they were made, it is
  * that before the rewind: the remote then refuses the appends of a run that the rewind has undone.
  */
-export function revisionBefore(operations: Operations, { revision, rewoundAt = 0 }: Copy): number {
+export function revisionBefore(
+  operations: Operations<AppendOperation>,
+  { revision, rewoundAt = 0 }: Copy,
+): number {
   const earlier = operations.flatMap(({ since }) =>
     since !== undefined && since < rewoundAt ? [since] : [],
   );

@@ -1,12 +1,16 @@
 /** Applies the answer to a creation: the session exists now, or it existed before. */
-import type { CompositeSessionKey } from '../../model/session.js';
 import type { CreatedSession } from '../../storage/backend.js';
 import { makeDraft, putWindow, storeDraft } from '../copies/copied_events.js';
 import { removeCopy } from '../copies/copy_writer.js';
 import { remoteRevision } from '../copies/remote_end.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { renumber } from '../data/renumber.js';
-import type { Copy, Operation } from '../records/records.js';
+import {
+  type AppendOperation,
+  type Copy,
+  type CreateOperation,
+  isOfEvent,
+} from '../records/records.js';
 import type { JsonState } from '../view/json_state.js';
 import { splitByScope } from '../view/shared_overlay.js';
 import { birthOfCopy } from '../view/session_overlay.js';
@@ -15,15 +19,15 @@ import { expectArrived, keepTick, landShared, type Operations, showReplaced } fr
 /** Applies the answer that the session was created. */
 export async function landCreation(
   transaction: CacheTransaction,
-  operation: Operation,
+  operation: CreateOperation,
   created: CreatedSession,
 ): Promise<void> {
-  const key = operation.key as CompositeSessionKey;
+  const { key } = operation;
   await landShared(transaction, [operation]);
   const { created: createdAt, revision, lastUpdateTime, state } = created;
   const remote = remoteRevision(createdAt, revision, lastUpdateTime);
   const record = (await transaction.session(key))!;
-  const creation = operation.creation!;
+  const creation = operation.creation;
   if (record.copy === undefined) {
     const copy: Copy = {
       ...{
@@ -62,9 +66,9 @@ export async function landCreation(
  */
 export async function landExistingSession(
   transaction: CacheTransaction,
-  [operation]: Operations,
+  [operation]: Operations<CreateOperation>,
 ): Promise<void> {
-  const key = operation.key as CompositeSessionKey;
+  const { key } = operation;
   await transaction.changeOperations(key, { put: [{ ...operation, isThere: true }] });
   const birth = birthOfCopy(await transaction.session(key));
   if (birth !== undefined && birth !== operation.birth) await removeCopy(transaction, key);
@@ -73,23 +77,24 @@ export async function landExistingSession(
 /** Turns a creation into appends: another device created the session before, and the copy has that session now. */
 export async function mergeCreation(
   transaction: CacheTransaction,
-  operation: Operation,
+  operation: CreateOperation,
 ): Promise<void> {
-  const key = operation.key as CompositeSessionKey;
-  const { events } = operation.creation!;
+  const { key } = operation;
+  const { events } = operation.creation;
   const rest = { attempts: 0, key, birth: operation.birth, shared: {} } as const;
   const operations = await transaction.operations(key);
   const others = operations.filter(({ number }) => number !== operation.number);
   // The appends get new numbers, because the remote has seen those up to the creation's.
-  const appends = events.map((event): Operation => {
+  const appends = events.map((event): AppendOperation => {
     const number = transaction.tick();
     return { ...rest, number, kind: 'append', time: event.timestamp, event, expected: null };
   });
   const numbers = new Map(events.map(({ id }, index) => [id, appends[index]!.number]));
   const later = events.length === 0 ? [] : others;
   const renumbered = renumber(transaction, later).map((other) => {
-    const isOfCreation = other.previous === operation.number && other.event !== undefined;
-    return isOfCreation ? { ...other, previous: numbers.get(other.event.id) } : other;
+    return isOfEvent(other) && other.previous === operation.number
+      ? { ...other, previous: numbers.get(other.event.id) }
+      : other;
   });
   await transaction.changeOperations(key, {
     put: [...appends, ...renumbered],

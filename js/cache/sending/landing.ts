@@ -1,17 +1,24 @@
 /** Applies answers of the remote to changes of titles and labels, to deletions, and to changes of states. */
-import type { CompositeSessionKey } from '../../model/session.js';
 import { removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { eventsOf } from '../records/records.js';
+import {
+  type ClearOperation,
+  type DeleteOperation,
+  type DescribeOperation,
+  eventsOf,
+  isUserDeletion,
+  type RewindOperation,
+  type UpdateOperation,
+} from '../records/records.js';
 import { birthOfCopy } from '../view/session_overlay.js';
 import { expectArrived, keepTick, landShared, type Operations, showReplaced } from './arrived.js';
 
 /** A title or labels have arrived. */
 export async function landDescription(
   transaction: CacheTransaction,
-  [operation]: Operations,
+  [operation]: Operations<DescribeOperation>,
 ): Promise<void> {
-  const key = operation.key as CompositeSessionKey;
+  const { key } = operation;
   const record = (await transaction.session(key))!;
   const { copy } = record;
   if (copy !== undefined && record.birth === operation.birth) {
@@ -25,10 +32,10 @@ export async function landDescription(
 /** A rewind has arrived. It lies over the copy until that is fetched at the revision. */
 export async function landRewind(
   transaction: CacheTransaction,
-  arrived: Operations,
+  arrived: Operations<RewindOperation>,
   revision: number,
 ): Promise<void> {
-  const key = arrived[0].key as CompositeSessionKey;
+  const { key } = arrived[0];
   await landShared(transaction, arrived);
   const record = (await transaction.session(key))!;
   const { copy } = record;
@@ -46,9 +53,9 @@ export async function landRewind(
 /** A session was deleted. */
 export async function landDeletion(
   transaction: CacheTransaction,
-  [operation]: Operations,
+  [operation]: Operations<DeleteOperation>,
 ): Promise<void> {
-  const key = operation.key as CompositeSessionKey;
+  const { key } = operation;
   await transaction.changeOperations(key, { removed: [operation] });
   const record = (await transaction.session(key))!;
   const isOfCopy = birthOfCopy(record) === operation.birth;
@@ -59,13 +66,13 @@ export async function landDeletion(
 /** A state was changed, or something was deleted. */
 export async function landStates(
   transaction: CacheTransaction,
-  arrived: Operations,
+  arrived: Operations<UpdateOperation> | Operations<ClearOperation>,
 ): Promise<void> {
   const [operation] = arrived;
   const { key } = operation;
   await transaction.changeOperations(key, { removed: arrived });
   await landShared(transaction, arrived);
-  if (operation.what !== 'user') return;
+  if (!isUserDeletion(operation)) return;
   const { appName, userId } = key;
   for (const [session, record] of await transaction.sessions({ appName, userId })) {
     const isDeleted = record.copy !== undefined && record.birth < operation.number;

@@ -1,9 +1,15 @@
 /** Applies answers which say that operations were not stored, or that their session is gone. */
-import type { CompositeSessionKey } from '../../model/session.js';
 import { removeCopy, removeGone } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';
-import { isWaiting, type Operation } from '../records/records.js';
+import {
+  type AppendOperation,
+  eventOf,
+  isWaiting,
+  type Operation,
+  type RewindOperation,
+  type SessionOperation,
+} from '../records/records.js';
 import type { CacheFailure } from '../records/status.js';
 import { birthOfCopy } from '../view/session_overlay.js';
 import { landShared, type Operations } from './arrived.js';
@@ -14,7 +20,8 @@ export async function refuse(
   operation: Operation,
   failure: CacheFailure,
 ): Promise<void> {
-  const { key, event } = operation;
+  const { key } = operation;
+  const event = eventOf(operation);
   const refusal = event === undefined ? failure : { ...failure, eventId: event.id };
   await transaction.changeOperations(key, { put: [{ ...operation, refusal, attempts: 0 }] });
 }
@@ -24,18 +31,17 @@ export async function releaseUnstored(
   transaction: CacheTransaction,
   operations: Operations,
 ): Promise<void> {
-  const put = operations.map((operation) => ({
-    ...operation,
-    attempts: 0,
-    isThere: undefined,
-  }));
+  const put = operations.map((operation): Operation => {
+    const released = { ...operation, attempts: 0 };
+    return released.kind === 'create' ? { ...released, isThere: undefined } : released;
+  });
   await transaction.changeOperations(operations[0].key, { put });
 }
 
 /** Makes an operation expect the event's revision at the remote. @returns whether it may be sent with that */
 export async function adoptRevision(
   transaction: CacheTransaction,
-  operation: Operation,
+  operation: AppendOperation | RewindOperation,
   actual: number | null,
 ): Promise<boolean> {
   const { expected, isBound = false } = operation;
@@ -50,9 +56,9 @@ export async function adoptRevision(
 /** Applies the answer that the session of operations is gone from the remote. */
 export async function landMissingSession(
   transaction: CacheTransaction,
-  [first]: Operations,
+  [first]: Operations<SessionOperation>,
 ): Promise<void> {
-  const key = first.key as CompositeSessionKey;
+  const { key } = first;
   const record = (await transaction.session(key))!;
   if (birthOfCopy(record) === first.birth) return removeGone(transaction, key, record);
   await refuse(transaction, first, refusalOfDeleted(key));
@@ -61,10 +67,9 @@ export async function landMissingSession(
 /** Removes operations that arrived before their session was deleted. */
 export async function landBeforeDeletion(
   transaction: CacheTransaction,
-  arrived: Operations,
+  arrived: Operations<SessionOperation>,
 ): Promise<void> {
-  const { birth } = arrived[0];
-  const key = arrived[0].key as CompositeSessionKey;
+  const { birth, key } = arrived[0];
   await landShared(transaction, arrived);
   await transaction.changeOperations(key, { removed: arrived });
   const record = await transaction.session(key);

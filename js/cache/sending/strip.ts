@@ -47,7 +47,7 @@ export function withoutKeys(
   scope: SharedScope,
   isStripped: IsStripped,
 ): Operation {
-  const { event, creation, delta, shared } = operation;
+  const { shared } = operation;
   const write = shared[scope];
   if (write === undefined) return operation;
   const values = write.values.filter(([key]) => !isStripped(key));
@@ -61,18 +61,24 @@ export function withoutKeys(
     parsed.actions.stateDelta = JSON.parse(text) as Record<string, unknown>;
     return { ...event, text: JSON.stringify(parsed) };
   };
-  return {
-    ...operation,
-    shared: rest,
-    event: event && stripEvent(event),
-    delta: delta && strip(delta),
-    creation: creation && {
-      ...creation,
-      state: strip(creation.state),
-      delta: strip(creation.delta),
-      events: creation.events.map(stripEvent),
-    },
-  };
+  const stripped = { ...operation, shared: rest };
+  switch (stripped.kind) {
+    case 'create': {
+      const { creation } = stripped;
+      const { state, delta, events } = creation;
+      const own = { state: strip(state), delta: strip(delta), events: events.map(stripEvent) };
+      return { ...stripped, creation: { ...creation, ...own } };
+    }
+    case 'append':
+    case 'rewind':
+      return { ...stripped, event: stripEvent(stripped.event) };
+    case 'update':
+      return { ...stripped, delta: strip(stripped.delta) };
+    case 'describe':
+    case 'delete':
+    case 'clear':
+      return stripped;
+  }
 }
 
 function strippedText(text: string, prefix: string, isStripped: IsStripped): string {

@@ -28,12 +28,12 @@ import { isSession, nameOf } from '../records/cache_key.js';
 import type { Identity } from '../data/births.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
-import { newRecord, type OlderSums, type Operation } from '../records/records.js';
+import { newRecord, type OlderSums, type SessionOperation } from '../records/records.js';
 import { sumsOf } from '../../read/session_info.js';
 import type { SessionView } from '../view/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
 import { putJoined } from './joined_writes.js';
-import { NEW, operationsOf, ownerKey, sessionKeyOf } from './new_operations.js';
+import { NEW, NEW_OF_SESSION, operationsOf, ownerKey, sessionKeyOf } from './new_operations.js';
 import {
   changedEvents,
   countEvents,
@@ -127,9 +127,12 @@ export class CacheStorage implements Storage {
       });
       const last = Math.max(...operations.map(({ number }) => number));
       transaction.drawUpTo(last);
-      if (isSession(key)) await this.#requireRecord(transaction, key, operations[0]!);
-      if (operations[0]!.kind === 'update') await putJoined(transaction, operations[0]!);
-      else await transaction.changeOperations(operations[0]!.key, { put: operations });
+      const first = operations[0]!;
+      if (first.kind === 'update') await putJoined(transaction, first);
+      else {
+        await this.#requireRecord(transaction, first);
+        await transaction.changeOperations(first.key, { put: operations });
+      }
       this.numbers = operations.map(({ number }) => number);
     });
   }
@@ -137,8 +140,7 @@ export class CacheStorage implements Storage {
   /** Each session with operations has a record. */
   async #requireRecord(
     transaction: CacheTransaction,
-    key: CompositeSessionKey,
-    { kind, birth }: Operation,
+    { key, kind, birth }: SessionOperation,
   ): Promise<void> {
     const record = await transaction.session(key);
     if (record?.copy !== undefined || (record !== undefined && kind !== 'create')) return;
@@ -156,7 +158,7 @@ export class CacheStorage implements Storage {
       const number = transaction.tick();
       const { birth } = view;
       const operation = {
-        ...NEW,
+        ...NEW_OF_SESSION,
         number,
         kind: 'describe',
         key: sessionKeyOf(key),

@@ -3,7 +3,13 @@ import type { CompositeSessionKey } from '../../model/session.js';
 import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { CacheKey } from '../records/cache_key.js';
-import type { Operation } from '../records/records.js';
+import {
+  type DeleteOperation,
+  type Expectation,
+  isOfEvent,
+  type Operation,
+  type SessionOperation,
+} from '../records/records.js';
 
 /**
  * Deletes a session. What was sent without an answer, or writes shared keys, is sent before the deletion.
@@ -26,7 +32,7 @@ export async function deleteSession(
   }
   const number = transaction.tick();
   const { appName, userId, sessionId } = key;
-  const deletion: Operation = {
+  const deletion: DeleteOperation = {
     ...{ number, kind: 'delete', key: { appName, userId, sessionId }, birth },
     ...{ attempts: 0, time: 0, shared: {} },
   };
@@ -45,7 +51,7 @@ export async function deleteUser(
   for (const [key, record] of await transaction.sessions({ appName, userId })) {
     const operations = await transaction.operations(key);
     const births = new Set(operations.map(({ birth }) => birth));
-    let kept: readonly Operation[] = operations;
+    let kept: readonly SessionOperation[] = operations;
     for (const birth of births) kept = await prune(transaction, key, birth, kept, OF_APP);
     if (kept.length === 0 && record.copy === undefined) await transaction.deleteSession(key);
   }
@@ -61,9 +67,9 @@ async function prune(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   birth: number,
-  operations: readonly Operation[],
+  operations: readonly SessionOperation[],
   scopes: readonly SharedScope[],
-): Promise<readonly Operation[]> {
+): Promise<readonly SessionOperation[]> {
   const own = operations.filter((operation) => operation.birth === birth);
   const isNeeded = ({ refusal, attempts, landed, shared }: Operation): boolean =>
     refusal === undefined &&
@@ -82,12 +88,12 @@ async function prune(
  *
  * @returns the operations that are left
  */
-export async function removeUnsent(
+export async function removeUnsent<Unsent extends Operation>(
   transaction: CacheTransaction,
   key: CacheKey,
-  operations: readonly Operation[],
-  removed: readonly Operation[],
-): Promise<readonly Operation[]> {
+  operations: readonly Unsent[],
+  removed: readonly Unsent[],
+): Promise<readonly Unsent[]> {
   const rest = operations.filter((operation) => !removed.includes(operation));
   const left = rest.map((operation) => withoutPrevious(operation, removed));
   const put = left.filter((operation, index) => operation !== rest[index]);
@@ -96,12 +102,16 @@ export async function removeUnsent(
 }
 
 /** Returns an operation that replaces no event of removed ones, but what those would have replaced. */
-export function withoutPrevious(operation: Operation, removed: readonly Operation[]): Operation {
+export function withoutPrevious<Left extends Operation>(
+  operation: Left,
+  removed: readonly Operation[],
+): Left {
+  if (!isOfEvent(operation)) return operation;
   let result = operation;
   for (;;) {
     const earlier = removed.find(({ number }) => number === result.previous);
     if (earlier === undefined) return result;
-    const { previous, expected = null, isBound } = earlier;
+    const { previous, expected = null, isBound }: Expectation = isOfEvent(earlier) ? earlier : {};
     result = {
       ...result,
       previous,

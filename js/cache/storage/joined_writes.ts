@@ -2,7 +2,7 @@
 import { ownerOf } from '../../storage/scopes.js';
 import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { Operation } from '../records/records.js';
+import type { DescribeOperation, Operation, UpdateOperation } from '../records/records.js';
 import type { JsonState } from '../view/json_state.js';
 import { joinedDelta, sharedWrites } from '../view/shared_overlay.js';
 
@@ -12,28 +12,53 @@ import { joinedDelta, sharedWrites } from '../view/shared_overlay.js';
  */
 export async function putJoined(
   transaction: CacheTransaction,
-  operation: Operation,
+  operation: UpdateOperation | DescribeOperation,
 ): Promise<void> {
-  const removed = await joinable(transaction, operation);
-  const put = [removed.length === 0 ? operation : joinedOf([...removed, operation], operation)];
-  await transaction.changeOperations(operation.key, { put, removed });
+  const isUpdate = operation.kind === 'update';
+  const [removed, put] = await (isUpdate
+    ? joinUpdate(transaction, operation)
+    : joinDescription(transaction, operation));
+  await transaction.changeOperations(operation.key, { put: [put], removed });
 }
 
-/** Returns the operations whose place a new one takes, in their order. */
-function joinable(transaction: CacheTransaction, operation: Operation): Promise<Operation[]> {
-  return operation.kind === 'update'
-    ? joinableUpdates(transaction, operation)
-    : joinableDescriptions(transaction, operation);
+/** An operation, and the earlier ones whose place it takes. */
+type Joined = readonly [removed: readonly Operation[], put: Operation];
+
+async function joinUpdate(
+  transaction: CacheTransaction,
+  operation: UpdateOperation,
+): Promise<Joined> {
+  const removed = await joinableUpdates(transaction, operation);
+  if (removed.length === 0) return [removed, operation];
+  const delta = joinedDelta([...removed, operation]);
+  const shared = sharedWrites([JSON.parse(delta) as JsonState]);
+  return [removed, { ...operation, delta, shared, joined: numbersOf(removed) }];
+}
+
+async function joinDescription(
+  transaction: CacheTransaction,
+  operation: DescribeOperation,
+): Promise<Joined> {
+  const removed = await joinableDescriptions(transaction, operation);
+  if (removed.length === 0) return [removed, operation];
+  const all = [...removed, operation];
+  const title = all.findLast((each) => each.title !== undefined)?.title;
+  const labels = all.findLast((each) => each.labels !== undefined)?.labels;
+  return [removed, { ...operation, title, labels, joined: numbersOf(removed) }];
+}
+
+function numbersOf(operations: readonly (UpdateOperation | DescribeOperation)[]): number[] {
+  return operations.flatMap(({ joined = [], number }) => [...joined, number]);
 }
 
 async function joinableUpdates(
   transaction: CacheTransaction,
-  { key, shared }: Operation,
-): Promise<Operation[]> {
+  { key, shared }: UpdateOperation,
+): Promise<UpdateOperation[]> {
   const namesOf = (scope: SharedScope) => new Set(shared[scope]?.values.map(([name]) => name));
   const names = { user: namesOf('user'), app: namesOf('app') };
   const operations = await transaction.operations(key);
-  const joinable: Operation[] = [];
+  const joinable: UpdateOperation[] = [];
   for (let index = operations.length - 1; index >= 0; index -= 1) {
     const earlier = operations[index]!;
     if (earlier.kind !== 'update' || earlier.refusal !== undefined) break;
@@ -48,17 +73,18 @@ async function joinableUpdates(
 
 async function joinableDescriptions(
   transaction: CacheTransaction,
-  { key, birth, title, labels }: Operation,
-): Promise<Operation[]> {
+  { key, birth, title, labels }: DescribeOperation,
+): Promise<DescribeOperation[]> {
   const operations = await transaction.operations(key);
-  const joinable: Operation[] = [];
+  const joinable: DescribeOperation[] = [];
   /** What operations between write. */
   let [isTitled, isLabelled] = [false, false];
   for (let index = operations.length - 1; index >= 0; index -= 1) {
     const earlier = operations[index]!;
     if (earlier.birth !== birth || earlier.refusal !== undefined) break;
-    const writesTitle = earlier.title !== undefined || earlier.rewind !== undefined;
-    const writesLabels = earlier.labels !== undefined;
+    const isTitling = earlier.kind === 'append' || earlier.kind === 'describe';
+    const writesTitle = isTitling ? earlier.title !== undefined : earlier.kind === 'rewind';
+    const writesLabels = earlier.kind === 'describe' && earlier.labels !== undefined;
     const isSameKey =
       (writesTitle && title !== undefined) || (writesLabels && labels !== undefined);
     const isBehind = (writesTitle && isTitled) || (writesLabels && isLabelled);
@@ -91,17 +117,4 @@ async function isOvertaken(
     if (isLater) return true;
   }
   return false;
-}
-
-/** Returns an operation with what those before it write. */
-function joinedOf(operations: readonly Operation[], last: Operation): Operation {
-  const earlier = operations.slice(0, -1);
-  const joined = earlier.flatMap(({ joined = [], number }) => [...joined, number]);
-  if (last.kind === 'update') {
-    const delta = joinedDelta(operations);
-    return { ...last, delta, shared: sharedWrites([JSON.parse(delta) as JsonState]), joined };
-  }
-  const title = operations.findLast((each) => each.title !== undefined)?.title;
-  const labels = operations.findLast((each) => each.labels !== undefined)?.labels;
-  return { ...last, title, labels, joined };
 }

@@ -5,7 +5,13 @@ import type { Changes, EventRow, StorageKey } from '../../storage/rows.js';
 import { storageKey } from '../../storage/scopes.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isSession } from '../records/cache_key.js';
-import type { Operation, OperationEvent } from '../records/records.js';
+import type {
+  AppendOperation,
+  CreateOperation,
+  Expectation,
+  OperationEvent,
+  UpdateOperation,
+} from '../records/records.js';
 import { type JsonState } from '../view/json_state.js';
 import type { SessionView } from '../view/session_overlay.js';
 import { deltaOf, sharedWrites, writesOfCreation } from '../view/shared_overlay.js';
@@ -18,8 +24,9 @@ interface Given {
   readonly delta: string;
 }
 
-/** The members that few operations have. */
-export const NEW = { attempts: 0, birth: 0, time: 0, shared: {} } as const;
+/** The members of operations that most have alike. */
+export const NEW = { attempts: 0, shared: {} } as const;
+export const NEW_OF_SESSION = { ...NEW, time: 0 } as const;
 
 export function sessionKeyOf({
   appName,
@@ -45,14 +52,14 @@ export async function operationsOf(
   view: SessionView | undefined,
   known: ReadonlySet<string>,
   { creation: created, delta }: Given,
-): Promise<Operation[]> {
+): Promise<readonly (CreateOperation | AppendOperation | UpdateOperation)[]> {
   const { session, user, app, events } = changes;
   if (!isSession(key) || session === undefined) {
     const number = Math.max(user?.revision ?? 0, app?.revision ?? 0);
     const shared = sharedWrites([JSON.parse(delta) as JsonState]);
     return [{ ...NEW, number, kind: 'update', key: ownerKey(key), delta, shared }];
   }
-  const rest = { ...NEW, key: sessionKeyOf(key), birth: session.created };
+  const rest = { ...NEW_OF_SESSION, key: sessionKeyOf(key), birth: session.created };
   const isTitled = (session.title ?? '') !== (view?.title ?? '');
   const title = isTitled ? session.title : undefined;
   if (created !== undefined) {
@@ -67,10 +74,10 @@ export async function operationsOf(
     const time = session.lastUpdateTime;
     return [{ ...rest, number: session.revision, kind: 'create', time, creation, shared }];
   }
-  const operations: Operation[] = [];
+  const operations: AppendOperation[] = [];
   for (const row of events) {
     const event = operationEvent(row);
-    const earlier = operations.findLast((other) => other.event?.id === row.id);
+    const earlier = operations.findLast((other) => other.event.id === row.id);
     const basis = earlier
       ? { previous: earlier.number }
       : known.has(row.id)
@@ -94,7 +101,7 @@ async function expectationOf(
   key: CompositeSessionKey,
   { overlay, copy }: SessionView,
   id: string,
-): Promise<Pick<Operation, 'expected' | 'isBound' | 'previous'>> {
+): Promise<Expectation> {
   const pending = overlay.events.get(id);
   if (pending !== undefined) return { previous: pending.number };
   const stored = copy && (await transaction.events(key).withId(id));

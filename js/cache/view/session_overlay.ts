@@ -5,7 +5,9 @@ import type { EventRow } from '../../storage/rows.js';
 import { parseEventText } from '../../storage/stored_events.js';
 import type {
   Copy,
+  CreateOperation,
   EventRecord,
+  Expectation,
   Operation,
   OperationEvent,
   SessionRecord,
@@ -35,7 +37,7 @@ export class SessionOverlay {
   /** The birth of the session that is there after the operations. `undefined`: it is deleted, or was never there. */
   birth: number | undefined;
   /** The creation, if the copy has no part in the session. */
-  creation: Operation | undefined;
+  creation: CreateOperation | undefined;
   readonly events = new Map<string, OverlayEvent>();
   /** The session's own state at the cut of the last rewind, in place of that of the copy. */
   state: string | undefined;
@@ -60,8 +62,10 @@ export class SessionOverlay {
   }
 
   add(operation: Operation): void {
-    const { kind, number, birth, creation, event, rewind } = operation;
-    if (kind === 'create') {
+    if (operation.kind === 'update' || operation.kind === 'clear') return;
+    const { birth } = operation;
+    if (operation.kind === 'create') {
+      const { creation, number } = operation;
       if (this.birth !== undefined) {
         // The session exists on the remote, but the answer is not here yet.
         if (birth === this.birth) this.#putCreated(operation);
@@ -69,18 +73,18 @@ export class SessionOverlay {
       }
       this.#reset(birth);
       this.creation = operation;
-      this.#change(JSON.parse(creation!.state) as JsonState);
+      this.#change(JSON.parse(creation.state) as JsonState);
       this.#putCreated(operation);
-      this.#change(JSON.parse(creation!.delta) as JsonState);
-      this.title = creation!.description.title ?? '';
-      this.labels = creation!.description.labels ?? '';
+      this.#change(JSON.parse(creation.delta) as JsonState);
+      this.title = creation.description.title ?? '';
+      this.labels = creation.description.labels ?? '';
       this.tick = Math.max(this.tick, number);
       this.time = operation.time;
       return;
     }
     if (this.birth === undefined || birth !== this.birth) return;
-    if (kind === 'delete') return this.#reset(undefined);
-    if (kind === 'describe') {
+    if (operation.kind === 'delete') return this.#reset(undefined);
+    if (operation.kind === 'describe') {
       if (operation.title !== undefined) {
         this.title = operation.title;
         this.titleChanges = [];
@@ -88,33 +92,35 @@ export class SessionOverlay {
       this.labels = operation.labels ?? this.labels;
       return;
     }
-    if (event === undefined) return;
-    this.#put(event, operation);
-    if (rewind === undefined) this.#change(deltaOf(event.text));
-    else {
+    this.#put(operation.event, operation);
+    if (operation.kind === 'append') {
+      this.#change(deltaOf(operation.event.text));
+      this.firstTitle ??= operation.title;
+    } else {
+      const { state, titleChange, following } = operation.rewind;
       this.values.clear();
-      this.state = rewind.state;
+      this.state = state;
+      if (titleChange !== undefined) this.titleChanges = [...this.titleChanges, titleChange];
+      for (const event of following) {
+        this.#put(event, operation);
+        this.#change(deltaOf(event.text));
+      }
     }
-    if (rewind?.titleChange !== undefined) {
-      this.titleChanges = [...this.titleChanges, rewind.titleChange];
-    }
-    for (const following of rewind?.following ?? []) {
-      this.#put(following, operation);
-      this.#change(deltaOf(following.text));
-    }
-    this.firstTitle ??= operation.title;
     this.time = Math.max(this.time, operation.time);
   }
 
   /** Adds the events of a creation, as the remote will store them. */
-  #putCreated(operation: Operation): void {
-    const { events } = operation.creation!;
+  #putCreated(operation: CreateOperation): void {
+    const { events } = operation.creation;
     for (const event of events) this.#put(event, operation);
     const parsed = events.flatMap(({ text }) => parseEventText(text) ?? []);
     for (const delta of countedDeltas(parsed)) this.#change(delta);
   }
 
-  #put(event: OperationEvent, { expected, number, isBound }: Operation): void {
+  #put(
+    event: OperationEvent,
+    { number, expected, isBound }: Pick<Operation, 'number'> & Expectation,
+  ): void {
     const earlier = this.events.get(event.id);
     this.tick = Math.max(this.tick, event.tick);
     this.events.set(event.id, {

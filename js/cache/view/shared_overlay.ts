@@ -3,7 +3,13 @@ import { defineMember } from '../../members/member.js';
 import { isTemp, SHARED_PREFIXES, storedScopeOf } from '../../state/scope.js';
 import { parseEventText } from '../../storage/stored_events.js';
 import type { SharedRow } from '../../storage/rows.js';
-import type { Creation, Operation, SharedWrite, StateRecord } from '../records/records.js';
+import type {
+  Creation,
+  Operation,
+  SharedWrite,
+  StateRecord,
+  UpdateOperation,
+} from '../records/records.js';
 import { DeltaFold } from './delta_fold.js';
 import { applyValue, type JsonState } from './json_state.js';
 
@@ -111,9 +117,9 @@ export function sharedWrites(deltas: readonly JsonState[]): Operation['shared'] 
 }
 
 /** Returns the JSON text of the changes of several updates. The last value of a key counts. */
-export function joinedDelta(operations: readonly Operation[]): string {
+export function joinedDelta(operations: readonly UpdateOperation[]): string {
   const joined: JsonState = {};
-  for (const { delta = '{}' } of operations) {
+  for (const { delta } of operations) {
     for (const [key, value] of Object.entries(JSON.parse(delta) as JsonState)) {
       defineMember(joined, key, value);
     }
