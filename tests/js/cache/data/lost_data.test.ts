@@ -8,7 +8,7 @@ import { LocalData } from '../../../../js/cache/data/local_data.js';
 import { CACHE_STORES, type LocalStore } from '../../../../js/cache/local/local_store.js';
 import { OwnerMarker } from '../../../../js/cache/local/owner_marker.js';
 import { nameOf } from '../../../../js/cache/records/cache_key.js';
-import { newRecord, type Operation } from '../../../../js/cache/records/records.js';
+import { eventOf, newRecord, type Operation } from '../../../../js/cache/records/records.js';
 import type { Notice } from '../../../../js/index.js';
 import { hasCode, KEY, until } from '../fixture.js';
 import { entriesOf, Gate, HeldStore } from '../held_store.js';
@@ -97,8 +97,9 @@ async function lose(local: LocalStore): Promise<void> {
 async function unsent(local: LocalStore): Promise<(readonly [id: string, number: number])[]> {
   const entries = await entriesOf(local, 'outbox');
   return entries.flatMap(({ value }) => {
-    const { event, number } = value as Operation;
-    return event === undefined ? [] : [[event.id, number] as const];
+    const operation = value as Operation;
+    const event = eventOf(operation);
+    return event === undefined ? [] : [[event.id, operation.number] as const];
   });
 }
 
@@ -134,7 +135,10 @@ it('operations of a session that the remote has wait until it is fetched again, 
   await lose(local);
   const operations = await tab.data.read((transaction) => transaction.operations(KEY));
   assert.deepEqual(
-    operations.map(({ kind, isThere, birth }) => ({ kind, isThere, birth })),
+    operations.map((operation) => {
+      const isThere = operation.kind === 'create' ? operation.isThere : undefined;
+      return { kind: operation.kind, isThere, birth: operation.birth };
+    }),
     [
       { kind: 'create', isThere: true, birth },
       { kind: 'append', isThere: undefined, birth },

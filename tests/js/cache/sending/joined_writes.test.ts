@@ -36,8 +36,9 @@ async function operationsOf(local: LocalStore): Promise<Operation[]> {
 
 /** Returns what the stored updates of states set, in their order. */
 async function updatesOf(local: LocalStore): Promise<Record<string, unknown>[]> {
-  const updates = (await operationsOf(local)).filter(({ kind }) => kind === 'update');
-  return updates.map(({ delta }) => JSON.parse(delta!) as Record<string, unknown>);
+  return (await operationsOf(local)).flatMap((operation) =>
+    operation.kind === 'update' ? [JSON.parse(operation.delta) as Record<string, unknown>] : [],
+  );
 }
 
 /** Refuses requests whose body has this text. */
@@ -161,7 +162,7 @@ it('a rewind stands between two titles', async () => {
   await cache.updateSession(S2, { title: 'One' });
   await rewind(cache, { ...S2, before: { invocationId: 'i1' } });
   await cache.updateSession(S2, { title: 'Two' });
-  const titles = (await operationsOf(local)).flatMap(({ kind, title = '' }) => kind === 'describe' ? [title] : []); // prettier-ignore
+  const titles = (await operationsOf(local)).flatMap((operation) => operation.kind === 'describe' ? [operation.title ?? ''] : []); // prettier-ignore
   assert.deepEqual(titles, ['', 'One', 'Two']);
   await bodiesOf(server, cache);
   assert.equal((await server.service.getSession(S2))?.title, 'Two');
