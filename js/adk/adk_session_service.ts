@@ -29,6 +29,7 @@ import {
   type FrameworkSessionsPage,
   withView,
 } from './framework_session_service.js';
+import { runWith } from './run_with.js';
 import { FrameworkStateWriter } from './framework_state_writer.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
 
@@ -135,6 +136,8 @@ export interface AdkSessionServices {
   ) => Promise<FrameworkSessionService>;
   /** Makes any service one of the framework's. */
   readonly asAdkService: AsAdkService;
+  /** Makes an agent for messages of a `Runner`, which runs over one of these services. */
+  readonly runWith: typeof runWith;
 }
 
 /**
@@ -260,7 +263,13 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
     return new Over(service, rulesOf(taken), viewOption(taken));
   };
 
-  return { InMemorySessionService, IndexedDbSessionService, openSessionService, asAdkService };
+  return {
+    InMemorySessionService,
+    IndexedDbSessionService,
+    openSessionService,
+    asAdkService,
+    runWith,
+  };
 }
 
 /** Returns the view of the reads. */

@@ -4,6 +4,7 @@
  * @module adk-session-wasm/adk/factory
  */
 export { adkSessionService } from './adk_session_service.js';
+export { runWith } from './run_with.js';
 export type {
   AdkServiceOptions,
   AdkSessionServices,

@@ -135,11 +135,33 @@ type ForwardedName = Exclude<
 type ForwardingBase = abstract new () => BaseSessionService &
   Pick<FrameworkSessionService, ForwardedName>;
 
+/** Appends an event of a run. `append` appends it as the wrapper does. */
+export type RunAppend = (
+  request: AppendEventRequest,
+  append: (request: AppendEventRequest) => Promise<AppendedEvent<NewEvent>>,
+) => Promise<AppendedEvent<NewEvent>>;
+
+/**
+ * The method of a wrapper that returns another wrapper of its service, for one run. From the symbol registry, since a
+ * program may load two copies of this package.
+ */
+const FOR_RUN = Symbol.for('adk-session-wasm.forRun');
+
+/** Returns the view of a service for one run; `undefined` if the service is none of ours. */
+export function serviceForRun(
+  service: object,
+  append: RunAppend,
+): FrameworkSessionService | undefined {
+  const given = service as { [FOR_RUN]?: (append: RunAppend) => FrameworkSessionService };
+  return given[FOR_RUN]?.(append);
+}
+
 /** Makes a wrapper of a service whose appends follow the given rules. */
 export type FrameworkClass = new (
   service: SessionService,
   rules: AppendRules,
   view: HistoryView,
+  runAppend?: RunAppend,
 ) => FrameworkSessionService;
 
 /** The methods that the framework calls. */
@@ -191,13 +213,24 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     readonly #service: SessionService;
     readonly #rules: AppendRules;
     readonly #view: HistoryView;
+    readonly #runAppend: RunAppend | undefined;
 
-    constructor(service: SessionService, rules: AppendRules, view: HistoryView) {
+    constructor(
+      service: SessionService,
+      rules: AppendRules,
+      view: HistoryView,
+      runAppend?: RunAppend,
+    ) {
       super();
       requireService(service, REQUIRED_METHODS);
       this.#service = service;
       this.#rules = rules;
       this.#view = view;
+      this.#runAppend = runAppend;
+    }
+
+    [FOR_RUN](append: RunAppend): FrameworkSessionService {
+      return new SessionServiceOver(this.#service, this.#rules, this.#view, append);
     }
 
     /** Histories are computed where the wrapped service computes them. */
@@ -226,8 +259,12 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     override appendEvent<E extends NewEvent>(
       request: AppendEventRequest<E>,
     ): Promise<AppendedEvent<E>> {
-      this.#prepare(request, () => [request.event]);
-      return this.#service.appendEvent(request);
+      const append = (given: AppendEventRequest): Promise<AppendedEvent<NewEvent>> => {
+        this.#prepare(given, () => [given.event]);
+        return this.#service.appendEvent(given);
+      };
+      const appended: unknown = this.#runAppend?.(request, append) ?? append(request);
+      return appended as Promise<AppendedEvent<E>>;
     }
 
     appendEvents<E extends NewEvent>(request: AppendEventsRequest<E>): Promise<AppendedEvent<E>[]> {

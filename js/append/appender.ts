@@ -2,7 +2,8 @@ import { invalid } from '../errors/invalid.js';
 import { optionalCount } from '../errors/option_values.js';
 import type { Event, NewEvent } from '../model/event/event.js';
 import { firstTitleOf } from '../model/event/auto_title.js';
-import type { AppendEventRequest, CompositeSessionKey } from '../model/session.js';
+import { withClaimMark } from '../model/event/claim_mark.js';
+import type { AppendEventRequest, CompositeSessionKey, ExpectedEvents } from '../model/session.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
 import { type AppendRules, appendRulesOf, refuseFrameworkEvents } from './append_rules.js';
 import { Computation } from './computation.js';
@@ -38,8 +39,13 @@ interface HandleRequest extends Pick<
   AppendEventRequest,
   'session' | 'expectedRevision' | 'expectedEvents'
 > {
-  /** The public types of requests do not show it. */
+  /** The public types of requests show neither this member nor the next. */
   readonly titleChange?: TitleChange | undefined;
+  /**
+   * Lets the append succeed only if no event with one of the ids is stored, or if this append has stored it before: its
+   * answer may have been lost. A text that no other append has. `js/runs/claim.ts` gives it.
+   */
+  readonly claim?: string | undefined;
 }
 
 /** An append through a handle that a client in another process holds. */
@@ -105,7 +111,7 @@ export class Appender {
     newEvents: readonly NewEvent[],
     call: Call,
   ): MaybePromise<readonly EventToStore[]> {
-    const { expectedRevision, expectedEvents, titleChange } = request;
+    const { expectedRevision, expectedEvents, titleChange, claim } = request;
     const session = snapshotHandle(request.session);
     const expected = optionalCount('expectedRevision', expectedRevision);
     // The snapshots set the missing members.
@@ -119,7 +125,8 @@ export class Appender {
     const taken: EventToStore[] = [];
     for (const event of events)
       if (isStored(event)) {
-        const snapshot = this.#take(event);
+        const plain = this.#take(event);
+        const snapshot = claim === undefined ? plain : withClaimMark(plain, claim);
         taken.push({ event, snapshot, order: writer.recordOrder(event) });
       }
     const snapshots = taken.map(({ snapshot }) => snapshot);
@@ -129,7 +136,10 @@ export class Appender {
       events: snapshots,
       stale,
       expectedRevision: expected,
-      expectedEvents: takeExpectedEvents(expectedEvents, snapshots),
+      expectedEvents: takeExpectedEvents(
+        claim === undefined ? expectedEvents : noneOf(snapshots),
+        snapshots,
+      ),
       titleChange: titleChange ?? firstTitle(mayTitle ? firstTitleOf(snapshots) : undefined),
     };
     const handle = { session, record, writer, events: taken };
@@ -247,6 +257,11 @@ export class Appender {
       },
     };
   }
+}
+
+/** Expects that no event with one of the ids is stored. */
+function noneOf(snapshots: readonly EventSnapshot[]): ExpectedEvents {
+  return Object.fromEntries(snapshots.map(({ id }) => [id, null]));
 }
 
 /** Whether an event is stored: partial ones and summaries of a view are not. */

@@ -1,5 +1,6 @@
 /** Changes a handle after the commit of an append: gives it the stored events and those that it had missed. */
 import { hasCallParts } from '../history/calls/call_marks.js';
+import { withoutClaimMark } from '../model/event/claim_mark.js';
 import type { Event } from '../model/event/event.js';
 import { isMarker } from '../history/marks.js';
 import { setMember } from '../members/member.js';
@@ -230,7 +231,7 @@ function applyMissed(
     // The append is stored, so a damaged event must not fail it. The next read reports the damaged
     // event.
     const event = parseEventText(row.text);
-    if (event !== undefined) missed.push({ ...row, event });
+    if (event !== undefined) missed.push({ ...row, event: withoutClaimMark(event) });
   }
   missed.sort((one, other) => one.seq - other.seq);
   const belongs = windowOf(session, record, missed);

@@ -21,10 +21,17 @@ export interface Epochs {
   readonly onErased: (listener: () => void) => () => void;
 }
 
+/** What all services of this realm over one storage share. */
+export interface SharedFeed {
+  /** The name of the channel that connects the tabs; absent if no other tab has the storage. */
+  readonly channelName?: string | undefined;
+}
+
 /** What all folders may ask of the core of a service. Its class is `ServiceCore` of `js/service`. */
 export interface Core {
   /** Present for a cache. */
   readonly epochs?: Epochs | undefined;
+  readonly feed: { readonly feed: SharedFeed };
   /** Reads a session's own state at its creation, without its events; `undefined` if it is not known. */
   initialState(request: CompositeSessionKey & Abortable): MaybePromise<InitialState>;
   /** Returns the verbs of a service whose backend computes histories elsewhere; otherwise `js/history` computes. */

@@ -2,6 +2,7 @@
  * Parses the events of a read from IndexedDB records. A record holds one event, or a sealed page of
  * many events whose texts are joined by commas. `src/wasm/indexed_db/` writes the records.
  */
+import { withoutClaimMark } from '../model/event/claim_mark.js';
 import type { Event } from '../model/event/event.js';
 import {
   BATCH_CHARACTERS,
@@ -32,7 +33,7 @@ export function parseRecords(
   let size = 0;
   const parse = (): void => {
     const parsed = parseAll(batch) ?? parseOneByOne(batch, sessionId, skipCorrupt);
-    for (const event of parsed) events.push(event);
+    for (const event of parsed) events.push(withoutClaimMark(event));
     batch.length = 0;
     size = 0;
   };

@@ -1,7 +1,7 @@
 import { isSessionError } from '../errors/errors.js';
 import { sessionNotFound } from '../errors/session_not_found.js';
 import type { Event } from '../model/event/event.js';
-import { isAnswer } from './snapshot/drafts.js';
+import { isAnswer } from '../model/event/answer.js';
 import { isFinalResponse } from '../model/event/final_response.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';

@@ -11,9 +11,9 @@ export type {
   LiveSession,
   LiveSessionOptions,
   LiveSessionSnapshot,
-  SentEvent,
   TurnOptions,
 } from './live_session.js';
+export type { MessageHandle, RunAgent, RunContext, SentEvent } from '../runs/run_agent.js';
 export type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
 export type { LiveStore } from './live_store.js';
 export type { ProvidedSessions } from './provided_sessions.js';

@@ -1,9 +1,10 @@
 import type { TurnBranches } from '../history/index.js';
 import type { Content } from '../model/event/content.js';
-import type { Event, NewEvent } from '../model/event/event.js';
+import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { HistoryView } from '../model/values/history_view.js';
+import type { SentEvent } from '../runs/run_agent.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
 import type { LiveStore } from './live_store.js';
 import type { ScopedState } from './snapshot/scoped_state.js';
@@ -83,21 +84,6 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
   /** Absent without labels. */
   readonly labels?: Readonly<Record<string, string>>;
 }
-
-/**
- * An event to send. `invocationId` may be absent too: it is then a new one.
- *
- * @example
- * ```ts
- * import type { SentEvent } from 'adk-session-wasm/live';
- *
- * const message: SentEvent = { author: 'user', content: { role: 'user', parts: [{ text: 'hi' }] } };
- * ```
- */
-export type SentEvent = Omit<NewEvent, 'invocationId'> & {
-  /** The same for all events from one user message to the final answer. Default: a new one. */
-  readonly invocationId?: string | undefined;
-};
 
 /**
  * The options of `edit` and `regenerate`.

@@ -14,7 +14,7 @@ import type { SessionService } from '../model/session_service.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
 import type { ListenOptions, Notice } from '../model/notice.js';
 import { AppendHandle } from './append_handle.js';
-import { copyEvent, copyPiece, copyState } from './copies.js';
+import { copyEvent, copyPiece, copyState } from '../runs/copies.js';
 import { OwnRuns } from './history/own_runs.js';
 import { ShownHistory } from './history/shown_history.js';
 import { branchChange, type TurnChange, turnChange } from './history/turn_changes.js';
@@ -22,11 +22,11 @@ import type {
   LiveSession,
   LiveSessionOptions,
   LiveSessionSnapshot,
-  SentEvent,
   TurnOptions,
 } from './live_session.js';
 import { forgottenError } from './snapshot/forgotten.js';
 import { ReadingStore } from './reading_store.js';
+import type { SentEvent } from '../runs/run_agent.js';
 import { Drafts } from './snapshot/drafts.js';
 import { SessionHead } from './session_head.js';
 import { ShownEvents } from './snapshot/shown_events.js';

@@ -2,6 +2,7 @@
 import type { ChangesSince } from '../model/changes_since.js';
 import { setDescription } from '../model/description.js';
 import { MOST_CHANGED } from '../wasm/protocol.js';
+import { withoutClaimMark } from '../model/event/claim_mark.js';
 import type { Event } from '../model/event/event.js';
 import type { StoredEvent } from '../model/event_page.js';
 import type { ChangedSession, ChangesRequest, EventPlace, MissedEvent } from './backend.js';
@@ -48,5 +49,8 @@ export function changedEvents({
 }: Pick<ChangedSession, 'events'>): (EventPlace & { readonly event: Event | undefined })[] {
   return [...events]
     .sort((one, other) => one.seq - other.seq)
-    .map(({ text, ...place }) => ({ ...place, event: parseEventText(text) }));
+    .map(({ text, ...place }) => {
+      const event = parseEventText(text);
+      return { ...place, event: event && withoutClaimMark(event) };
+    });
 }

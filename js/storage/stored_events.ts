@@ -1,4 +1,5 @@
 import { SessionError } from '../errors/errors.js';
+import { withoutClaimMark } from '../model/event/claim_mark.js';
 import type { Event } from '../model/event/event.js';
 import type { EventRow } from './rows.js';
 import { isTooDeep, parseJson } from '../json/parse.js';
@@ -12,7 +13,9 @@ export const BATCH_CHARACTERS = 64 * 1024;
 /** Parses texts of one event or of several with commas between them. This package wrote them: none is damaged. */
 export function parseTexts(texts: readonly string[]): Event[] {
   const parts = texts.map((text) => JSON.parse(`[${text}]`) as Event[]);
-  return parts.length === 1 ? parts[0]! : parts.flat();
+  const events = parts.length === 1 ? parts[0]! : parts.flat();
+  for (const event of events) withoutClaimMark(event);
+  return events;
 }
 
 /**
@@ -32,7 +35,7 @@ export function parseRows(
     const end = position + texts.length;
     const parsed =
       parseBatch(texts) ?? parseOneByOne(rows.slice(position, end), sessionId, skipCorrupt);
-    for (const event of parsed) events.push(event);
+    for (const event of parsed) events.push(withoutClaimMark(event));
     position = end;
   }
   return events;

@@ -16,6 +16,11 @@ export class Feed {
     this.#channel = openChannel?.(this);
   }
 
+  /** See `SharedFeed`. */
+  get channelName(): string | undefined {
+    return this.#channel?.name;
+  }
+
   /** Whether a change has to be published: someone here watches, or other tabs may. */
   get hasReceivers(): boolean {
     return this.#watchers.size > 0 || this.#channel !== undefined;

@@ -48,7 +48,7 @@ export interface TabCodec<Message> {
  * browsers refuse it in a frame of another site), other tabs are not heard, and nothing fails.
  */
 export class TabChannel<Message> {
-  readonly #name: string;
+  readonly name: string;
   readonly #codec: TabCodec<Message>;
   readonly #listener: TabListener<Message>;
   readonly #host: TabHost;
@@ -70,7 +70,7 @@ export class TabChannel<Message> {
     listener: TabListener<Message>,
     host: TabHost = currentHost(),
   ) {
-    this.#name = name;
+    this.name = name;
     this.#codec = codec;
     this.#listener = listener;
     this.#host = host;
@@ -141,7 +141,7 @@ export class TabChannel<Message> {
 
   #openChannel(): void {
     try {
-      this.#channel ??= this.#host.open?.(this.#name);
+      this.#channel ??= this.#host.open?.(this.name);
     } catch {
       // Ignored: the host refuses channels, see the class.
     }

@@ -1,6 +1,7 @@
 import { keepEqual } from '../../json/keep_equal.js';
 import type { Part } from '../../model/event/content.js';
-import type { Event, EventActions } from '../../model/event/event.js';
+import { isAnswer } from '../../model/event/answer.js';
+import type { Event } from '../../model/event/event.js';
 import { partsOf } from '../../model/event/parts.js';
 
 /** The answers that are being streamed. Each draft is an event with the pieces that have come so far. */
@@ -59,17 +60,6 @@ export class Drafts {
   #keep(stays: (draft: Event) => boolean): void {
     if (!this.events.every(stays)) this.events = this.events.filter(stays);
   }
-}
-
-/**
- * Whether an event may be an answer of a model: no changed state alone, and not only responses of tools. Such an event
- * may be read when the author's next answer has begun, so it ends no draft.
- */
-export function isAnswer(event: Event): boolean {
-  const parts = partsOf(event);
-  if (parts.length > 0) return parts.some(({ functionResponse }) => functionResponse === undefined);
-  const { stateDelta } = Object(event.actions) as Partial<EventActions>;
-  return Object.keys(stateDelta ?? {}).length === 0;
 }
 
 function isOfSameAnswer(draft: Event, event: Event): boolean {

@@ -7,7 +7,7 @@ import { partsOf } from './parts.js';
 /** The framework's own calls, by which an agent asks the user. */
 const QUESTION = 'adk_request_';
 /** google-adk's code of an event that answers the calls of a run that was stopped. */
-const ABORTED = 'INVOCATION_ABORTED';
+export const ABORTED = 'INVOCATION_ABORTED';
 /** google-adk's status of a node that waits for an answer. */
 const WAITING: readonly unknown[] = [4, 'waiting', 'WAITING'];
 

@@ -8,6 +8,7 @@ import {
 import { untilAborted } from '../../call/time_limit.js';
 import { kindOf } from '../../errors/describe.js';
 import { SessionError } from '../../errors/errors.js';
+import { withoutClaimMark } from '../../model/event/claim_mark.js';
 import type { ChangesSince } from '../../model/changes_since.js';
 import type { StoredEvents } from '../../model/event_page.js';
 import type { Compute } from '../../core/write.js';
@@ -248,7 +249,9 @@ export class StorageBackend implements Backend {
     const read = { key, window };
     return this.#with(call, async (storage) => {
       const parsed = await readParsedThrough(storage, read, call);
-      if (parsed !== undefined) return sessionOf(key, parsed, parsed.events);
+      if (parsed !== undefined) {
+        return sessionOf(key, parsed, parsed.events.map(withoutClaimMark));
+      }
       const { events, ...rows } = await readThrough(storage, read, call);
       return rows.session && sessionOf(key, rows, parseRows(events, key.sessionId, skipCorrupt));
     });

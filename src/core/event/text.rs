@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::core::json::{is_same_json, read_text, split_object};
+use crate::core::json::{is_same_event, read_text, split_object};
 use crate::host::{SendOutsideWasm, SyncOutsideWasm, has_room};
 
 /// An event's text. A clone shares it.
@@ -41,8 +41,8 @@ impl fmt::Debug for dyn ForeignText {
 }
 
 impl EventText {
-    /// Whether both texts are equal as JSON values, by [`is_same_json`]. Foreign texts that differ and
-    /// that memory has no room to compare are not.
+    /// Whether another text is that of this stored event: both are equal as JSON values, except for the mark of a run.
+    /// Foreign texts that differ and that memory has no room to compare are not.
     pub fn is_same(&self, other: &Self) -> bool {
         if let (Self::Foreign(one), Self::Foreign(other)) = (self, other) {
             let is_equal = one.is_equal(&**other);
@@ -50,7 +50,7 @@ impl EventText {
                 return is_equal;
             }
         }
-        self.with(|one| other.with(|other| is_same_json(one, other)))
+        self.with(|one| other.with(|other| is_same_event(one, other)))
     }
 
     /// Returns which run the event belongs to, and whether it undoes runs. A text that is not an event

@@ -19,11 +19,26 @@ use crate::host::{has_room, number};
 /// Identical texts are the same, JSON or not. Others are different if memory has no room to compare
 /// them. The cost is linear in their length.
 pub fn is_same_json(one: &str, other: &str) -> bool {
+    is_same(one, other, false)
+}
+
+/// The member of an event's `customMetadata` by which the append of a run's message is told from one of another run.
+/// `js/model/event/claim_mark.ts` sets it.
+const CLAIM_MARK: &str = "__adk_internal_run";
+
+/// Whether a stored event and a new one are the same, as [`is_same_json`] compares them. The mark of a run does not
+/// count if only the stored event has it: readers never see the mark, so they send the event without it.
+pub fn is_same_event(stored: &str, event: &str) -> bool {
+    is_same(stored, event, true)
+}
+
+fn is_same(one: &str, other: &str, is_stored: bool) -> bool {
     if one == other {
         return true;
     }
     let trees = Tree::read(one).zip(Tree::read(other));
     trees.is_some_and(|(left, right)| {
+        let left = Tree { is_stored, ..left };
         let values = left.nodes.len() + right.nodes.len();
         has_room(values * COMPARED + one.len() + other.len()) && left.is_same(&right)
     })
@@ -33,6 +48,8 @@ pub fn is_same_json(one: &str, other: &str) -> bool {
 #[derive(Default)]
 struct Tree<'t> {
     nodes: Vec<Node<'t>>,
+    /// Whether it is a stored event, whose mark may be missing in the other tree.
+    is_stored: bool,
 }
 
 struct Node<'t> {
@@ -117,12 +134,14 @@ impl<'t> Tree<'t> {
                 (Value::Object, Value::Object) => {
                     let members = self.members(left).zip(other.members(right));
                     members.is_some_and(|(members, others)| {
+                        let mut found = 0;
                         let mut find = |(key, one): (&Arc<str>, &usize)| {
                             let other = others.get(key);
                             pairs.extend(other.map(|other| (*one, *other)));
-                            other.is_some()
+                            found += usize::from(other.is_some());
+                            other.is_some() || self.is_stored && self.is_mark(*one)
                         };
-                        members.len() == others.len() && members.iter().all(&mut find)
+                        members.iter().all(&mut find) && found == others.len()
                     })
                 }
                 _ => false,
@@ -132,6 +151,14 @@ impl<'t> Tree<'t> {
             }
         }
         true
+    }
+
+    /// Whether a member is the mark of a run, or metadata with nothing else.
+    fn is_mark(&self, at: usize) -> bool {
+        let has_key = |at: usize, key| self.nodes.get(at).is_some_and(|node| node.key == key);
+        let is_last = self.nodes.get(at).is_some_and(|node| node.end == at + 2);
+        has_key(at, CLAIM_MARK)
+            || (is_last && has_key(at, "customMetadata") && has_key(at + 1, CLAIM_MARK))
     }
 
     fn children(&self, at: usize) -> impl Iterator<Item = usize> {
@@ -168,4 +195,26 @@ fn is_same_leaf(one: &str, other: &str) -> bool {
             [false, false] => number(one) == number(other),
             _ => false,
         }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_of_a_run_counts_unless_only_the_stored_event_has_it() {
+        let plain = r#"{"id":"e"}"#;
+        let marked =
+            |mark| format!(r#"{{"customMetadata":{{"__adk_internal_run":"{mark}"}},"id":"e"}}"#);
+        let rated = r#"{"id":"e","customMetadata":{"rating":5}}"#;
+        let both = r#"{"id":"e","customMetadata":{"__adk_internal_run":"a","rating":5}}"#;
+        assert!(is_same_event(&marked("a"), plain));
+        assert!(is_same_event(both, rated));
+        assert!(is_same_event(&marked("a"), &marked("a")));
+        assert!(!is_same_event(&marked("a"), &marked("b")));
+        assert!(!is_same_event(plain, &marked("a")));
+        assert!(!is_same_event(rated, plain));
+        assert!(!is_same_event(both, plain));
+        assert!(!is_same_json(&marked("a"), plain));
+    }
 }

@@ -9,7 +9,7 @@ import type { Event } from '../model/event/event.js';
 import { partsOf } from '../model/event/parts.js';
 import { snapshotEvent } from '../model/event/snapshot.js';
 import { snapshotDelta } from '../state/delta.js';
-import type { SentEvent } from './live_session.js';
+import type { SentEvent } from './run_agent.js';
 
 /** Copies an event, and fills in its missing members. The copy shares only the values of `temp:` keys. */
 export function copyEvent(proxied: SentEvent): Event {
