@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const target = join(root, 'target');
@@ -18,6 +19,7 @@ function run(command) {
   if (status !== 0) throw new Error(`${command} failed`);
 }
 
+run('node js/build/ready.mjs');
 const withPackages = 'node tests/toolchain/npm_packages.mjs';
 run(`${withPackages} typedoc typedoc`);
 // A folder of its own: target/doc has the references of other crates too.
@@ -26,3 +28,16 @@ run(`${withPackages} vitepress vitepress build docs`);
 const reference = join(target, 'site', 'reference');
 cpSync(join(target, 'docs'), join(reference, 'typescript'), { recursive: true });
 cpSync(join(target, 'rustdoc', 'doc'), join(reference, 'rust'), { recursive: true });
+
+// The package as modules that a page loads without a bundler, for the example of the first screen.
+await build({
+  entryPoints: { browser: join(root, 'js/dist/index.js') },
+  outdir: join(target, 'site', 'package'),
+  bundle: true,
+  splitting: true,
+  minify: true,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  logLevel: 'warning',
+});

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { root } from '../toolchain/environment.mjs';
+import { visitFirstScreen } from './first_screen.js';
 import { brokenSiteLinks, filesBelow } from './links.js';
 
 const site = join(root, 'target', 'site');
@@ -40,6 +41,9 @@ describe('The site', () => {
     assert.ok(checked.length > 100);
     assert.deepEqual(brokenSiteLinks(site, checked), []);
   });
+
+  it('runs the example of its first screen in the page, and shows the conversation after a reload', () =>
+    visitFirstScreen(site));
 
   it('searches without a server: each page is in the index that the site itself has', () => {
     const [index] = filesBelow(join(site, 'assets'), /localSearchIndex.*\.js$/);
