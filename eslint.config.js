@@ -13,8 +13,9 @@ export default tseslint.config(
       'node_modules/',
       '**/.next/',
       'examples/*/dist/',
-      // The page of assistant-ui is compiled with the types of its packages by its test.
+      // What uses assistant-ui is compiled with the types of its packages by its test.
       'tests/browser/assistant_ui/page/',
+      'examples/assistant_ui/',
     ],
   },
   eslint.configs.recommended,

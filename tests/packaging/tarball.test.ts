@@ -57,7 +57,8 @@ function linked(): string[] {
       .filter(isShipped)
       .map((file) => `${folder}/${file}`),
   );
-  return [...pages, ...examples];
+  const chats = readdirSync(join(root, 'examples/assistant_ui'));
+  return [...pages, ...examples, ...chats.map((file) => `examples/assistant_ui/${file}`)];
 }
 
 describe('the tarball', () => {

@@ -1,15 +1,8 @@
-// The adapters for assistant-ui with its real package: the chat of docs/live.md is compiled against its types,
-// and runs in real browsers.
+// The adapters for assistant-ui with its real package: the chats of examples/assistant_ui are compiled against its types,
+// and run in real browsers.
 
 import assert from 'node:assert/strict';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { build } from 'esbuild';
@@ -42,15 +35,12 @@ function project(): string {
   const folder = installPackages('assistant_ui');
   const own = join(folder, 'node_modules/adk-session-wasm');
   if (!existsSync(own)) symlinkSync(root, own);
-  const docs = readFileSync(join(root, 'docs/live.md'), 'utf8');
-  const examples = [...docs.matchAll(/^```tsx\n(.*?)^```$/gms)].map(([, example]) => example!);
-  const [chat, agents] = examples.filter((example) => example.includes('@assistant-ui/react'));
-  assert.ok(chat !== undefined && agents !== undefined, 'the page has two examples');
+  const examples = join(root, 'examples/assistant_ui');
   const here = join(root, 'tests/browser/assistant_ui/page');
   const page = join(folder, 'browser/assistant_ui/page');
   mkdirSync(page, { recursive: true });
-  writeFileSync(join(page, 'docs_example.tsx'), chat);
-  writeFileSync(join(page, 'docs_agents.tsx'), agents);
+  for (const file of ['chat.tsx', 'agent_chat.tsx'])
+    copyFileSync(join(examples, file), join(page, file));
   copyFileSync(join(here, 'main.tsx'), join(page, 'main.tsx'));
   copyFileSync(
     join(root, 'tests/browser/expose_scenarios.ts'),

@@ -14,8 +14,8 @@ import { sessionHistory, sessionThreadList } from 'adk-session-wasm/assistant-ui
 import { StrictMode, useMemo } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { exposeScenarios } from '../../expose_scenarios.js';
-import { AgentChat } from './docs_agents.js';
-import { Chat } from './docs_example.js';
+import { AgentChat } from './agent_chat.js';
+import { Chat } from './chat.js';
 
 const PIXEL = 'data:image/gif;base64,R0lGODlhAQABAAAAACw=';
 
