@@ -44,7 +44,7 @@ if ('onpagehide' in globalThis) {
  *
  * @returns a function that stops this
  */
-function followPageHide(follower: Follower): () => void {
+export function followPageHide(follower: Follower): () => void {
   followers.add(follower);
   return () => followers.delete(follower);
 }
@@ -66,17 +66,22 @@ export function suspendOnPageHide(core: SessionCore): () => void {
   };
 }
 
+/** Resolves once the page is not frozen. */
+export async function untilShown(): Promise<void> {
+  while (isHidden) {
+    await new Promise<void>((resolve) => {
+      const stopFollowing = followPageHide(() => {
+        stopFollowing();
+        resolve();
+      });
+    });
+  }
+}
+
 /** Runs what is safe to repeat, unless the page is frozen. After a failure it runs again if the page was frozen meanwhile. */
 export async function whileShown<T>(run: () => Promise<T>): Promise<T> {
   for (;;) {
-    while (isHidden) {
-      await new Promise<void>((resolve) => {
-        const stopFollowing = followPageHide(() => {
-          stopFollowing();
-          resolve();
-        });
-      });
-    }
+    await untilShown();
     const before = hideCount;
     try {
       return await run();

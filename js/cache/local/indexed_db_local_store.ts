@@ -5,9 +5,11 @@ import {
   type IDBPTransaction,
   openDB,
 } from 'idb';
+import { raceSignal, TimeLimit } from '../../call/time_limit.js';
 import { messageOf } from '../../errors/describe.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import { turnLogOver } from '../../indexed_db/log_turnover.js';
+import { followPageHide, untilShown, whileShown } from '../../indexed_db/page_hide.js';
 import {
   CACHE_STORES,
   type CacheStoreName,
@@ -21,6 +23,8 @@ import {
 export const DATABASE = 'adk-session-wasm cache';
 /** The version of the object stores. */
 const VERSION = 1;
+/** Milliseconds for opening the database. A tab that is frozen may hold up its deletion, and so the next opening. */
+const OPENING_MS = 30_000;
 
 type Stores = DBSchema & Record<CacheStoreName, { key: (string | number)[]; value: unknown }>;
 type Mode = 'readonly' | 'readwrite';
@@ -29,27 +33,18 @@ type Mode = 'readonly' | 'readwrite';
 export class IndexedDbLocalStore implements LocalStore {
   #database: Promise<IDBPDatabase<Stores>> | undefined;
   readonly #onDeleted: () => void;
-  #isClosed = false;
-  /** Resolves when the page is no longer frozen. Absent if it is not frozen. */
-  #resumed: Promise<void> | undefined;
-  #resume: (() => void) | undefined;
+  /** Fires when the storage is closed. */
+  readonly #ended = new AbortController();
+  readonly #stopFollowing: () => void;
 
   /** @param onDeleted called when the browser has closed the database, or somebody deletes it */
   constructor(onDeleted: () => void) {
     this.#onDeleted = onDeleted;
-    const { document } = globalThis as { readonly document?: EventTarget };
-    document?.addEventListener('freeze', this.#onFreeze);
-    document?.addEventListener('resume', this.#onResume);
+    // An open connection may keep the page out of the back/forward cache, and looks alive if it was cut there.
+    this.#stopFollowing = followPageHide((isHidden) => {
+      if (isHidden) this.#disconnect();
+    });
   }
-
-  readonly #onFreeze = (): void => {
-    this.#resumed ??= new Promise((resolve) => (this.#resume = resolve));
-  };
-
-  readonly #onResume = (): void => {
-    this.#resume?.();
-    this.#resumed = undefined;
-  };
 
   async transaction<T>(
     mode: Mode,
@@ -85,10 +80,11 @@ export class IndexedDbLocalStore implements LocalStore {
 
   async #begin(mode: Mode): Promise<IDBPTransaction<Stores, CacheStoreName[], Mode>> {
     const begin = async () => {
-      const database = await this.#open();
       // A frozen page still gets messages, but no results of IndexedDB. Its transaction would block the writes of
       // other tabs until the browser aborts it, in Chromium after a minute.
-      await this.#resumed;
+      const { signal } = this.#ended;
+      await raceSignal(signal, untilShown());
+      const database = await raceSignal(signal, this.#open());
       return database.transaction([...CACHE_STORES], mode, { durability: 'relaxed' });
     };
     try {
@@ -102,13 +98,23 @@ export class IndexedDbLocalStore implements LocalStore {
   }
 
   #open(): Promise<IDBPDatabase<Stores>> {
-    if (this.#isClosed)
-      throw new SessionError('closed', 'The local storage of the cache is closed.');
-    this.#database ??= this.#connect().catch((error: unknown) => {
-      this.#database = undefined;
+    // If the page is left, the browser may never answer: the opening is repeated when the user returns.
+    const opening = this.#database ?? whileShown(() => this.#connect());
+    this.#database = opening;
+    return opening.catch((error: unknown) => {
+      if (this.#database === opening) this.#database = undefined;
       throw error;
     });
-    return this.#database;
+  }
+
+  /** Closes the connection. The next transaction opens another one. */
+  #disconnect(): void {
+    const database = this.#database;
+    this.#database = undefined;
+    database?.then(
+      (database) => database.close(),
+      () => undefined,
+    );
   }
 
   async #connect(): Promise<IDBPDatabase<Stores>> {
@@ -119,7 +125,7 @@ export class IndexedDbLocalStore implements LocalStore {
     }
     const onDeleted = this.#onDeleted;
     const forget = (): void => void (this.#database = undefined);
-    const database = await openDB<Stores>(DATABASE, VERSION, {
+    const opening = openDB<Stores>(DATABASE, VERSION, {
       upgrade(database) {
         for (const name of CACHE_STORES) database.createObjectStore(name);
       },
@@ -134,18 +140,27 @@ export class IndexedDbLocalStore implements LocalStore {
         onDeleted();
       },
     });
-    turnLogOver();
-    return database;
+    const limit = new TimeLimit(OPENING_MS, blockedOpening);
+    try {
+      const database = await raceSignal(limit.signal, opening);
+      turnLogOver();
+      return database;
+    } catch (error) {
+      opening.then(
+        (database) => database.close(),
+        () => undefined,
+      );
+      throw error;
+    } finally {
+      limit.end();
+    }
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    const { document } = globalThis as { readonly document?: EventTarget };
-    document?.removeEventListener('freeze', this.#onFreeze);
-    document?.removeEventListener('resume', this.#onResume);
-    this.#onResume();
-    const database = await this.#database?.catch(() => undefined);
-    database?.close();
+  close(): Promise<void> {
+    this.#ended.abort(new SessionError('closed', 'The local storage of the cache is closed.'));
+    this.#stopFollowing();
+    this.#disconnect();
+    return Promise.resolve();
   }
 }
 
@@ -202,6 +217,13 @@ function rangeOf(from: LocalKey, to: LocalKey): IDBKeyRange | undefined {
   return indexedDB.cmp([...from], [...to]) < 0
     ? IDBKeyRange.bound([...from], [...to], false, true)
     : undefined;
+}
+
+function blockedOpening(): SessionError {
+  const message =
+    `The local data of the cache could not be opened within ${OPENING_MS} ms: another tab of this site holds them up. ` +
+    'Close other tabs of this site, then try again.';
+  return new SessionError('storage_blocked', message, { storage: 'cache' });
 }
 
 function localError(error: unknown): SessionError {
