@@ -2,7 +2,8 @@ import type { BaseSessionService } from '@google/adk';
 import { SessionError } from '../errors/errors.js';
 import { createEventActions } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
-import { type PendingEvent, type StateWriter, valueFor, writeKey } from '../append/state_writer.js';
+import { type PendingEvent, type StateWriter, valueFor } from '../append/state_writer.js';
+import { writeKey } from '../state/keys.js';
 import type { Session } from '../model/session.js';
 
 type FrameworkAppend = BaseSessionService['appendEvent'];

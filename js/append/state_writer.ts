@@ -1,7 +1,5 @@
 import type { Event } from '../model/event/event.js';
 import { copyJson } from '../json/copy.js';
-import { defineMember } from '../members/member.js';
-import { REMOVED } from '../state/scope.js';
 import type { Session } from '../model/session.js';
 import type { EventSnapshot } from '../model/event/snapshot.js';
 import {
@@ -12,6 +10,7 @@ import {
   snapshotOrder,
   type WriteOrder,
 } from '../state/write_order.js';
+import { writeKey } from '../state/keys.js';
 
 /** An event that is not stored yet. */
 export interface PendingEvent<Order = unknown> {
@@ -46,15 +45,6 @@ export interface StateWriter<Order = unknown> {
   ): string[];
   /** Called after a successful commit. The event lacks the keys that `findSuperseded` returned. */
   applyDelta(session: Session, event: PendingEvent<Order>): void;
-}
-
-/**
- * Sets or removes a key of a handle's state. Does not throw if the caller has frozen the state
- * meanwhile, because a committed append must not fail.
- */
-export function writeKey(state: Record<string, unknown>, key: string, value: unknown): void {
-  if (value === REMOVED || value === undefined) Reflect.deleteProperty(state, key);
-  else defineMember(state, key, value);
 }
 
 /**

@@ -9,13 +9,9 @@ import { importSessions } from '../files/import/import_sessions.js';
 import { readState } from '../files/import/shared_state.js';
 import type { SessionService } from '../model/session_service.js';
 import { InMemorySessionService } from '../service/in_memory_session_service.js';
-import {
-  IS_OF_USER,
-  isShared,
-  SHARED_PREFIXES,
-  SHARED_SCOPES,
-  type SharedScope,
-} from '../state/scope.js';
+import { splitByScope } from '../state/keys.js';
+import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../state/scope.js';
+import type { StateShape } from '../state/state_shape.js';
 import { eventsOf, type Line, nameOf, type Report, withReport } from './line.js';
 
 /** Called for each session that TO has as FROM has it. */
@@ -77,16 +73,13 @@ const OWN_UNIT = { timeUnit: 'milliseconds' } as const;
 
 /** Returns what is equal in two stores that have the same session. */
 function comparable({ state, events, title, labels }: SessionFile): object {
-  const own = Object.entries(Object(state) as object).filter(([key]) => !isShared(key));
-  return { state: new Map(own), events, title, labels };
+  const { session } = splitByScope(Object(state) as StateShape);
+  return { state: new Map(Object.entries(session)), events, title, labels };
 }
 
 /** Returns the keys of a user's or an app's state in that of a session, without their prefix. */
 function keysOf(scope: SharedScope, { state }: SessionFile): Map<string, unknown> {
-  const prefix = SHARED_PREFIXES[scope];
-  const entries = Object.entries(Object(state) as object) as [string, unknown][];
-  const ofScope = entries.filter(([key]) => key.startsWith(prefix));
-  return new Map(ofScope.map(([key, value]) => [key.slice(prefix.length), value]));
+  return new Map(Object.entries(splitByScope(Object(state) as StateShape)[scope]));
 }
 
 async function compareState(service: SessionService, line: Line, report: Report): Promise<void> {

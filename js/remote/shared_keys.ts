@@ -1,5 +1,5 @@
 import { defineMember } from '../members/member.js';
-import { SHARED_PREFIXES, storedScopeOf } from '../state/scope.js';
+import { scopedKey } from '../state/keys.js';
 import type { ListedSession, SharedStates } from '../storage/backend.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { RemoteSession } from './responses.js';
@@ -22,8 +22,7 @@ export class SharedKeys {
     this.#users.set(session.userId, user);
     const states = { app: this.#app, user, session: {} };
     for (const [key, value] of Object.entries(all)) {
-      const scope = storedScopeOf(key);
-      const name = scope === 'session' ? key : key.slice(SHARED_PREFIXES[scope].length);
+      const [scope, name] = scopedKey(key);
       defineMember(states[scope], name, value);
     }
     return { ...session, sessionId, state: JSON.stringify(states.session), isDamaged: false };

@@ -13,8 +13,8 @@ import {
   newRecord,
   type SessionRecord,
 } from '../records/records.js';
-import { type JsonState } from '../view/json_state.js';
-import { splitByScope, withFetched } from '../view/shared_overlay.js';
+import type { StateShape } from '../../state/state_shape.js';
+import { withFetched } from '../view/shared_overlay.js';
 import {
   type CopyDraft,
   makeDraft,
@@ -26,6 +26,7 @@ import {
   withStarts,
 } from './copied_events.js';
 import type { OlderEvents, RemoteSession } from './remote_end.js';
+import { splitByScope } from '../../state/keys.js';
 
 /** What a fetch asked for. */
 export interface FetchStart extends Beginning {
@@ -249,7 +250,7 @@ export function listedSession(listed: ListedSession): RemoteSession {
     created: hasRevisions ? created : null,
     revision: hasRevisions ? revision : lastUpdateTime,
     ...{ lastUpdateTime, createTime, title, labels, parent, events: [] },
-    state: JSON.parse(state) as JsonState,
+    state: JSON.parse(state) as StateShape,
     hasOlder: !hasRevisions || revision > created,
     since: undefined,
   };

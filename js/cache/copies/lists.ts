@@ -7,10 +7,10 @@ import { SHARED_SCOPES } from '../../state/scope.js';
 import { nameOf } from '../records/cache_key.js';
 import { isRefusal } from '../records/failures.js';
 import { forEachOf, Turns } from '../records/turns.js';
-import { splitByScope } from '../view/shared_overlay.js';
 import { type Beginning, listedSession, removeGone, takeListed, takeState } from './copy_writer.js';
 import type { Fetch, FetchParts } from './fetch.js';
 import type { RemoteSession } from './remote_end.js';
+import { splitByScope } from '../../state/keys.js';
 
 /** The sessions on a page of a list that is only looked through for what has changed. */
 const PAGE = 5;

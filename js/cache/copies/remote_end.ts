@@ -14,7 +14,7 @@ import { scopeOf, type StateOwner } from '../../storage/scopes.js';
 import { isOutage, isRefusal, isSignedOut } from '../records/failures.js';
 import type { Copy, OlderSums } from '../records/records.js';
 import type { StatusBoard } from '../records/status.js';
-import type { JsonState } from '../view/json_state.js';
+import type { StateShape } from '../../state/state_shape.js';
 
 /** An event as the remote has it. */
 export interface RemoteEvent {
@@ -41,7 +41,7 @@ export interface RemoteSession {
   /** JSON text. Absent if the session has no parent, and in changes. */
   readonly parent?: string | undefined;
   /** With the keys of all scopes. Absent if nothing has changed. */
-  readonly state: JsonState | undefined;
+  readonly state: StateShape | undefined;
   readonly events: readonly RemoteEvent[];
   /** Whether there are older events, or may be. */
   readonly hasOlder: boolean;
@@ -253,7 +253,7 @@ function sessionOf(read: ReadSession, last: EventCount): RemoteSession {
   const { title = '', labels = '' } = read;
   return {
     ...remoteRevision(created, revision, lastUpdateTime),
-    ...{ lastUpdateTime, title, labels, parent, state: JSON.parse(state) as JsonState },
+    ...{ lastUpdateTime, title, labels, parent, state: JSON.parse(state) as StateShape },
     events: events.map(remoteEvent),
     hasOlder: hasOlderThan(read, last),
     since: undefined,

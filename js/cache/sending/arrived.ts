@@ -13,9 +13,10 @@ import {
   type OperationEvent,
   type SessionRecord,
 } from '../records/records.js';
-import type { JsonState } from '../view/json_state.js';
-import { deltaOf, splitByScope, withArrived } from '../view/shared_overlay.js';
+import type { StateShape } from '../../state/state_shape.js';
+import { deltaOf, withArrived } from '../view/shared_overlay.js';
 import { stripShared } from './strip.js';
+import { splitByScope } from '../../state/keys.js';
 
 /** The operations that a request has sent, or those of them that still wait. All are of one session or state. */
 export type Operations<Sent extends Operation = Operation> = readonly [Sent, ...Sent[]];
@@ -103,7 +104,7 @@ export async function showReplaced(
   copy: Copy,
   arrived: readonly OperationEvent[],
 ): Promise<void> {
-  const state = JSON.parse(copy.state) as JsonState;
+  const state = JSON.parse(copy.state) as StateShape;
   const replaced: string[] = [];
   for (const { id, text } of arrived) {
     const delta = Object.entries(splitByScope(deltaOf(text)).session);

@@ -11,8 +11,9 @@ import { notifyAppended, sweep } from '../copies/copy_writer.js';
 import type { RemoteEvent } from '../copies/remote_end.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { type AppendOperation, type Copy, eventsOf } from '../records/records.js';
-import { applyValue, type JsonState } from '../view/json_state.js';
-import { deltaOf, sharedWrites, splitByScope } from '../view/shared_overlay.js';
+import { splitByScope, writeKey } from '../../state/keys.js';
+import type { StateShape } from '../../state/state_shape.js';
+import { deltaOf, sharedWrites } from '../view/shared_overlay.js';
 import { expectArrived, keepTick, landShared, type Operations, showReplaced } from './arrived.js';
 
 /** What the answer to appends does not tell. */
@@ -100,8 +101,8 @@ export async function landAppends(
   const state = (
     toldState === undefined
       ? JSON.parse(copy.state)
-      : splitByScope(JSON.parse(toldState) as JsonState).session
-  ) as JsonState;
+      : splitByScope(JSON.parse(toldState) as StateShape).session
+  ) as StateShape;
   // A state in the answer includes the missed events, but not this append.
   const untold = toldState === undefined ? [...deltas] : deltas.filter(({ isOwn }) => isOwn);
   untold.sort((one, other) => one.revision - other.revision);
@@ -139,9 +140,9 @@ function isTitledByOther(
   return firstTitleOf(others) !== undefined;
 }
 
-function applyDelta(state: JsonState, text: string): void {
+function applyDelta(state: StateShape, text: string): void {
   const { session } = splitByScope(deltaOf(text));
-  for (const [name, value] of Object.entries(session)) applyValue(state, name, value);
+  for (const [name, value] of Object.entries(session)) writeKey(state, name, value);
 }
 
 /**

@@ -11,10 +11,10 @@ import {
   type CreateOperation,
   isOfEvent,
 } from '../records/records.js';
-import type { JsonState } from '../view/json_state.js';
-import { splitByScope } from '../view/shared_overlay.js';
+import type { StateShape } from '../../state/state_shape.js';
 import { birthOfCopy } from '../view/session_overlay.js';
 import { expectArrived, keepTick, landShared, type Operations, showReplaced } from './arrived.js';
+import { splitByScope } from '../../state/keys.js';
 
 /** Applies the answer that the session was created. */
 export async function landCreation(
@@ -36,7 +36,7 @@ export async function landCreation(
         createTime: creation.now,
         initialState: creation.description.initialState,
       },
-      state: JSON.stringify(splitByScope(JSON.parse(state) as JsonState).session),
+      state: JSON.stringify(splitByScope(JSON.parse(state) as StateShape).session),
       title: creation.description.title ?? '',
       labels: creation.description.labels ?? '',
       parent: creation.description.parent,

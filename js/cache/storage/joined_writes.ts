@@ -3,7 +3,7 @@ import { ownerOf } from '../../storage/scopes.js';
 import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { DescribeOperation, Operation, UpdateOperation } from '../records/records.js';
-import type { JsonState } from '../view/json_state.js';
+import type { StateShape } from '../../state/state_shape.js';
 import { joinedDelta, sharedWrites } from '../view/shared_overlay.js';
 
 /**
@@ -31,7 +31,7 @@ async function joinUpdate(
   const removed = await joinableUpdates(transaction, operation);
   if (removed.length === 0) return [removed, operation];
   const delta = joinedDelta([...removed, operation]);
-  const shared = sharedWrites([JSON.parse(delta) as JsonState]);
+  const shared = sharedWrites([JSON.parse(delta) as StateShape]);
   return [removed, { ...operation, delta, shared, joined: numbersOf(removed) }];
 }
 

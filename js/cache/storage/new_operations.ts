@@ -12,7 +12,7 @@ import type {
   OperationEvent,
   UpdateOperation,
 } from '../records/records.js';
-import { type JsonState } from '../view/json_state.js';
+import type { StateShape } from '../../state/state_shape.js';
 import type { SessionView } from '../view/session_overlay.js';
 import { deltaOf, sharedWrites, writesOfCreation } from '../view/shared_overlay.js';
 
@@ -56,7 +56,7 @@ export async function operationsOf(
   const { session, user, app, events } = changes;
   if (!isSession(key) || session === undefined) {
     const number = Math.max(user?.revision ?? 0, app?.revision ?? 0);
-    const shared = sharedWrites([JSON.parse(delta) as JsonState]);
+    const shared = sharedWrites([JSON.parse(delta) as StateShape]);
     return [{ ...NEW, number, kind: 'update', key: ownerKey(key), delta, shared }];
   }
   const rest = { ...NEW_OF_SESSION, key: sessionKeyOf(key), birth: session.created };

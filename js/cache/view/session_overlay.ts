@@ -14,7 +14,8 @@ import type {
 } from '../records/records.js';
 import type { TitleChange } from '../../core/write.js';
 import { DeltaFold } from './delta_fold.js';
-import { applyValue, type JsonState } from './json_state.js';
+import { writeKey } from '../../state/keys.js';
+import type { StateShape } from '../../state/state_shape.js';
 import { deltaOf } from './shared_overlay.js';
 
 /** An event of an operation, over the copy. */
@@ -73,9 +74,9 @@ export class SessionOverlay {
       }
       this.#reset(birth);
       this.creation = operation;
-      this.#change(JSON.parse(creation.state) as JsonState);
+      this.#change(JSON.parse(creation.state) as StateShape);
       this.#putCreated(operation);
-      this.#change(JSON.parse(creation.delta) as JsonState);
+      this.#change(JSON.parse(creation.delta) as StateShape);
       this.title = creation.description.title ?? '';
       this.labels = creation.description.labels ?? '';
       this.tick = Math.max(this.tick, number);
@@ -133,7 +134,7 @@ export class SessionOverlay {
     });
   }
 
-  #change(delta: JsonState): void {
+  #change(delta: StateShape): void {
     for (const [key, value] of Object.entries(delta)) {
       if (isSessionKey(key)) this.values.set(key, value);
     }
@@ -205,8 +206,8 @@ function isSessionKey(key: string): boolean {
 
 function stateOf(base: string, values: DeltaFold): string {
   if (values.isEmpty) return base;
-  const state = JSON.parse(base) as JsonState;
-  for (const [key, value] of values.changes) applyValue(state, key, value);
+  const state = JSON.parse(base) as StateShape;
+  for (const [key, value] of values.changes) writeKey(state, key, value);
   return JSON.stringify(state);
 }
 

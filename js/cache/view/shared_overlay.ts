@@ -1,6 +1,5 @@
 /** The states of users and apps as a reader sees them. */
 import { defineMember } from '../../members/member.js';
-import { isTemp, SHARED_PREFIXES, storedScopeOf } from '../../state/scope.js';
 import { parseEventText } from '../../storage/stored_events.js';
 import type { SharedRow } from '../../storage/rows.js';
 import type {
@@ -11,7 +10,8 @@ import type {
   UpdateOperation,
 } from '../records/records.js';
 import { DeltaFold } from './delta_fold.js';
-import { applyValue, type JsonState } from './json_state.js';
+import { scopedKey, writeKey } from '../../state/keys.js';
+import type { StateShape } from '../../state/state_shape.js';
 
 /** What an unsent operation changes in a state. */
 export interface NumberedWrite extends SharedWrite {
@@ -49,8 +49,8 @@ function withWrites(
     wasCleared ||= isCleared;
     for (const [key, value] of values) fold.set(key, value);
   }
-  const changed = wasCleared ? {} : (JSON.parse(state) as JsonState);
-  for (const [key, value] of fold.changes) applyValue(changed, key, value);
+  const changed = wasCleared ? {} : (JSON.parse(state) as StateShape);
+  for (const [key, value] of fold.changes) writeKey(changed, key, value);
   return JSON.stringify(changed);
 }
 
@@ -84,29 +84,13 @@ export function withFetched(
 
 export const NO_STATE: StateRecord = { state: '{}', tick: 0, isFetched: false, clearedAt: 0 };
 
-/** Splits a JSON object by the scopes of its keys. The keys of the shared scopes lose their prefix. */
-export function splitByScope(all: JsonState): {
-  readonly session: JsonState;
-  readonly user: JsonState;
-  readonly app: JsonState;
-} {
-  const parts = { session: {}, user: {}, app: {} };
-  for (const [key, value] of Object.entries(all)) {
-    if (isTemp(key)) continue;
-    const scope = storedScopeOf(key);
-    const name = scope === 'session' ? key : key.slice(SHARED_PREFIXES[scope].length);
-    defineMember(parts[scope], name, value);
-  }
-  return parts;
-}
-
 /** Returns what changes of a JSON object, in order, do to shared states. */
-export function sharedWrites(deltas: readonly JsonState[]): Operation['shared'] {
+export function sharedWrites(deltas: readonly StateShape[]): Operation['shared'] {
   const values = { user: new DeltaFold(), app: new DeltaFold() };
   for (const delta of deltas) {
     for (const [key, value] of Object.entries(delta)) {
-      const scope = storedScopeOf(key);
-      if (scope !== 'session') values[scope].set(key.slice(SHARED_PREFIXES[scope].length), value);
+      const [scope, name] = scopedKey(key);
+      if (scope !== 'session') values[scope].set(name, value);
     }
   }
   const writeOf = ({ changes }: DeltaFold): SharedWrite => ({ isCleared: false, values: changes });
@@ -118,9 +102,9 @@ export function sharedWrites(deltas: readonly JsonState[]): Operation['shared'] 
 
 /** Returns the JSON text of the changes of several updates. The last value of a key counts. */
 export function joinedDelta(operations: readonly UpdateOperation[]): string {
-  const joined: JsonState = {};
+  const joined: StateShape = {};
   for (const { delta } of operations) {
-    for (const [key, value] of Object.entries(JSON.parse(delta) as JsonState)) {
+    for (const [key, value] of Object.entries(JSON.parse(delta) as StateShape)) {
       defineMember(joined, key, value);
     }
   }
@@ -134,13 +118,13 @@ export function writesOfCreation({
   sharesState,
   events,
 }: Creation): Operation['shared'] {
-  const own = [JSON.parse(state) as JsonState, ...events.map(({ text }) => deltaOf(text))];
-  return sharedWrites([...(sharesState ? own : []), JSON.parse(delta) as JsonState]);
+  const own = [JSON.parse(state) as StateShape, ...events.map(({ text }) => deltaOf(text))];
+  return sharedWrites([...(sharesState ? own : []), JSON.parse(delta) as StateShape]);
 }
 
 /** Returns the delta of an event's text. A damaged event has none; readers of the event get the error. */
-export function deltaOf(text: string): JsonState {
+export function deltaOf(text: string): StateShape {
   const event = parseEventText(text) as
-    { readonly actions?: { readonly stateDelta?: JsonState } | null } | undefined;
+    { readonly actions?: { readonly stateDelta?: StateShape } | null } | undefined;
   return event?.actions?.stateDelta ?? {};
 }

@@ -10,7 +10,8 @@ import { readLines, type LinesSource } from './read_lines.js';
 import { requireJsonObject } from '../format/malformed_file.js';
 import type { SessionFile } from '../format/session_file.js';
 import { describeLine, isHeader, parseLine, sharedScopeOf } from '../format/stream_format.js';
-import { addPrefix, readState } from './shared_state.js';
+import { joinScopes } from '../../state/keys.js';
+import { readState } from './shared_state.js';
 
 /**
  * The outcome of one line.
@@ -122,7 +123,7 @@ async function importState(
     ...(IS_OF_USER[scope] && { userId: requireId('userId', line.userId) }),
   };
   const missing = missingKeys(given, await readState(service, scope, { ...owner, signal }));
-  await service.updateState({ ...owner, stateDelta: addPrefix(scope, missing), signal });
+  await service.updateState({ ...owner, stateDelta: joinScopes({ [scope]: missing }), signal });
 }
 
 function missingKeys(given: SessionFile, stored: Readonly<StateShape>): StateShape {

@@ -1,5 +1,6 @@
 import { requireId } from '../../model/values/ids.js';
-import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
+import { joinScopes } from '../../state/keys.js';
+import { SHARED_SCOPES, type SharedScope } from '../../state/scope.js';
 import type { Abortable, AppRequest, UserRequest } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
 import type { SessionService } from '../../model/session_service.js';
@@ -9,10 +10,10 @@ export async function readSharedState(
   service: SessionService,
   { appName, userId, signal }: UserRequest & Abortable,
 ): Promise<StateShape> {
-  const states = SHARED_SCOPES.map(async (scope) =>
-    addPrefix(scope, await readState(service, scope, { appName, userId, signal })),
+  const states = SHARED_SCOPES.map(
+    async (scope) => [scope, await readState(service, scope, { appName, userId, signal })] as const,
   );
-  return Object.assign({}, ...(await Promise.all(states))) as StateShape;
+  return joinScopes(Object.fromEntries(await Promise.all(states)));
 }
 
 /** Reads the state of a scope from a service. Its keys have no prefix. */
@@ -27,10 +28,4 @@ export function readState(
     case 'user':
       return service.getUserState({ appName, userId: requireId('userId', userId), signal });
   }
-}
-
-/** Returns a shared state with the prefix added to its keys. */
-export function addPrefix(scope: SharedScope, state: Readonly<StateShape>): StateShape {
-  const prefix = SHARED_PREFIXES[scope];
-  return Object.fromEntries(Object.entries(state).map(([key, value]) => [prefix + key, value]));
 }

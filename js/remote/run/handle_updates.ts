@@ -9,7 +9,7 @@ import { isPartial } from '../../model/event/snapshot.js';
 import { isTemp } from '../../state/scope.js';
 import { hasUnstoredWrite } from '../../state/write_order.js';
 import type { ReadSession } from '../../storage/backend.js';
-import { writeKey } from '../../append/state_writer.js';
+import { writeKey } from '../../state/keys.js';
 import type { RunHandle } from './run_request.js';
 
 /** The changes of each handle, by its state: two runs may change one handle at once. */

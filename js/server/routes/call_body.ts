@@ -1,7 +1,8 @@
 import { invalid, invalidValue } from '../../errors/invalid.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { NewEvent } from '../../model/event/event.js';
-import { APP_PREFIX, type SharedScope, storedScopeOf, USER_PREFIX } from '../../state/scope.js';
+import { joinScopes } from '../../state/keys.js';
+import { type SharedScope, storedScopeOf } from '../../state/scope.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { mayBeInPart, wholeDelta } from '../rights/whole_values.js';
 import type { RouteCall } from './route.js';
@@ -57,9 +58,7 @@ export async function sharedStateFor(
     service.getUserState({ appName, userId, signal }),
     service.getAppState({ appName, signal }),
   ]);
-  const prefixed = (prefix: string, shared: object): [string, unknown][] =>
-    Object.entries(shared).map(([key, value]) => [prefix + key, value]);
-  return Object.fromEntries([...prefixed(USER_PREFIX, user), ...prefixed(APP_PREFIX, app)]);
+  return joinScopes({ user, app });
 }
 
 /** Takes the state of a session to create, by the rules of {@link stateIn} and {@link wholeDelta}. */

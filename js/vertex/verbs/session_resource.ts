@@ -5,7 +5,8 @@ import { isSameJson } from '../../wasm/core.js';
 import { defineMember } from '../../members/member.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { Description } from '../../model/description.js';
-import { isTemp, SHARED_PREFIXES, type SharedScope, STORED_PREFIXES } from '../../state/scope.js';
+import { joinScopes, splitByScope } from '../../state/keys.js';
+import { isTemp, type SharedScope } from '../../state/scope.js';
 import type { Changes, SessionRow, SharedRow } from '../../storage/rows.js';
 import { idFromName } from '../events/foreign_event.js';
 
@@ -87,21 +88,15 @@ export function stateOf({ sessionState }: JsonObject): Record<string, unknown> {
 
 /** Returns the `sessionState` to create: the keys of all scopes in one object. */
 export function newState(changes: Changes): Record<string, unknown> {
-  const state: Record<string, unknown> = {};
-  for (const [scope, prefix] of STORED_PREFIXES) {
-    const values = JSON.parse(changes[scope]?.state ?? '{}') as Record<string, unknown>;
-    for (const [key, value] of Object.entries(values)) defineMember(state, prefix + key, value);
-  }
-  return state;
+  const parsed = (row: Changes['user']): object => JSON.parse(row?.state ?? '{}') as object;
+  const { session, user, app } = changes;
+  return joinScopes({ session: parsed(session), user: parsed(user), app: parsed(app) });
 }
 
 /** Returns the keys of one scope that the server shows, without their prefix; `undefined` if there are none. */
 export function sharedRow(resource: JsonObject, scope: SharedScope): SharedRow | undefined {
-  const prefix = SHARED_PREFIXES[scope];
-  const entries = Object.entries(stateOf(resource)).filter(([key]) => key.startsWith(prefix));
-  if (entries.length === 0) return undefined;
-  const state: Record<string, unknown> = {};
-  for (const [key, value] of entries) defineMember(state, key.slice(prefix.length), value);
+  const state = splitByScope(stateOf(resource))[scope];
+  if (Object.keys(state).length === 0) return undefined;
   return { revision: createdAt(resource), state: JSON.stringify(state) };
 }
 

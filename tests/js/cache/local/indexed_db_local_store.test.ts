@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 
 type Store = InstanceType<
-  typeof import('../../../js/cache/local/indexed_db_local_store.js').IndexedDbLocalStore
+  typeof import('../../../../js/cache/local/indexed_db_local_store.js').IndexedDbLocalStore
 >;
 
 /** Connections that were closed, by their number. */
@@ -68,7 +68,8 @@ function asPage(): EventTarget {
 }
 
 const page = asPage();
-const { IndexedDbLocalStore } = await import('../../../js/cache/local/indexed_db_local_store.js');
+const { IndexedDbLocalStore } =
+  await import('../../../../js/cache/local/indexed_db_local_store.js');
 
 function open(test: TestContext): Store {
   [closed, openings, doesAnswer] = [[], 0, true];
