@@ -1,3 +1,4 @@
+import type { Unread } from '../call/channel.js';
 import { NARROWEST_FIRST, type SharedScope } from '../state/scope.js';
 import { putLast } from '../members/bounded_map.js';
 import type {
@@ -42,7 +43,7 @@ interface LastChange {
  * after so many others that no older notice can still arrive. Otherwise a watcher of an app with millions of
  * sessions would use ever more memory.
  */
-export class PendingNotices {
+export class PendingNotices implements Unread<Notice> {
   /** In the order of delivery. A newer notice replaces its predecessor in place. */
   readonly #pending = new Map<string, Notice>();
   readonly #lastChanges = new Map<string, LastChange>();
@@ -87,10 +88,11 @@ export class PendingNotices {
     this.#pending.clear();
   }
 
+  /** Returns a copy of the next notice, since other watchers and other tabs get the same one. */
   shift(): Notice | undefined {
     for (const [key, notice] of this.#pending) {
       this.#pending.delete(key);
-      return notice;
+      return 'scopes' in notice ? { ...notice, scopes: [...notice.scopes] } : { ...notice };
     }
     return undefined;
   }

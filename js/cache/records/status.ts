@@ -1,6 +1,7 @@
+import { Channel, Newest } from '../../call/channel.js';
 import { makeDisposable } from '../../call/disposable.js';
 import { reportUncaught } from '../../call/uncaught.js';
-import { keepEqual } from '../../json/keep_equal.js';
+import { isEqualJson } from '../../json/equal.js';
 import type { SessionErrorCode, SessionErrorFields } from '../../errors/errors.js';
 import type { DataLoss } from '../../model/storage_info.js';
 import type { CacheKey } from './cache_key.js';
@@ -123,7 +124,7 @@ export class StatusBoard {
   readonly #tab: string;
   readonly #tell: (message: StatusMessage) => void;
   readonly #listeners = new Set<(status: CacheStatus) => void>();
-  readonly #iterators = new Set<StatusIterator>();
+  readonly #channels = new Set<Channel<CacheStatus>>();
 
   /** @param tell tells the other tabs */
   constructor(tab: string, tell: (message: StatusMessage) => void) {
@@ -151,7 +152,7 @@ export class StatusBoard {
   }
 
   setLost(lost: CacheLoss | undefined): void {
-    if (keepEqual(this.#lost, lost) === this.#lost) return;
+    if (isEqualJson(this.#lost, lost)) return;
     this.#lost = lost;
     this.#publish();
   }
@@ -176,7 +177,7 @@ export class StatusBoard {
     // A tab that ended while it was sending has not reset `isSending`.
     const isSending = this.#shared.isSending && pending.length > 0;
     this.#status = Object.freeze({ ...this.#shared, isSending, pending, ...lost });
-    for (const iterator of this.#iterators) iterator.push(this.#status);
+    for (const channel of this.#channels) channel.push([this.#status]);
     for (const listener of this.#listeners) {
       try {
         listener(this.#status);
@@ -197,51 +198,15 @@ export class StatusBoard {
   }
 
   iterate(): StatusChanges {
-    const iterator = statusIterator(this.#status, () => void this.#iterators.delete(iterator));
-    this.#iterators.add(iterator);
-    return iterator;
+    const channel = new Channel<CacheStatus>(new Newest());
+    channel.onEnd(() => this.#channels.delete(channel));
+    channel.push([this.#status]);
+    this.#channels.add(channel);
+    return channel;
   }
 
   close(): void {
-    for (const iterator of this.#iterators) void iterator.return();
+    for (const channel of this.#channels) channel.stop();
     this.#listeners.clear();
   }
-}
-
-interface StatusIterator extends StatusChanges {
-  push(status: CacheStatus): void;
-}
-
-function statusIterator(first: CacheStatus, onEnd: () => void): StatusIterator {
-  let newest: CacheStatus | undefined = first;
-  let hasEnded = false;
-  const reads: ((result: IteratorResult<CacheStatus, undefined>) => void)[] = [];
-  const deliver = (): void => {
-    while (reads.length > 0 && (newest !== undefined || hasEnded)) {
-      const value = newest;
-      newest = undefined;
-      reads.shift()?.(value === undefined ? { done: true, value } : { value });
-    }
-  };
-  return {
-    push(status) {
-      newest = status;
-      deliver();
-    },
-    next: () =>
-      new Promise((resolve) => {
-        reads.push(resolve);
-        deliver();
-      }),
-    return() {
-      hasEnded = true;
-      newest = undefined;
-      onEnd();
-      deliver();
-      return Promise.resolve({ done: true, value: undefined });
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
 }
