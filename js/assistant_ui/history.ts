@@ -1,5 +1,6 @@
 import { type MaybePromise, takeRequest } from '../call/call.js';
 import { KeyedQueue } from '../call/keyed_queue.js';
+import { decided, growingRead } from '../read/window/growing_read.js';
 import { givenService } from '../call/given_service.js';
 import { loadPart } from '../wasm/loader/load_part.js';
 import { requireObject, requireOneOf, requireText, requireWhole } from '../errors/option_values.js';
@@ -177,13 +178,14 @@ export function sessionHistory<S extends object = StateShape>(
   };
 
   /** Reads a session from the event on, or all of it if it has no such event. */
-  const readSince = async (sessionId: string, eventId: string | undefined) => {
-    for (let window = FIRST_WINDOW; ; window *= 4) {
-      const session = await readSession(sessionId, window, 'raw');
+  const readSince = (sessionId: string, eventId: string | undefined) =>
+    growingRead(FIRST_WINDOW, async (last) => {
+      const isWhole = last === 'all';
+      const session = await readSession(sessionId, isWhole ? undefined : last, 'raw');
       const { events = [] } = session ?? {};
-      if (events.length < window || events.some(({ id }) => id === eventId)) return session;
-    }
-  };
+      const isEnough = isWhole || events.length < last || events.some(({ id }) => id === eventId);
+      return isEnough ? decided(session) : undefined;
+    });
 
   const write = async (item: GivenItem, sessionId: string, isAgain: boolean): Promise<void> => {
     const { appendAfter, eventsOf, emptied } = await loadPart(() => import('./conversion.js'));

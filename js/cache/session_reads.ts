@@ -2,9 +2,10 @@ import type { Call, MaybePromise } from '../call/call.js';
 import { untilAborted } from '../call/time_limit.js';
 import { SessionError } from '../errors/errors.js';
 import type { CompositeSessionKey } from '../model/session.js';
-import { type EventCount, isEnough } from '../model/values/event_count.js';
+import { type EventCount, isEnough, mostOf } from '../model/values/event_count.js';
 import type { ReadPolicy } from '../model/values/read_policy.js';
 import type { Backend } from '../storage/backend.js';
+import { nextLast } from '../read/window/growing_read.js';
 import { StorageBackend } from '../storage/driver/storage_backend.js';
 import type { Bounds } from './copies/bounds.js';
 import type { CacheContext } from './copies/context.js';
@@ -97,7 +98,7 @@ export async function readSession<T>(
     lastCount = copiedCount;
     erasure.throwIfAborted();
     try {
-      const more = growth(need, copiedCount);
+      const more = mostOf(need, nextLast(copiedCount, { factor: 2 }));
       const fetching = fetch.require(key, more);
       // What is written meanwhile makes an unknown session known, also if the remote never answers.
       const waited = result === undefined ? data.untilChanged(key, fetching) : fetching;
@@ -110,12 +111,6 @@ export async function readSession<T>(
       return result;
     }
   }
-}
-
-/** Returns how many events to fetch: what is needed, and at least twice as many as there are. */
-function growth(need: EventCount, count: EventCount): EventCount {
-  if (need === 'all' || count === 'all') return 'all';
-  return Math.max(need, 2 * count);
 }
 
 /** The error of a read that needs events which are not here. */

@@ -1,6 +1,6 @@
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import type { CompositeSessionKey } from '../../model/session.js';
-import { type EventCount, isEnough } from '../../model/values/event_count.js';
+import { type EventCount, isEnough, mostOf } from '../../model/values/event_count.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import { nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
@@ -210,10 +210,6 @@ export class Fetch {
       return other;
     }
   }
-}
-
-function mostOf(one: EventCount, other: EventCount): EventCount {
-  return isEnough(one, other) ? one : other;
 }
 
 /** Whether a session is as it was when it was copied. */

@@ -5,3 +5,8 @@ export type EventCount = number | 'all';
 export function isEnough(count: EventCount, needed: EventCount): boolean {
   return count === 'all' || (needed !== 'all' && count >= needed);
 }
+
+/** Returns the larger of two numbers of events. */
+export function mostOf(one: EventCount, other: EventCount): EventCount {
+  return isEnough(one, other) ? one : other;
+}

@@ -7,7 +7,7 @@ import type { ComputedView } from '../../model/values/history_view.js';
 import type { Backend, PageRequest, ReadMarkers, ReadPage } from '../../storage/backend.js';
 import { hasPages, pageOfView } from './end_of_view.js';
 import { ViewPages } from './view_pages.js';
-import { nextLast } from '../window/window_growth.js';
+import { decided, growingRead } from '../window/growing_read.js';
 
 /** Reads a page. Loads the whole history only if the page needs it. Returns `undefined` if there is no session. */
 export function readPage(
@@ -44,17 +44,20 @@ function readByMarkers(
   const hasMarkers = markers.events.some(isMarker);
   const needsAll = page.direction === 'after' || page.withCount;
   const byEvents = (): MaybePromise<ReadPage | undefined> =>
-    needsAll || !hasPages(markers.events, view) ? undefined : attempt(2 * page.limit);
-  const attempt = (last: EventCount): MaybePromise<ReadPage | undefined> => {
-    if (last === 'all') return undefined;
+    needsAll || !hasPages(markers.events, view)
+      ? undefined
+      : growingRead<ReadPage | undefined>(2 * page.limit, attempt, {
+          least: markers.events.length,
+        });
+  const attempt = (last: EventCount) => {
+    if (last === 'all') return decided(undefined);
     return after(read({ ...page, limit: last, isToEnd: false }), (read) => {
-      if (read?.events === undefined) return undefined;
+      if (read?.events === undefined) return decided(undefined);
       const { created, events, hasOlder } = read;
       const shown = pageOfView(markers.events, events, view, page, hasOlder === false);
-      const more = nextLast(last, 4, markers.events.length);
-      if (shown === undefined) return hasOlder === true ? attempt(more) : undefined;
+      if (shown === undefined) return hasOlder === true ? undefined : decided(undefined);
       const [firstId, lastId] = [shown.events[0]?.id, shown.events.at(-1)?.id];
-      return { created, ...shown, firstId, lastId };
+      return decided({ created, ...shown, firstId, lastId });
     });
   };
   if (hasMarkers) return byEvents();

@@ -15,7 +15,7 @@ import { MOST_CHANGED } from '../../wasm/protocol.js';
 import { hasResponseWithoutCall } from '../../history/calls/call_pairs.js';
 import { type EndOfView, endOfView, lastOfView, startOf } from './end_of_view.js';
 import { viewOfRead } from './older_stubs.js';
-import { nextLast } from '../window/window_growth.js';
+import { decided, growingRead, nextLast } from '../window/growing_read.js';
 
 /** What a view is computed from. */
 interface ViewSource {
@@ -227,21 +227,22 @@ function readViewEnd(
     after(backend.get(request), (read) => read && wholeView(read, view, limit));
   return after(attempts === 0 ? undefined : backend.markers?.(request), (markers) => {
     if (markers === undefined) return readWhole();
-    const attempt = (last: EventCount): MaybePromise<ViewEnd | undefined> =>
+    const attempt = (last: EventCount) =>
       after(backend.get({ ...request, last }), (read) => {
-        if (read === undefined) return undefined;
+        if (read === undefined) return decided(undefined);
         const isSame = read.created === markers.created && read.revision === markers.revision;
-        if (!isSame) return readViewEnd(source, limit, attempts - 1);
+        if (!isSame) return after(readViewEnd(source, limit, attempts - 1), decided);
         // A short read is the whole history, unless damaged events were left out.
         if (last === 'all' || read.events.length < last) {
-          return request.skipCorrupt ? readWhole() : wholeView(read, view, limit);
+          return after(request.skipCorrupt ? readWhole() : wholeView(read, view, limit), decided);
         }
         const end = endOfView(markers.events, read.events, view, limit);
-        // To read as many events as there are markers takes no longer than the markers took.
-        if (end === undefined) return attempt(nextLast(last, 4, markers.events.length));
-        return { read, ...end, isWhole: false, hiddenUntil: findHiddenUntil(markers.events) };
+        const hiddenUntil = findHiddenUntil(markers.events);
+        return end && decided({ read, ...end, isWhole: false, hiddenUntil });
       });
-    return attempt(nextLast(limit, 2));
+    // To read as many events as there are markers takes no longer than the markers took.
+    const least = markers.events.length;
+    return growingRead<ViewEnd | undefined>(nextLast(limit, { factor: 2 }), attempt, { least });
   });
 }
 

@@ -8,7 +8,7 @@ import { compactedEndOf } from '../../history/marks.js';
 import { partsOf } from '../../model/event/parts.js';
 import { EXTRA_EVENTS } from './history_limit.js';
 import { windowStart } from './history_window.js';
-import { nextLast } from './window_growth.js';
+import { decided, growingRead } from './growing_read.js';
 
 /**
  * Reads a session with its last `last` events, in one step of the storage; `undefined` if it does
@@ -104,12 +104,10 @@ export class History {
     wanted: number,
     latestStart: (events: Event[]) => number,
   ): MaybePromise<Session<S> | undefined> {
-    const attempt = (
-      last: EventCount,
-      previousLength: number,
-    ): MaybePromise<Session<S> | undefined> =>
+    let previousLength = -1;
+    return growingRead<Session<S> | undefined>(wanted + EXTRA_EVENTS, (last) =>
       after(readLast(last), (session) => {
-        if (session === undefined) return undefined;
+        if (session === undefined) return decided(undefined);
         const { events, state } = session;
         const { length } = events;
         // If damaged events are left out, a short read may not be the whole session. It is if a longer
@@ -117,14 +115,13 @@ export class History {
         const isWhole =
           last === 'all' || (length < last && (!skipsCorrupt || length === previousLength));
         const start = windowStart(events, latestStart(events), isWhole);
-        if (start === undefined) {
-          return attempt(nextLast(last), length);
-        }
+        previousLength = length;
+        if (start === undefined) return undefined;
         if (start > 0 || !isWhole) this.#cappedStates.add(state);
         events.splice(0, start);
-        return session;
-      });
-    return attempt(wanted + EXTRA_EVENTS, -1);
+        return decided(session);
+      }),
+    );
   }
 }
 
