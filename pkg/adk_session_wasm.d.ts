@@ -764,11 +764,6 @@ export function history_view(history: Float64Array | number[]): Uint32Array;
 export function merge_states(user: string | null | undefined, app: string | null | undefined, state: string, record: string): string;
 
 /**
- * Whether two JSON texts are equal as JSON values.
- */
-export function same_json(one: string, other: string): boolean;
-
-/**
  * Returns `[start, end, nameStart, nameEnd, kind, backslashes]` for each placeholder, in UTF-16
  * code units. In `kind`, bit 0 means optional and bit 1 means artifact.
  */

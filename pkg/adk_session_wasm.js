@@ -1223,28 +1223,6 @@ export function merge_states(user, app, state, record) {
 }
 
 /**
- * Whether two JSON texts are equal as JSON values.
- * @param {string} one
- * @param {string} other
- * @returns {boolean}
- */
-export function same_json(one, other) {
-    let ptr0, len0, ptr1, len1;
-    try {
-        ptr0 = passStringToWasm0(one, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-        len0 = WASM_VECTOR_LEN;
-        ptr1 = passStringToWasm0(other, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-        len1 = WASM_VECTOR_LEN;
-    } catch (e) {
-        if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-        if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-        throw e;
-    }
-    const ret = wasm.same_json(ptr0, len0, ptr1, len1);
-    return ret !== 0;
-}
-
-/**
  * Returns `[start, end, nameStart, nameEnd, kind, backslashes]` for each placeholder, in UTF-16
  * code units. In `kind`, bit 0 means optional and bit 1 means artifact.
  * @param {string} text

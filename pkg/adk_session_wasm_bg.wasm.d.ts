@@ -17,7 +17,6 @@ export const describe_missing: (a: number, b: number, c: number, d: number, e: a
 export const has_room: (a: number) => number;
 export const history_view: (a: number, b: number) => [number, number];
 export const merge_states: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number, number];
-export const same_json: (a: number, b: number, c: number, d: number) => number;
 export const scan_template: (a: number, b: number) => [number, number];
 export const sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
 export const sessioncore_append_many: (a: number, b: number, c: number, d: number, e: number, f: any, g: any) => [number, number, number];

@@ -1,6 +1,7 @@
 import { invalid } from '../errors/invalid.js';
 import { isSessionError } from '../errors/errors.js';
 import { requireText } from '../errors/option_values.js';
+import { isEqualJson } from '../json/equal.js';
 import { takeRequest } from '../call/call.js';
 import { requireService } from '../call/given_service.js';
 
@@ -111,7 +112,7 @@ export async function computeFork(
     if (!isSessionError(error, 'already_exists') || sessionId === undefined) throw error;
     const config = { view: 'raw' } as const;
     const existing = await service.getSession({ appName, userId, sessionId, signal, config });
-    if (JSON.stringify(existing?.parent) !== JSON.stringify(parent)) throw error;
+    if (!isEqualJson(existing?.parent, parent)) throw error;
     return existing!;
   }
 }

@@ -1,4 +1,4 @@
-import { keepEqual } from '../json/keep_equal.js';
+import { keepEqual } from '../json/equal.js';
 import type { LiveSessionSnapshot } from './live_session.js';
 import { splitState } from './snapshot/scoped_state.js';
 

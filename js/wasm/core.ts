@@ -8,7 +8,6 @@ import {
   has_room,
   history_view,
   merge_states,
-  same_json,
   scan_template,
   SessionCore,
 } from '#glue';
@@ -188,17 +187,6 @@ function died(cause: unknown): SessionError {
       'This is a bug of adk-session-wasm; please report it. Reload to continue.',
     { cause },
   );
-}
-
-/**
- * Returns whether two JSON texts are equal as JSON values, by the services' rule for events that
- * are stored already.
- *
- * @throws SessionError `quota_exceeded` if memory has no room to compare them
- */
-export function isSameJson(one: string, other: string): boolean {
-  requireRoom(0, one.length + other.length);
-  return callCore(() => same_json(one, other));
 }
 
 /** Returns six numbers for each placeholder; see `src/wasm/bindings/templates.rs`. */

@@ -1,4 +1,4 @@
-import { keepEqual } from '../../json/keep_equal.js';
+import { isEqualJson } from '../../json/equal.js';
 import { type CacheKey, isSession, keyOfName, nameOf } from '../records/cache_key.js';
 import type { LocalData } from './local_data.js';
 import {
@@ -160,7 +160,7 @@ export class Pending {
     this.#count(name, operations.some(isWaiting) ? all.size : undefined);
     // Who shows what waits shows the refusal too.
     const refusal = refusalIn(before);
-    if (keepEqual(refusal, refusalIn(operations)) !== refusal) this.#isChanged = true;
+    if (!isEqualJson(refusal, refusalIn(operations))) this.#isChanged = true;
     for (const listener of this.#listeners) listener(name);
   }
 

@@ -1,5 +1,6 @@
 /** Applies what arrives with operations of any kind: their values in shared states, and their events' revisions. */
 import { ownerOf } from '../../storage/scopes.js';
+import { isEqualJson } from '../../json/equal.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import { makeDraft, renumberEvent, storeDraft } from '../copies/copied_events.js';
@@ -108,9 +109,7 @@ export async function showReplaced(
   const replaced: string[] = [];
   for (const { id, text } of arrived) {
     const delta = Object.entries(splitByScope(deltaOf(text)).session);
-    const isOvertaken = delta.some(
-      ([name, value]) => JSON.stringify(state[name]) !== JSON.stringify(value),
-    );
+    const isOvertaken = delta.some(([name, value]) => !isEqualJson(state[name], value));
     const stored = isOvertaken ? undefined : await transaction.events(key).withId(id);
     if (isOvertaken || (stored !== undefined && stored.text !== text)) replaced.push(id);
   }

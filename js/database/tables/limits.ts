@@ -3,6 +3,7 @@
  */
 import { invalidValue } from '../../errors/invalid.js';
 import { SessionError } from '../../errors/errors.js';
+import { isEqualJson } from '../../json/equal.js';
 import { formatPath, type PathSegment } from '../../json/path.js';
 import { STORED_PREFIXES } from '../../state/scope.js';
 import type { StorageWriteRequest } from '../../storage/requests.js';
@@ -68,7 +69,7 @@ export function checkMergeable(found: Found, changes: Changes): void {
     const stored = new Map(Object.entries(JSON.parse(found[scope]?.state ?? '{}') as object));
     for (const [key, value] of Object.entries(JSON.parse(state) as object)) {
       const isCut = key.includes('\0') || (typeof value === 'string' && value.includes('\0'));
-      const isStored = stored.has(key) && JSON.stringify(stored.get(key)) === JSON.stringify(value);
+      const isStored = stored.has(key) && isEqualJson(stored.get(key), value);
       if (isCut && !isStored) throw holdsNul([prefix + key], CUTS_OFF);
     }
   }

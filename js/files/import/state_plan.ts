@@ -6,6 +6,7 @@
  * The creation gets the difference as its `stateDelta`.
  */
 import { foldState, isOwnKey } from '../../history/fold.js';
+import { isEqualJson } from '../../json/equal.js';
 import { isShared, REMOVED } from '../../state/scope.js';
 import type { Session } from '../../model/session.js';
 import type { StateShape } from '../../state/state_shape.js';
@@ -85,12 +86,7 @@ function deltaBetween(from: Readonly<StateShape>, to: Readonly<StateShape>): Map
     if (!Object.hasOwn(to, key)) delta.set(key, REMOVED);
   }
   for (const [key, value] of Object.entries(to)) {
-    if (!Object.hasOwn(from, key) || !isSameText(from[key], value)) delta.set(key, value);
+    if (!Object.hasOwn(from, key) || !isEqualJson(from[key], value)) delta.set(key, value);
   }
   return delta;
-}
-
-/** Compares two JSON values. Values that differ only in key order count as different, which does no harm here. */
-function isSameText(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,5 +1,5 @@
 import type { TurnBranches } from '../../history/index.js';
-import { keepEqual } from '../../json/keep_equal.js';
+import { keepEqual } from '../../json/equal.js';
 import type { Content } from '../../model/event/content.js';
 import type { Event } from '../../model/event/event.js';
 import type { CompositeSessionKey } from '../../model/session.js';

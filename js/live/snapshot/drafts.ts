@@ -1,4 +1,4 @@
-import { keepEqual } from '../../json/keep_equal.js';
+import { isEqualJson } from '../../json/equal.js';
 import type { Part } from '../../model/event/content.js';
 import { isAnswer } from '../../model/event/answer.js';
 import type { Event } from '../../model/event/event.js';
@@ -44,7 +44,7 @@ export class Drafts {
   end(event: Event, shownOf: (eventId: string) => Event | undefined): void {
     if (this.events.length === 0 || !isAnswer(event)) return;
     const shown = shownOf(event.id);
-    if (shown && keepEqual(shown.content, event.content) === shown.content) return;
+    if (shown && isEqualJson(shown.content, event.content)) return;
     this.replace(event);
   }
 

@@ -1,6 +1,6 @@
 import { isSummarised } from '../../history/view.js';
 import type { Event } from '../../model/event/event.js';
-import { keepEqual } from '../../json/keep_equal.js';
+import { keepEqual } from '../../json/equal.js';
 import { keepElements } from './keep_elements.js';
 
 /** The most events of a page. A new event copies the last page and the array of pages. */

@@ -1,4 +1,4 @@
-import { keepEqual } from '../../json/keep_equal.js';
+import { keepEqual } from '../../json/equal.js';
 
 /**
  * Returns `next`, with the elements of `last` in place of those that equal them: all of `last` if they are equal.

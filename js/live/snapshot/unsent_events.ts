@@ -1,5 +1,5 @@
 import type { CachedSessionService, OutboxEntry } from '../../cache/index.js';
-import { keepEqual } from '../../json/keep_equal.js';
+import { isEqualJson } from '../../json/equal.js';
 import { sessionErrorOf } from '../../errors/errors.js';
 import type { Event } from '../../model/event/event.js';
 import type { EventList } from './event_list.js';
@@ -79,7 +79,7 @@ export class UnsentEvents {
     for (const send of this.#sends.values()) {
       if (send.state.error === undefined) continue;
       const stored = list.get(send.event.id);
-      if (keepEqual(stored, send.event) === stored) this.endSend(send);
+      if (isEqualJson(stored, send.event)) this.endSend(send);
     }
   }
 

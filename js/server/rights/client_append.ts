@@ -1,6 +1,6 @@
 import { SessionError, isSessionError } from '../../errors/errors.js';
 import { sessionNotFound } from '../../errors/session_not_found.js';
-import { keepEqual } from '../../json/keep_equal.js';
+import { isEqualJson } from '../../json/equal.js';
 import type { Event, NewEvent } from '../../model/event/event.js';
 import { snapshotEvent } from '../../model/event/snapshot.js';
 import type {
@@ -256,7 +256,7 @@ function isSame(event: NewEvent, stored: Event): boolean {
     const whole: unknown = JSON.parse(text);
     return [true, false].some((maySee) => {
       const shown: unknown = publicView(stored, maySee);
-      return keepEqual(shown, whole) === shown;
+      return isEqualJson(shown, whole);
     });
   });
 }

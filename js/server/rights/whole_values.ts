@@ -1,5 +1,5 @@
 /** Values of a state that a client has seen in part: the secrets of credentials were hidden. */
-import { keepEqual } from '../../json/keep_equal.js';
+import { isEqualJson } from '../../json/equal.js';
 import { isObject, isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { NewEvent } from '../../model/event/event.js';
 import { HttpRefusal } from '../http/http_refusal.js';
@@ -49,7 +49,7 @@ interface SeenValue {
 
 function wholeValue(given: SeenValue, stored: SeenValue, path: string): unknown {
   if (stored.shown === stored.value || !isObject(given.value)) return given.value;
-  if (keepEqual(stored.shown, given.value) === stored.shown) return stored.value;
+  if (isEqualJson(stored.shown, given.value)) return stored.value;
   const hasOwnSecrets = given.shown !== given.value;
   if (Array.isArray(given.value) && Array.isArray(stored.value)) {
     if (given.value.length !== stored.value.length && !hasOwnSecrets) throw inPart(path);

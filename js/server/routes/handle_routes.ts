@@ -1,6 +1,6 @@
 import { requireStalePolicy } from '../../append/append_rules.js';
 import { invalidValue } from '../../errors/invalid.js';
-import { isSameJson } from '../../wasm/core.js';
+import { isEqualText } from '../../json/equal.js';
 import { takeDescription } from '../../model/description.js';
 import type { Appended } from '../../storage/backend.js';
 import { isRevision } from '../../storage/checked_rows.js';
@@ -119,7 +119,7 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   const request = { key, ...last, skipCorrupt: true, call: { signal } };
   const { labels } = await core.pages({ signal }, (pages) => pages.readPage(request));
   // A database prints the text of labels in its own way, and compares that.
-  if (!isSameJson(labels ?? '{}', JSON.stringify(expected ?? {}))) return false;
+  if (!isEqualText(labels ?? '{}', JSON.stringify(expected ?? {}))) return false;
   return core.deletable.deleteUnchanged(
     appName,
     { userId, sessionId, revision, labels },

@@ -3,6 +3,7 @@
  * server's creation time. The session has its last state from the start; its events follow, see `first_events.ts`.
  */
 import { invalidValue } from '../../errors/invalid.js';
+import { isEqualJson } from '../../json/equal.js';
 import type { JsonObject } from '../../json/rules.js';
 import { SessionError } from '../../errors/errors.js';
 import { isShared } from '../../state/scope.js';
@@ -16,7 +17,6 @@ import { descriptionFields } from './describe_session.js';
 import {
   createdAt,
   isOwnedBy,
-  isSameValue,
   newState,
   sharedRow,
   sessionRow,
@@ -158,6 +158,6 @@ async function matchesRequest(
   const isSame =
     isOwnedBy(created, address.userId) &&
     sessionKeys.every((key) => Object.hasOwn(state, key)) &&
-    Object.entries(state).every(([key, value]) => isSameValue(storedState[key] ?? null, value));
+    Object.entries(state).every(([key, value]) => isEqualJson(storedState[key] ?? null, value));
   return isSame && (await sessions.events.read(address.url, 0)).length === 0;
 }

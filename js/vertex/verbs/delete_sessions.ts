@@ -1,4 +1,4 @@
-import { isSameJson } from '../../wasm/core.js';
+import { isEqualText } from '../../json/equal.js';
 import type { JsonObject } from '../../json/rules.js';
 import { parseTime } from '../../python/micros.js';
 import { hasStatus } from '../../http/http_errors.js';
@@ -30,7 +30,7 @@ export async function deleteUnchangedSession(
   if (resource === undefined || !isOwnedBy(resource, address.userId)) return false;
   const row = listedRow(address.appName, resource);
   // The server keeps no order of labels.
-  if (!isSameJson(row.labels ?? '{}', labels ?? '{}')) return false;
+  if (!isEqualText(row.labels ?? '{}', labels ?? '{}')) return false;
   // A read has another revision than a list: that of the last event.
   if (row.revision !== revision && (await revisionOf(sessions, address)) !== revision) return false;
   await sendDelete(sessions, address, resource);

@@ -7,6 +7,7 @@
  * change and are not changed by a later event. It is posted once more with the last changes as its delta, and then
  * again as it is.
  */
+import { isEqualJson } from '../../json/equal.js';
 import type { JsonObject } from '../../json/rules.js';
 import { SessionError } from '../../errors/errors.js';
 import { isShared, REMOVED } from '../../state/scope.js';
@@ -59,7 +60,7 @@ function lastChanges(
 ): JsonObject {
   const changes = [...new Map(deltas.flat())]
     .map(([key, value]) => [key, value, Object.hasOwn(state, key) ? state[key] : null] as const)
-    .filter(([, value, last]) => JSON.stringify(value) !== JSON.stringify(last))
+    .filter(([, value, last]) => !isEqualJson(value, last))
     .map(([key, , last]) => [key, last]);
   return Object.fromEntries(changes) as JsonObject;
 }

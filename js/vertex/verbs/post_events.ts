@@ -10,7 +10,7 @@
  * events before it stay stored, and a retry with all of them stores the rest. With `stale: 'reject'` the
  * retry needs a handle that was read again: the old handle lacks the stored events.
  */
-import { isSameJson } from '../../wasm/core.js';
+import { isEqualText } from '../../json/equal.js';
 import { millisecondsToMicros } from '../../python/micros.js';
 import type { EventRow } from '../../storage/rows.js';
 import { toEventResource } from '../events/event_resource.js';
@@ -78,7 +78,7 @@ async function post(
     } catch (error) {
       if (!mayHaveTakenEffect(error)) throw error;
       const storedEvents = await events.read(url, row.revision);
-      if (storedEvents.some(({ id, text }) => id === row.id && isSameJson(text, row.text))) return;
+      if (storedEvents.some(({ id, text }) => id === row.id && isEqualText(text, row.text))) return;
       await retries.afterFailure(error);
     }
   }

@@ -8,7 +8,8 @@ import { cutPage } from '../../storage/cut_page.js';
 import { toEventRows, latestRevision } from '../events/event_rows.js';
 import { RecentEvents } from '../events/recent_events.js';
 import type { PostedEvent } from '../events/event_resource.js';
-import { isOwnedBy, isSameValue, sessionRow, stateOf } from './session_resource.js';
+import { isEqualJson } from '../../json/equal.js';
+import { isOwnedBy, sessionRow, stateOf } from './session_resource.js';
 import { type SessionAddress, type Sessions, settleBoth } from './sessions.js';
 
 /** Maximum page size of a request for the newest events. */
@@ -204,7 +205,7 @@ function isStateCurrent(state: Record<string, unknown>, events: readonly PostedE
   }
   return [...written].every(([key, value]) => {
     if (value === REMOVED || value === null) return !Object.hasOwn(state, key);
-    return Object.hasOwn(state, key) && isSameValue(state[key], value);
+    return Object.hasOwn(state, key) && isEqualJson(state[key], value);
   });
 }
 

@@ -1,7 +1,6 @@
 /** Converts sessions from and to the API's resources. */
 import { parseTime } from '../../python/micros.js';
 import { SessionError } from '../../errors/errors.js';
-import { isSameJson } from '../../wasm/core.js';
 import { defineMember } from '../../members/member.js';
 import { isPlainObject, type JsonObject } from '../../json/rules.js';
 import type { Description } from '../../model/description.js';
@@ -98,9 +97,4 @@ export function sharedRow(resource: JsonObject, scope: SharedScope): SharedRow |
   const state = splitByScope(stateOf(resource))[scope];
   if (Object.keys(state).length === 0) return undefined;
   return { revision: createdAt(resource), state: JSON.stringify(state) };
-}
-
-/** Returns whether two JSON values are equal, whatever the order of their keys: the server keeps no key order. */
-export function isSameValue(one: unknown, other: unknown): boolean {
-  return isSameJson(JSON.stringify(one), JSON.stringify(other));
 }

@@ -2,7 +2,6 @@
 
 use adk_session::event::EventText;
 use adk_session::internals::state_to_json;
-use adk_session::storage::is_same_json;
 use adk_session::write::SharedRow;
 use js_sys::Array;
 use wasm_bindgen::JsValue;
@@ -13,12 +12,6 @@ use crate::thrown::Thrown;
 
 /// A result for JavaScript, or a promise of it.
 pub(super) type JsResult = Result<JsValue, Thrown>;
-
-/// Whether two JSON texts are equal as JSON values.
-#[wasm_bindgen]
-pub fn same_json(one: &str, other: &str) -> bool {
-    is_same_json(one, other)
-}
 
 /// About how many bytes of text cross at once. One call for each event costs more than the copy.
 /// One piece for all would grow wasm memory by the whole history, and wasm memory never shrinks.

@@ -1,12 +1,11 @@
-// Sameness in the wasm is that of JavaScript's own reader.
+// The vectors of `src/core/json/same.rs`: the core and TypeScript have one rule.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 
-import '../../js/index.js';
-import { isSameJson } from '../../js/wasm/core.js';
+import { isEqualJson, isEqualText, keepEqual } from '../../../js/json/equal.js';
 
 interface Vector {
   name: string;
@@ -16,7 +15,7 @@ interface Vector {
 }
 
 const vectors = JSON.parse(
-  readFileSync(new URL('../vectors/same_json.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../vectors/same_json.json', import.meta.url), 'utf8'),
 ) as Vector[];
 
 /** `undefined` for what is no JSON. */
@@ -28,14 +27,30 @@ function read(text: string): unknown {
   }
 }
 
-describe('Whether two JSON texts are the same', () => {
+describe('Whether two JSON texts are equal', () => {
   for (const { name, one, other, same } of vectors) {
     it(name, () => {
-      assert.equal(isSameJson(one, other), same);
-      assert.equal(isSameJson(other, one), same);
+      assert.equal(isEqualText(one, other), same);
+      assert.equal(isEqualText(other, one), same);
       const [left, right] = [read(one), read(other)];
       const isRead = left !== undefined && right !== undefined;
       assert.equal(isRead ? isDeepStrictEqual(left, right) : one === other, same);
     });
   }
+});
+
+describe('Whether two JSON values are equal', () => {
+  it('does not depend on the order of keys, nor on the sign of zero', () => {
+    assert.ok(isEqualJson({ a: 0, b: [{}] }, { b: [{}], a: -0 }));
+    assert.ok(!isEqualJson({ a: 1 }, { a: 1, b: undefined }));
+    assert.ok(!isEqualJson([], {}));
+  });
+
+  it('is what keeps a part of the last value', () => {
+    const last = { zero: 0, list: [{ a: 1 }] };
+    assert.equal(keepEqual(last, { list: [{ a: 1 }], zero: -0 }), last);
+    const next = keepEqual(last, { zero: 1, list: [{ a: 1 }] });
+    assert.deepEqual(next, { zero: 1, list: [{ a: 1 }] });
+    assert.equal(next.list, last.list);
+  });
 });

@@ -1,3 +1,4 @@
+import { isEqualJson } from '../../../json/equal.js';
 import type { MysqlPromisePool } from './mysql_types.js';
 
 /** The limit, in milliseconds, for connecting to the server and again for its answer. */
@@ -31,8 +32,7 @@ export async function sendKill(
     const timer = setTimeout(() => connection.connection.stream?.destroy(), KILL_MS);
     try {
       const [rows] = await connection.query(SERVER_QUERY);
-      if (JSON.stringify(rows) === JSON.stringify(server))
-        await connection.query(`kill ${threadId}`);
+      if (isEqualJson(rows, server)) await connection.query(`kill ${threadId}`);
     } finally {
       clearTimeout(timer);
     }
