@@ -1,7 +1,8 @@
 import { mayBeWritten } from '../errors/unwritten.js';
-import type { Appended, AppendRequest, Backend } from '../storage/backend.js';
+import type { Appended, Backend } from '../storage/backend.js';
 import { isPromise } from '../members/is_promise.js';
 import { after, type MaybePromise } from '../call/call.js';
+import type { PlacedAppend } from '../core/write.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import {
   countRetry,
@@ -26,7 +27,7 @@ const soon = Promise.resolve();
 
 /** An append with its place, and what follows its commit. */
 export interface PreparedAppend {
-  readonly request: AppendRequest;
+  readonly placed: PlacedAppend;
   /** Called after the commit. */
   readonly written: (appended: Appended) => void;
 }
@@ -81,8 +82,8 @@ export class AppendGroups {
   add(append: QueuedAppend): MaybePromise<StoredAppend> {
     const { isSynchronous, prepare, backend, load } = this.#parts;
     if (isSynchronous && this.#ready.length === 0 && load(true) === undefined) {
-      const { request, written } = prepare(append);
-      return after(backend().append(request), (appended) => {
+      const { placed, written } = prepare(append);
+      return after(backend().write(placed, append.call), (appended) => {
         written(appended);
         return { appended, groupSize: 1 };
       });
@@ -134,7 +135,7 @@ export class AppendGroups {
         );
         return;
       }
-      const isMany = this.#parts.backend().appendMany !== undefined;
+      const isMany = this.#parts.backend().writeAll !== undefined;
       while (this.#ready.length > 0 && (isAll || !isMany || this.#groups < MAX_GROUPS)) {
         if (this.#isScheduled && !isAll && isMany) return;
         const group = this.#takeGroup();
@@ -233,11 +234,12 @@ export class AppendGroups {
     let attempts: MaybePromise<Appended>[];
     try {
       const prepared = writes.map(({ append }) => this.#parts.prepare(append));
-      const requests = prepared.map(({ request }) => request);
+      const placed = prepared.map(
+        ({ placed }, index) => [placed, writes[index]!.append.call] as const,
+      );
       const backend = this.#parts.backend();
-      const [first] = requests;
       const appended =
-        requests.length === 1 ? [backend.append(first!)] : backend.appendMany!(requests);
+        placed.length === 1 ? [backend.write(...placed[0]!)] : backend.writeAll!(placed);
       attempts = prepared.map(({ written }, index) =>
         after(appended[index]!, (appended) => {
           written(appended);

@@ -22,13 +22,14 @@ import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/sna
 import { isViewSummary } from '../model/event/view_summary.js';
 import type { ReaderParts } from '../read/reader_parts.js';
 import type { SessionReader } from '../read/session_reader.js';
-import type { Appended, Backend, BackendWrite } from '../storage/backend.js';
+import type { Appended, Backend } from '../storage/backend.js';
 import type { StateShape } from '../state/state_shape.js';
 import {
   type AppendWrite,
   type Computed,
   firstTitle,
   type HandlePosition,
+  type PlacedAppend,
   type TitleChange,
 } from '../core/write.js';
 import type { StalePolicy } from '../wasm/protocol.js';
@@ -132,6 +133,7 @@ export class Appender {
     const snapshots = taken.map(({ snapshot }) => snapshot);
     const { appName, userId, id: sessionId } = session;
     const write: AppendWrite = {
+      kind: 'append',
       key: { appName, userId, sessionId },
       events: snapshots,
       stale,
@@ -170,7 +172,7 @@ export class Appender {
     if (events.length === 0) throw invalid('events', 'must have an event that is not partial');
     const title = this.#parts.autoTitle ? firstTitleOf(events) : undefined;
     const write: AppendWrite = {
-      ...{ key, events, stale, expectedRevision, operation },
+      ...{ kind: 'append', key, events, stale, expectedRevision, operation },
       expectedEvents: takeExpectedEvents(request.expectedEvents, events),
       titleChange: firstTitle(title ?? given),
     };
@@ -186,12 +188,12 @@ export class Appender {
    * @param stateDelta the delta of the event, or the caller's function that computes it
    */
   appendUnread(
-    write: BackendWrite & { readonly key: CompositeSessionKey },
+    { key, operation }: Pick<AppendWrite, 'key' | 'operation'>,
     event: Event,
     stateDelta: unknown,
+    call: Call,
   ): MaybePromise<void> {
     const { feed, callBackend, calls } = this.#parts;
-    const { key, call } = write;
     const events: EventSnapshot[] = [];
     const take = (delta: unknown): Computed => {
       // Set as given: the snapshot refuses an invalid delta.
@@ -202,20 +204,15 @@ export class Appender {
     };
     const computation = Computation.of(stateDelta, take, calls);
     take(computation === undefined ? stateDelta : {});
-    const appended = callBackend(call, (backend) =>
-      backend.append({
-        ...write,
-        // −1 tells Rust that no handle can be stale here.
-        position: { created: -1, revision: 0, lastEventId: undefined },
-        stale: 'append',
-        expectedRevision: undefined,
-        events,
-        titleChange: undefined,
-        compute: computation?.run,
-      }),
-    );
+    const write: PlacedAppend = {
+      ...{ kind: 'append', key, events, stale: 'append', operation },
+      // −1 tells Rust that no handle can be stale here.
+      position: { created: -1, revision: 0, lastEventId: undefined },
+      compute: computation?.run,
+    };
+    const appended = callBackend<Appended>(call, (backend) => backend.write(write, call));
     return after(appended, (appended) => {
-      const publish = (): void => feed.publishAppended(key, appended, 1);
+      const publish = (): void => feed.publish(write, appended);
       return computation === undefined ? publish() : computation.finish(publish);
     });
   }
@@ -232,11 +229,12 @@ export class Appender {
     return snapshot;
   }
 
-  #prepare({ write, call, handle, position }: QueuedAppend): PreparedAppend {
+  #prepare({ write, handle, position }: QueuedAppend): PreparedAppend {
     const { feed, removesNull } = this.#parts;
     const { key, stale, expectedRevision, expectedEvents, titleChange, operation } = write;
     const events = handle && withoutSuperseded(handle);
-    const request = {
+    const placed = {
+      kind: 'append' as const,
       key,
       position: position ?? positionFor(handle!, events!),
       stale,
@@ -246,14 +244,13 @@ export class Appender {
       titleChange,
       compute: undefined,
       operation,
-      call,
     };
     return {
-      request,
+      placed,
       written(appended) {
         if (handle !== undefined)
-          applyWritten({ ...handle, events: events! }, request, appended, removesNull);
-        feed.publishAppended(key, appended, request.events.length);
+          applyWritten({ ...handle, events: events! }, placed, appended, removesNull);
+        feed.publish(placed, appended);
       },
     };
   }

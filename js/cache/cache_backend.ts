@@ -3,21 +3,26 @@ import { StorageBackend } from '../storage/driver/storage_backend.js';
 import { storageKey } from '../storage/scopes.js';
 import type {
   Appended,
-  AppendRequest,
   Backend,
   CreatedSession,
-  CreateRequest,
-  DeleteRequest,
-  DeleteUnchangedRequest,
   Deletion,
-  DescribeRequest,
+  Results,
   SharedRevisions,
-  UpdateRequest,
+  StoredKind,
+  WriteVerbs,
 } from '../storage/backend.js';
-import type { Call } from '../call/call.js';
+import type { Call, MaybePromise } from '../call/call.js';
 import { isSessionError } from '../errors/errors.js';
 import { endsWithin, untilAborted } from '../call/time_limit.js';
-import type { Computed } from '../core/write.js';
+import type {
+  Computed,
+  CreateWrite,
+  DeleteWrite,
+  DescribeWrite,
+  Placed,
+  PlacedAppend,
+  UpdateWrite,
+} from '../core/write.js';
 import type { Bounds } from './copies/bounds.js';
 import { CacheHistory } from './cache_history.js';
 import { CopyReads, type ReadParts } from './copy_reads.js';
@@ -35,7 +40,7 @@ export interface CacheBackendParts extends ReadParts {
 }
 
 /** The local data as a backend. {@link CopyReads} has its reads. A write adds operations to the outbox, which are sent later. */
-export class CacheBackend extends CopyReads implements Backend {
+export class CacheBackend extends CopyReads implements Backend, WriteVerbs {
   readonly history: CacheHistory;
   readonly #parts: CacheBackendParts;
 
@@ -62,7 +67,7 @@ export class CacheBackend extends CopyReads implements Backend {
     key: CacheKey,
     call: Call,
     run: (backend: StorageBackend, storage: CacheStorage) => T | Promise<T>,
-    creation?: CreateRequest,
+    creation?: CreateWrite,
   ): Promise<T> {
     let storage!: CacheStorage;
     const work = (): Promise<T> => {
@@ -104,21 +109,25 @@ export class CacheBackend extends CopyReads implements Backend {
     return result;
   }
 
-  create(request: CreateRequest): Promise<CreatedSession | undefined> {
-    return this.#write(request.key, request.call, (backend) => backend.create(request), request);
+  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
+    const verbs: WriteVerbs = this;
+    return verbs[write.kind](write, call);
   }
 
-  async describe(request: DescribeRequest): Promise<boolean> {
-    const { key, call } = request;
-    await this.#require(key, call);
-    return this.#write(key, call, (backend) => backend.describe(request));
+  create(write: CreateWrite, call: Call): Promise<CreatedSession | undefined> {
+    return this.#write(write.key, call, (backend) => backend.create(write, call), write);
   }
 
-  async append(request: AppendRequest): Promise<Appended> {
-    const { key, position, call } = request;
+  async describe(write: DescribeWrite, call: Call): Promise<boolean> {
+    await this.#require(write.key, call);
+    return this.#write(write.key, call, (backend) => backend.describe(write, call));
+  }
+
+  async append(write: PlacedAppend, call: Call): Promise<Appended> {
+    const { key, position } = write;
     // Without a handle the session may be unknown here.
     if (!(position.created >= 0)) await this.#require(key, call);
-    const append = () => this.#write(key, call, (backend) => backend.append(request));
+    const append = () => this.#write(key, call, (backend) => backend.append(write, call));
     try {
       return await append();
     } catch (error) {
@@ -156,25 +165,20 @@ export class CacheBackend extends CopyReads implements Backend {
     await data.write((transaction) => standIn(transaction, key, clock()));
   }
 
-  update(request: UpdateRequest): Promise<SharedRevisions> {
-    const { appName, userId, delta } = request;
-    return this.#write({ appName, userId }, request.call, (backend, storage) => {
+  update(write: UpdateWrite, call: Call): Promise<SharedRevisions> {
+    const { appName, userId, delta } = write;
+    return this.#write({ appName, userId }, call, (backend, storage) => {
       // What is written is what the caller gave, also if it equals what is there.
       const compute = (state: string): Computed => {
         const computed = typeof delta === 'string' ? { delta } : delta(state);
         storage.delta = computed.delta;
         return computed;
       };
-      return backend.update({ ...request, delta: compute });
+      return backend.update({ ...write, delta: compute }, call);
     });
   }
 
-  delete(request: DeleteRequest): Promise<Deletion> {
-    const key: CacheKey = storageKey(request.key);
-    return this.#write(key, request.call, (backend) => backend.delete(request));
-  }
-
-  deleteUnchanged(request: DeleteUnchangedRequest): Promise<Deletion> {
-    return this.#write(request.key, request.call, (backend) => backend.deleteUnchanged(request));
+  delete(write: DeleteWrite, call: Call): Promise<Deletion> {
+    return this.#write(storageKey(write.key), call, (backend) => backend.delete(write, call));
   }
 }

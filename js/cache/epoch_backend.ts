@@ -1,21 +1,17 @@
 import type { Call } from '../call/call.js';
+import type { Placed } from '../core/write.js';
 import type {
-  AppendRequest,
   Backend,
   BackendHistory,
   BackendRequest,
   ChangesRequest,
-  CreateRequest,
-  DeleteRequest,
-  DeleteUnchangedRequest,
-  DescribeRequest,
   EventsRequest,
   InfoRequest,
   ListRequest,
   PageRequest,
   ReadRequest,
   StateRequest,
-  UpdateRequest,
+  StoredKind,
 } from '../storage/backend.js';
 import { CacheBackend } from './cache_backend.js';
 
@@ -47,8 +43,8 @@ export class EpochBackend implements Backend {
     return this.#of({ call }).keepsOperations();
   }
 
-  create(request: CreateRequest) {
-    return this.#of(request).create(request);
+  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call) {
+    return this.#of({ call }).write(write, call);
   }
 
   get(request: ReadRequest) {
@@ -77,25 +73,5 @@ export class EpochBackend implements Backend {
 
   sharedState(request: StateRequest) {
     return this.#of(request).sharedState(request);
-  }
-
-  append(request: AppendRequest) {
-    return this.#of(request).append(request);
-  }
-
-  update(request: UpdateRequest) {
-    return this.#of(request).update(request);
-  }
-
-  describe(request: DescribeRequest) {
-    return this.#of(request).describe(request);
-  }
-
-  delete(request: DeleteRequest) {
-    return this.#of(request).delete(request);
-  }
-
-  deleteUnchanged(request: DeleteUnchangedRequest) {
-    return this.#of(request).deleteUnchanged(request);
   }
 }

@@ -1,8 +1,13 @@
+/**
+ * What a caller means to change: one immutable object, taken once at the public method. A queue holds it, a request over
+ * HTTP is made of it, and a store applies it. It is JSON-safe but for the function of `updateState`.
+ */
 import type { CompositeSessionKey, ExpectedEvents } from '../model/session.js';
 import type { Description } from '../model/description.js';
 import type { WriteIdentity } from '../model/diagnostic.js';
 import type { EventSnapshot } from '../model/event/snapshot.js';
 import type { StalePolicy } from '../wasm/protocol.js';
+import type { ForkWrite, RewindWrite } from './history_verbs.js';
 
 /** The position of a handle when an append begins. */
 export interface HandlePosition {
@@ -16,6 +21,7 @@ export interface HandlePosition {
 
 /** Events to append to one session, all or none: what a caller means. */
 export interface AppendWrite extends WriteIdentity {
+  readonly kind: 'append';
   readonly key: Readonly<CompositeSessionKey>;
   readonly events: readonly EventSnapshot[];
   readonly stale: StalePolicy;
@@ -60,6 +66,80 @@ export interface NewSession {
   /** Whether the `user:` and `app:` keys of the state and of the events are stored. */
   readonly sharesState: boolean;
 }
+
+export interface CreateWrite extends NewSession, WriteIdentity {
+  readonly kind: 'create';
+  /** Whether the write results in `undefined`, and does not fail, if a session of that key exists. */
+  readonly ifAbsent: boolean;
+}
+
+/** A change of the title, the labels and the expiry of a session: a patch. */
+export interface DescribeWrite
+  extends Pick<Description, 'title' | 'labels' | 'expiry'>, WriteIdentity {
+  readonly kind: 'describe';
+  readonly key: Readonly<CompositeSessionKey>;
+}
+
+/** A change of the states of a user and an app. */
+export interface UpdateWrite extends WriteIdentity {
+  readonly kind: 'update';
+  readonly appName: string;
+  readonly userId?: string | undefined;
+  /** A JSON object whose keys have their prefixes, or a function that computes it from the stored state. */
+  readonly delta: string | Compute;
+}
+
+/** A deletion. Deleting something that is not stored is not an error. */
+export type DeleteWrite = WriteIdentity & { readonly kind: 'delete' } & (
+    | {
+        /** A session with its events. */
+        readonly what: 'session';
+        readonly key: Readonly<CompositeSessionKey>;
+        /** Deletes only the session that was created at this revision. */
+        readonly created?: number | undefined;
+        /** Deletes the session only if it has this revision, and these labels as `list` returned them. */
+        readonly unchanged?: UnchangedSession | undefined;
+      }
+    | {
+        /** The sessions of a user with its state, or its state alone. */
+        readonly what: 'user' | 'userState';
+        readonly key: Readonly<Pick<CompositeSessionKey, 'appName' | 'userId'>>;
+      }
+    | {
+        /** The state of an app alone. */
+        readonly what: 'appState';
+        readonly key: Readonly<Pick<CompositeSessionKey, 'appName'>>;
+      }
+  );
+
+/** The conditions of a deletion that has none. */
+export const NO_CONDITIONS = { created: undefined, unchanged: undefined };
+
+/** A session as it was listed. */
+export interface UnchangedSession {
+  readonly revision: number;
+  /** JSON text. Absent: none. */
+  readonly labels?: string | undefined;
+}
+
+/** The writes by their kinds, as a store takes them. */
+export interface Writes {
+  create: CreateWrite;
+  append: PlacedAppend;
+  describe: DescribeWrite;
+  update: UpdateWrite;
+  delete: DeleteWrite;
+  rewind: RewindWrite & WriteIdentity & { readonly kind: 'rewind' };
+  fork: ForkWrite & WriteIdentity & { readonly kind: 'fork' };
+}
+
+export type WriteKind = keyof Writes;
+
+/** What a caller means to change. It is taken once, at the public method, and says by itself what it writes. */
+export type Write = AppendWrite | Writes[Exclude<WriteKind, 'append'>];
+
+/** A write whose turn has come, of one of some kinds. */
+export type Placed<Kind extends WriteKind = WriteKind> = Writes[Kind] & { readonly kind: Kind };
 
 /** Computes a delta from the JSON text of a state. Never throws. */
 export type Compute = (state: string) => Computed;

@@ -1,4 +1,5 @@
-import type { Call } from '../call/call.js';
+import type { Call, MaybePromise } from '../call/call.js';
+import type { CreateWrite, DeleteWrite, Placed, PlacedAppend } from '../core/write.js';
 import { SessionError } from '../errors/errors.js';
 import { isPlainObject } from '../json/rules.js';
 import { eventInMilliseconds, timeInMilliseconds } from '../python/time.js';
@@ -10,20 +11,21 @@ import type { StorageKey } from '../storage/rows.js';
 import {
   NO_REVISIONS,
   type Appended,
-  type AppendRequest,
   type CreatedSession,
-  type CreateRequest,
-  type DeleteRequest,
   type Deletion,
   type ListRequest,
   type ReadList,
   type ReadRequest,
   type ReadSession,
+  type Results,
+  type StoredKind,
+  type WriteVerbs,
 } from '../storage/backend.js';
 import { rewindTargets, startsIn } from '../read/rewind_starts.js';
 import { nothingIn, readSessionOf, type RemoteSession, sessionIn } from './responses.js';
 import { type Connection, pathOf } from './connection/connection.js';
-import { bodyOf, createAt, type ServerBackend } from './server_backend.js';
+import type { ServerBackend } from './server_backend.js';
+import { bodyOf, createRequest } from './write_request.js';
 import { runAgent } from './run/run.js';
 import type { AgentRun } from './run/run_request.js';
 import { SharedKeys } from './shared_keys.js';
@@ -33,7 +35,7 @@ import { askServerKind } from './version.js';
  * Sessions behind `adk api_server` of google-adk for Python. It has neither appends nor revisions nor pages: reads
  * fetch everything, and what it lacks fails with `unsupported`.
  */
-export class ApiServerBackend implements ServerBackend {
+export class ApiServerBackend implements ServerBackend, WriteVerbs {
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
@@ -48,18 +50,24 @@ export class ApiServerBackend implements ServerBackend {
     return false;
   }
 
-  async create(request: CreateRequest): Promise<CreatedSession | undefined> {
-    const { key, events, delta, description, lastUpdateTime, sharesState } = request;
+  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
+    const verbs: WriteVerbs = this;
+    return verbs[write.kind](write, call);
+  }
+
+  async create(write: CreateWrite, call: Call): Promise<CreatedSession | undefined> {
+    const { key, events, delta, description, lastUpdateTime, sharesState, operation } = write;
     const { title, labels } = description;
     const isPlain = events.length === 0 && delta === '{}' && !title && !labels && sharesState;
     if (!isPlain || lastUpdateTime !== undefined) {
       throw unsupported('creates sessions with nothing but an id and a state');
     }
-    const given = { ...request, description: { initialState: request.state } };
-    return createAt(this.#connection, sessionsPath(key), given, (json) => {
+    const given = { ...write, description: { initialState: write.state } };
+    const request = { ...createRequest(sessionsPath(key), given), operation };
+    return this.#connection.request(request, call, (json) => {
       // Some storages of the server strip white space from the id.
       const session = pythonSession(json, key);
-      return session && readSessionOf(session);
+      return session && { ...readSessionOf(session), shared: NO_REVISIONS };
     });
   }
 
@@ -95,8 +103,8 @@ export class ApiServerBackend implements ServerBackend {
   }
 
   /** A change of a session's state arrives as an event without a handle. The server makes its own event of it. */
-  async append(append: AppendRequest): Promise<Appended> {
-    const { key, position, events, compute, call, operation } = append;
+  async append(append: PlacedAppend, call: Call): Promise<Appended> {
+    const { key, position, events, compute, operation } = append;
     const [event] = events;
     requireNoRemoval(event?.delta);
     if (position.created !== -1 || compute !== undefined || event === undefined) {
@@ -111,10 +119,10 @@ export class ApiServerBackend implements ServerBackend {
     return { ...unknown, lastUpdateTime, unchanged: [], missed: [], placed: [] };
   }
 
-  async delete(deletion: DeleteRequest): Promise<Deletion> {
+  async delete(deletion: DeleteWrite, call: Call): Promise<Deletion> {
     if (deletion.what !== 'session') throw unsupported('deletes only sessions');
-    if (deletion.created !== undefined) throw unsupported('has no revisions');
-    const { key, call, operation } = deletion;
+    const { key, created, unchanged, operation } = deletion;
+    if (created !== undefined || unchanged !== undefined) throw unsupported('has no revisions');
     const request = { method: 'DELETE', path: sessionPath(key), operation } as const;
     await this.#connection.request(request, call, nothingIn);
     return { isDeleted: true };
@@ -134,7 +142,6 @@ export class ApiServerBackend implements ServerBackend {
   readonly getEvents = refusal('has no revisions');
   readonly update = refusal('changes state only through a session; give a sessionId');
   readonly sharedState = refusal('shows states only through a session');
-  readonly deleteUnchanged = refusal('has no revisions');
 }
 
 function sessionsPath({ appName, userId }: { appName: string; userId: string }): string {

@@ -1,4 +1,5 @@
 import type { Call } from '../call/call.js';
+import type { Placed } from '../core/write.js';
 import { SessionError } from '../errors/errors.js';
 import { isPlainObject } from '../json/rules.js';
 import { parseLabels } from '../model/description.js';
@@ -7,17 +8,8 @@ import { cursorText, readPlace } from '../read/cursor.js';
 import { LIST_CURSOR } from '../read/session_lists.js';
 import { isRevision } from '../storage/checked_rows.js';
 import {
-  NO_REVISIONS,
-  type Appended,
-  type AppendRequest,
   type BackendHistory,
   type ChangesRequest,
-  type CreatedSession,
-  type CreateRequest,
-  type DeleteRequest,
-  type DeleteUnchangedRequest,
-  type Deletion,
-  type DescribeRequest,
   type EventsRequest,
   type InfoRequest,
   type ListedSession,
@@ -29,39 +21,28 @@ import {
   type ReadPage,
   type ReadRequest,
   type ReadSession,
-  type SharedRevisions,
+  type Results,
   type StateRequest,
-  type UpdateRequest,
+  type StoredKind,
 } from '../storage/backend.js';
 import {
-  appendedIn,
   changesIn,
   infoIn,
-  nothingIn,
   pageIn,
   sessionIn,
   sessionReader,
   storedEventsIn,
 } from './responses.js';
 import type { Query } from '../http/exchange.js';
-import { type Connection, type ReadResponse, type RemoteRequest } from './connection/connection.js';
-import {
-  absentIfEmpty,
-  bodyOf,
-  createAt,
-  listText,
-  pathTo,
-  type ServerBackend,
-} from './server_backend.js';
+import type { Connection, ReadResponse } from './connection/connection.js';
+import type { ServerBackend } from './server_backend.js';
+import { absentIfEmpty, bodyOf, HANDLE_EVENTS, pathTo, sendWrite } from './write_request.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
 import { handlerHistory } from './handler_history.js';
 import { askServerKind } from './version.js';
 
 /** The sessions that are asked for at once, the most that the handler gives. */
 const CHUNK = 1000;
-
-/** The path of a handle's events, below that of its session. */
-const HANDLE_EVENTS = '/handle/events';
 
 /** Sessions behind the handler of `adk-session-wasm/server`, which runs the rules. */
 export class HandlerBackend implements ServerBackend {
@@ -82,19 +63,8 @@ export class HandlerBackend implements ServerBackend {
     return this.#connection.kind?.keepsOperations === true;
   }
 
-  create(request: CreateRequest): Promise<CreatedSession | undefined> {
-    const { appName, userId } = request.key;
-    const path = pathTo({ appName, userId }, '/sessions');
-    return createAt(this.#connection, path, request, sessionReader(request.key));
-  }
-
-  async describe({ key, title, labels, call, operation }: DescribeRequest): Promise<boolean> {
-    // An empty text removes.
-    const texts = { labels: labels === '' ? 'null' : labels };
-    const body = bodyOf(texts, { title: title === '' ? null : title });
-    const path = pathTo(key, '/description');
-    const request = { method: 'PATCH', path, body, none: 'not_found', operation } as const;
-    return (await this.#send(request, call)) ?? false;
+  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
+    return sendWrite(this.#connection, write, call);
   }
 
   get({ key, last, after, view, call }: ReadRequest): Promise<ReadSession | undefined> {
@@ -171,32 +141,6 @@ export class HandlerBackend implements ServerBackend {
     });
   }
 
-  async append(request: AppendRequest): Promise<Appended> {
-    const { key, position, stale, expectedRevision, expectedEvents, events, titleChange } = request;
-    if (request.compute !== undefined) throw noFunctions();
-    // The server itself makes the changes of titles that a rewind brings.
-    const firstTitle = titleChange?.from === '' ? titleChange.to : undefined;
-    // A position that is not known is NaN, which becomes null.
-    const body = bodyOf(
-      { events: listText(events) },
-      { position, stale, expectedRevision, expectedEvents, firstTitle },
-    );
-    const path = pathTo(key, HANDLE_EVENTS);
-    // The ids of the events tell the handler what is stored already.
-    const { call, operation } = request;
-    const post = { method: 'POST', path, body, isIdempotent: true, operation } as const;
-    return (await this.#connection.request(post, call, appendedIn))!;
-  }
-
-  async update(request: UpdateRequest): Promise<SharedRevisions> {
-    const { appName, userId, delta, call, operation } = request;
-    if (typeof delta !== 'string') throw noFunctions();
-    const path = pathTo({ appName, userId }, '/state');
-    const body = bodyOf({ stateDelta: delta });
-    await this.#send({ method: 'PATCH', path, body, operation }, call);
-    return NO_REVISIONS;
-  }
-
   async sharedState({ appName, userId, call }: StateRequest): Promise<string> {
     const request = { method: 'GET', path: pathTo({ appName, userId }, '/state') } as const;
     const state = await this.#connection.request(request, call, (json) =>
@@ -205,37 +149,9 @@ export class HandlerBackend implements ServerBackend {
     return JSON.stringify(state);
   }
 
-  async delete(request: DeleteRequest): Promise<Deletion> {
-    const { what, key, call, operation } = request;
-    const path = pathTo(key, what.endsWith('State') ? '/state' : '');
-    const query = { created: what === 'session' ? request.created : undefined };
-    await this.#send({ method: 'DELETE', path, query, operation }, call);
-    return { isDeleted: true };
-  }
-
-  async deleteUnchanged({
-    key,
-    revision,
-    labels,
-    call,
-  }: DeleteUnchangedRequest): Promise<Deletion> {
-    const body = bodyOf({ labels: labels ?? '{}' }, { revision });
-    const path = pathTo(key, '/handle');
-    const request = { method: 'DELETE', path, body, none: 'not_found' } as const;
-    const isDeleted = await this.#connection.request(request, call, (json) =>
-      typeof json === 'boolean' ? json : undefined,
-    );
-    return { isDeleted: isDeleted ?? false };
-  }
-
   run(): never {
     const message = 'The server runs no agents: it is the handler of adk-session-wasm/server.';
     throw new SessionError('unsupported', message, { storage: 'remote' });
-  }
-
-  /** Sends a request for its effect alone. Returns `undefined` for the refusal {@link RemoteRequest.none}. */
-  #send(request: RemoteRequest, call: Call): Promise<true | undefined> {
-    return this.#connection.request(request, call, nothingIn);
   }
 
   /** Returns `undefined` if there is no such session. */
@@ -299,9 +215,4 @@ function timeOf(cursor: string | undefined, owner: readonly unknown[]): number |
   } catch {
     return undefined;
   }
-}
-
-function noFunctions(): SessionError {
-  const message = 'Over HTTP stateDelta must be an object.';
-  return new SessionError('unsupported', message, { key: 'stateDelta' });
 }

@@ -64,7 +64,9 @@ function isEventList(value: unknown): value is Event[] {
 }
 
 /** Reads the response to a change, which has no value. */
-export const nothingIn: ReadResponse<true> = (json) => (json === null ? true : undefined);
+export function nothingIn(json: unknown): true | undefined {
+  return json === null ? true : undefined;
+}
 
 /** Reads a session for a handle. Without revisions, the handle's last event tells how current it is. */
 export const sessionReader =

@@ -13,10 +13,10 @@ import { type DeltaSnapshot, snapshotDelta } from '../state/delta.js';
 import { isShared, REMOVED } from '../state/scope.js';
 import type { StateShape } from '../state/state_shape.js';
 import { type StateSchema, validateDelta } from '../state/state_schema.js';
-import type { CreateRequest } from '../storage/backend.js';
+import type { CreateWrite } from '../core/write.js';
 
 /** What a service adds to a request to create a session. */
-interface NewSessionParts extends Pick<CreateRequest, 'ifAbsent' | 'call'> {
+interface NewSessionParts extends Pick<CreateWrite, 'ifAbsent'> {
   readonly schema: StateSchema | undefined;
   readonly autoTitle: boolean;
   /** Whether sessions can expire. */
@@ -32,8 +32,8 @@ interface NewSessionParts extends Pick<CreateRequest, 'ifAbsent' | 'call'> {
  */
 export function takeNewSession<S extends object>(
   request: ImportedSessionRequest<S> & Expiry & WriteIdentity,
-  { ifAbsent, call, schema, autoTitle, expires, clock, newId }: NewSessionParts,
-): CreateRequest {
+  { ifAbsent, schema, autoTitle, expires, clock, newId }: NewSessionParts,
+): CreateWrite {
   const { appName, userId, sessionId, lastUpdateTime, operation, sharedState = 'apply' } = request;
   requireUser(request);
   const id = isBlank(sessionId) ? newId() : requireId('sessionId', sessionId);
@@ -56,6 +56,7 @@ export function takeNewSession<S extends object>(
   const isKnown =
     request.initialState === undefined && (Boolean(request.state) || events.length === 0);
   return {
+    kind: 'create',
     key: { appName, userId, sessionId: id },
     state: state.text,
     events,
@@ -71,7 +72,6 @@ export function takeNewSession<S extends object>(
     now: requireTime('the clock', clock()),
     sharesState: requireOneOf('sharedState', sharedState, ['apply', 'keep']) === 'apply',
     ifAbsent,
-    call,
     operation,
   };
 }

@@ -17,19 +17,13 @@ import type {
   Session,
   SessionChanges,
   UpdateStateRequest,
+  UserRequest,
 } from '../model/session.js';
 import type { WriteIdentity } from '../model/diagnostic.js';
 import type { ServiceHistory } from '../core/history_verbs.js';
 import type { StorageInfo } from '../model/storage_info.js';
 import { isRevision } from '../storage/checked_rows.js';
-import {
-  type Backend,
-  type CreatedSession,
-  type DeleteRequest,
-  type Deletion,
-  type ReadList,
-  type SharedRevisions,
-} from '../storage/backend.js';
+import type { Backend, ReadList, Results, StoredKind } from '../storage/backend.js';
 import type { StateShape } from '../state/state_shape.js';
 import { type DeltaSnapshot, snapshotDelta } from '../state/delta.js';
 import { optionalStateSchema, type StateSchema, validateDelta } from '../state/state_schema.js';
@@ -56,7 +50,7 @@ import type { SessionLists } from '../read/session_lists.js';
 import { SessionReader } from '../read/session_reader.js';
 import { READS, type Reads } from '../read/reads.js';
 import { takeNewSession } from './new_session.js';
-import type { Computed } from '../core/write.js';
+import type { Computed, DeleteWrite, Placed } from '../core/write.js';
 import type { DeletableSessions } from './delete_sessions.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { serviceHistory } from './service_history.js';
@@ -165,7 +159,6 @@ export class ServiceCore implements Core {
   ): MaybePromise<Session<S>> {
     const newSession = takeNewSession(request, {
       ifAbsent,
-      call,
       schema: this.#schema,
       autoTitle: this.#autoTitle,
       expires: this.#parts.expires === true,
@@ -176,14 +169,10 @@ export class ServiceCore implements Core {
     const { config } = request;
     const create = (): MaybePromise<Session<S> | undefined> => {
       requireNotAborted(call.signal);
-      const created = this.callBackend<CreatedSession | undefined>(call, (backend) =>
-        backend.create(newSession),
+      return after(
+        this.#write(newSession, call),
+        (created) => created && this.reader.open<S>(newSession, created),
       );
-      return after(created, (created) => {
-        if (created === undefined) return undefined;
-        this.feed.publishCreated(key, created);
-        return this.reader.open<S>(newSession, created);
-      });
     };
     // Another call may create the session after the read. The next round reads it, unless it was
     // deleted again.
@@ -207,15 +196,30 @@ export class ServiceCore implements Core {
     requireUser(request);
     if (!isId(sessionId)) return undefined;
     const key = { appName, userId, sessionId };
-    const deletion = { what: 'session', key, created, call, operation } as const;
-    return this.remove(deletion, (floor) => this.feed.publishDeleted(key, floor));
+    return this.remove({ kind: 'delete', what: 'session', key, created, operation }, call);
   }
 
-  /** @param publish called if something may have been deleted */
-  remove(request: DeleteRequest, publish: (floor: number | undefined) => void): MaybePromise<void> {
-    const done = this.callBackend<Deletion>(request.call, (backend) => backend.delete(request));
-    return after(done, ({ isDeleted, floor }) => {
-      if (isDeleted) publish(floor);
+  /** Deletes a user, or its state alone. */
+  removeOf(
+    what: 'user' | 'userState',
+    request: UserRequest & WriteIdentity,
+    call: Call,
+  ): MaybePromise<void> {
+    const { appName, userId, operation } = request;
+    requireUser(request);
+    return this.remove({ kind: 'delete', what, key: { appName, userId }, operation }, call);
+  }
+
+  remove(write: DeleteWrite, call: Call): MaybePromise<void> {
+    return after(this.#write(write, call), () => undefined);
+  }
+
+  /** Stores a write, and tells what it has changed. */
+  #write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
+    const stored = this.callBackend<Results[Kind]>(call, (backend) => backend.write(write, call));
+    return after(stored, (written) => {
+      this.feed.publish(write, written);
+      return written;
     });
   }
 
@@ -240,17 +244,9 @@ export class ServiceCore implements Core {
       // A damaged session is not deleted by its age.
       if (!isRevision(revision)) return false;
       const key = { appName, userId, sessionId };
-      const expected = {
-        revision,
-        labels: labels === '' ? undefined : labels,
-      };
-      const done = this.callBackend<Deletion>(call, (backend) =>
-        backend.deleteUnchanged({ key, ...expected, call }),
-      );
-      return after(done, ({ isDeleted, floor }) => {
-        if (isDeleted) this.feed.publishDeleted(key, floor);
-        return isDeleted;
-      });
+      const unchanged = { revision, labels: labels === '' ? undefined : labels };
+      const write = { kind: 'delete', what: 'session', key, unchanged } as const;
+      return after(this.#write(write, call), ({ isDeleted }) => isDeleted);
     },
   };
 
@@ -269,13 +265,9 @@ export class ServiceCore implements Core {
       const take = (given: unknown): Computed => ({ delta: this.takeDelta(given).text });
       const computation = Computation.of(stateDelta, take, this.calls);
       const delta = computation?.run ?? take(stateDelta).delta;
-      const done = this.callBackend<SharedRevisions>(call, (backend) =>
-        backend.update({ appName, userId, delta, call, operation }),
-      );
-      return after(done, (shared) => {
-        const publish = (): void => this.feed.publishStateChanged({ appName, userId }, shared);
-        return computation === undefined ? publish() : computation.finish(publish);
-      });
+      const write = { kind: 'update', appName, userId, delta, operation } as const;
+      // A function that has failed changes nothing, so nothing is published.
+      return after(this.#write(write, call), () => computation?.finish(() => undefined));
     }
     requireId('sessionId', sessionId);
     if (userId === undefined) throw invalid('userId', 'must be given with a sessionId');
@@ -285,8 +277,8 @@ export class ServiceCore implements Core {
       author: 'user',
       timestamp: Math.floor(this.clock()),
     });
-    const write = { key: { appName, userId, sessionId }, call, operation };
-    return this.appender.appendUnread(write, event, stateDelta);
+    const write = { key: { appName, userId, sessionId }, operation };
+    return this.appender.appendUnread(write, event, stateDelta, call);
   }
 
   /** Changes the title, the labels and the expiry of a session. */
@@ -299,13 +291,10 @@ export class ServiceCore implements Core {
     requireKey(key);
     const taken = takeOptions(changes);
     const expiry = takeExpiry(taken, this.#parts.expires === true);
-    const change = { ...takeDescription(taken), expiry };
-    const described = this.callBackend<boolean>(call, (backend) =>
-      backend.describe({ key: { appName, userId, sessionId }, ...change, call, operation }),
-    );
-    return after(described, (isThere) => {
+    const change = { ...takeDescription(taken), expiry, operation };
+    const own = { appName, userId, sessionId };
+    return after(this.#write({ kind: 'describe', key: own, ...change }, call), (isThere) => {
       if (!isThere) throw sessionNotFound(sessionId);
-      this.feed.publishUpdated({ appName, userId, sessionId });
     });
   }
 

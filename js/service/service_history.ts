@@ -2,7 +2,7 @@ import { after } from '../call/call.js';
 import type { Calls } from '../call/calls.js';
 import type { ServiceHistory } from '../core/history_verbs.js';
 import type { SessionReader } from '../read/session_reader.js';
-import { type BackendHistory, NO_REVISIONS } from '../storage/backend.js';
+import type { BackendHistory } from '../storage/backend.js';
 import type { ServiceFeed } from '../watch/service_feed.js';
 
 /** The parts of a core that its histories use. */
@@ -21,7 +21,7 @@ export function serviceHistory(
     rewind: (request) =>
       calls.run('rewind', request, (request, call) =>
         after(backend.rewind({ ...request, call }), (rewound) => {
-          feed.publishRewound(request.key, rewound.revision);
+          feed.publish({ kind: 'rewind', ...request }, rewound);
           return rewound;
         }),
       ),
@@ -29,7 +29,7 @@ export function serviceHistory(
       calls.run('fork', request, (request, call) =>
         after(backend.fork({ ...request, call }), (forked) => {
           const key = { ...request.key, sessionId: request.newSessionId };
-          feed.publishCreated(key, { ...forked, shared: NO_REVISIONS });
+          feed.publish({ kind: 'fork', ...request }, forked);
           return reader.openForked(key, forked);
         }),
       ),

@@ -10,7 +10,7 @@ import type {
   ListEventsRequest,
   StoredEvents,
 } from '../model/event_page.js';
-import { requireId, requireUser } from '../model/values/ids.js';
+import { requireId } from '../model/values/ids.js';
 import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
 import type {
   Abortable,
@@ -230,37 +230,22 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   deleteUser(request: UserRequest): Promise<void> {
-    return this.#run('deleteUser', request, (request: UserRequest & WriteIdentity, call) => {
-      const { appName, userId, operation } = request;
-      requireUser(request);
-      const { feed } = this.#core;
-      return this.#core.remove(
-        { what: 'user', key: { appName, userId }, call, operation },
-        (floor) => feed.publishUserDeleted({ appName, userId }, floor),
-      );
-    });
+    return this.#run('deleteUser', request, (request, call) =>
+      this.#core.removeOf('user', request, call),
+    );
   }
 
   deleteUserState(request: UserRequest): Promise<void> {
-    return this.#run('deleteUserState', request, (request: UserRequest & WriteIdentity, call) => {
-      const { appName, userId, operation } = request;
-      requireUser(request);
-      const { feed } = this.#core;
-      return this.#core.remove(
-        { what: 'userState', key: { appName, userId }, call, operation },
-        () => feed.publishStateDeleted('user', { appName, userId }),
-      );
-    });
+    return this.#run('deleteUserState', request, (request, call) =>
+      this.#core.removeOf('userState', request, call),
+    );
   }
 
   deleteAppState(request: AppRequest): Promise<void> {
     return this.#run('deleteAppState', request, (request: AppRequest & WriteIdentity, call) => {
+      const key = { appName: requireId('appName', request.appName) };
       const { operation } = request;
-      const appName = requireId('appName', request.appName);
-      const { feed } = this.#core;
-      return this.#core.remove({ what: 'appState', key: { appName }, call, operation }, () =>
-        feed.publishStateDeleted('app', { appName }),
-      );
+      return this.#core.remove({ kind: 'delete', what: 'appState', key, operation }, call);
     });
   }
 

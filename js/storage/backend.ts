@@ -12,26 +12,16 @@ import type { StoredEvents } from '../model/event_page.js';
 import type { SessionInfo } from '../model/session_info.js';
 import type { EventCount } from '../model/values/event_count.js';
 import type { HistoryView } from '../model/values/history_view.js';
-import type { HistoryVerbs } from '../core/history_verbs.js';
+import type { HistoryVerbs, StoredRewind } from '../core/history_verbs.js';
 import type { SharedScope } from '../state/scope.js';
-import type { Compute, NewSession, PlacedAppend } from '../core/write.js';
+import type { Placed, PlacedAppend, WriteKind } from '../core/write.js';
 import type { ChangedRequest, ChangedRows } from './changed_rows.js';
 import type { ListTime, TimedPlace } from './list_place.js';
-import type { DeleteTarget, StorageDeleteUnchangedRequest } from './requests.js';
 import type { StateOwner } from './scopes.js';
 
 /** The member that every request of a backend has. */
 export interface BackendRequest {
   readonly call: Call;
-}
-
-/** The members that every request to write has. */
-export interface BackendWrite extends BackendRequest, WriteIdentity {}
-
-/** A session to create, with its events. */
-export interface CreateRequest extends NewSession, BackendWrite {
-  /** Whether `create` returns `undefined`, and does not fail, if a session of that key exists. */
-  readonly ifAbsent: boolean;
 }
 
 /** The new revisions of the shared states that a write changed; 0 for a state that did not change. */
@@ -248,8 +238,6 @@ export interface ReadList {
   readonly shared: SharedStates;
 }
 
-export interface AppendRequest extends PlacedAppend, BackendRequest {}
-
 /** An event of an append that was stored before with the same content. */
 export interface UnchangedEvent {
   /** Its index among the events of the append. */
@@ -288,31 +276,13 @@ export interface Appended extends SessionHead {
   readonly undone?: readonly string[] | undefined;
 }
 
-/** A change of the title and the labels of a session. */
-export interface DescribeRequest extends Description, BackendWrite {
-  readonly key: CompositeSessionKey;
-}
-
-/** A change of the states of a user and an app. */
-export interface UpdateRequest extends BackendWrite, StateOwner {
-  /** A JSON object whose keys have their prefixes, or a function that computes it from the stored state. */
-  readonly delta: string | Compute;
-}
-
 /** A shared state to read. The request has a `userId` only if the state belongs to a user. */
 export interface StateRequest extends BackendRequest, StateOwner {
   readonly scope: SharedScope;
 }
 
 /** The verbs of histories. `fork` returns the new session with all its events. */
-export type BackendHistory = HistoryVerbs<ReadSession, BackendWrite>;
-
-/** A deletion. */
-export type DeleteRequest = DeleteTarget & BackendWrite;
-
-/** A deletion of a session that has not changed since it was listed. */
-export type DeleteUnchangedRequest = BackendRequest &
-  Omit<StorageDeleteUnchangedRequest, keyof StorageCall>;
+export type BackendHistory = HistoryVerbs<ReadSession, BackendRequest & WriteIdentity>;
 
 /** Which changes of other programs to find. */
 export type FindChangedRequest = BackendRequest & Omit<ChangedRequest, keyof StorageCall>;
@@ -327,6 +297,27 @@ export interface Deletion {
   readonly floor?: number | undefined;
 }
 
+/** The results of writes, by their kinds. */
+export interface Results {
+  /** `undefined` with `ifAbsent` if the key is taken; otherwise the write fails with `already_exists`. */
+  create: CreatedSession | undefined;
+  append: Appended;
+  /** Whether the session exists. */
+  describe: boolean;
+  update: SharedRevisions;
+  delete: Deletion;
+  rewind: StoredRewind;
+  fork: ReadSession;
+}
+
+/** The kinds that every backend stores. A rewind or a fork is an append or a creation where the whole session is. */
+export type StoredKind = Exclude<WriteKind, 'rewind' | 'fork'>;
+
+/** A function for each kind of writes. */
+export type WriteVerbs = {
+  readonly [Kind in StoredKind]: (write: Placed<Kind>, call: Call) => MaybePromise<Results[Kind]>;
+};
+
 /**
  * Sessions, their states and events, in any storage. The service has checked all names in the requests. The backend over
  * memory returns no promises.
@@ -339,8 +330,14 @@ export interface Backend {
   open(call: Call): MaybePromise<void>;
   /** Whether the storage applies each {@link WriteIdentity.operation} once. */
   keepsOperations(call: Call): MaybePromise<boolean>;
-  /** If the key is taken, returns `undefined` with `ifAbsent`, and otherwise fails with `already_exists`. */
-  create(request: CreateRequest): MaybePromise<CreatedSession | undefined>;
+  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]>;
+  /**
+   * Stores appends to different sessions in one transaction. A promise may reject although its append would succeed
+   * alone; the caller then repeats that append alone. Absent if the storage has no such transaction.
+   */
+  readonly writeAll?:
+    | ((writes: readonly (readonly [PlacedAppend, Call])[]) => readonly Promise<Appended>[])
+    | undefined;
   /** Whether the backend computes views itself, as a server does. Over other backends the service computes them. */
   readonly computesViews?: true;
   /** Returns `undefined` if there is no session. */
@@ -364,19 +361,6 @@ export interface Backend {
   list(request: ListRequest): MaybePromise<ReadList>;
   /** Returns a shared state as JSON. The keys have no prefix. */
   sharedState(request: StateRequest): MaybePromise<string>;
-  append(request: AppendRequest): MaybePromise<Appended>;
-  /**
-   * Appends to different sessions in one transaction. A promise may reject although its append would succeed alone; the
-   * caller then repeats that append alone. Absent if the storage has no such transaction.
-   */
-  readonly appendMany?:
-    ((requests: readonly AppendRequest[]) => readonly Promise<Appended>[]) | undefined;
-  update(request: UpdateRequest): MaybePromise<SharedRevisions>;
-  /** Changes the title and the labels of a session. Returns whether the session exists. */
-  describe(request: DescribeRequest): MaybePromise<boolean>;
-  delete(request: DeleteRequest): MaybePromise<Deletion>;
-  /** Deletes a session if it has not changed since it was listed. */
-  deleteUnchanged(request: DeleteUnchangedRequest): MaybePromise<Deletion>;
   /**
    * The verbs of histories, if the backend computes them elsewhere: it does not have the whole sessions. Over other
    * backends `js/history` computes them.

@@ -2,7 +2,8 @@ import type { CompositeSessionKey } from '../model/session.js';
 import { IS_OF_USER, NARROWEST_FIRST, type SharedScope } from '../state/scope.js';
 import { putLast } from '../members/bounded_map.js';
 import { ownerOf, type StateOwner } from '../storage/scopes.js';
-import type { Appended, CreatedSession, SharedRevisions } from '../storage/backend.js';
+import type { Results, SharedRevisions } from '../storage/backend.js';
+import type { Placed, WriteKind } from '../core/write.js';
 import { Feed } from './feed.js';
 import { takeOptions, takeRequest } from '../call/call.js';
 import { onAbort } from '../call/on_abort.js';
@@ -70,63 +71,63 @@ export class ServiceFeed {
     });
   }
 
-  publishCreated(
-    { appName, userId, sessionId }: CompositeSessionKey,
-    { revision, shared }: CreatedSession,
-  ): void {
-    if (!this.hasReceivers) return;
-    const scopes = this.#noteStates({ appName, userId }, shared);
-    this.feed.publish([{ type: 'created', appName, userId, sessionId, revision, scopes }]);
+  /** Publishes what a write has changed. */
+  publish<Kind extends WriteKind>(write: Placed<Kind>, written: Results[Kind]): void {
+    const publishers: Publishers = this.#publishers;
+    publishers[write.kind](write, written);
   }
 
-  /** @param count the number of events of the append */
-  publishAppended(
-    { appName, userId, sessionId }: CompositeSessionKey,
-    appended: Appended,
-    count: number,
-  ): void {
-    if (!this.hasReceivers) return;
-    const { revision, since, shared, unchanged } = appended;
-    const scopes = this.#noteStates({ appName, userId }, shared);
-    const isBehind = since !== undefined && revision > since;
-    // A retry of events that are stored already. It is published only if the handle was behind: then perhaps
-    // only the response to the first attempt was lost, and nobody has been notified yet.
-    if (unchanged.length === count && !isBehind) return;
-    this.feed.publish([{ type: 'appended', appName, userId, sessionId, revision, scopes }]);
-  }
+  readonly #publishers: Publishers = {
+    create: ({ key }, created) => {
+      if (created === undefined || !this.hasReceivers) return;
+      const { revision, shared } = created;
+      const scopes = this.#noteStates(key, shared);
+      this.feed.publish([{ type: 'created', ...namesOf(key), revision, scopes }]);
+    },
+    append: ({ key, events }, { revision, since, shared, unchanged }) => {
+      if (!this.hasReceivers) return;
+      const scopes = this.#noteStates(key, shared);
+      const isBehind = since !== undefined && revision > since;
+      // A retry of events that are stored already. It is published only if the handle was behind: then perhaps
+      // only the response to the first attempt was lost, and nobody has been notified yet.
+      if (unchanged.length === events.length && !isBehind) return;
+      this.feed.publish([{ type: 'appended', ...namesOf(key), revision, scopes }]);
+    },
+    describe: ({ key }, isThere) => {
+      if (isThere) this.feed.publish([{ type: 'updated', ...namesOf(key) }]);
+    },
+    update: ({ appName, userId }, shared) => {
+      const scopes = this.#noteStates({ appName, userId }, shared);
+      if (scopes.length > 0) this.feed.publish([stateNotice(appName, userId, scopes)]);
+    },
+    delete: (write, { isDeleted, floor }) => {
+      if (!isDeleted) return;
+      const revision = floor === undefined ? {} : { revision: floor };
+      switch (write.what) {
+        case 'session':
+          return this.feed.publish([{ type: 'deleted', ...namesOf(write.key), ...revision }]);
+        case 'user': {
+          const { appName, userId } = write.key;
+          for (const scope of NARROWEST_FIRST) {
+            if (IS_OF_USER[scope]) this.#noteState(scope, { appName, userId }, 0);
+          }
+          return this.feed.publish([{ type: 'deleted', appName, userId, ...revision }]);
+        }
+        case 'userState':
+          return this.#publishStateDeleted('user', write.key);
+        case 'appState':
+          return this.#publishStateDeleted('app', write.key);
+      }
+    },
+    rewind: ({ key }, { revision }) =>
+      this.feed.publish([{ type: 'appended', ...namesOf(key), revision, scopes: [] }]),
+    fork: ({ key, newSessionId }, { revision }) => {
+      const names = namesOf({ ...key, sessionId: newSessionId });
+      this.feed.publish([{ type: 'created', ...names, revision, scopes: [] }]);
+    },
+  };
 
-  /** @param revision that of the session after the rewind */
-  publishRewound({ appName, userId, sessionId }: CompositeSessionKey, revision: number): void {
-    const key = { appName, userId, sessionId };
-    this.feed.publish([{ type: 'appended', ...key, revision, scopes: [] }]);
-  }
-
-  publishUpdated({ appName, userId, sessionId }: CompositeSessionKey): void {
-    this.feed.publish([{ type: 'updated', appName, userId, sessionId }]);
-  }
-
-  publishDeleted(
-    { appName, userId, sessionId }: CompositeSessionKey,
-    floor: number | undefined,
-  ): void {
-    this.feed.publish([
-      { type: 'deleted', appName, userId, sessionId, ...revisionMemberOf(floor) },
-    ]);
-  }
-
-  publishUserDeleted({ appName, userId }: UserKey, floor: number | undefined): void {
-    for (const scope of NARROWEST_FIRST) {
-      if (IS_OF_USER[scope]) this.#noteState(scope, { appName, userId }, 0);
-    }
-    this.feed.publish([{ type: 'deleted', appName, userId, ...revisionMemberOf(floor) }]);
-  }
-
-  publishStateChanged({ appName, userId }: StateOwner, shared: SharedRevisions): void {
-    const scopes = this.#noteStates({ appName, userId }, shared);
-    if (scopes.length > 0) this.feed.publish([stateNotice(appName, userId, scopes)]);
-  }
-
-  publishStateDeleted(scope: SharedScope, { appName, userId }: StateOwner): void {
+  #publishStateDeleted(scope: SharedScope, { appName, userId }: StateOwner): void {
     this.#noteState(scope, { appName, userId }, 0);
     this.feed.publish([stateNotice(appName, userId, [scope])]);
   }
@@ -151,14 +152,16 @@ export class ServiceFeed {
   }
 }
 
-/** All sessions and the state of a user. */
-type UserKey = Pick<CompositeSessionKey, 'appName' | 'userId'>;
+type Publishers = {
+  readonly [Kind in WriteKind]: (write: Placed<Kind>, written: Results[Kind]) => void;
+};
+
+/** Returns the members of a key alone: a notice goes to the program. */
+function namesOf({ appName, userId, sessionId }: CompositeSessionKey): CompositeSessionKey {
+  return { appName, userId, sessionId };
+}
 
 function stateKey(scope: SharedScope, names: StateOwner): string {
   const { appName, userId } = ownerOf(scope, names);
   return JSON.stringify([scope, appName, userId]);
-}
-
-function revisionMemberOf(revision: number | undefined): { revision?: number } {
-  return revision === undefined ? {} : { revision };
 }

@@ -1,12 +1,12 @@
 /** What one request sends. */
-import type { AppendRequest } from '../../storage/backend.js';
+import type { AppendWrite } from '../../core/write.js';
 import type { AppendOperation, Operation } from '../records/records.js';
 
 /** The most operations, and about the most characters, of one request. */
 const MAX_OPERATIONS = 100;
 const MAX_CHARACTERS = 500_000;
 
-export type ExpectedEvents = NonNullable<AppendRequest['expectedEvents']>;
+export type ExpectedEvents = NonNullable<AppendWrite['expectedEvents']>;
 
 /** Whether another operation may be sent now. */
 export type MayGoOn = (operation: Operation) => boolean;

@@ -1,20 +1,12 @@
-import type { MaybePromise } from '../../call/call.js';
 import { isSessionError, SessionError } from '../../errors/errors.js';
+import type { StorageOperation } from '../../model/diagnostic.js';
 import { snapshotEvent, type EventSnapshot } from '../../model/event/snapshot.js';
 import { newEventId } from '../../model/event/create_event.js';
 import { corruptRecord, parseEventText } from '../../storage/stored_events.js';
-import type {
-  Appended,
-  Backend,
-  BackendHistory,
-  BackendWrite,
-  CreatedSession,
-  DeleteRequest,
-  Deletion,
-  SharedRevisions,
-} from '../../storage/backend.js';
+import type { Backend, BackendHistory, Results, StoredKind } from '../../storage/backend.js';
 import type { StateOwner } from '../../storage/scopes.js';
 import type { ServiceFeed } from '../../watch/service_feed.js';
+import type { RemoteCall } from '../copies/remote_end.js';
 import { contradictionError, type Fetch } from '../copies/fetch.js';
 import type { Lists } from '../copies/lists.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
@@ -35,7 +27,13 @@ import {
   type SessionOperation,
   type UpdateOperation,
 } from '../records/records.js';
-import { firstTitle } from '../../core/write.js';
+import {
+  type CreateWrite,
+  type DeleteWrite,
+  firstTitle,
+  type Placed,
+  type PlacedAppend,
+} from '../../core/write.js';
 import { birthOfCopy } from '../view/session_overlay.js';
 import { joinedDelta } from '../view/shared_overlay.js';
 import { type Operations, stillWaiting } from './arrived.js';
@@ -239,16 +237,17 @@ export class Delivery {
   }
 
   /** Asks the remote. @throws RemoteRefusal, unlike a failure of the local storage */
-  async #ask<T>(
-    { operations, client }: Pick<Batch, 'operations' | 'client'>,
-    run: (backend: Backend, sent: BackendWrite) => MaybePromise<T>,
-  ): Promise<T> {
-    const operation = { client, number: operations.at(-1)!.number };
+  async #ask<T>(run: RemoteCall<T>): Promise<T> {
     try {
-      return await this.#parts.remote.ask((backend, call) => run(backend, { call, operation }));
+      return await this.#parts.remote.ask(run);
     } catch (error) {
       throw isRefusal(error) ? new RemoteRefusal(error) : error;
     }
+  }
+
+  /** Sends a write. @throws RemoteRefusal */
+  #write<Kind extends StoredKind>(write: Placed<Kind>): Promise<Results[Kind]> {
+    return this.#ask<Results[Kind]>((backend, call) => backend.write(write, call));
   }
 
   /** The remote's feed. The remote itself publishes only what its own methods write. */
@@ -256,24 +255,18 @@ export class Delivery {
     return this.#parts.remote.core.feed;
   }
 
-  #publishCleared({ what, key }: DeleteRequest, floor: number | undefined): void {
-    if (what === 'user') this.#feed.publishUserDeleted(key, floor);
-    if (what === 'userState') this.#feed.publishStateDeleted('user', key);
-    if (what === 'appState') this.#feed.publishStateDeleted('app', key);
-  }
-
   async #create(batch: BatchOf<CreateOperation>): Promise<void> {
     const { clock, fetch } = this.#parts;
     const [operation] = batch.operations;
     const { key, creation } = operation;
     const events = creation.events.map(snapshotOf);
-    const request = { key, ...creation, events, now: clock(), ifAbsent: true };
-    const created: CreatedSession | undefined =
-      operation.isThere === true
-        ? undefined
-        : await this.#ask(batch, (backend, sent) => backend.create({ ...request, ...sent }));
+    const write: CreateWrite = {
+      ...{ kind: 'create', key, ...creation, events, now: clock(), ifAbsent: true },
+      operation: operationOf(batch),
+    };
+    const created = operation.isThere === true ? undefined : await this.#write(write);
     if (created !== undefined) {
-      this.#feed.publishCreated(key, created);
+      this.#feed.publish(write, created);
       let isBehind = false;
       await this.#land(batch, async (transaction, [waiting]) => {
         await landCreation(transaction, waiting, created);
@@ -310,17 +303,16 @@ export class Delivery {
       revision: revisionBefore(operations, copy),
       lastEventId: undefined,
     };
-    const request = {
-      ...({ key, position, stale: 'merge' } as const),
+    const write: PlacedAppend = {
+      ...{ kind: 'append', key, position, stale: 'merge' },
       events: operations.map(({ event }) => snapshotOf(event)),
       expectedEvents: expectedOf(operations),
       titleChange: firstTitle(operations.find(({ title }) => title !== undefined)?.title),
+      operation: operationOf(batch),
     };
-    const appended: Appended = await this.#ask(batch, (backend, sent) =>
-      backend.append({ ...request, ...sent }),
-    );
+    const appended = await this.#write(write);
     if (copy.created !== null && appended.created !== copy.created) throw otherAnswer();
-    this.#feed.publishAppended(key, appended, operations.length);
+    this.#feed.publish(write, appended);
     let isBehind = false;
     let overtaken: readonly StateOwner[] = [];
     await this.#land(batch, async (transaction, arrived) => {
@@ -336,8 +328,9 @@ export class Delivery {
   async #rewind(batch: BatchOf<RewindOperation>): Promise<void> {
     const [{ key, rewind }] = batch.operations;
     const { marker, place, message, events } = rewind;
-    const { revision } = await this.#ask(batch, (backend, sent) =>
-      historyOf(backend).rewind({ key, marker, place, message, events, ...sent }),
+    const operation = operationOf(batch);
+    const { revision } = await this.#ask((backend, call) =>
+      historyOf(backend).rewind({ key, marker, place, message, events, call, operation }),
     );
     await this.#land(batch, (transaction, arrived) => landRewind(transaction, arrived, revision));
     await this.#parts.fetch.copy(key);
@@ -345,10 +338,10 @@ export class Delivery {
 
   async #describe(batch: BatchOf<DescribeOperation>): Promise<void> {
     const [{ key, title, labels }] = batch.operations;
-    const isThere = await this.#ask(batch, (backend, sent) =>
-      backend.describe({ key, title, labels, ...sent }),
-    );
-    if (isThere) this.#feed.publishUpdated(key);
+    const operation = operationOf(batch);
+    const write = { kind: 'describe', key, title, labels, operation } as const;
+    const isThere = await this.#write(write);
+    this.#feed.publish(write, isThere);
     await this.#land<DescribeOperation>(batch, isThere ? landDescription : landMissingSession);
   }
 
@@ -356,20 +349,18 @@ export class Delivery {
   async #delete(batch: BatchOf<DeleteOperation>): Promise<void> {
     const [{ key }] = batch.operations;
     const created = batch.copy?.created ?? undefined;
-    const { isDeleted, floor } = await this.#ask<Deletion>(batch, (backend, sent) =>
-      backend.delete({ what: 'session', key, created, ...sent }),
-    );
-    if (isDeleted) this.#feed.publishDeleted(key, floor);
+    const operation = operationOf(batch);
+    const write = { kind: 'delete', what: 'session', key, created, operation } as const;
+    this.#feed.publish(write, await this.#write(write));
     await this.#land(batch, landDeletion);
   }
 
   async #update(batch: BatchOf<UpdateOperation>): Promise<void> {
     const { appName, userId } = batch.operations[0].key;
     const delta = joinedDelta(batch.operations);
-    const shared = await this.#ask<SharedRevisions>(batch, (backend, sent) =>
-      backend.update({ appName, userId, delta, ...sent }),
-    );
-    this.#feed.publishStateChanged({ appName, userId }, shared);
+    const operation = operationOf(batch);
+    const write = { kind: 'update', appName, userId, delta, operation } as const;
+    this.#feed.publish(write, await this.#write(write));
     await this.#land(batch, landStates);
   }
 
@@ -377,13 +368,18 @@ export class Delivery {
     const [{ what, key: owner }] = batch.operations;
     const { appName, userId } = owner;
     const key = what === 'appState' ? { appName } : { appName, userId };
-    const request = { what, key } as DeleteRequest;
-    const { isDeleted, floor } = await this.#ask<Deletion>(batch, (backend, sent) =>
-      backend.delete({ ...request, ...sent }),
-    );
-    if (isDeleted) this.#publishCleared(request, floor);
+    const write = { kind: 'delete', what, key, operation: operationOf(batch) } as DeleteWrite;
+    this.#feed.publish(write, await this.#write(write));
     await this.#land(batch, landStates);
   }
+}
+
+/** Returns the number by which the remote knows what a request sends. */
+function operationOf({
+  operations,
+  client,
+}: Pick<Batch, 'operations' | 'client'>): StorageOperation {
+  return { client, number: operations.at(-1)!.number };
 }
 
 /** @throws SessionError `unsupported` if the remote computes no histories */

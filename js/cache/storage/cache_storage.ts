@@ -21,7 +21,8 @@ import type {
   Rows,
   SessionRow,
 } from '../../storage/rows.js';
-import type { CreateRequest, RewindStart } from '../../storage/backend.js';
+import type { CreateWrite } from '../../core/write.js';
+import type { RewindStart } from '../../storage/backend.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { EventCount } from '../../model/values/event_count.js';
 import { isSession, nameOf } from '../records/cache_key.js';
@@ -56,7 +57,7 @@ export class CacheStorage implements Storage {
   readonly listsParts = true;
   readonly #parts: CacheStorageParts;
   /** The session that is created. */
-  readonly #creation: CreateRequest | undefined;
+  readonly #creation: CreateWrite | undefined;
   /** The JSON text of the delta of an `update`, once it is computed. */
   delta = '{}';
   /** The numbers of the operations that the write has added, or that hold the events which it wrote. */
@@ -77,7 +78,7 @@ export class CacheStorage implements Storage {
   /** The session that the last read found. */
   identity: Identity | undefined;
 
-  constructor(parts: CacheStorageParts, creation?: CreateRequest) {
+  constructor(parts: CacheStorageParts, creation?: CreateWrite) {
     this.#parts = parts;
     this.#creation = creation;
   }

@@ -1,6 +1,6 @@
 /** The operations of a write. */
 import type { CompositeSessionKey } from '../../model/session.js';
-import type { CreateRequest } from '../../storage/backend.js';
+import type { CreateWrite } from '../../core/write.js';
 import type { Changes, EventRow, StorageKey } from '../../storage/rows.js';
 import { storageKey } from '../../storage/scopes.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
@@ -19,7 +19,7 @@ import { deltaOf, sharedWrites, writesOfCreation } from '../view/shared_overlay.
 /** What the caller of a write gives. */
 interface Given {
   /** The session that is created. */
-  readonly creation: CreateRequest | undefined;
+  readonly creation: CreateWrite | undefined;
   /** The JSON text of the delta of an `update`. */
   readonly delta: string;
 }

@@ -7,30 +7,29 @@ import {
   requireNotAborted,
 } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
+import {
+  type CreateWrite,
+  type DeleteWrite,
+  type DescribeWrite,
+  NO_CONDITIONS,
+  type Placed,
+  type PlacedAppend,
+  type UpdateWrite,
+} from '../../core/write.js';
 import type { ChangesSince } from '../../model/changes_since.js';
 import type { StorageOperation } from '../../model/diagnostic.js';
 import type { Event } from '../../model/event/event.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import type { StoredEvents } from '../../model/event_page.js';
-import {
-  callSessionCore,
-  type DeleteObject,
-  requireRoom,
-  type SessionCore,
-} from '../../wasm/core.js';
+import { callSessionCore, requireRoom, type SessionCore } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import {
   type Appended,
-  type AppendRequest,
   type Backend,
   type ChangedSession,
   type ChangesRequest,
   type CreatedSession,
-  type CreateRequest,
-  type DeleteRequest,
-  type DeleteUnchangedRequest,
   type Deletion,
-  type DescribeRequest,
   type EventsRequest,
   type ListedSession,
   type ListRequest,
@@ -42,10 +41,12 @@ import {
   type ReadPage,
   type ReadRequest,
   type ReadSession,
+  type Results,
   type SharedRevisions,
   type SharedStates,
   type StateRequest,
-  type UpdateRequest,
+  type StoredKind,
+  type WriteVerbs,
 } from '../backend.js';
 import { changesOf, storedEvents } from '../changes.js';
 import {
@@ -108,7 +109,7 @@ export interface CoreStorage {
 }
 
 /** Memory or IndexedDB, both in the wasm. Memory answers at once, so it ignores the signal. */
-export class CoreBackend implements Backend {
+export class CoreBackend implements Backend, WriteVerbs {
   readonly core: SessionCore;
   readonly #storage: CoreStorage;
 
@@ -146,15 +147,20 @@ export class CoreBackend implements Backend {
     return this.#read(call, () => this.core.open());
   }
 
-  create(request: CreateRequest): MaybePromise<CreatedSession | undefined> {
-    const { key, call, operation } = request;
-    const { packed, numbers, texts } = packCreation(request, this.#storage.holdsData);
+  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
+    const verbs: WriteVerbs = this;
+    return verbs[write.kind](write, call);
+  }
+
+  create(write: CreateWrite, call: Call): MaybePromise<CreatedSession | undefined> {
+    const { key, operation } = write;
+    const { packed, numbers, texts } = packCreation(write, this.#storage.holdsData);
     const caller = callerOf(call);
     const create = (): MaybePromise<CreatedSession | undefined> => {
       const created = this.#call<PackedCreated | undefined>(() =>
         this.core.create(packed, numbers, texts, caller),
       );
-      return after(created, (created) => created && unpackCreated(created, request.events.length));
+      return after(created, (created) => created && unpackCreated(created, write.events.length));
     };
     if (operation === undefined) return create();
     return createOnce(
@@ -163,11 +169,11 @@ export class CoreBackend implements Backend {
     );
   }
 
-  describe(request: DescribeRequest): MaybePromise<boolean> {
-    const { key, call, operation } = request;
+  describe(write: DescribeWrite, call: Call): MaybePromise<boolean> {
+    const { key, operation } = write;
     const caller = callerOf(call);
     const describe = (): MaybePromise<boolean> =>
-      this.#call(() => this.core.describe(request, caller));
+      this.#call(() => this.core.describe(write, caller));
     return describeOnce(
       () => this.#once(key, operation, describe, (isThere) => (isThere ? UNKNOWN : undefined)),
       () => this.get({ key, last: 0, call: afterCommit(call) }),
@@ -253,49 +259,51 @@ export class CoreBackend implements Backend {
     }));
   }
 
-  append(request: AppendRequest): MaybePromise<Appended> {
-    if (request.operation !== undefined) return this.#appendOnce(request);
+  append(write: PlacedAppend, call: Call): MaybePromise<Appended> {
+    if (write.operation !== undefined) return this.#appendOnce(write, call);
     const { holdsData } = this.#storage;
     // Only memory takes the texts into the wasm.
-    const { packed, numbers, texts } = packAppends([request], holdsData, true);
-    const caller = callerOf(request.call);
+    const { packed, numbers, texts } = packAppends([write], holdsData, true);
+    const caller = callerOf(call);
     const appended = callSessionCore<PackedAppended>(holdsData, () =>
-      this.core.append(packed, numbers, texts, caller, packComputed(request.compute)),
+      this.core.append(packed, numbers, texts, caller, packComputed(write.compute)),
     );
-    return after(appended, (appended) => unpackAppend(appended, request));
+    return after(appended, (appended) => unpackAppend(appended, write));
   }
 
-  #appendOnce(request: AppendRequest): MaybePromise<Appended> {
+  #appendOnce(write: PlacedAppend, call: Call): MaybePromise<Appended> {
     return appendOnce(
       ({ operation, ...rest }) =>
         this.#once(
           rest.key,
           operation,
-          () => this.append(rest),
+          () => this.append(rest, call),
           ({ created }) => created,
         ),
       (changes) => this.readChanged(changes),
-      request,
+      write,
+      call,
     );
   }
 
-  get appendMany(): Backend['appendMany'] {
+  get writeAll(): Backend['writeAll'] {
     // Memory answers each append at once.
     if (this.#storage.holdsData) return undefined;
-    return (requests) => {
-      const { packed, numbers, texts = [] } = packAppends(requests, false, true);
-      const callers = requests.map(({ call }) => callerOf(call));
+    return (writes) => {
+      const appends = writes.map(([write]) => write);
+      const { packed, numbers, texts = [] } = packAppends(appends, false, true);
+      const callers = writes.map(([, call]) => callerOf(call));
       const outcomes = this.#call<PackedOutcome[]>(() =>
         this.core.append_many(packed, numbers, texts, callers),
       );
-      return requests.map(async (request, index) =>
-        unpackOutcome((await outcomes)[index]!, request),
-      );
+      return appends.map(async (write, index) => unpackOutcome((await outcomes)[index]!, write));
     };
   }
 
-  update(request: UpdateRequest): MaybePromise<SharedRevisions> {
-    const { appName, userId, delta, call, operation } = request;
+  update(
+    { appName, userId, delta, operation }: UpdateWrite,
+    call: Call,
+  ): MaybePromise<SharedRevisions> {
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
     requireRoom(text.length);
     const caller = callerOf(call);
@@ -310,28 +318,23 @@ export class CoreBackend implements Backend {
     return this.#read(call, (caller) => this.core.shared_state(appName, userId, caller));
   }
 
-  delete(request: DeleteRequest): MaybePromise<Deletion> {
-    const { what, key, call, operation } = request;
-    const created = what === 'session' ? request.created : undefined;
+  delete(write: DeleteWrite, call: Call): MaybePromise<Deletion> {
+    const { what, key, operation } = write;
+    const { created, unchanged } = what === 'session' ? write : NO_CONDITIONS;
     const remove = (): MaybePromise<Deletion> => {
-      if (what === 'session' && created !== undefined) {
-        return deleteCreated(this, { key, created, call });
-      }
-      return after(this.#delete({ what, key }, call), (floor) => ({ isDeleted: true, floor }));
+      if (what === 'session' && created !== undefined)
+        return deleteCreated(this, key, created, call);
+      const caller = callerOf(call);
+      const deleted = this.#call<number | undefined>(() =>
+        this.core.delete({ what, key, ...unchanged }, caller),
+      );
+      return after(deleted, (floor) => ({
+        isDeleted: unchanged === undefined || floor !== undefined,
+        floor,
+      }));
     };
     const mark = what === 'session' ? DELETED : UNKNOWN;
     return deleteOnce(() => this.#once(key, operation, remove, () => mark));
-  }
-
-  deleteUnchanged(request: DeleteUnchangedRequest): MaybePromise<Deletion> {
-    const { key, revision, labels, call } = request;
-    const deleted = this.#delete({ what: 'session', key, revision, labels }, call);
-    return after(deleted, (floor) => ({ isDeleted: floor !== undefined, floor }));
-  }
-
-  #delete(deletion: DeleteObject, call: Call): MaybePromise<number | undefined> {
-    const caller = callerOf(call);
-    return this.#call(() => this.core.delete(deletion, caller));
   }
 
   free(): void {

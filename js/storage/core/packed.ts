@@ -83,7 +83,7 @@ export function packCreation(
     if (text !== undefined) packed += text;
   }
   requireRoom(packed.length);
-  const append: PlacedAppend = { key, position: NO_HANDLE, stale: 'append', events };
+  const append = { kind: 'append', key, position: NO_HANDLE, stale: 'append', events } as const;
   return packAppends([append], hasTexts, true, { packed, numbers });
 }
 

@@ -21,7 +21,7 @@ import {
 export interface RowParts {
   readonly key: StorageKey;
   readonly events: readonly EventSnapshot[];
-  /** The members of `CreateRequest` that the rows or the request of a new session need; else `undefined`. */
+  /** The members of `CreateWrite` that the rows or the request of a new session need; else `undefined`. */
   readonly creation:
     Pick<NewSession, 'description' | 'lastUpdateTime' | 'now' | 'sharesState'> | undefined;
   readonly titleChange: TitleChange | undefined;

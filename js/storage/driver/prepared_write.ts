@@ -4,7 +4,8 @@ import type { SessionError } from '../../errors/errors.js';
 import { type Plan, unpackPlan } from '../core/packed.js';
 import { contractViolation } from '../checked_rows.js';
 import { decide, type RowParts } from './decide.js';
-import type { BackendWrite } from '../backend.js';
+import type { BackendRequest } from '../backend.js';
+import type { WriteIdentity } from '../../model/diagnostic.js';
 import type { StorageWriteRequest } from '../requests.js';
 import type { Changes, Found } from '../rows.js';
 import { storageKey } from '../scopes.js';
@@ -15,7 +16,7 @@ import { type Mutable, requestOf, storageError } from './storage_calls.js';
 type WriteVerb = 'create' | 'append';
 
 /** The parts of a write beside the write itself. */
-export interface WriteParts extends RowParts, BackendWrite {
+export interface WriteParts extends RowParts, BackendRequest, WriteIdentity {
   /** The last event of a handle whose position is not known. */
   readonly lastEventId: string | undefined;
 }

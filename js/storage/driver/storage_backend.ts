@@ -11,21 +11,25 @@ import { SessionError } from '../../errors/errors.js';
 import { withoutClaimMark } from '../../model/event/claim_mark.js';
 import type { ChangesSince } from '../../model/changes_since.js';
 import type { StoredEvents } from '../../model/event_page.js';
-import type { Compute } from '../../core/write.js';
+import {
+  type Compute,
+  type CreateWrite,
+  type DeleteWrite,
+  type DescribeWrite,
+  NO_CONDITIONS,
+  type Placed,
+  type PlacedAppend,
+  type UpdateWrite,
+} from '../../core/write.js';
 import { CoreWrite, callCore, mergeStates, requireRoom } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import type {
   Appended,
-  AppendRequest,
   Backend,
   ChangedSession,
   ChangesRequest,
   CreatedSession,
-  CreateRequest,
-  DeleteRequest,
-  DeleteUnchangedRequest,
   Deletion,
-  DescribeRequest,
   EventsRequest,
   FindChangedRequest,
   ListRequest,
@@ -36,9 +40,11 @@ import type {
   ReadPage,
   ReadRequest,
   ReadSession,
+  Results,
   SharedRevisions,
   StateRequest,
-  UpdateRequest,
+  StoredKind,
+  WriteVerbs,
 } from '../backend.js';
 import type { ChangedRows } from '../changed_rows.js';
 import { changesOf } from '../changes.js';
@@ -60,7 +66,11 @@ import {
   updateOnce,
 } from '../operations/applied_operations.js';
 import { deleteCreated } from '../operations/delete_created.js';
-import type { DeleteTarget, StorageListRequest } from '../requests.js';
+import type {
+  DeleteTarget,
+  StorageDeleteUnchangedRequest,
+  StorageListRequest,
+} from '../requests.js';
 import { storageKey } from '../scopes.js';
 import type { Storage } from '../storage.js';
 import { parseRows } from '../stored_events.js';
@@ -83,7 +93,7 @@ import { requestOf, settled } from './storage_calls.js';
  * It checks each result of the storage, so that an error names the storage's fault and not a later consequence.
  * Errors that the storage throws become a `SessionError`. If the storage returns no promise, neither does an append.
  */
-export class StorageBackend implements Backend {
+export class StorageBackend implements Backend, WriteVerbs {
   readonly #load: () => Promise<Storage>;
   readonly #onConnectionLost: ((error: unknown) => void) | undefined;
   #loading: Promise<Storage> | undefined;
@@ -146,19 +156,28 @@ export class StorageBackend implements Backend {
     return this.#with(call, ({ keepsOperations = false }) => keepsOperations);
   }
 
-  create(request: CreateRequest): MaybePromise<CreatedSession | undefined> {
+  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
+    const verbs: WriteVerbs = this;
+    return verbs[write.kind](write, call);
+  }
+
+  create(write: CreateWrite, call: Call): MaybePromise<CreatedSession | undefined> {
     return createOnce(
-      async () => this.#with(request.call, (storage) => this.#create(storage, request)),
-      () => this.get({ key: request.key, last: 0, call: afterCommit(request.call) }),
+      async () => this.#with(call, (storage) => this.#create(storage, write, call)),
+      () => this.get({ key: write.key, last: 0, call: afterCommit(call) }),
     );
   }
 
-  #create(storage: Storage, request: CreateRequest): MaybePromise<CreatedSession | undefined> {
-    const { key, events, description, call, operation } = request;
+  #create(
+    storage: Storage,
+    creation: CreateWrite,
+    call: Call,
+  ): MaybePromise<CreatedSession | undefined> {
+    const { key, events, description, operation } = creation;
     if (description.title || description.labels) requireDescribe(storage);
-    const { packed, numbers, texts = [] } = packCreation(request, false);
+    const { packed, numbers, texts = [] } = packCreation(creation, false);
     const write = callCore(() => CoreWrite.create(packed, numbers, texts));
-    const parts = { key, call, operation, ...NO_EVENTS, events, creation: request };
+    const parts = { key, call, operation, ...NO_EVENTS, events, creation };
     const end = (): CreatedSession | undefined => {
       const created = write.finish() as PackedCreated | undefined;
       return created && unpackCreated(created, events.length);
@@ -174,35 +193,37 @@ export class StorageBackend implements Backend {
   /** Reads a new session again. It is stored, so a failed read must not fail the creation: its handle is then stale. */
   async #readCreated(
     created: CreatedSession,
-    key: CreateRequest['key'],
+    key: CreateWrite['key'],
     call: Call,
   ): Promise<CreatedSession> {
     const read = await this.get({ key, last: 0, call }).catch(() => undefined);
     return { ...(read ?? created), shared: created.shared };
   }
 
-  append(request: AppendRequest): MaybePromise<Appended> {
+  append(write: PlacedAppend, call: Call): MaybePromise<Appended> {
     const storage = this.#storage;
-    if (storage !== undefined && request.operation === undefined) {
-      return prepareAppend(storage, request).run();
+    if (storage !== undefined && write.operation === undefined) {
+      return prepareAppend(storage, write, call).run();
     }
-    const append = (request: AppendRequest): MaybePromise<Appended> =>
-      this.#with(request.call, (storage) => prepareAppend(storage, request).run());
-    return appendOnce(append, (changes) => this.readChanged(changes), request);
+    const append = (write: PlacedAppend): MaybePromise<Appended> =>
+      this.#with(call, (storage) => prepareAppend(storage, write, call).run());
+    return appendOnce(append, (changes) => this.readChanged(changes), write, call);
   }
 
   /** Absent until the storage is loaded. */
-  get appendMany(): Backend['appendMany'] {
+  get writeAll(): Backend['writeAll'] {
     const storage = this.#storage;
     if (storage?.appendMany === undefined) return undefined;
-    return (requests) => {
-      const writes = requests.map((request) => prepareAppend(storage, request));
-      return appendManyThrough(storage, writes);
+    return (writes) => {
+      const prepared = writes.map(([write, call]) => prepareAppend(storage, write, call));
+      return appendManyThrough(storage, prepared);
     };
   }
 
-  async update(request: UpdateRequest): Promise<SharedRevisions> {
-    const { appName, userId, delta, call, operation } = request;
+  async update(
+    { appName, userId, delta, operation }: UpdateWrite,
+    call: Call,
+  ): Promise<SharedRevisions> {
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
     const key = storageKey({ appName, userId });
     const parts = { key, call, operation, ...NO_EVENTS };
@@ -219,10 +240,12 @@ export class StorageBackend implements Backend {
     );
   }
 
-  describe(request: DescribeRequest): MaybePromise<boolean> {
-    const { key, title, labels, expiry, call, operation } = request;
+  describe(
+    { key, title, labels, expiry, operation }: DescribeWrite,
+    call: Call,
+  ): MaybePromise<boolean> {
     const given = {
-      key: storageKey(key) as DescribeRequest['key'],
+      key: storageKey(key) as DescribeWrite['key'],
       title,
       labels,
       ...(expiry !== undefined && { expiry }),
@@ -316,12 +339,15 @@ export class StorageBackend implements Backend {
     });
   }
 
-  async delete(request: DeleteRequest): Promise<Deletion> {
-    const { what, key, call, operation } = request;
-    const created = what === 'session' ? request.created : undefined;
+  async delete(write: DeleteWrite, call: Call): Promise<Deletion> {
+    const { what, key, operation } = write;
+    const { created, unchanged } = what === 'session' ? write : NO_CONDITIONS;
     return this.#with(call, (storage) => {
+      if (what === 'session' && unchanged !== undefined) {
+        return deleteUnchanged(storage, { key, ...unchanged }, call);
+      }
       if (what === 'session' && created !== undefined && storage.keepsOperations !== true) {
-        return deleteCreated(this, { key, created, call });
+        return deleteCreated(this, key, created, call);
       }
       const given = { what, key, ...(created !== undefined && { created }) } as DeleteTarget;
       const remove = async (): Promise<Deletion> => {
@@ -333,33 +359,39 @@ export class StorageBackend implements Backend {
       return deleteOnce(() => settled('delete', call, remove));
     });
   }
-
-  async deleteUnchanged({ call, ...given }: DeleteUnchangedRequest): Promise<Deletion> {
-    return this.#with(call, (storage) => {
-      const verb = storage.deleteUnchanged;
-      if (verb === undefined) {
-        const message =
-          'The storage cannot delete a session only if it is unchanged: it has no verb deleteUnchanged.';
-        throw new SessionError('unsupported', message);
-      }
-      return settled('deleteUnchanged', call, async () => {
-        const deleted: unknown = await verb.call(storage, requestOf(given, call));
-        if (typeof deleted === 'boolean') return { isDeleted: deleted };
-        const floor = floorOf('deleteUnchanged', deleted);
-        if (floor !== undefined) return { isDeleted: true, floor };
-        const violation = `gave ${kindOf(deleted)}, not whether it deleted the session`;
-        throw contractViolation('deleteUnchanged', violation);
-      });
-    });
-  }
 }
 
-function prepareAppend(storage: Storage, request: AppendRequest): PreparedWrite<Appended> {
-  const { key, position, events, titleChange, compute, call, operation } = request;
+function deleteUnchanged(
+  storage: Storage,
+  given: StorageDeleteUnchangedRequest,
+  call: Call,
+): Promise<Deletion> {
+  const verb = storage.deleteUnchanged;
+  if (verb === undefined) {
+    const message =
+      'The storage cannot delete a session only if it is unchanged: it has no verb deleteUnchanged.';
+    throw new SessionError('unsupported', message);
+  }
+  return settled('deleteUnchanged', call, async () => {
+    const deleted: unknown = await verb.call(storage, requestOf(given, call));
+    if (typeof deleted === 'boolean') return { isDeleted: deleted };
+    const floor = floorOf('deleteUnchanged', deleted);
+    if (floor !== undefined) return { isDeleted: true, floor };
+    const violation = `gave ${kindOf(deleted)}, not whether it deleted the session`;
+    throw contractViolation('deleteUnchanged', violation);
+  });
+}
+
+function prepareAppend(
+  storage: Storage,
+  append: PlacedAppend,
+  call: Call,
+): PreparedWrite<Appended> {
+  const { key, position, events, titleChange, compute, operation } = append;
   requireNotAborted(call.signal);
   requireTransactions(storage, compute);
   if (titleChange !== undefined) requireDescribe(storage);
-  const { packed, numbers, texts = [] } = packAppends([request], false, false);
+  const { packed, numbers, texts = [] } = packAppends([append], false, false);
   const write = callCore(() => CoreWrite.append(packed, numbers, texts, packComputed(compute)));
   const lastEventId = Number.isNaN(position.created) ? position.lastEventId : undefined;
   // Without a spread of two parts: that took 3 of the 70 µs of an append to SQLite.
@@ -372,7 +404,7 @@ function prepareAppend(storage: Storage, request: AppendRequest): PreparedWrite<
     call,
     operation,
   };
-  const end = () => unpackAppend(write.finish() as PackedAppended, request);
+  const end = () => unpackAppend(write.finish() as PackedAppended, append);
   return prepareWrite('append', storage, write, parts, end);
 }
 

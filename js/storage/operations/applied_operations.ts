@@ -2,14 +2,14 @@
  * The answers to a write that a storage has applied before: a late request, or one that was sent twice. It changes
  * nothing.
  */
-import { after, type MaybePromise, recovered } from '../../call/call.js';
+import { after, type Call, type MaybePromise, recovered } from '../../call/call.js';
 import { SessionError } from '../../errors/errors.js';
+import type { PlacedAppend } from '../../core/write.js';
 import type { StorageOperation } from '../../model/diagnostic.js';
 import { NEVER } from '../../wasm/protocol.js';
 import {
   NO_REVISIONS,
   type Appended,
-  type AppendRequest,
   type ChangedSession,
   type ChangesRequest,
   type CreatedSession,
@@ -67,18 +67,19 @@ function unlessApplied<T>(
  * @param readChanged reads the session with the events that were written after a revision
  */
 export function appendOnce(
-  append: (request: AppendRequest) => MaybePromise<Appended>,
+  append: (write: PlacedAppend) => MaybePromise<Appended>,
   readChanged: (request: ChangesRequest) => MaybePromise<ChangedSession | undefined>,
-  request: AppendRequest,
+  write: PlacedAppend,
+  call: Call,
 ): MaybePromise<Appended> {
-  if (request.operation === undefined) return append(request);
-  const { key, position, call } = request;
+  if (write.operation === undefined) return append(write);
+  const { key, position } = write;
   const { created, revision } = position;
   // Without a handle nothing is missed. A handle from elsewhere may have missed all.
   const since = created < 0 ? NEVER : Number.isNaN(created) ? 0 : revision;
   const known = created >= 0 ? created : UNKNOWN;
   return sessionOnce(
-    () => append(request),
+    () => append(write),
     () => readChanged({ key, since, created: undefined, call }),
     ({ created, revision, lastUpdateTime, state, events: missed }) => {
       const head = { created, revision, lastUpdateTime };

@@ -29,7 +29,8 @@ describe('The memory of the wasm', () => {
     await loadWasm();
     const core = createMemoryCore();
     const created = packCreation({ ...session, ifAbsent: false }, true);
-    const append = packAppends([{ key, position, stale: 'merge', events: [event] }], true, true);
+    const write = { kind: 'append', key, position, stale: 'merge', events: [event] } as const;
+    const append = packAppends([write], true, true);
     const read = packRead(key);
     const compute = () => '{"app:n":1}';
     const list = { appName: 'shop', offset: 0, limit: undefined };

@@ -389,7 +389,8 @@ describe('The feed of a database', () => {
       import { ServiceFeed } from './js/watch/service_feed.js';
       const feed = new ServiceFeed(feedOfDatabase('sessions'));
       feed.watch({ appName: 'app' }, { onNotice: ({ type }) => console.log(type) });
-      feed.publishDeleted({ appName: 'app', userId: 'user', sessionId: 'session' }, 1);`;
+      const key = { appName: 'app', userId: 'user', sessionId: 'session' };
+      feed.publish({ kind: 'delete', what: 'session', key }, { isDeleted: true, floor: 1 });`;
     const root = fileURLToPath(new URL('../../..', import.meta.url));
     const node = ['--import', 'tsx', '--input-type=module', '--eval', program];
     const { status, stdout } = spawnSync(process.execPath, node, {

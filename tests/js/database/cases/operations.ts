@@ -10,7 +10,8 @@ import { sessionHandler } from '../../../../js/server/index.js';
 import { CORE } from '../../../../js/core/core_of.js';
 import type { ServiceCore } from '../../../../js/service/service_core.js';
 import type { MaybePromise } from '../../../../js/call/call.js';
-import type { AppendRequest, Backend } from '../../../../js/storage/backend.js';
+import type { PlacedAppend } from '../../../../js/core/write.js';
+import type { Backend } from '../../../../js/storage/backend.js';
 import { snapshotEvent } from '../../../../js/model/event/snapshot.js';
 import { ALL_RIGHTS, KEY } from '../../server/fixture.js';
 
@@ -65,6 +66,7 @@ const operation = (number: number, client = 1): StorageOperation => {
 
 function creation(operation: StorageOperation) {
   return {
+    kind: 'create' as const,
     key: KEY,
     state: '{}',
     events: [],
@@ -74,7 +76,6 @@ function creation(operation: StorageOperation) {
     now: 1_700_000_000_000,
     sharesState: true,
     ifAbsent: false,
-    call: {},
     operation,
   };
 }
@@ -87,10 +88,11 @@ interface Given {
   readonly sessionId?: string;
 }
 
-function appendOf(operation: StorageOperation, given: Given): AppendRequest {
+function appendOf(operation: StorageOperation, given: Given): PlacedAppend {
   const { id = 'e1', value, created, revision = created, sessionId = KEY.sessionId } = given;
   const event = createEvent({ id, author: 'user', actions: { stateDelta: { value } } });
   return {
+    kind: 'append',
     key: { ...KEY, sessionId },
     position: { created, revision, lastEventId: undefined },
     stale: 'merge',
@@ -101,13 +103,12 @@ function appendOf(operation: StorageOperation, given: Given): AppendRequest {
         () => id,
       ),
     ],
-    call: {},
     operation,
   };
 }
 
 async function created(run: Run, number = 1): Promise<number> {
-  const session = await run((backend) => backend.create(creation(operation(number))));
+  const session = await run((backend) => backend.write(creation(operation(number)), {}));
   return session!.created;
 }
 
@@ -132,10 +133,10 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       const request = appendOf(operation(2), { value: 1, created: at });
-      const first = await run((backend) => backend.append(request));
+      const first = await run((backend) => backend.write(request, {}));
       const [place] = first.placed;
       assert.equal(place?.revision, first.revision);
-      const again = await run((backend) => backend.append(request));
+      const again = await run((backend) => backend.write(request, {}));
       assert.equal(again.revision, first.revision);
       assert.deepEqual(again.placed, []);
       assert.deepEqual(
@@ -149,16 +150,18 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       const late = appendOf(operation(2), { value: 1, created: at });
-      await run((backend) => backend.append(late));
+      await run((backend) => backend.write(late, {}));
       const { revision = 0 } = await service.listChanges({ ...KEY, since: 0 });
       await run((backend) =>
-        backend.append(appendOf(operation(3), { value: 2, created: at, revision })),
+        backend.write(appendOf(operation(3), { value: 2, created: at, revision }), {}),
       );
-      const answer = await run((backend) => backend.append(late));
+      const answer = await run((backend) => backend.write(late, {}));
       assert.equal(answer.missed.length, 1);
       assert.equal((await service.getSession(KEY))?.state.value, 2);
       // Another client's numbers are its own.
-      await run((backend) => backend.append(appendOf(operation(1, 2), { value: 3, created: at })));
+      await run((backend) =>
+        backend.write(appendOf(operation(1, 2), { value: 3, created: at }), {}),
+      );
       assert.equal((await service.getSession(KEY))?.state.value, 3);
       await service.close();
     });
@@ -168,9 +171,9 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const at = await created(run);
       const overtaken = appendOf(operation(2), { value: 1, created: at });
       await run((backend) =>
-        backend.append(appendOf(operation(3), { value: 2, created: at, id: 'e2' })),
+        backend.write(appendOf(operation(3), { value: 2, created: at, id: 'e2' }), {}),
       );
-      await run((backend) => backend.append(overtaken));
+      await run((backend) => backend.write(overtaken, {}));
       const session = await service.getSession(KEY);
       assert.deepEqual(
         session?.events.map(({ id }) => id),
@@ -184,9 +187,9 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const at = await created(run);
       const request = appendOf(operation(2), { value: 1, created: at });
       const expectedEvents = { e1: at + 7 };
-      const refused = run((backend) => backend.append({ ...request, expectedEvents }));
+      const refused = run((backend) => backend.write({ ...request, expectedEvents }, {}));
       assert.deepEqual(await refusal(refused), ['stale_session', undefined]);
-      await run((backend) => backend.append(request));
+      await run((backend) => backend.write(request, {}));
       assert.equal((await service.getSession(KEY))?.state.value, 1);
       await service.close();
     });
@@ -196,15 +199,17 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const at = await created(run);
       assert.equal(await created(run), at);
       await run((backend) =>
-        backend.delete({ what: 'session', key: KEY, call: {}, operation: operation(2) }),
+        backend.write({ kind: 'delete', what: 'session', key: KEY, operation: operation(2) }, {}),
       );
       assert.deepEqual(await refusal(created(run)), ['not_found', 'applied']);
       assert.equal(await service.getSession(KEY), undefined);
       // Also if the creation itself never arrived.
       const key = { ...KEY, sessionId: 's2' };
       const deletion = { what: 'session', key } as const;
-      await run((backend) => backend.delete({ ...deletion, call: {}, operation: operation(9) }));
-      const creates = run((backend) => backend.create({ ...creation(operation(8)), key }));
+      await run((backend) =>
+        backend.write({ kind: 'delete', ...deletion, operation: operation(9) }, {}),
+      );
+      const creates = run((backend) => backend.write({ ...creation(operation(8)), key }, {}));
       assert.deepEqual(await refusal(creates), ['not_found', 'applied']);
       // A later creation is another session.
       assert.ok((await created(run, 3)) > at);
@@ -215,20 +220,20 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       const request = appendOf(operation(2), { value: 1, created: at });
-      await run((backend) => backend.append(request));
+      await run((backend) => backend.write(request, {}));
       await service.deleteSession(KEY);
-      assert.deepEqual(await refusal(run((backend) => backend.append(request))), [
+      assert.deepEqual(await refusal(run((backend) => backend.write(request, {}))), [
         'not_found',
         'applied',
       ]);
       await service.createSession(KEY);
-      assert.deepEqual(await refusal(run((backend) => backend.append(request))), [
+      assert.deepEqual(await refusal(run((backend) => backend.write(request, {}))), [
         'not_found',
         'applied',
       ]);
       assert.deepEqual(await refusal(created(run)), ['not_found', 'applied']);
-      const rename = { key: KEY, title: 'Tea', call: {}, operation: operation(2) };
-      const renames = run((backend) => backend.describe(rename));
+      const rename = { kind: 'describe', key: KEY, title: 'Tea', operation: operation(2) } as const;
+      const renames = run((backend) => backend.write(rename, {}));
       assert.deepEqual(await refusal(renames), ['not_found', 'applied']);
       assert.deepEqual((await service.getSession(KEY))?.events, []);
       await service.close();
@@ -239,26 +244,33 @@ function operations(name: string, open: () => Promise<Subject>): void {
       await created(run);
       const rename = (number: number, title: string) =>
         run((backend) =>
-          backend.describe({ key: KEY, title, call: {}, operation: operation(number) }),
+          backend.write({ kind: 'describe', key: KEY, title, operation: operation(number) }, {}),
         );
       assert.equal(await rename(3, 'new'), true);
       assert.equal(await rename(2, 'old'), true);
       assert.equal((await service.getSession(KEY))?.title, 'new');
       const update = (number: number, value: number) =>
         run((backend) =>
-          backend.update({
-            ...OWNER,
-            delta: JSON.stringify({ 'user:v': value }),
-            call: {},
-            operation: operation(number),
-          }),
+          backend.write(
+            {
+              kind: 'update',
+              ...OWNER,
+              delta: JSON.stringify({ 'user:v': value }),
+
+              operation: operation(number),
+            },
+            {},
+          ),
         );
       await update(5, 2);
       await update(4, 1);
       assert.deepEqual(await service.getUserState(OWNER), { v: 2 });
       const remove = (number: number) =>
         run((backend) =>
-          backend.delete({ what: 'userState', key: OWNER, call: {}, operation: operation(number) }),
+          backend.write(
+            { kind: 'delete', what: 'userState', key: OWNER, operation: operation(number) },
+            {},
+          ),
         );
       await remove(5);
       assert.deepEqual(await service.getUserState(OWNER), { v: 2 });
@@ -272,13 +284,17 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const at = await created(run);
       const deletes = (createdRevision: number, number: number) =>
         run((backend) =>
-          backend.delete({
-            what: 'session',
-            key: KEY,
-            created: createdRevision,
-            call: {},
-            operation: operation(number),
-          }),
+          backend.write(
+            {
+              kind: 'delete',
+              what: 'session',
+              key: KEY,
+              created: createdRevision,
+
+              operation: operation(number),
+            },
+            {},
+          ),
         );
       await deletes(at + 1, 2);
       assert.ok(await service.getSession(KEY));
@@ -294,7 +310,10 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const valueOf = async () => (await service.getSession(KEY))?.state.value;
       const append = (client: number, value: number) =>
         run((backend) =>
-          backend.append(appendOf(operation(5, client), { value, created: at, id: `e${client}` })),
+          backend.write(
+            appendOf(operation(5, client), { value, created: at, id: `e${client}` }),
+            {},
+          ),
         );
       for (let client = 1; client <= 32; client += 1) {
         clock.now += 1;
@@ -332,7 +351,7 @@ function storesEachOnce(name: string, open: Open): void {
         return appendOf(operation(index + 1), given);
       });
       const answers = await Promise.all(
-        [...requests, ...requests].map((request) => run((backend) => backend.append(request))),
+        [...requests, ...requests].map((request) => run((backend) => backend.write(request, {}))),
       );
       for (const [index, sessionId] of sessions.entries()) {
         const session = await service.getSession({ ...OWNER, sessionId });
