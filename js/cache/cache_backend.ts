@@ -1,15 +1,16 @@
 import type { CompositeSessionKey } from '../model/session.js';
 import { StorageBackend } from '../storage/driver/storage_backend.js';
 import { storageKey } from '../storage/scopes.js';
-import type {
-  Appended,
-  Backend,
-  CreatedSession,
-  Deletion,
-  Results,
-  SharedRevisions,
-  StoredKind,
-  WriteVerbs,
+import {
+  runWrite,
+  type Appended,
+  type Backend,
+  type CreatedSession,
+  type Deletion,
+  type Results,
+  type SharedRevisions,
+  type StoredKind,
+  type WriteVerbs,
 } from '../storage/backend.js';
 import type { Call, MaybePromise } from '../call/call.js';
 import { isSessionError } from '../errors/errors.js';
@@ -110,8 +111,7 @@ export class CacheBackend extends CopyReads implements Backend, WriteVerbs {
   }
 
   write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
-    const verbs: WriteVerbs = this;
-    return verbs[write.kind](write, call);
+    return runWrite(this, write, call);
   }
 
   create(write: CreateWrite, call: Call): Promise<CreatedSession | undefined> {

@@ -70,9 +70,9 @@ import {
   type MarkerRows,
   NO_ROWS,
   type PageRows,
-  type ParsedRows,
   type Rows,
 } from '../storage/rows.js';
+import type { OwnStorage, ParsedRows } from '../storage/own_storage.js';
 import type { Storage } from '../storage/storage.js';
 import { connectKysely } from './connections/kysely_pool.js';
 import type { Address } from './engine/address.js';
@@ -112,7 +112,7 @@ export interface DatabaseToOpen extends Pick<TablesToOpen, 'names' | 'access'> {
 const PROBE = plainQuery('select 1');
 
 /** The storage of a database. Connects and opens the tables at its first verb. */
-export class DatabaseStorage implements Storage {
+export class DatabaseStorage implements OwnStorage {
   readonly kind: EngineKind;
   readonly durable: boolean;
   readonly keepsOperations = true;

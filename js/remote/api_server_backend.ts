@@ -10,6 +10,7 @@ import { sortList } from '../storage/list_place.js';
 import type { StorageKey } from '../storage/rows.js';
 import {
   NO_REVISIONS,
+  runWrite,
   type Appended,
   type CreatedSession,
   type Deletion,
@@ -51,8 +52,7 @@ export class ApiServerBackend implements ServerBackend, WriteVerbs {
   }
 
   write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
-    const verbs: WriteVerbs = this;
-    return verbs[write.kind](write, call);
+    return runWrite(this, write, call);
   }
 
   async create(write: CreateWrite, call: Call): Promise<CreatedSession | undefined> {

@@ -1,6 +1,7 @@
 import { invalid, invalidValue } from '../errors/invalid.js';
 import type { StateShape } from '../state/state_shape.js';
 import { StorageBackend } from '../storage/driver/storage_backend.js';
+import type { OwnStorage } from '../storage/own_storage.js';
 import type { Storage } from '../storage/storage.js';
 import { feedOfStorage } from '../watch/shared_feeds.js';
 import { ServiceCore } from './service_core.js';
@@ -10,7 +11,7 @@ import { StoredSessionService } from './stored_session_service.js';
 const VERBS = ['create', 'append', 'read', 'list', 'delete'] as const;
 
 /** What a service tells of its storage before that is loaded. */
-export type StorageFacts = Pick<Storage, 'kind' | 'durable' | 'expires' | 'removesNull'>;
+export type StorageFacts = Pick<OwnStorage, 'kind' | 'durable' | 'expires' | 'removesNull'>;
 
 /**
  * Makes a service over a caller's storage. Fails with `invalid_argument` if the storage lacks a
@@ -46,7 +47,7 @@ function closeLast(storage: Storage): void | Promise<void> {
  *
  * @param storage or a function that loads it at the first call
  */
-export function partsOver(facts: StorageFacts, storage: Storage | (() => Promise<Storage>)) {
+export function partsOver(facts: StorageFacts, storage: OwnStorage | (() => Promise<OwnStorage>)) {
   const { kind = 'custom', durable = true, expires, removesNull } = facts;
   let tell: ((error: unknown) => void) | undefined;
   const backend = new StorageBackend(storage, (error) => tell?.(error));

@@ -318,6 +318,15 @@ export type WriteVerbs = {
   readonly [Kind in StoredKind]: (write: Placed<Kind>, call: Call) => MaybePromise<Results[Kind]>;
 };
 
+/** Runs the function of a write's kind. */
+export function runWrite<Kind extends StoredKind>(
+  verbs: WriteVerbs,
+  write: Placed<Kind>,
+  call: Call,
+): MaybePromise<Results[Kind]> {
+  return verbs[write.kind](write, call);
+}
+
 /**
  * Sessions, their states and events, in any storage. The service has checked all names in the requests. The backend over
  * memory returns no promises.

@@ -26,7 +26,6 @@ export type {
   Listing,
   MarkerRows,
   PageRows,
-  ParsedRows,
   Rows,
   SessionRow,
   SharedRow,

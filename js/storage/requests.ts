@@ -307,6 +307,10 @@ export interface StorageDescribeRequest extends StorageCall, WriteIdentity {
   readonly title?: string | undefined;
   /** JSON text of the new labels. */
   readonly labels?: string | undefined;
-  /** When the session expires. Only for a storage that `expires`. */
+  /**
+   * When the session expires. Only for a storage that `expires`.
+   *
+   * @internal
+   */
   readonly expiry?: Expiry | undefined;
 }

@@ -1,5 +1,4 @@
 import type { Expiry } from '../model/description.js';
-import type { Event } from '../model/event/event.js';
 import type { SharedScope } from '../state/scope.js';
 
 /**
@@ -88,7 +87,11 @@ export interface SessionRow {
   readonly createTime?: number | undefined;
   /** JSON text of the session's own state as it was created; absent if it is not known. */
   readonly initialState?: string | undefined;
-  /** When the session expires. Only of a new session, for a storage that `expires`. */
+  /**
+   * When the session expires. Only of a new session, for a storage that `expires`.
+   *
+   * @internal
+   */
   readonly expiry?: Expiry | undefined;
 }
 
@@ -193,21 +196,6 @@ export interface Rows extends SharedRows {
   readonly app: SharedRow | undefined;
   /** Ordered by `seq`. */
   readonly events: readonly EventRow[];
-}
-
-/**
- * The rows that a read returned, with parsed events.
- *
- * @example
- * ```ts
- * import type { ParsedRows } from 'adk-session-wasm/storage';
- *
- * const empty: ParsedRows = { user: undefined, app: undefined, events: [] };
- * ```
- */
-export interface ParsedRows extends Omit<Rows, 'events'> {
-  /** They belong to the caller alone. */
-  readonly events: Event[];
 }
 
 /** The rows of a key with nothing stored. */

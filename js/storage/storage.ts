@@ -21,15 +21,7 @@ import type {
   StorageWrite,
   StorageWriteRequest,
 } from './requests.js';
-import type {
-  Deleted,
-  FoundEvents,
-  Listing,
-  MarkerRows,
-  PageRows,
-  ParsedRows,
-  Rows,
-} from './rows.js';
+import type { Deleted, FoundEvents, Listing, MarkerRows, PageRows, Rows } from './rows.js';
 
 /**
  * Keeps the rows of sessions. Each verb is one transaction. A verb may return its result or a promise. The service
@@ -48,19 +40,12 @@ import type {
  * | `deleteUnchanged` | yes | yes | `deleteSessions` fails with `unsupported`. |
  * | `describe` | yes | yes | Titles and labels fail with `unsupported`. |
  * | `durable` | yes | yes | `service.storage.durable` is `true`. |
- * | `expires` | | yes | `ttl` and `expireTime` fail with `unsupported`. |
- * | `keepsOperations` | yes | | A write that is sent twice is told by its events. |
  * | `kind` | yes | yes | `service.storage.kind` is `'custom'`. |
- * | `lacksTransactions` | | yes | Each verb is one transaction. |
  * | `listsParts` | yes | yes | `list` returns all sessions, and the service sorts them and cuts the page. |
- * | `onConnectionLost` | yes | | No diagnostic tells of a connection that was lost while idle. |
  * | `open` | yes | yes | `ping` reads the state of an app. |
  * | `readEvents` | yes | | To find events by their ids, the service reads all events of the session. |
  * | `readMarkers` | yes | | A view of a history with rewinds or compactions, and each page of a view, reads all events of the session. |
  * | `readPage` | yes | yes | The service reads all events of the session for each page. |
- * | `readParsed` | yes | | The service parses the texts of `read`. |
- * | `readsBack` | | yes | A walk through events reads page by page. |
- * | `removesNull` | | yes | A key whose value is `null` stays in the state. |
  *
  * @example
  * ```ts
@@ -140,24 +125,8 @@ export interface Storage {
    * this verb also stores the title and the labels of the rows that `create` and `append` write.
    */
   readonly describe?: ((request: StorageDescribeRequest) => boolean | Promise<boolean>) | undefined;
-  /** Whether sessions can expire. */
-  readonly expires?: boolean;
-  /**
-   * Whether each write applies its {@link StorageWriteRequest.operation} once: it fails with `refuseApplied` if it was applied
-   * before.
-   *
-   * @internal
-   */
-  readonly keepsOperations?: boolean;
-  /**
-   * Whether other programs may write between the requests of a verb. A function as `stateDelta` then fails with
-   * `unsupported`. A session that was created with events is read again: their revisions may be later than decided.
-   */
-  readonly lacksTransactions?: boolean;
   /** Whether `list` orders the sessions, counts them, and returns only the part that is asked for. */
   readonly listsParts?: boolean;
-  /** Called once, before the first verb: `tell` reports a connection that is lost while no call uses it. */
-  onConnectionLost?(tell: (error: unknown) => void): void;
   /** Opens the storage, or asks whether it still answers. Otherwise the first verb opens it. */
   open?(call: StorageCall): Promise<void>;
   /** Returns events of a session by their ids, at the cost of what it returns. */
@@ -166,15 +135,4 @@ export interface Storage {
   readMarkers?(request: StorageMarkersRequest): MarkerRows | Promise<MarkerRows>;
   /** Returns a page of a session's events at the cost of what it returns. */
   readPage?(request: StoragePageRequest): PageRows | Promise<PageRows>;
-  /** Like `read`, with parsed events. Returns `undefined` if one cannot be parsed; `read` follows and tells why. */
-  readParsed?(
-    request: StorageReadRequest,
-  ): ParsedRows | undefined | Promise<ParsedRows | undefined>;
-  /**
-   * Whether `readPage` reads all events after the place of the page, or after the page. A walk through them then asks
-   * for all at once, by an infinite `limit`.
-   */
-  readonly readsBack?: boolean;
-  /** Whether the storage removes a key of a state whose value is `null`. */
-  readonly removesNull?: boolean;
 }

@@ -38,7 +38,7 @@ import {
   type Rows,
   type StorageKey,
 } from '../storage/rows.js';
-import type { Storage } from '../storage/storage.js';
+import type { OwnStorage } from '../storage/own_storage.js';
 import type { StorageCall } from '../model/diagnostic.js';
 import { appendEvents } from './verbs/append_events.js';
 import { startClosing } from '../http/close_limit.js';
@@ -57,7 +57,7 @@ import { SeenEvents } from './events/seen_events.js';
 import { type SharedCaches, type SessionAddress, Sessions } from './verbs/sessions.js';
 import { KeyedQueue } from '../call/keyed_queue.js';
 
-export class VertexStorage implements Storage {
+export class VertexStorage implements OwnStorage {
   readonly kind = VERTEX_FACTS.kind;
   readonly durable = VERTEX_FACTS.durable;
   readonly listsParts = true;

@@ -15,6 +15,7 @@ import type {
   StorageReadRequest,
   StorageWriteRequest,
 } from '../../js/storage/index.js';
+import type { OwnStorage } from '../../js/storage/own_storage.js';
 import { compiled, describe, is, it } from './expect.js';
 
 const rows: Rows = { user: undefined, app: undefined, events: [] };
@@ -57,6 +58,18 @@ describe('A storage', () => {
       const forgotten: Rows = { user: undefined, events: [] };
       return [lacking, uncounted, wrong, none, forgotten];
     }
+  });
+
+  it('has none of the members that only storages of this package have', async () => {
+    type OwnMember =
+      | 'expires'
+      | 'keepsOperations'
+      | 'lacksTransactions'
+      | 'onConnectionLost'
+      | 'readParsed'
+      | 'readsBack'
+      | 'removesNull';
+    is<OwnMember>()({} as Exclude<keyof OwnStorage, keyof Storage>);
   });
 
   it('gets a deletion whose type says which ids it has', async () => {

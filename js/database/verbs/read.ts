@@ -1,14 +1,9 @@
+import type { ParsedRows } from '../../storage/own_storage.js';
 import { MAX_TIMESTAMP } from '../../model/values/time.js';
 import { type Compilable, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Event } from '../../model/event/event.js';
 import type { StoragePageRequest, StorageReadRequest } from '../../storage/requests.js';
-import {
-  NO_ROWS,
-  type PageRows,
-  type ParsedRows,
-  type Rows,
-  type StorageKey,
-} from '../../storage/rows.js';
+import { NO_ROWS, type PageRows, type Rows, type StorageKey } from '../../storage/rows.js';
 import type { Engine } from '../engine/engine.js';
 import { parsedEvent } from '../tables/event_data.js';
 import type { Layout } from '../tables/layout.js';

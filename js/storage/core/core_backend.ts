@@ -24,6 +24,7 @@ import type { StoredEvents } from '../../model/event_page.js';
 import { callSessionCore, requireRoom, type SessionCore } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import {
+  runWrite,
   type Appended,
   type Backend,
   type ChangedSession,
@@ -148,8 +149,7 @@ export class CoreBackend implements Backend, WriteVerbs {
   }
 
   write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
-    const verbs: WriteVerbs = this;
-    return verbs[write.kind](write, call);
+    return runWrite(this, write, call);
   }
 
   create(write: CreateWrite, call: Call): MaybePromise<CreatedSession | undefined> {

@@ -25,7 +25,8 @@ import type {
   StoragePageRequest,
   StorageReadRequest,
 } from '../requests.js';
-import type { FoundEvents, MarkerRows, PageRows, ParsedRows, Rows } from '../rows.js';
+import type { OwnStorage, ParsedRows } from '../own_storage.js';
+import type { FoundEvents, MarkerRows, PageRows, Rows } from '../rows.js';
 import type { Storage } from '../storage.js';
 import { parseRows } from '../stored_events.js';
 import { requestOf, settled } from './storage_calls.js';
@@ -45,7 +46,7 @@ export function readThrough(storage: Storage, read: Read, call: Call) {
 }
 
 /** Reads the same with parsed events. Returns `undefined` if the storage cannot do that. */
-export async function readParsedThrough(storage: Storage, read: Read, call: Call) {
+export async function readParsedThrough(storage: OwnStorage, read: Read, call: Call) {
   if (storage.readParsed === undefined) return undefined;
   const request: StorageReadRequest = requestOf(read, call);
   return settled('readParsed', call, async () => {
@@ -69,7 +70,7 @@ function statesIn(verb: string, rows: Omit<Rows, 'events'>) {
 
 /** Reads a page of a session's events. Of a storage without `readPage` it reads the whole session. */
 export async function pageThrough(
-  storage: Storage,
+  storage: OwnStorage,
   page: PageRequest,
 ): Promise<ReadPage | undefined> {
   const { key, direction, eventId, limit, withCount, skipCorrupt = false, call } = page;

@@ -23,28 +23,29 @@ import {
 } from '../../core/write.js';
 import { CoreWrite, callCore, mergeStates, requireRoom } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
-import type {
-  Appended,
-  Backend,
-  ChangedSession,
-  ChangesRequest,
-  CreatedSession,
-  Deletion,
-  EventsRequest,
-  FindChangedRequest,
-  ListRequest,
-  MarkersRequest,
-  PageRequest,
-  ReadList,
-  ReadMarkers,
-  ReadPage,
-  ReadRequest,
-  ReadSession,
-  Results,
-  SharedRevisions,
-  StateRequest,
-  StoredKind,
-  WriteVerbs,
+import {
+  runWrite,
+  type Appended,
+  type Backend,
+  type ChangedSession,
+  type ChangesRequest,
+  type CreatedSession,
+  type Deletion,
+  type EventsRequest,
+  type FindChangedRequest,
+  type ListRequest,
+  type MarkersRequest,
+  type PageRequest,
+  type ReadList,
+  type ReadMarkers,
+  type ReadPage,
+  type ReadRequest,
+  type ReadSession,
+  type Results,
+  type SharedRevisions,
+  type StateRequest,
+  type StoredKind,
+  type WriteVerbs,
 } from '../backend.js';
 import type { ChangedRows } from '../changed_rows.js';
 import { changesOf } from '../changes.js';
@@ -72,7 +73,7 @@ import type {
   StorageListRequest,
 } from '../requests.js';
 import { storageKey } from '../scopes.js';
-import type { Storage } from '../storage.js';
+import type { OwnStorage } from '../own_storage.js';
 import { parseRows } from '../stored_events.js';
 import { appendManyThrough } from './append_many.js';
 import { listThrough } from './list_through.js';
@@ -94,17 +95,17 @@ import { requestOf, settled } from './storage_calls.js';
  * Errors that the storage throws become a `SessionError`. If the storage returns no promise, neither does an append.
  */
 export class StorageBackend implements Backend, WriteVerbs {
-  readonly #load: () => Promise<Storage>;
+  readonly #load: () => Promise<OwnStorage>;
   readonly #onConnectionLost: ((error: unknown) => void) | undefined;
-  #loading: Promise<Storage> | undefined;
-  #storage: Storage | undefined;
+  #loading: Promise<OwnStorage> | undefined;
+  #storage: OwnStorage | undefined;
 
   /**
    * @param storage or a function that loads it at the first call. So a service can be made at once, and the code of its
    *   storage is loaded only when it is used
    */
   constructor(
-    storage: Storage | (() => Promise<Storage>),
+    storage: OwnStorage | (() => Promise<OwnStorage>),
     onConnectionLost?: (error: unknown) => void,
   ) {
     this.#onConnectionLost = onConnectionLost;
@@ -114,7 +115,7 @@ export class StorageBackend implements Backend, WriteVerbs {
   }
 
   /** Calls the storage. Its first call waits until it is loaded. */
-  #with<T>({ signal }: Call, work: (storage: Storage) => MaybePromise<T>): MaybePromise<T> {
+  #with<T>({ signal }: Call, work: (storage: OwnStorage) => MaybePromise<T>): MaybePromise<T> {
     if (this.#storage !== undefined) return work(this.#storage);
     // A failure is not kept: it may be a network error while a page loads the code.
     this.#loading ??= this.#load()
@@ -123,7 +124,7 @@ export class StorageBackend implements Backend, WriteVerbs {
     return untilAborted(signal, this.#loading).then(work);
   }
 
-  #take(storage: Storage): Storage {
+  #take(storage: OwnStorage): OwnStorage {
     const tell = this.#onConnectionLost;
     if (tell !== undefined) storage.onConnectionLost?.(tell);
     return (this.#storage = storage);
@@ -131,7 +132,7 @@ export class StorageBackend implements Backend, WriteVerbs {
 
   /** Called when the service begins to close. A storage that is being loaded gets it too, after the calls that wait. */
   closing(timeoutMs: number | undefined): void {
-    const tell = (storage: Storage | undefined): void => storage?.closing?.(timeoutMs);
+    const tell = (storage: OwnStorage | undefined): void => storage?.closing?.(timeoutMs);
     if (this.#loading === undefined) tell(this.#storage);
     else void this.#loading.then(tell).catch(() => undefined);
   }
@@ -157,8 +158,7 @@ export class StorageBackend implements Backend, WriteVerbs {
   }
 
   write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
-    const verbs: WriteVerbs = this;
-    return verbs[write.kind](write, call);
+    return runWrite(this, write, call);
   }
 
   create(write: CreateWrite, call: Call): MaybePromise<CreatedSession | undefined> {
@@ -169,7 +169,7 @@ export class StorageBackend implements Backend, WriteVerbs {
   }
 
   #create(
-    storage: Storage,
+    storage: OwnStorage,
     creation: CreateWrite,
     call: Call,
   ): MaybePromise<CreatedSession | undefined> {
@@ -250,7 +250,7 @@ export class StorageBackend implements Backend, WriteVerbs {
       labels,
       ...(expiry !== undefined && { expiry }),
     };
-    const describe = async (storage: Storage): Promise<boolean> => {
+    const describe = async (storage: OwnStorage): Promise<boolean> => {
       const verb = requireDescribe(storage);
       const isThere: unknown = await verb.call(storage, requestOf(given, call, operation));
       if (typeof isThere === 'boolean') return isThere;
@@ -362,7 +362,7 @@ export class StorageBackend implements Backend, WriteVerbs {
 }
 
 function deleteUnchanged(
-  storage: Storage,
+  storage: OwnStorage,
   given: StorageDeleteUnchangedRequest,
   call: Call,
 ): Promise<Deletion> {
@@ -383,7 +383,7 @@ function deleteUnchanged(
 }
 
 function prepareAppend(
-  storage: Storage,
+  storage: OwnStorage,
   append: PlacedAppend,
   call: Call,
 ): PreparedWrite<Appended> {
@@ -408,14 +408,14 @@ function prepareAppend(
   return prepareWrite('append', storage, write, parts, end);
 }
 
-function requireDescribe({ describe }: Storage): NonNullable<Storage['describe']> {
+function requireDescribe({ describe }: OwnStorage): NonNullable<OwnStorage['describe']> {
   if (describe !== undefined) return describe;
   const message = 'The storage keeps no titles and no labels: it has no verb describe.';
   throw new SessionError('unsupported', message);
 }
 
 /** Another program may write between the read and the write of a storage without transactions. */
-function requireTransactions(storage: Storage, compute: Compute | undefined): void {
+function requireTransactions(storage: OwnStorage, compute: Compute | undefined): void {
   if (compute === undefined || storage.lacksTransactions !== true) return;
   const message = 'The storage has no transactions, so stateDelta must not be a function here.';
   throw new SessionError('unsupported', message, { key: 'stateDelta' });
