@@ -5,7 +5,7 @@ import { liveSessions } from 'adk-session-wasm/live';
 import { inspect } from './beside/inspector.js';
 import { showChat } from './chat/chat.js';
 import { element, iconButton, pageElement, report } from './page/element.js';
-import { sessions, USER } from './page/sessions.js';
+import { newSessionId, sessions, USER } from './page/sessions.js';
 
 const list = liveSessions(sessions, { ...USER, limit: 50 });
 const problem = pageElement('p', 'problem');
@@ -13,7 +13,7 @@ const drawer = pageElement('nav', 'drawer');
 
 /** The session that the address names; a new one if it names none. */
 export function currentSession(): string {
-  if (location.hash.length < 2) history.replaceState(null, '', `#${crypto.randomUUID()}`);
+  if (location.hash.length < 2) history.replaceState(null, '', `#${newSessionId()}`);
   const encoded = location.hash.slice(1);
   try {
     return decodeURIComponent(encoded);
@@ -56,7 +56,7 @@ export function startConversations(): void {
   open();
 
   pageElement('button', 'new').addEventListener('click', () => {
-    location.hash = crypto.randomUUID();
+    location.hash = newSessionId();
   });
   const file = pageElement('input', 'file');
   file.addEventListener('change', () => {

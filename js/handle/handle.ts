@@ -180,7 +180,12 @@ export interface HandleSnapshot extends Session {
  * @throws SessionError `invalid_argument` if the session cannot be read or changed
  */
 export function snapshotHandle(session: unknown): HandleSnapshot {
-  const noSession = (): SessionError => invalidValue('session', 'must be a session', session);
+  const noSession = (): SessionError =>
+    invalidValue(
+      'session',
+      'must be a session, as createSession and getSession return it',
+      session,
+    );
   if (typeof session !== 'object' || session === null) throw noSession();
   try {
     if (Array.isArray(session) || isPromise(session)) throw noSession(); // a promise without `await`
@@ -228,7 +233,11 @@ export function snapshotHandle(session: unknown): HandleSnapshot {
 export function requireSession(session: unknown): void {
   const { state } = Object(session) as { readonly state?: unknown };
   if (typeof state === 'object' && state !== null) return;
-  throw invalidValue('session', 'must be a session', session);
+  throw invalidValue(
+    'session',
+    'must be a session, as createSession and getSession return it',
+    session,
+  );
 }
 
 /** Returns the kind of a value, and that it is frozen, for messages. */

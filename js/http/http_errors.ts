@@ -89,7 +89,10 @@ export function connectionError(
   const problem = isTimeout(cause)
     ? `did not answer within ${timeoutMs} ms`
     : `could not be reached: ${innermostMessage(cause)}`;
-  const message = `${name} ${problem}. Try again: a stored event is not stored twice.`;
+  // A page is not told whether the address is wrong or the server refuses its origin.
+  const place = 'document' in globalThis ? 'address and the origins that it allows' : 'address';
+  const check = isTimeout(cause) ? 'Try again' : `Check its ${place}, then try again`;
+  const message = `${name} ${problem}. ${check}: a stored event is not stored twice.`;
   return new SessionError('connection_lost', message, { storage, cause });
 }
 

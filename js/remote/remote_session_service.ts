@@ -181,7 +181,8 @@ function takeConnectionOptions(options: RemoteSessionOptions<object>) {
 /** An invalid URL is not shown: it may hold a password. */
 function takeUrl(url: unknown): string {
   const base = (globalThis as { location?: { href?: string } }).location?.href;
-  const rule = 'must be an http or https URL without credentials, query and fragment';
+  const kind = base === undefined ? 'a whole http or https URL' : 'an http or https URL, or a path';
+  const rule = `must be ${kind}, such as https://chat.example/api, without credentials, query and fragment`;
   if (typeof url !== 'string' || !URL.canParse(url, base)) throw invalid('url', rule);
   const { protocol, username, password, search, hash, href } = new URL(url, base);
   if (!/^https?:$/.test(protocol) || username || password || search || hash)

@@ -32,6 +32,13 @@ const KEPT_CODES: readonly unknown[] = [
   'connection_lost',
 ] satisfies SessionErrorCode[];
 
+/** What to do about a status that has no code. */
+const ADVICE: Readonly<Record<number, string>> = {
+  401: 'Log in again, or check what getAccessToken returns.',
+  403: 'The authorize of the server decides about it; it names the rights of a request.',
+  404: 'Check the url: it ends with the basePath of the handler.',
+};
+
 /** Returns what the code of a response is on this side of the connection. */
 function translate(code: unknown): SessionErrorCode {
   // Another signal than the caller's ended the request: the server's time limit.
@@ -43,10 +50,10 @@ function translate(code: unknown): SessionErrorCode {
 /**
  * Makes the error for a response with an error status: with its `code` and fields if it has them.
  *
- * @param text the body without credentials
+ * @param answer the body without credentials
  */
-export function refusalOf(status: number, headers: Headers, text: string): SessionError {
-  const json = jsonIn(text);
+export function refusalOf(status: number, headers: Headers, answer: string): SessionError {
+  const json = jsonIn(answer);
   const { detail, code, ...fields } = isPlainObject(json) ? json : {};
   const reason = typeof detail === 'string' ? detail.slice(0, MAX_SHOWN_BODY) : '';
   const known = code ?? codeOf(status, reason);
@@ -55,10 +62,13 @@ export function refusalOf(status: number, headers: Headers, text: string): Sessi
     reason && translated === known && status < 500
       ? reason
       : `${SERVER.name} refused with status ${status}: ${reason || 'no reason given.'}`;
-  const error = sessionErrorOf(translated, message.trim(), {
+  const advice = translated === 'remote' ? ADVICE[status] : undefined;
+  const said = message.trim();
+  const text = advice === undefined ? said : `${said.replace(/\.?$/, '.')} ${advice}`;
+  const error = sessionErrorOf(translated, text, {
     ...(known !== undefined && fields),
     status,
-    ...(translated === 'remote' && { body: text.slice(0, MAX_SHOWN_BODY) }),
+    ...(translated === 'remote' && { body: answer.slice(0, MAX_SHOWN_BODY) }),
     ...(status >= 500 && { storage: SERVER.storage }),
   });
   // With a code, status 500 is a fault that does not pass. A redirection leads to the login page of a network.
