@@ -45,7 +45,8 @@ describe('What is missing', () => {
     const given = service.createSession(key) as never;
     await assert.rejects(service.appendEvent({ session: given, event: createEvent() }), {
       code: 'invalid_argument',
-      message: 'session must be a session, as createSession and getSession return it; it is an instance of Promise.',
+      message:
+        'session must be a session, as createSession and getSession return it; it is an instance of Promise.',
     });
   });
 });

@@ -3,10 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { InMemorySessionService } from '../../../../js/index.js';
-import {
-  RemoteSessionService,
-  type RemoteSessionServiceOptions,
-} from '../../../../js/remote/index.js';
+import { RemoteSessionService, type RemoteSessionOptions } from '../../../../js/remote/index.js';
 import { type Permission, sessionHandler } from '../../../../js/server/index.js';
 
 const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -15,7 +12,7 @@ const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 async function firstError(
   permission: Permission,
   url: string,
-  options?: Partial<RemoteSessionServiceOptions>,
+  options?: Partial<RemoteSessionOptions>,
 ): Promise<unknown> {
   const handler = sessionHandler(new InMemorySessionService(), {
     basePath: '/api',
