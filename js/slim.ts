@@ -5,7 +5,7 @@
  * @module adk-session-wasm/slim
  */
 import { loadWasm as load, provideWasm } from './wasm/loading.js';
-import { raceSignal, TimeLimit } from './call/time_limit.js';
+import { TimeLimit } from './call/time_limit.js';
 import { SessionError } from './errors/errors.js';
 import type { HostResponse, HostUrl, HostWasmModule } from './model/host.js';
 
@@ -54,7 +54,7 @@ async function compileInTime(
   const limit = new TimeLimit(TIMEOUT_MS, lateWasm);
   try {
     const compiled = (async () => compile(await location, limit.signal))();
-    return await raceSignal(limit.signal, compiled);
+    return await limit.race(compiled);
   } finally {
     limit.end();
   }

@@ -14,7 +14,7 @@ import {
 } from '../storage/backend.js';
 import type { Call, MaybePromise } from '../call/call.js';
 import { isSessionError } from '../errors/errors.js';
-import { endsWithin, untilAborted } from '../call/time_limit.js';
+import { endsWithin } from '../call/time_limit.js';
 import type {
   Computed,
   CreateWrite,
@@ -157,8 +157,7 @@ export class CacheBackend extends CopyReads implements Backend, WriteVerbs {
     );
     if (isThere) return;
     try {
-      const fetched = endsWithin(readTimeoutMs, fetch.require(key, 1));
-      if (await untilAborted(call.signal, fetched)) return;
+      if (await endsWithin(readTimeoutMs, fetch.require(key, 1), call.signal)) return;
     } catch (error) {
       if (!isOutage(error)) throw error;
     }

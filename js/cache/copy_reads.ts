@@ -336,7 +336,7 @@ export class CopyReads {
     const settled = fetched.then((value) => {
       result = value;
     }, report);
-    await untilAborted(call.signal, endsWithin(readTimeoutMs, settled));
+    await endsWithin(readTimeoutMs, settled, call.signal);
     return result;
   }
 }

@@ -3,20 +3,32 @@ import type { HostAbortSignal } from '../model/host.js';
 import { abortedError, type MaybePromise, requireNotAborted } from './call.js';
 import { onAbort } from './on_abort.js';
 
-/** A signal that fires after some time, or when a signal fires that it follows. */
+/** Makes the reason of a limit that fires, from its timeout in milliseconds. */
+type MakeReason = (timeoutMs: number) => unknown;
+
+/** A limit of waits: it fires after some time, or when a signal fires that it follows. */
 export class TimeLimit {
-  readonly #controller = new AbortController();
-  readonly #makeReason: (() => unknown) | undefined;
+  readonly #makeReason: MakeReason | undefined;
+  readonly #received: (() => number) | undefined;
+  #lastReceived: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timeoutMs = 0;
   readonly #ignored: (() => void)[] = [];
+  /** The waits that the limit ends. */
+  readonly #waits = new Set<() => void>();
+  #firing: { readonly reason: unknown } | undefined;
+  /** Made when somebody asks for the signal: most limits only end waits. */
+  #controller: AbortController | undefined;
 
   /**
    * @param timeoutMs milliseconds from now; `undefined`: no timeout, until `start`
-   * @param makeReason makes the reason of the signal for the timeout; absent: that of `AbortController`
+   * @param makeReason makes the reason for the timeout; absent: that of `AbortController`
+   * @param received returns a number that grows with everything that arrives. The timeout counts from the last arrival
    */
-  constructor(timeoutMs: number | undefined, makeReason?: () => unknown) {
+  constructor(timeoutMs: number | undefined, makeReason?: MakeReason, received?: () => number) {
     this.#makeReason = makeReason;
+    this.#received = received;
+    this.#lastReceived = received?.();
     if (timeoutMs !== undefined) this.start(timeoutMs);
   }
 
@@ -25,7 +37,14 @@ export class TimeLimit {
     this.stopTimer();
     this.#timeoutMs = timeoutMs;
     // Not `AbortSignal.timeout`: its timer does not keep Node running, so a promise might never settle.
-    this.#timer = setTimeout(() => this.expire(), timeoutMs);
+    this.#timer = setTimeout(() => this.#onTimeout(), timeoutMs);
+  }
+
+  #onTimeout(): void {
+    const before = this.#lastReceived;
+    this.#lastReceived = this.#received?.();
+    if (this.#lastReceived === before) this.expire();
+    else this.restart();
   }
 
   /** Begins the timeout again, if one is running. */
@@ -36,10 +55,26 @@ export class TimeLimit {
   /** Fires at once, as at the timeout. */
   expire(): void {
     this.stopTimer();
-    this.#controller.abort(this.#makeReason?.());
+    this.#fire(this.#makeReason?.(this.#timeoutMs));
+  }
+
+  /** Fires at once, with the reason of `AbortController`. */
+  abort(): void {
+    this.#fire(undefined);
+  }
+
+  #fire(reason: unknown): void {
+    if (this.#firing !== undefined) return;
+    this.#firing = { reason };
+    this.#controller?.abort(reason);
+    for (const end of this.#waits) end();
   }
 
   get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#firing !== undefined) this.#controller.abort(this.#firing.reason);
+    }
     return this.#controller.signal;
   }
 
@@ -47,19 +82,21 @@ export class TimeLimit {
    * Fires when the other signal fires, also if it has fired already.
    *
    * @param makeReason makes the reason; absent: that of the other signal
+   * @param isHeeded whether a signal that fires counts; absent: always
    * @returns a function that ends this
    */
-  follow(other: HostAbortSignal, makeReason = (): unknown => other.reason): () => void {
-    const fire = (): void => this.#controller.abort(makeReason());
+  follow(
+    other: HostAbortSignal,
+    makeReason = (): unknown => other.reason,
+    isHeeded = (): boolean => true,
+  ): () => void {
+    const fire = (): void => {
+      if (isHeeded()) this.#fire(makeReason());
+    };
     if (other.aborted) fire();
     const ignore = onAbort(other, fire);
     this.#ignored.push(ignore);
     return ignore;
-  }
-
-  /** Fires at once, unless the signal has fired. */
-  abort(): void {
-    this.#controller.abort();
   }
 
   /** Ends the timeout. The signals are still followed. */
@@ -68,22 +105,35 @@ export class TimeLimit {
     this.#timer = undefined;
   }
 
+  /** Returns the outcome of the work, or rejects with the reason if the limit fires first. The work itself continues. */
+  race<T>(work: T | PromiseLike<T>): Promise<T> {
+    return this.#unlessFired(work, () =>
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      Promise.reject(this.#firing?.reason ?? this.signal.reason),
+    );
+  }
+
   /**
-   * Waits for the work, at most until the signal fires. The work itself continues.
+   * Waits for the work, at most until the limit fires. The work itself continues.
    *
    * @returns whether the work ended before
    */
-  async until(work: unknown): Promise<boolean> {
-    const ended = Promise.resolve(work).then(() => true);
-    let ignore = (): void => undefined;
-    const fired = new Promise<false>((resolve) => {
-      if (this.signal.aborted) resolve(false);
-      else ignore = onAbort(this.signal, () => resolve(false));
-    });
+  until(work: unknown): Promise<boolean> {
+    return this.#unlessFired<boolean>(
+      Promise.resolve(work).then(() => true),
+      () => false,
+    );
+  }
+
+  async #unlessFired<T>(work: T | PromiseLike<T>, onFire: () => MaybePromise<T>): Promise<T> {
+    let end!: () => void;
+    const fired = new Promise<void>((resolve) => (end = resolve)).then(onFire);
+    if (this.#firing === undefined) this.#waits.add(end);
+    else end();
     try {
-      return await Promise.race([ended, fired]);
+      return await Promise.race([work, fired]);
     } finally {
-      ignore();
+      this.#waits.delete(end);
     }
   }
 
@@ -99,11 +149,19 @@ export class TimeLimit {
  *
  * @param timeoutMs milliseconds; `undefined`: no limit
  * @returns whether the work ended in time
+ * @throws SessionError `aborted` if the signal fires first
  */
-export async function endsWithin(timeoutMs: number | undefined, work: unknown): Promise<boolean> {
+export async function endsWithin(
+  timeoutMs: number | undefined,
+  work: unknown,
+  signal?: HostAbortSignal,
+): Promise<boolean> {
   const limit = new TimeLimit(timeoutMs);
+  if (signal !== undefined) limit.follow(signal);
   try {
-    return await limit.until(work);
+    const hasEnded = await limit.until(work);
+    if (!hasEnded) requireNotAborted(signal);
+    return hasEnded;
   } finally {
     limit.end();
   }

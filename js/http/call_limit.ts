@@ -14,20 +14,19 @@ export interface CallLimitOptions extends StorageCall {
 }
 
 /** The limit of one call, shared by all its requests and pauses. */
-export class CallLimit {
+export class CallLimit extends TimeLimit {
   readonly #options: CallLimitOptions;
-  readonly #limit: TimeLimit;
   readonly #end: number;
   readonly #ignoreSignal: (() => void) | undefined;
   #hasBegunWrite = false;
 
   private constructor(options: CallLimitOptions) {
     const { server, timeoutMs, closed, signal } = options;
+    super(timeoutMs, () => callTimeoutError(server, timeoutMs));
     this.#options = options;
     this.#end = Date.now() + timeoutMs;
-    this.#limit = new TimeLimit(timeoutMs, () => callTimeoutError(server, timeoutMs));
-    this.#limit.follow(closed);
-    this.#ignoreSignal = signal && this.#limit.follow(signal, () => abortedError(signal));
+    this.follow(closed);
+    this.#ignoreSignal = signal && this.follow(signal, () => abortedError(signal));
   }
 
   static async run<T>(
@@ -40,7 +39,7 @@ export class CallLimit {
     try {
       return await work(limit);
     } finally {
-      limit.#limit.end();
+      limit.end();
     }
   }
 
@@ -59,7 +58,7 @@ export class CallLimit {
    * call has ended already.
    */
   beginWrite(): void {
-    this.#limit.signal.throwIfAborted();
+    this.signal.throwIfAborted();
     this.#ignoreSignal?.();
     this.#hasBegunWrite = true;
   }
@@ -71,12 +70,7 @@ export class CallLimit {
 
   /** @throws SessionError the reason, if the call ends during the pause */
   pause(milliseconds: number): Promise<void> {
-    return pause(milliseconds, this.#limit.signal);
-  }
-
-  /** Waits for work that may continue after the call has ended. */
-  wait<T>(work: Promise<T>): Promise<T> {
-    return raceSignal(this.#limit.signal, work);
+    return pause(milliseconds, this.signal);
   }
 
   /**
@@ -90,11 +84,11 @@ export class CallLimit {
     makeTimeoutError: () => unknown,
     work: (signal: HostAbortSignal) => Promise<T>,
   ): Promise<T> {
-    this.#limit.signal.throwIfAborted();
+    this.signal.throwIfAborted();
     const part = new TimeLimit(milliseconds, makeTimeoutError);
-    part.follow(this.#limit.signal);
+    part.follow(this.signal);
     try {
-      return await raceSignal(part.signal, work(part.signal));
+      return await part.race(work(part.signal));
     } finally {
       part.end();
     }

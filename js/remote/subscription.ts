@@ -1,5 +1,5 @@
 import { backoff } from '../call/backoff.js';
-import { onAbort } from '../call/on_abort.js';
+import { TimeLimit } from '../call/time_limit.js';
 import { isSessionError } from '../errors/errors.js';
 import { pause } from '../http/call_limit.js';
 import { connectionError, hasStatus, isTransient, retryAfterOf } from '../http/http_errors.js';
@@ -107,22 +107,16 @@ export class Subscription {
     const { signal } = this.#ended;
     const { appName, userId } = this.#owner;
     const path = `${pathOf('apps', appName)}/changes`;
-    const silence = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const received = (): void => {
-      clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(new Error('it is silent')), SILENCE_MS);
-    };
-    const ignoreSignal = onAbort(signal, () => silence.abort(signal.reason));
+    const silence = new TimeLimit(SILENCE_MS, () => new Error('it is silent'));
+    silence.follow(signal);
     try {
-      received();
       const headers = { 'last-event-id': this.#lastEventId };
       const feed = { method: 'GET', path, query: { userId } } as const;
       const { response } = await openStream(this.#connection, feed, silence.signal, headers);
       let isFeed = false;
       const onId = (id: string): void => void (this.#lastEventId = id);
       for await (const data of serverSentEvents(response, silence.signal, onId)) {
-        received();
+        silence.restart();
         if (!isFeed) onOpen();
         isFeed = true;
         if (data !== undefined) deliver(this.#watchers, data);
@@ -132,8 +126,7 @@ export class Subscription {
     } catch (cause) {
       throw connectionError(SERVER, cause, SILENCE_MS);
     } finally {
-      clearTimeout(timer);
-      ignoreSignal();
+      silence.end();
       silence.abort();
     }
   }

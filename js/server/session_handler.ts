@@ -1,5 +1,5 @@
 import { requireService } from '../call/given_service.js';
-import { raceSignal, TimeLimit } from '../call/time_limit.js';
+import { TimeLimit } from '../call/time_limit.js';
 import { SessionError } from '../errors/errors.js';
 import type { HostRequest, HostResponse } from '../model/host.js';
 import {
@@ -190,7 +190,7 @@ class Handler {
     limit.follow(request.signal, ended);
     try {
       const ask = (more: Partial<SessionAccess>): Promise<TakenRights> =>
-        raceSignal(limit.signal, requireRights(authorize, request, { ...access, ...more }));
+        limit.race(requireRights(authorize, request, { ...access, ...more }));
       const rights = await ask({});
       if (route.run === undefined) return this.#watch(request, concerned);
       const { signal } = limit;
@@ -204,7 +204,7 @@ class Handler {
         body: members ? await readJsonObject(request, maxBodyBytes, knownMembers, signal) : {},
         rights,
         requireAccess: ask,
-        isRunning: () => raceSignal(signal, isRunning?.(names) ?? false),
+        isRunning: () => limit.race(isRunning?.(names) ?? false),
         maxEvents,
         signal,
         form,

@@ -209,7 +209,7 @@ export class VertexStorage implements OwnStorage {
       if (address === undefined) return onInvalidId();
       const { limit } = sessions.rest;
       const write = (): Promise<T> => work(sessions, address);
-      return this.#writes.run(address.url, write, (earlier) => limit.wait(earlier));
+      return this.#writes.run(address.url, write, (earlier) => limit.race(earlier));
     });
   }
 }

@@ -142,7 +142,7 @@ export class IndexedDbLocalStore implements LocalStore {
     });
     const limit = new TimeLimit(OPENING_MS, blockedOpening);
     try {
-      const database = await raceSignal(limit.signal, opening);
+      const database = await limit.race(opening);
       turnLogOver();
       return database;
     } catch (error) {

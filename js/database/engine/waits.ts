@@ -2,7 +2,7 @@
 import { MAX_TIMEOUT_MS } from '../../errors/option_values.js';
 import type { HostAbortSignal } from '../../model/host.js';
 import { abortedError } from '../../call/call.js';
-import { onAbort } from '../../call/on_abort.js';
+import { TimeLimit } from '../../call/time_limit.js';
 
 /** The default of `timeoutMs`. */
 export const DEFAULT_TIMEOUT_MS = 30_000;
@@ -18,8 +18,6 @@ const GRACE_MS = 1000;
 
 /** The limit of each wait once the service closes. */
 const CLOSING_MS = 5000;
-
-const NOTHING = (): number => 0;
 
 /** The options of a wait. */
 export interface WaitOptions {
@@ -37,7 +35,8 @@ export class Waits {
   readonly timeoutMs: number;
   #limit: number;
   #isClosing = false;
-  readonly #restarts = new Set<() => void>();
+  /** The limits of the waits under way. */
+  readonly #limits = new Set<TimeLimit>();
 
   constructor(timeoutMs: number = DEFAULT_TIMEOUT_MS) {
     this.timeoutMs = timeoutMs;
@@ -52,7 +51,7 @@ export class Waits {
   shorten(limit = CLOSING_MS): void {
     this.#limit = Math.min(this.#limit, CLOSING_MS, limit);
     this.#isClosing = true;
-    for (const restart of this.#restarts) restart();
+    for (const limit of this.#limits) limit.start(this.#timerMs(1));
   }
 
   /** Whether the limit has passed since `start`, a time of `performance.now()`. */
@@ -61,51 +60,29 @@ export class Waits {
   }
 
   /**
-   * Waits for a promise until the limit has passed. The awaited work continues; the caller must end it. The
-   * signal must not have fired yet.
+   * Waits for a promise until the limit has passed. The awaited work continues; the caller must end it.
    *
    * @param timedOut makes the error from the milliseconds of the limit
    * @throws SessionError (as a rejection) `aborted` when the signal fires
    */
-  until<T>(
+  async until<T>(
     awaited: Promise<T>,
     timedOut: (milliseconds: number) => Error,
-    options: WaitOptions = {},
+    { signal, isAbortable, received, factor = 1 }: WaitOptions = {},
   ): Promise<T> {
-    // The promise may reject before its handlers are attached below.
-    awaited.catch(NOTHING);
-    const { signal, isAbortable, received = NOTHING, factor = 1 } = options;
-    return new Promise<T>((resolve, reject) => {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      let lastReceived = received();
-      const start = (): void => {
-        // A longer timer would fire at once.
-        const limit = Math.min(this.#limit * (this.#isClosing ? 1 : factor), MAX_TIMEOUT_MS);
-        clearTimeout(timer);
-        timer = setTimeout(() => {
-          const before = lastReceived;
-          lastReceived = received();
-          if (lastReceived !== before) start();
-          else end(() => reject(timedOut(limit)));
-        }, limit);
-      };
-      const ignore =
-        signal &&
-        onAbort(signal, () => {
-          if (isAbortable?.() !== false) end(() => reject(abortedError(signal)));
-        });
-      const end = (settle: () => void): void => {
-        clearTimeout(timer);
-        this.#restarts.delete(start);
-        ignore?.();
-        settle();
-      };
-      this.#restarts.add(start);
-      start();
-      awaited.then(
-        (value) => end(() => resolve(value)),
-        (error: Error) => end(() => reject(error)),
-      );
-    });
+    const limit = new TimeLimit(this.#timerMs(factor), timedOut, received);
+    if (signal !== undefined) limit.follow(signal, () => abortedError(signal), isAbortable);
+    this.#limits.add(limit);
+    try {
+      return await limit.race(awaited);
+    } finally {
+      this.#limits.delete(limit);
+      limit.end();
+    }
+  }
+
+  #timerMs(factor: number): number {
+    // A longer timer would fire at once.
+    return Math.min(this.#limit * (this.#isClosing ? 1 : factor), MAX_TIMEOUT_MS);
   }
 }

@@ -1,3 +1,5 @@
+import { TimeLimit } from '../../call/time_limit.js';
+
 /**
  * Runs in one tab at a time, if the browser has Web Locks.
  *
@@ -13,20 +15,19 @@ export async function exclusively<T>(
   const locks = navigator?.locks;
   if (locks === undefined) return run();
   if (patienceMs === undefined) return locks.request(name, run);
-  const waiting = new AbortController();
-  const timer = setTimeout(() => waiting.abort(), patienceMs);
+  const patience = new TimeLimit(patienceMs);
   let running: Promise<T> | undefined;
   try {
-    return await locks.request(name, { signal: waiting.signal }, () => {
-      clearTimeout(timer);
+    return await locks.request(name, { signal: patience.signal }, () => {
+      patience.stopTimer();
       return (running = run());
     });
   } catch (error) {
     // In WebKit a page that is left loses its locks. What it runs goes on.
     if (running !== undefined) return running;
-    if (waiting.signal.aborted) return run();
+    if (patience.signal.aborted) return run();
     throw error;
   } finally {
-    clearTimeout(timer);
+    patience.end();
   }
 }

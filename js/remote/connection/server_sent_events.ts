@@ -49,7 +49,7 @@ export function openStream(
 async function refusalText(response: Response): Promise<string> {
   const limit = new TimeLimit(REFUSAL_MS);
   try {
-    return await raceSignal(limit.signal, response.text());
+    return await limit.race(response.text());
   } catch {
     return '';
   } finally {
