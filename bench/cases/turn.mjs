@@ -89,7 +89,7 @@ export default async function turn() {
   setLogLevel(LogLevel.ERROR);
   const [ours, capped] = [
     new InMemorySessionService(),
-    new InMemorySessionService({ history: { numRecentEvents: RECENT } }),
+    new InMemorySessionService({ numRecentEvents: RECENT }),
   ];
   await fill(ours);
   await fill(capped);

@@ -1,5 +1,4 @@
 import { invalidValue } from '../errors/invalid.js';
-import { requireOneOf } from '../errors/option_values.js';
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
 import { takeOptions, takeRequest } from '../call/call.js';
 import { InMemorySessionService as MemoryService } from '../service/in_memory_session_service.js';
@@ -20,17 +19,16 @@ import type {
   DeleteSessionRequest,
   GetSessionRequest,
 } from '../model/session.js';
-import { HISTORY_VIEWS, type HistoryView } from '../model/values/history_view.js';
 import type { ListSessionsPageRequest, ListSessionsRequest } from '../model/session_list.js';
 import type { SessionService } from '../model/session_service.js';
 import {
   frameworkClass,
   type FrameworkSessionService,
   type FrameworkSessionsPage,
-  withView,
 } from './framework_session_service.js';
 import { runWith } from './run_with.js';
 import { FrameworkStateWriter } from './framework_state_writer.js';
+import { type ReadOptions, RunnerReads } from './runner_reads.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
 
 /**
@@ -45,21 +43,13 @@ import { acceptToolConfirmations } from './tool_confirmations.js';
  * const sessionService = asAdkService(new InMemorySessionService(), options);
  * ```
  */
-export interface AdkServiceOptions {
+export interface AdkServiceOptions extends ReadOptions {
   /**
    * The policy of an append through a stale handle; see `SessionServiceOptions`. Default `'append'`: a
    * running turn must not see events of others before it ends.
    */
   stale?: StalePolicy | undefined;
-  /**
-   * The view of the sessions that the runner reads. Default `'model'`: it does not get what was rewound, and gets the
-   * summaries of compactions that Python made. A read may name another one in its `config`.
-   */
-  view?: HistoryView | undefined;
 }
-
-/** The option `view` of {@link AdkServiceOptions}, which all services for the framework take. */
-export type ViewOption = Pick<AdkServiceOptions, 'view'>;
 
 /**
  * The in-memory service for the framework, with the same synchronous methods as the package's own.
@@ -100,7 +90,7 @@ export interface FrameworkInMemorySessionService extends FrameworkSessionService
  */
 export interface FrameworkIndexedDbSessionServiceClass {
   /** @throws SessionError `invalid_argument` if an option is invalid */
-  new (options?: IndexedDbSessionServiceOptions & ViewOption): FrameworkSessionService;
+  new (options?: IndexedDbSessionServiceOptions & ReadOptions): FrameworkSessionService;
   /** Deletes a database with all its data, for example at a logout. */
   deleteDatabase(name?: string, options?: DeleteDatabaseOptions): Promise<void>;
 }
@@ -118,21 +108,21 @@ export interface FrameworkIndexedDbSessionServiceClass {
  * ```
  */
 export interface AdkSessionServices {
-  /** Takes the options of the package's own service, and `view`. The default of `stale` is `'append'`. */
+  /** Takes the options of the package's own service, `view` and `numRecentEvents`. The default of `stale` is `'append'`. */
   readonly InMemorySessionService: {
     /** @throws SessionError `invalid_argument` if an option is invalid */
-    new (options?: SessionServiceOptions & ViewOption): FrameworkInMemorySessionService;
+    new (options?: SessionServiceOptions & ReadOptions): FrameworkInMemorySessionService;
     /** What all instances inherit. */
     readonly prototype: FrameworkInMemorySessionService;
   };
-  /** Takes the options of the package's own service, and `view`. The default of `stale` is `'append'`. */
+  /** Takes the options of the package's own service, `view` and `numRecentEvents`. The default of `stale` is `'append'`. */
   readonly IndexedDbSessionService: FrameworkIndexedDbSessionServiceClass;
   /**
-   * Takes the same options as the package's own function, and `view`. It makes the same choice, and reports the same
+   * Takes the same options as the package's own function, `view` and `numRecentEvents`. It makes the same choice, and reports the same
    * errors. The default of `stale` is `'append'`.
    */
   readonly openSessionService: (
-    options: OpenSessionServiceOptions & ViewOption,
+    options: OpenSessionServiceOptions & ReadOptions,
   ) => Promise<FrameworkSessionService>;
   /** Makes any service one of the framework's. */
   readonly asAdkService: AsAdkService;
@@ -212,13 +202,14 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
 
   class InMemorySessionService extends Over implements FrameworkInMemorySessionService {
     readonly #memory: MemoryService;
-    readonly #view: HistoryView;
+    readonly #reads: RunnerReads;
 
-    constructor(options: SessionServiceOptions & ViewOption = {}) {
+    constructor(options: SessionServiceOptions & ReadOptions = {}) {
       const memory = new MemoryService(options);
-      super(memory, rulesOf(options), viewOption(options));
+      const reads = new RunnerReads(options);
+      super(memory, rulesOf(options), reads);
       this.#memory = memory;
-      this.#view = viewOption(options);
+      this.#reads = reads;
     }
 
     createSessionSync(request: CreateSessionRequest): Session {
@@ -227,7 +218,9 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
     }
 
     getSessionSync(request: GetSessionRequest): Session | undefined {
-      return this.#memory.getSessionSync(withView(request, this.#view));
+      // Memory is done when a call returns.
+      const read = this.#reads.read(request, (request) => this.#memory.getSessionSync(request));
+      return read as Session | undefined;
     }
 
     listSessionsSync(request: ListSessionsRequest): ListSessionsResponse;
@@ -242,8 +235,8 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   }
 
   class IndexedDbSessionService extends Over {
-    constructor(options: IndexedDbSessionServiceOptions & ViewOption = {}) {
-      super(new DatabaseService(options), rulesOf(options), viewOption(options));
+    constructor(options: IndexedDbSessionServiceOptions & ReadOptions = {}) {
+      super(new DatabaseService(options), rulesOf(options), new RunnerReads(options));
     }
 
     static deleteDatabase(name?: string, options?: DeleteDatabaseOptions): Promise<void> {
@@ -252,15 +245,15 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   }
 
   async function openSessionService(
-    options: OpenSessionServiceOptions & ViewOption,
+    options: OpenSessionServiceOptions & ReadOptions,
   ): Promise<FrameworkSessionService> {
     const all = takeRequest(options);
-    return new Over(await openService(all), rulesOf(all), viewOption(all));
+    return new Over(await openService(all), rulesOf(all), new RunnerReads(all));
   }
 
   const asAdkService: AsAdkService = (service, options = {}) => {
     const taken = takeOptions(options);
-    return new Over(service, rulesOf(taken), viewOption(taken));
+    return new Over(service, rulesOf(taken), new RunnerReads(taken));
   };
 
   return {
@@ -270,11 +263,6 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
     asAdkService,
     runWith,
   };
-}
-
-/** Returns the view of the reads. */
-function viewOption({ view = 'model' }: ViewOption): HistoryView {
-  return requireOneOf('view', view, HISTORY_VIEWS);
 }
 
 function requireBase(base: unknown): void {

@@ -10,7 +10,7 @@ import type {
   RevisionCheck,
 } from '../model/session.js';
 import { CORE, type Core, coreOf } from '../core/core_of.js';
-import type { HistoryView } from '../model/values/history_view.js';
+import type { RunnerReads } from './runner_reads.js';
 import type {
   ListSessionsPageRequest,
   ListSessionsRequest,
@@ -160,7 +160,7 @@ export function serviceForRun(
 export type FrameworkClass = new (
   service: SessionService,
   rules: AppendRules,
-  view: HistoryView,
+  reads: RunnerReads,
   runAppend?: RunAppend,
 ) => FrameworkSessionService;
 
@@ -172,19 +172,6 @@ const REQUIRED_METHODS = [
   'deleteSession',
   'appendEvent',
 ] as const;
-
-/** Returns a read request with the view, unless it has one of its own. */
-export function withView<Request extends object>(request: Request, view: HistoryView): Request {
-  try {
-    const { config } = request as Pick<GetSessionRequest, 'config'>;
-    const hasConfig = config !== undefined && config !== null;
-    if (hasConfig && (typeof config !== 'object' || config.view !== undefined)) return request;
-    return { ...request, config: { ...config, view } };
-  } catch {
-    // The service reads the request next, and reports why it cannot.
-    return request;
-  }
-}
 
 /** Returns the wrapping class for this copy of the framework. */
 export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass {
@@ -212,25 +199,25 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
 
     readonly #service: SessionService;
     readonly #rules: AppendRules;
-    readonly #view: HistoryView;
+    readonly #reads: RunnerReads;
     readonly #runAppend: RunAppend | undefined;
 
     constructor(
       service: SessionService,
       rules: AppendRules,
-      view: HistoryView,
+      reads: RunnerReads,
       runAppend?: RunAppend,
     ) {
       super();
       requireService(service, REQUIRED_METHODS);
       this.#service = service;
       this.#rules = rules;
-      this.#view = view;
+      this.#reads = reads;
       this.#runAppend = runAppend;
     }
 
     [FOR_RUN](append: RunAppend): FrameworkSessionService {
-      return new SessionServiceOver(this.#service, this.#rules, this.#view, append);
+      return new SessionServiceOver(this.#service, this.#rules, this.#reads, append);
     }
 
     /** Histories are computed where the wrapped service computes them. */
@@ -248,12 +235,15 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     }
 
     async getSession(request: GetSessionRequest): Promise<Session | undefined> {
-      return await this.#service.getSession(withView(request, this.#view));
+      return await this.#reads.read(request, (request) => this.#service.getSession(request));
     }
 
     override async getOrCreateSession(request: CreateSessionRequest): Promise<Session> {
       acceptToolConfirmations(request);
-      return await this.#service.getOrCreateSession(withView(request, this.#view));
+      const read = this.#reads.read(request, (request) =>
+        this.#service.getOrCreateSession(request),
+      );
+      return (await read) as Session;
     }
 
     override appendEvent<E extends NewEvent>(

@@ -191,7 +191,7 @@ export interface SessionChanges {
  */
 export interface GetSessionConfig {
   /**
-   * Only the last n events in append order. `'all'`: the whole history, also with the option `history`; over a cache
+   * Only the last n events in append order. `'all'`: the whole history, also for a `Runner` that reads less; over a cache
    * that cannot fetch what its copy lacks, the read fails with `connection_lost`.
    */
   numRecentEvents?: number | 'all' | undefined;

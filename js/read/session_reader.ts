@@ -20,33 +20,27 @@ import type { HandleRecord, HandleSnapshot, HandleWindow } from '../handle/handl
 import { isPromise } from '../members/is_promise.js';
 import type { ReaderParts } from './reader_parts.js';
 import type { Reads } from './reads.js';
-import { type HistoryOptions, requireNumRecentEvents } from './window/history_limit.js';
-import type { History } from './window/history_option.js';
+import type { MissingCalls } from './window/missing_calls.js';
 import { HISTORY_VIEWS } from '../model/values/history_view.js';
 import type { ViewReader } from './view/view_reader.js';
 import { parseTexts } from '../storage/stored_events.js';
 import { parseState } from './stored_state.js';
 
-/** What computes the windows and views of one service. */
-interface Windows {
-  readonly views: ViewReader;
-  /** Limits reads, with the option `history`; adds missing calls to handles. */
-  readonly history: History;
+/** What computes the views of one service. */
+interface Views {
+  readonly reader: ViewReader;
+  readonly missingCalls: MissingCalls;
 }
 
 /** Reads sessions and states, and makes handles from what the backend returns. */
 export class SessionReader {
   readonly #parts: ReaderParts;
   readonly #reads: Reads;
-  /** That of the option `history`. */
-  readonly #numRecentEvents: number | undefined;
   /** Present once they are loaded. */
-  #windows: Windows | undefined;
+  #views: Views | undefined;
 
-  /** @throws SessionError `invalid_argument` if `history` is invalid */
-  constructor(parts: ReaderParts, history: HistoryOptions | undefined, reads: Reads) {
+  constructor(parts: ReaderParts, reads: Reads) {
     this.#parts = parts;
-    this.#numRecentEvents = history === undefined ? undefined : requireNumRecentEvents(history);
     this.#reads = reads;
   }
 
@@ -63,31 +57,25 @@ export class SessionReader {
     const view = requireOneOf('config.view', config?.view ?? 'raw', HISTORY_VIEWS);
     if (!isId(sessionId)) return undefined;
     const key = { appName, userId, sessionId };
-    const isCapped =
-      this.#numRecentEvents !== undefined && last === undefined && from === undefined;
-    const read = (last: EventCount | undefined): MaybePromise<Session<S> | undefined> => {
-      const given = { key, last, after: from, skipCorrupt, call };
-      const load = (backend: Backend): MaybePromise<ReadSession | undefined> => {
-        if (view === 'raw') return backend.get(given);
-        return after(this.#computed(call), ({ views }) => views.get(backend, { ...given, view }));
-      };
-      return after(this.#parts.callBackend(call, load), (read) => {
-        if (read === undefined) return undefined;
-        const isWhole = (last ?? 'all') === 'all' && from === undefined;
-        const window = { isWhole, afterTimestamp: from, view };
-        return this.#makeHandle<S>(key, read, read.events, window, read);
-      });
+    const given = { key, last, after: from, skipCorrupt, call };
+    const load = (backend: Backend): MaybePromise<ReadSession | undefined> => {
+      if (view === 'raw') return backend.get(given);
+      return after(this.#loadViews(call), ({ reader }) => reader.get(backend, { ...given, view }));
     };
-    if (!isCapped) return read(last);
-    return after(this.#computed(call), ({ history }) => history.read(read, skipCorrupt));
+    return after(this.#parts.callBackend(call, load), (read) => {
+      if (read === undefined) return undefined;
+      const isWhole = (last ?? 'all') === 'all' && from === undefined;
+      const window = { isWhole, afterTimestamp: from, view };
+      return this.#makeHandle<S>(key, read, read.events, window, read);
+    });
   }
 
-  #computed({ signal }: Call): MaybePromise<Windows> {
+  #loadViews({ signal }: Call): MaybePromise<Views> {
     return (
-      this.#windows ??
-      after(this.#reads(signal), ({ History, ViewReader }) => {
-        const history = new History(this.#numRecentEvents ?? 0);
-        return (this.#windows ??= { views: new ViewReader(), history });
+      this.#views ??
+      after(this.#reads(signal), ({ MissingCalls, ViewReader }) => {
+        const views = { reader: new ViewReader(), missingCalls: new MissingCalls() };
+        return (this.#views ??= views);
       })
     );
   }
@@ -100,8 +88,7 @@ export class SessionReader {
     // Parsed from the stored texts: a handle shares nothing with the caller's events.
     const texts = events.map(({ text }) => text);
     const parsed = parseTexts(texts);
-    const window = { isWhole: this.#numRecentEvents === undefined };
-    return this.#makeHandle<S>(key, created, parsed, window, description);
+    return this.#makeHandle<S>(key, created, parsed, { isWhole: true }, description);
   }
 
   /** Makes a handle on a fork, with all its events. */
@@ -110,8 +97,7 @@ export class SessionReader {
   }
 
   /**
-   * Called after an append. With the option `history` or the view for models, adds the calls that the events answer, if the
-   * handle lacks them.
+   * Called after an append. Adds the calls that the events answer, if the handle has the view for models and lacks them.
    */
   addMissingCalls(
     session: Session,
@@ -126,8 +112,9 @@ export class SessionReader {
       const config = { numRecentEvents, skipCorrupt: true, view };
       return this.get({ appName, userId, sessionId, config }, call);
     };
-    // A handle that may lack calls was read with a window or a view, so these are loaded.
-    return this.#windows?.history.addMissingCalls(session, events, readLast, view === 'model');
+    if (view !== 'model') return undefined;
+    // The handle was read with the view, so the part is loaded.
+    return this.#views?.missingCalls.add(session, events, readLast);
   }
 
   /**
@@ -138,9 +125,8 @@ export class SessionReader {
     if (!record.isViewStale) return undefined;
     const { appName, userId, id: sessionId, events } = session;
     const isWhole = record.firstEventId !== undefined;
-    // Without the option `history`, a read without a number returns all events that can be reached.
-    const all = this.#numRecentEvents === undefined ? undefined : ('all' as const);
-    const numRecentEvents = isWhole ? all : events.length;
+    // A read without a number returns all events that can be reached.
+    const numRecentEvents = isWhole ? undefined : events.length;
     const config = { numRecentEvents, view: record.view, skipCorrupt: true } as const;
     const renew = (read: Session | undefined): MaybePromise<void> => {
       if (read === undefined) return undefined;

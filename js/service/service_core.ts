@@ -112,7 +112,7 @@ export class ServiceCore implements Core {
     };
     this.#readerParts = readerParts;
     this.reads = parts.reads ?? READS;
-    this.reader = new SessionReader(readerParts, options.history, this.reads);
+    this.reader = new SessionReader(readerParts, this.reads);
     // After the checks of all options: a service that does not exist never releases the feed.
     this.feed = new ServiceFeed(parts.feed);
     this.appender = new Appender({

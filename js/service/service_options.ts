@@ -6,7 +6,6 @@ import type { StateShape } from '../state/state_shape.js';
 import type { StateSchemaOf } from '../state/state_schema.js';
 import { takeOptions } from '../call/call.js';
 import { requireMilliseconds } from '../errors/option_values.js';
-import type { HistoryOptions } from '../read/window/history_limit.js';
 import type { Reads } from '../read/reads.js';
 import type { StalePolicy } from '../wasm/protocol.js';
 import type { Feed } from '../watch/feed.js';
@@ -29,17 +28,6 @@ export interface SessionServiceOptions<S extends object = StateShape> {
    * fails with `stale_session`, and nothing changes.
    */
   stale?: StalePolicy | undefined;
-  /**
-   * Caps the events that `getSession` and `getOrCreateSession` return without
-   * `config.numRecentEvents` and `config.afterTimestamp`, as a framework's `Runner` calls them.
-   * Default: all events. A turn then costs the same however long the conversation is. The model
-   * sees no earlier events either.
-   *
-   * An appended answer may belong to a call from before the window. The append then adds the events
-   * from that call on to the handle before it resolves. If that read fails, the append still
-   * resolves, and the next append through the handle tries again.
-   */
-  history?: HistoryOptions | undefined;
   /**
    * Validates the keys and values of initial states and deltas before anything is written. The
    * service's state type is inferred from it.

@@ -67,13 +67,13 @@ async function answerLate(service: BaseSessionService, immediate: unknown) {
   return { last, model };
 }
 
-describe('A Runner on a service with `history`', () => {
+describe('A Runner on a service with `numRecentEvents`', () => {
   for (const [title, immediate] of [
     ['without an answer so far', undefined],
     ['which has said that it is at it', { status: 'pending' }],
   ] as const) {
     it(`gets the late response of a long-running tool ${title}`, async () => {
-      const service = new InMemorySessionService({ history: { numRecentEvents } });
+      const service = new InMemorySessionService({ numRecentEvents });
       const { last, model } = await answerLate(service, immediate);
       assert.equal(last.at(-1)?.content?.parts?.[0]?.text, 'It is solved.');
       const parts = model.requests.at(-1)?.contents.flatMap(({ parts }) => parts ?? []) ?? [];
@@ -89,7 +89,7 @@ describe('A Runner on a service with `history`', () => {
   }
 
   it('sends its model as much at turn 40 as at turn 4, and stores all events', async () => {
-    const service = new InMemorySessionService({ history: { numRecentEvents } });
+    const service = new InMemorySessionService({ numRecentEvents });
     await service.createSession(key);
     const model = new ScriptedModel(
       Array.from({ length: TURNS }, (_, number) => `reply ${number}`),
@@ -114,7 +114,7 @@ describe('A Runner on a service with `history`', () => {
       const whole = await askThrice(new InMemorySessionService(), messages);
       assert.match(whole[1] ?? '', /two/);
       for (const numRecentEvents of [0, 1]) {
-        const service = new InMemorySessionService({ history: { numRecentEvents } });
+        const service = new InMemorySessionService({ numRecentEvents });
         assert.deepEqual(await askThrice(service, messages), whole);
       }
     });

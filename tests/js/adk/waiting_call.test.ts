@@ -69,7 +69,7 @@ async function approveLate(
 
 const READS = [
   ['a whole session', {}],
-  ['a window', { history: { numRecentEvents: 4 } }],
+  ['a window', { numRecentEvents: 4 }],
 ] as const;
 
 const PLACES = [

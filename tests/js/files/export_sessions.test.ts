@@ -8,7 +8,13 @@ import {
   type SessionFile,
   sessionToFile,
 } from '../../../js/files/index.js';
-import { type Event, InMemorySessionService, openSessionService } from '../../../js/index.js';
+import { asAdkService } from '../../../js/adk/index.js';
+import {
+  type Event,
+  InMemorySessionService,
+  openSessionService,
+  type SessionService,
+} from '../../../js/index.js';
 import type { StorageListRequest } from '../../../js/storage/index.js';
 import { failure, overStorages, says } from '../service/fixture.js';
 import { requireRewound, rewindIn } from './rewound.js';
@@ -38,8 +44,8 @@ overStorages('A whole app', (open) => {
     await requireRewound(copy, key);
   });
 
-  it('is exported completely by a service that caps its histories', async () => {
-    const service = await open({ history: { numRecentEvents: 1 } });
+  it('is exported completely by a service for a Runner that reads the last events', async () => {
+    const service = asAdkService(await open(), { numRecentEvents: 1 }) as unknown as SessionService;
     const key = { ...SHOP, userId: 'ada', sessionId: 's' };
     const session = await service.createSession(key);
     const events = Array.from({ length: 40 }, (_, at) => says(`${at}`));

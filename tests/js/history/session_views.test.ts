@@ -187,12 +187,12 @@ describe('asAdkService', () => {
     );
   });
 
-  it('reads it with the option history, too', async () => {
+  it('reads its end with the option numRecentEvents', async () => {
     const { events, model } = readVectors().find(({ name }) => name === 'nested_rewinds')!;
-    const inner = new InMemorySessionService({ history: { numRecentEvents: 2 } });
+    const inner = new InMemorySessionService();
     const session = await inner.createSession(key);
     await inner.appendEvents({ session, events: [...events] });
-    const shown = await asAdkService(inner).getSession(key);
+    const shown = await asAdkService(inner, { numRecentEvents: 2 }).getSession(key);
     assert.deepEqual(idsOf(shown?.events), model.slice(-2));
   });
 });

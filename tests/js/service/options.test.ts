@@ -143,7 +143,7 @@ it('Refused options leave the feed of the storage to others', () => {
   let services = 0;
   feed.retain = () => void (services += 1);
   const storage = { kind: 'memory', durable: false };
-  const refused: object[] = [{ stale: 'never' }, { clock: 5 }, { history: { turns: 0 } }];
+  const refused: object[] = [{ stale: 'never' }, { clock: 5 }, { autoTitle: 'yes' }];
   for (const options of refused as SessionServiceOptions[]) {
     const openBackend = () => assert.fail('it was opened');
     assert.throws(() => new ServiceCore({ storage, openBackend, feed }, options), {

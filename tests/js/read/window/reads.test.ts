@@ -1,9 +1,10 @@
-// How much a service with the option `history` reads, and what it returns if the session changes between its reads.
+// How much a service for a `Runner` with `numRecentEvents` reads, and what it returns if the session changes between its reads.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { type Event, InMemorySessionService } from '../../../../js/index.js';
+import { InMemorySessionService } from '../../../../js/adk/index.js';
+import type { Event } from '../../../../js/index.js';
 import { failure, KEY, openOver, says, stored } from '../../service/fixture.js';
 import { MapStorage } from '../../service/map_storage.js';
 import { asks, tells, calls, answers, turns, ids, holding } from './turns.js';
@@ -23,7 +24,7 @@ async function counted(numRecentEvents: number, events: Event[]) {
   return { storage, service, windows, beforeRead: (run: () => unknown) => (before = run) };
 }
 
-describe('A service with `history`', () => {
+describe('A service for a Runner with `numRecentEvents`', () => {
   it('reads once if nothing has to be extended, and only a few events more', async () => {
     const { service, windows } = await counted(50, turns(0, 200));
     assert.equal(ids(await service.getSession(KEY)).length, 50);
@@ -43,9 +44,10 @@ describe('A service with `history`', () => {
   });
 
   it('reads nothing if the handle has the call of a response', async () => {
-    const { service, windows } = await counted(2, [...turns(0, 50), asks('q'), calls('c', 'c1')]);
+    const { service, windows } = await counted(2, [...turns(0, 50), asks('q')]);
     const session = await stored(service);
     windows.length = 0;
+    await service.appendEvent({ session, event: calls('c', 'c1') });
     await service.appendEvent({ session, event: answers('r', 'c1') });
     await service.appendEvents({ session, events: [calls('d', 'd1'), answers('s', 'd1')] });
     assert.deepEqual(windows, []);
@@ -126,7 +128,7 @@ describe('A service with `history`', () => {
   });
 
   it('applies to synchronous calls', () => {
-    const service = new InMemorySessionService({ history: { numRecentEvents: 2 } });
+    const service = new InMemorySessionService({ numRecentEvents: 2 });
     const session = service.createSessionSync(KEY);
     void service.appendEvents({ session, events: turns(0, 50) });
     assert.deepEqual(ids(service.getSessionSync(KEY)), ['q49', 'a49']);

@@ -1,4 +1,4 @@
-// Sessions with turns of a user and an agent, for the option `history`.
+// Sessions with turns of a user and an agent, for the option `numRecentEvents` of services for a `Runner`.
 
 import assert from 'node:assert/strict';
 
@@ -9,6 +9,7 @@ import {
   type Session,
   type SessionService,
 } from '../../../../js/index.js';
+import { asAdkService } from '../../../../js/adk/index.js';
 import { begin, type Open } from '../../service/fixture.js';
 
 /** An event with an id that describes it. */
@@ -41,14 +42,14 @@ export function ids(session: Session | undefined): string[] {
   return session.events.map(({ id }) => id);
 }
 
-/** A service that gives out the last `numRecentEvents`, over a session with these events. */
+/** A service for a `Runner` that gives out the last `numRecentEvents`, over a session with these events. */
 export async function holding(
   open: Open,
   numRecentEvents: number,
   events: Event[],
   stale: 'merge' | 'append' | 'reject' = 'append',
 ): Promise<SessionService> {
-  const { service, session } = await begin(open, {}, { history: { numRecentEvents }, stale });
+  const { service, session } = await begin(open);
   await service.appendEvents({ session, events });
-  return service;
+  return asAdkService(service, { numRecentEvents, stale });
 }

@@ -1,5 +1,5 @@
 /**
- * Finds where an agent's window of events may begin.
+ * Finds where an agent's window of the view for models may begin.
  *
  * The framework turns these events into a request for its model, which must make sense without the
  * events before.
@@ -11,7 +11,6 @@
  */
 import { isObject } from '../../json/rules.js';
 import type { Event } from '../../model/event/event.js';
-import type { Part } from '../../model/event/content.js';
 import { partsOf } from '../../model/event/parts.js';
 import { callId, responseId } from '../../history/calls/call_pairs.js';
 
@@ -20,8 +19,6 @@ interface StoredEvent extends Event {
   readonly isCompacted?: unknown;
   readonly endTime?: unknown;
 }
-
-const NO_PARTS: ReadonlySet<Part> = new Set();
 
 /**
  * Returns the last position, up to `latest`, at which the window may begin: that of a message of the user. From there
@@ -37,15 +34,13 @@ export function windowStart(
   latest: number,
   isWhole: boolean,
 ): number | undefined {
-  // A response whose call was never stored must not widen the window to the whole session.
-  const orphans = isWhole ? responsesWithoutCall(events) : NO_PARTS;
   const awaited = new Set<string>();
   const summary = new SummaryTracker();
   for (let position = events.length; position >= 0; position -= 1) {
     const event = events[position];
     if (event !== undefined) {
       const parts = partsOf(event);
-      for (const part of parts) if (!orphans.has(part)) awaited.add(responseId(part));
+      for (const part of parts) awaited.add(responseId(part));
       for (const part of parts) awaited.delete(callId(part));
       awaited.delete('');
       summary.visit(event);
@@ -114,15 +109,4 @@ function isAfterPausedRun(events: readonly Event[], position: number, isWhole: b
   }
   // The workflow's run began before these events.
   return !isWhole;
-}
-
-function responsesWithoutCall(events: readonly Event[]): Set<Part> {
-  const callIds = new Set<string>();
-  const orphans = new Set<Part>();
-  for (const event of events) {
-    const parts = partsOf(event);
-    for (const part of parts) callIds.add(callId(part));
-    for (const part of parts) if (!callIds.has(responseId(part))) orphans.add(part);
-  }
-  return orphans;
 }
