@@ -67,7 +67,8 @@ export function toolLine(
 }
 
 function valueOf(label: string, value: unknown): HTMLElement {
-  const text = JSON.stringify(value, undefined, 1);
+  const short = JSON.stringify(value);
+  const text = short.length > 60 ? JSON.stringify(value, undefined, 2) : short;
   return element('div', {}, element('small', { textContent: label }), element('pre', { textContent: text })); // prettier-ignore
 }
 

@@ -11,7 +11,7 @@ import { html, serve, type Server } from '../server.js';
 import type { Scenarios, Tab } from '../tab.js';
 import { builtPlayground } from './build.js';
 import { INSPECTOR, openEvents, openTab } from './inspector.js';
-import { jsonOf, TOOL_LINE } from './texts.js';
+import { TOOL_LINE } from './texts.js';
 import { geminiServer, MODELS_OF_PAGE, openAiServer } from './models.js';
 
 /** The turn of the tea shop, as the page shows it. */
@@ -157,7 +157,7 @@ for (const name of BROWSERS) {
       await page.evaluate(`document.addEventListener('securitypolicyviolation',
         ({ sample }) => document.documentElement.dataset.violation = sample)`);
       await openFile(page, { ...key, title: script, state: { [script]: script }, events: [event] });
-      const shown = jsonOf({ html: script });
+      const shown = JSON.stringify({ html: script }, undefined, 2);
       const message = `${script}${script}${script}html: ${script}called with${shown}returned${shown}`;
       await shows(page, '#messages li', [message]);
       await until(page, `document.querySelector('#conversations [aria-current]')?.textContent === ${JSON.stringify(script)}`); // prettier-ignore
