@@ -2,7 +2,7 @@ import { type MaybePromise, takeRequest } from '../call/call.js';
 import { KeyedQueue } from '../call/keyed_queue.js';
 import { decided, growingRead } from '../read/window/growing_read.js';
 import { givenService } from '../call/given_service.js';
-import { loadPart } from '../wasm/loader/load_part.js';
+import { loadPart } from '../wasm/loader/part.js';
 import { requireObject, requireOneOf, requireText, requireWhole } from '../errors/option_values.js';
 import { invalidValue } from '../errors/invalid.js';
 import { sessionNotFound } from '../errors/session_not_found.js';

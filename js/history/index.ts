@@ -10,7 +10,7 @@ export type { HistoryReader } from './agent_filter.js';
 export { branches } from './branches.js';
 export { fork } from './fork.js';
 export type { ForkRequest } from './fork.js';
-export { historyView } from './history_view.js';
+export { historyView } from './agent_view.js';
 export { rewind, switchBranch, undoRewind } from './rewind.js';
 export type { RewindRequest, RewindResult, SwitchBranchRequest } from './rewind.js';
 export { stateAt } from './state_at.js';

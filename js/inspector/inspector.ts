@@ -4,7 +4,7 @@ import { type LiveSession, liveSession } from '../live/index.js';
 import type { Event } from '../model/event/event.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { HistoryView } from '../model/values/history_view.js';
-import { loadPart } from '../wasm/loader/load_part.js';
+import { loadPart } from '../wasm/loader/part.js';
 import { ImportButton } from './sessions/import_button.js';
 import { useImports } from './sessions/imports.js';
 import { SessionDetails } from './sessions/session_details.js';

@@ -1,3 +1,5 @@
+import { isPlainObject } from './rules.js';
+
 /**
  * Copies a value that `JSON.parse` returned. The copy shares no object with it.
  *
@@ -10,4 +12,10 @@ export function copyJson<T>(value: T): T {
   const copy = { ...value } as Record<string, unknown>;
   for (const key of Object.keys(copy)) copy[key] = copyJson(copy[key]);
   return copy as T;
+}
+
+/** Copies an array or a plain object of a request that a part may read later. What the caller changes then has no effect. */
+export function ownMembers<Value>(value: Value): Value {
+  if (Array.isArray(value)) return [...(value as unknown[])] as Value;
+  return isPlainObject(value) ? { ...value } : value;
 }

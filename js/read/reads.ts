@@ -1,5 +1,5 @@
 import type * as onDemandReads from './on_demand.js';
-import { onDemand, type Part } from './part.js';
+import { onDemand, type Part } from '../wasm/loader/part.js';
 
 /** The part of the package that reads more than a session with its stored events. */
 export type Reads = Part<typeof onDemandReads>;

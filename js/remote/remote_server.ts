@@ -1,4 +1,4 @@
-import { loadPart } from '../wasm/loader/load_part.js';
+import { loadPart } from '../wasm/loader/part.js';
 import type { ServerBackend } from './server_backend.js';
 import type { Connection } from './connection/connection.js';
 import { HandlerBackend } from './handler_backend.js';

@@ -1,4 +1,4 @@
-import { loadPart } from '../wasm/loader/load_part.js';
+import { loadPart } from '../wasm/loader/part.js';
 import { loadWasm } from '../wasm/loading.js';
 import { isSessionError } from '../errors/errors.js';
 import type { StateShape } from '../state/state_shape.js';

@@ -40,7 +40,7 @@ import type { CloseOptions, StorageInfo } from '../model/storage_info.js';
 import { makeDisposable } from '../call/disposable.js';
 import { after } from '../call/call.js';
 import { requireSession } from '../handle/handle.js';
-import { ownMembers } from '../read/part.js';
+import { ownMembers } from '../json/copy.js';
 import type {
   ListenOptions,
   Notices,

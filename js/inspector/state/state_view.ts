@@ -6,7 +6,7 @@ import { useAction, useStore } from '../view/hooks.js';
 import { Button, ConfirmButton, ErrorNote, Field, Items, JsonText, Name } from '../view/parts.js';
 import { h, useState, type VNode } from '../view/preact.js';
 import { clip } from '../view/text.js';
-import { HistoryView } from './history_view.js';
+import { KeyChanges } from './key_changes.js';
 import { NewKey, ValueEditor } from './state_editor.js';
 
 interface StateViewProps {
@@ -40,7 +40,7 @@ export function StateView(props: StateViewProps): VNode {
     ([, state]) => shownKey !== undefined && Object.hasOwn(state, shownKey),
   );
   const history = (stateKey: string, value: unknown): VNode =>
-    h(HistoryView, {
+    h(KeyChanges, {
       key: stateKey,
       service,
       sessionKey: live.key,

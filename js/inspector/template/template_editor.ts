@@ -1,4 +1,4 @@
-import { loadPart } from '../../wasm/loader/load_part.js';
+import { loadPart } from '../../wasm/loader/part.js';
 import { isSessionError } from '../../errors/errors.js';
 import type { LiveSession } from '../../live/index.js';
 import { useReading, useSettled, useStore } from '../view/hooks.js';

@@ -4,7 +4,7 @@ import type { Content } from '../../model/event/content.js';
 import type { Event } from '../../model/event/event.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import type { SessionService } from '../../model/session_service.js';
-import { loadPart } from '../../wasm/loader/load_part.js';
+import { loadPart } from '../../wasm/loader/part.js';
 
 /** A change of the history. Most pages make none, so what it needs is loaded by its first call. */
 export type TurnChange<Result> = (service: SessionService) => Promise<Result>;

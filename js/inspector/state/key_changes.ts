@@ -8,7 +8,7 @@ import { h, useState, type VNode } from '../view/preact.js';
 import { clip, timeText } from '../view/text.js';
 import { type KeyChange, type KeyHistory, readHistory } from './state_history.js';
 
-interface HistoryViewProps {
+interface KeyChangesProps {
   service: MaybePromise<SessionService>;
   sessionKey: CompositeSessionKey;
   stateKey: string;
@@ -18,7 +18,7 @@ interface HistoryViewProps {
 }
 
 /** Which events changed a key of the state, and from which value to which. */
-export function HistoryView(props: HistoryViewProps): VNode {
+export function KeyChanges(props: KeyChangesProps): VNode {
   const { service, sessionKey, stateKey, value, onShowEvent } = props;
   const { appName, userId, sessionId } = sessionKey;
   /** The history that is continued. Another value begins a new one. */

@@ -2,9 +2,33 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { isSessionError, SessionError } from '../../../js/index.js';
-import { onDemand, ownMembers } from '../../../js/read/part.js';
+import { loadPart, onDemand } from '../../../js/wasm/loader/part.js';
 
 describe('A part that is loaded on demand', () => {
+  it('is what its import gives', async () => {
+    const { loadPart: loaded } = await loadPart(() => import('../../../js/wasm/loader/part.js'));
+    assert.equal(loaded, loadPart);
+  });
+
+  it('is reported as a lost connection if its file cannot be loaded', async () => {
+    const missing = '../../../js/call/not_there.js';
+    const load = () => import(missing) as Promise<unknown>;
+    await assert.rejects(loadPart(load), (error: unknown) => {
+      assert.ok(isSessionError(error, 'connection_lost'));
+      assert.match(error.message, /could not be loaded: .*not_there\.js.*Try again/s);
+      assert.ok(error.cause instanceof Error);
+      return true;
+    });
+  });
+
+  it('fails with its own error if that is a SessionError', async () => {
+    const failure = new SessionError('wasm_unavailable', 'No WebAssembly here.');
+    await assert.rejects(
+      loadPart(() => Promise.reject(failure)),
+      (error) => error === failure,
+    );
+  });
+
   it('is loaded by its first use, and is there at once afterwards', async () => {
     let loads = 0;
     const part = onDemand(() => Promise.resolve({ number: (loads += 1) }));
@@ -34,13 +58,5 @@ describe('A part that is loaded on demand', () => {
       assert.deepEqual([error.code, error.cause], ['aborted', 'left']);
       return true;
     });
-  });
-
-  it('gets the arrays and objects of its request as they were at the call', () => {
-    const [keys, labels] = [['topic'], { kind: 'chat' }];
-    const own = [ownMembers(keys), ownMembers(labels), ownMembers('text')];
-    keys.push('other');
-    labels.kind = 'changed';
-    assert.deepEqual(own, [['topic'], { kind: 'chat' }, 'text']);
   });
 });
