@@ -99,7 +99,7 @@ function writeExample(example: Example, number: number): void {
 }
 
 /** What a reader of an example sets before it starts. */
-const SETTINGS = { SESSIONS: 'sqlite::memory:', PORT: '0', HEALTH_PORT: '0' };
+const SETTINGS = { SESSIONS: 'sqlite::memory:', PORT: '0' };
 
 /** What an example needs that this test does not have. */
 const NEEDS: readonly (readonly [pattern: RegExp, what: string])[] = [
