@@ -139,7 +139,7 @@ export class CacheBackend extends CopyReads implements Backend, WriteVerbs {
 
   #isGivenUp(key: CompositeSessionKey): Promise<boolean> {
     return this.#parts.data.read(
-      async (transaction) => (await transaction.givenUp(key)) !== undefined,
+      async (transaction) => (await transaction.copies.givenUp(key)) !== undefined,
     );
   }
 
@@ -153,7 +153,7 @@ export class CacheBackend extends CopyReads implements Backend, WriteVerbs {
     const isThere = await data.read(
       async (transaction) =>
         (await transaction.view(key)) !== undefined ||
-        (await transaction.session(key)) !== undefined,
+        (await transaction.copies.get(key)) !== undefined,
     );
     if (isThere) return;
     try {

@@ -95,7 +95,7 @@ export class CacheHistory implements BackendHistory {
         // Something came between. It is undone too.
         if (view.revision !== session.revision || view.birth !== session.birth) return undefined;
         const operation = this.#operationOf(transaction, write, planned, view.birth);
-        await transaction.changeOperations(key, { put: [operation] });
+        await transaction.outbox.change(key, { put: [operation] });
         note(operation.number);
         const { revision } = (await transaction.view(key))!;
         transaction.drawUpTo(revision);

@@ -151,7 +151,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     if (isId(sessionId)) {
       const key = { appName, userId, sessionId };
       await data.write(async (transaction) => {
-        if (await transaction.givenUp(key)) await standIn(transaction, key, clock());
+        if (await transaction.copies.givenUp(key)) await standIn(transaction, key, clock());
       });
     }
     const { erasure } = remote;
@@ -194,7 +194,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
       const { appName, userId } = owner;
       if (userId === undefined) return;
       if (await lists.hasList(owner)) await lists.fetch(owner, true);
-      const copies = await data.read((transaction) => transaction.sessions({ appName, userId }));
+      const copies = await data.read((transaction) => transaction.copies.list({ appName, userId }));
       // A session that was sent got the remote's new events with the answers, unless operations wait for the copy.
       const sent = new Set(waiting.filter((name) => pending.operations(name).length === 0));
       const others = copies.filter(

@@ -316,10 +316,10 @@ export class CopyReads {
     const { data, fetch, report } = this.#parts;
     data
       .write(async (transaction) => {
-        const record = await transaction.session(key);
+        const record = await transaction.copies.get(key);
         if (record?.copy === undefined) return;
         const copy = { ...record.copy, isStale: true };
-        await transaction.putSession(key, { ...record, copy });
+        await transaction.copies.put(key, { ...record, copy });
       })
       .then(() => fetch.copy(key))
       .catch(report);

@@ -121,7 +121,7 @@ export class Outbox implements CacheOutbox {
     return this.#parts.call(async ({ data }) => {
       const key = given === undefined ? undefined : takeCacheKey(given);
       if (key !== undefined) return [entryOf(key, await data.operations(key))].filter(hasContent);
-      const all = await data.read((transaction) => transaction.operationsBelow({}));
+      const all = await data.read((transaction) => transaction.outbox.below({}));
       return [...all.values()]
         .map((operations) => entryOf(operations[0]!.key, operations))
         .filter(hasContent);
@@ -140,7 +140,7 @@ export class Outbox implements CacheOutbox {
           const put = operations
             .filter(({ refusal }) => refusal !== undefined)
             .map((operation) => resetForRetry(operation));
-          await transaction.changeOperations(refused.key, { put });
+          await transaction.outbox.change(refused.key, { put });
         });
       }
     });
@@ -186,7 +186,7 @@ export class Outbox implements CacheOutbox {
   /** Gives up a session whose record is damaged. @returns whether it was */
   async #dropDamaged({ data }: OutboxData, key: CompositeSessionKey): Promise<boolean> {
     try {
-      await data.read((transaction) => transaction.session(key));
+      await data.read((transaction) => transaction.copies.get(key));
       return false;
     } catch (error) {
       if (!isSessionError(error, 'corrupt_record')) throw error;
@@ -202,7 +202,7 @@ export class Outbox implements CacheOutbox {
     work: (transaction: CacheTransaction, operations: readonly Operation[]) => Promise<void>,
   ): Promise<void> {
     await data.write(async (transaction) => {
-      await work(transaction, await transaction.operations(key));
+      await work(transaction, await transaction.outbox.of(key));
       if (!isSession(key)) return;
       await renewTicks(transaction, key);
       const view = await transaction.view(key);

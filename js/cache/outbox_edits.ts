@@ -65,23 +65,23 @@ export async function renewTicks(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
 ): Promise<void> {
-  const record = await transaction.session(key);
+  const record = await transaction.copies.get(key);
   if (record === undefined) return;
   const { copy } = record;
-  const operations = await transaction.operations(key);
+  const operations = await transaction.outbox.of(key);
   if (copy !== undefined && copy.first < copy.next) {
-    const { id } = await transaction.events(key).at(copy.next - 1);
+    const { id } = await transaction.copies.events(key).at(copy.next - 1);
     const draft = makeDraft(key, record, copy, operations);
     await renumberEvent(transaction, draft, id);
     await storeDraft(transaction, draft);
     return;
   }
   const tick = transaction.tick();
-  await transaction.putSession(key, { ...record, tick });
+  await transaction.copies.put(key, { ...record, tick });
   const last = operations.findLast(isOfEvent);
   if (last === undefined) return;
   const put = [{ ...last, event: { ...last.event, tick } }];
-  await transaction.changeOperations(key, { put });
+  await transaction.outbox.change(key, { put });
 }
 
 export async function dropOperations(
@@ -100,9 +100,9 @@ export async function dropOperations(
     const events = operation.creation.events.filter(({ id }) => id !== eventId);
     return withEvents(operation, events);
   });
-  await transaction.changeOperations(key, { put });
+  await transaction.outbox.change(key, { put });
   if (!isSession(key) || rest.length > 0) return;
-  const record = await transaction.session(key);
+  const record = await transaction.copies.get(key);
   const isGone = removed.some(({ refusal }) => refusal?.code === 'not_found');
   if (record !== undefined && (record.copy === undefined || isGone)) {
     await removeCopy(transaction, key);
@@ -156,7 +156,7 @@ export async function changeEvent(
   const rest: Operation[] = [];
   for (const other of behind) rest.push(await withoutOvertaken(transaction, other));
   const put = renumber(transaction, [first, ...rest]);
-  await transaction.changeOperations(key, { put, removed: operations.slice(index) });
+  await transaction.outbox.change(key, { put, removed: operations.slice(index) });
 }
 
 /** Removes the values of those shared keys that other sessions have written since the operation. */
@@ -165,12 +165,12 @@ async function withoutOvertaken(
   operation: Operation,
 ): Promise<Operation> {
   let result = operation;
-  const own = await transaction.operations(operation.key);
+  const own = await transaction.outbox.of(operation.key);
   const numbers = new Set(own.map(({ number }) => number));
   for (const scope of SHARED_SCOPES) {
     if (result.shared[scope] === undefined) continue;
     const owner = ownerOf(scope, operation.key);
-    const later = (await transaction.sharedWrites(owner)).filter(
+    const later = (await transaction.states.writes(owner)).filter(
       ({ number, isRefused }) => number > operation.number && !numbers.has(number) && !isRefused,
     );
     const keys = new Set(later.flatMap(({ values }) => values.map(([key]) => key)));

@@ -108,16 +108,16 @@ export class Bounds {
   /** Stores when copies were used, to the minute. */
   async #storeUses(): Promise<void> {
     const { data } = this.#parts;
-    const sessions = await data.read((transaction) => transaction.sessions({}));
+    const sessions = await data.read((transaction) => transaction.copies.list({}));
     const later = sessions.filter(
       ([key, { usedAt }]) => this.#usedAtOf(key, usedAt) >= usedAt + USE_STEP,
     );
     if (later.length === 0) return;
     await data.write(async (transaction) => {
       for (const [key] of later) {
-        const record = await transaction.session(key);
+        const record = await transaction.copies.get(key);
         if (record === undefined) continue;
-        await transaction.putSession(key, {
+        await transaction.copies.put(key, {
           ...record,
           usedAt: this.#usedAtOf(key, record.usedAt),
         });
@@ -131,8 +131,8 @@ export class Bounds {
 
   async #candidates(): Promise<Candidate[]> {
     return this.#parts.data.read(async (transaction) => {
-      const waiting = await transaction.operationsBelow({});
-      const candidates = (await transaction.sessions({})).flatMap(([key, { copy, usedAt }]) => {
+      const waiting = await transaction.outbox.below({});
+      const candidates = (await transaction.copies.list({})).flatMap(([key, { copy, usedAt }]) => {
         if (copy === undefined) return [];
         const operations = waiting.get(nameOf(key)) ?? [];
         const unsent = operations.flatMap(eventsOf).reduce((sum, { text }) => sum + text.length, 0);
@@ -165,9 +165,9 @@ export class Bounds {
     return data.write(async (transaction) => {
       let deleted = 0;
       for (const key of unneeded) {
-        const record = await transaction.session(key);
-        if (record?.copy === undefined || (await transaction.operations(key)).length > 0) continue;
-        await transaction.giveUp(key, record);
+        const record = await transaction.copies.get(key);
+        if (record?.copy === undefined || (await transaction.outbox.of(key)).length > 0) continue;
+        await transaction.copies.giveUp(key, record);
         deleted += 1;
       }
       return deleted;

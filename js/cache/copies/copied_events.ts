@@ -49,7 +49,7 @@ export async function putChanged(
   events: readonly RemoteEvent[],
 ): Promise<void> {
   const since = draft.copy.revision;
-  const copied = transaction.events(draft.key);
+  const copied = transaction.copies.events(draft.key);
   noteOrder(draft, events);
   for (const event of [...events].sort((one, other) => one.seq! - other.seq!)) {
     if (event.revision! > since) noteRewind(draft, event, event.revision!);
@@ -160,7 +160,7 @@ export async function renumberEvent(
   draft: CopyDraft,
   id: string,
 ): Promise<void> {
-  const events = transaction.events(draft.key);
+  const events = transaction.copies.events(draft.key);
   const position = await events.positionOf(id);
   if (position === undefined) return;
   const stored = await events.at(position);
@@ -175,7 +175,7 @@ function putEvent(
   event: EventRecord,
   earlier?: EventRecord,
 ): Promise<void> {
-  return transaction.events(key).put(position, event, record.birth, earlier);
+  return transaction.copies.events(key).put(position, event, record.birth, earlier);
 }
 
 /**
@@ -190,7 +190,7 @@ export async function putWindow(
   isNew: boolean,
 ): Promise<void> {
   const { key, copy, record, overlay } = draft;
-  const copied = transaction.events(key);
+  const copied = transaction.copies.events(key);
   const stored = new Map(
     (await copied.between(copy.first, copy.next)).map((each) => [each.id, each]),
   );
@@ -232,7 +232,7 @@ export async function putOlder(
   const put: RemoteEvent[] = [];
   for (const older of [...events].reverse()) {
     const { id, text, timestamp } = older;
-    if ((await transaction.events(draft.key).positionOf(id)) !== undefined) continue;
+    if ((await transaction.copies.events(draft.key).positionOf(id)) !== undefined) continue;
     put.push(older);
     const { first, size, revision } = draft.copy;
     draft.copy = { ...draft.copy, first: first - 1, size: size + text.length };
@@ -256,12 +256,12 @@ export async function storeDraft(
   const tick = Math.max(record.tick, overlay.tick, isChanged ? transaction.counter : 0);
   const confirmedAt = record.copy === undefined ? transaction.tick() : record.confirmedAt;
   const next: SessionRecord = { ...record, copy, tick, confirmedAt };
-  await transaction.putSession(key, next);
+  await transaction.copies.put(key, next);
   if (!isReordered) return next;
-  const put = (await transaction.operations(key))
+  const put = (await transaction.outbox.of(key))
     .filter((operation) => operation.kind === 'create' || isOfEvent(operation))
     .map((operation) => restamped(transaction, operation));
-  await transaction.changeOperations(key, { put });
+  await transaction.outbox.change(key, { put });
   return next;
 }
 

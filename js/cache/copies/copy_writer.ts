@@ -56,7 +56,7 @@ export async function takeSession(
 ): Promise<readonly StateOwner[] | undefined> {
   const { began } = start;
   const overtaken: StateOwner[] = [];
-  const record = await transaction.session(key);
+  const record = await transaction.copies.get(key);
   if (session === undefined) {
     await takeAbsence(transaction, key, record, start);
     return overtaken;
@@ -75,7 +75,7 @@ export async function takeSession(
   if (copy !== undefined && copy.created !== session.created) {
     if (isBefore(session.created, copy.created)) return overtaken;
     await takeAbsence(transaction, key, record, { ...start, created: copy.created });
-    present = await transaction.session(key);
+    present = await transaction.copies.get(key);
     if (present?.copy !== undefined) return overtaken;
   }
   if (present?.copy === undefined) {
@@ -104,12 +104,12 @@ async function isDeletedSince(
   if (transaction.deletedAt(key) > began) return true;
   const { appName, userId } = key;
   const user = { appName, userId };
-  if (((await transaction.state(user))?.clearedAt ?? 0) > began) return true;
-  const operations = await transaction.operations(key);
+  if (((await transaction.states.get(user))?.clearedAt ?? 0) > began) return true;
+  const operations = await transaction.outbox.of(key);
   const first = operations.find(({ kind }) => kind === 'create' || kind === 'delete');
   // A deletion after the creation hides the copy, and is sent for it.
   if (first?.kind === 'create') return false;
-  if ((await transaction.userDeletions(user)).length > 0) return true;
+  if ((await transaction.states.userDeletions(user)).length > 0) return true;
   // The session that a deletion without a copy deletes is still at the remote.
   return first !== undefined;
 }
@@ -121,14 +121,14 @@ async function makeCopy(
   session: RemoteSession,
   now: number,
 ): Promise<void> {
-  const operations = await transaction.operations(key);
+  const operations = await transaction.outbox.of(key);
   const creation = operations.find(({ kind }) => kind === 'create');
-  const givenUp = await transaction.givenUp(key);
+  const givenUp = await transaction.copies.givenUp(key);
   // Handles of a copy that was given up hold again if all events come: any of them may be one that they lack.
   const isWholeAgain = givenUp?.created === session.created && !session.hasOlder;
   const before = isWholeAgain ? givenUp.birth : undefined;
   const birth = creation?.birth ?? before ?? transaction.tick();
-  if (givenUp !== undefined) await transaction.forgetGivenUp(key);
+  if (givenUp !== undefined) await transaction.copies.forgetGivenUp(key);
   const record: SessionRecord = { ...newRecord(birth, now), ...present, birth };
   const draft = makeDraft(key, record, copyOf(session), operations);
   const isNew = creation === undefined && before === undefined;
@@ -149,7 +149,7 @@ async function updateCopy(
   began: number,
 ): Promise<void> {
   const before = record.copy!;
-  const draft = makeDraft(key, record, before, await transaction.operations(key));
+  const draft = makeDraft(key, record, before, await transaction.outbox.of(key));
   const isDescribed = began < before.describedAt;
   const head = copyOf(session, before);
   if (session.since === undefined) {
@@ -193,13 +193,13 @@ export async function takeOlder(
   firstId: string,
   older: OlderEvents,
 ): Promise<boolean> {
-  const record = await transaction.session(key);
+  const record = await transaction.copies.get(key);
   if (record?.copy?.created !== created || record.copy === undefined) return false;
   const first = await firstEventId(transaction, key, record.copy);
   if (first !== firstId) return false;
-  const draft = makeDraft(key, record, record.copy, await transaction.operations(key));
+  const draft = makeDraft(key, record, record.copy, await transaction.outbox.of(key));
   await putOlder(transaction, draft, older);
-  await transaction.putSession(key, { ...record, copy: draft.copy });
+  await transaction.copies.put(key, { ...record, copy: draft.copy });
   return true;
 }
 
@@ -209,7 +209,7 @@ export async function firstEventId(
   { first, next }: Copy,
 ): Promise<string | undefined> {
   if (first === next) return undefined;
-  return (await transaction.events(key).at(first)).id;
+  return (await transaction.copies.events(key).at(first)).id;
 }
 
 /** Takes a session of a list. @returns whether the session is to be fetched */
@@ -220,7 +220,7 @@ export async function takeListed(
   began: number,
   now: number,
 ): Promise<boolean> {
-  const record = await transaction.session(key);
+  const record = await transaction.copies.get(key);
   const copy = record?.copy;
   const isSameSession = copy?.created === session.created;
   if (copy !== undefined && isSameSession) {
@@ -289,16 +289,16 @@ export async function removeGone(
   key: CompositeSessionKey,
   record: SessionRecord,
 ): Promise<void> {
-  const operations = await transaction.operations(key);
+  const operations = await transaction.outbox.of(key);
   const own = operations.filter(({ birth }) => birth === record.birth);
   const landed = own.filter((operation) => !isWaiting(operation));
   const first = own.find(isWaiting);
   // Their answers tell what happened.
   if (first?.kind === 'create' || first?.kind === 'delete') return;
-  if (landed.length > 0) await transaction.changeOperations(key, { removed: landed });
+  if (landed.length > 0) await transaction.outbox.change(key, { removed: landed });
   if (first === undefined) return removeCopy(transaction, key);
   const refused = { ...first, refusal: refusalOfDeleted(key) };
-  if (first.refusal === undefined) await transaction.changeOperations(key, { put: [refused] });
+  if (first.refusal === undefined) await transaction.outbox.change(key, { put: [refused] });
 }
 
 /**
@@ -309,16 +309,16 @@ export async function removeCopy(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
 ): Promise<void> {
-  const record = (await transaction.session(key))!;
-  const all = await transaction.operations(key);
+  const record = await transaction.copies.require(key);
+  const all = await transaction.outbox.of(key);
   const removed = all.filter(
     (operation) => !isWaiting(operation) && operation.birth === record.birth,
   );
-  if (removed.length > 0) await transaction.changeOperations(key, { removed });
-  if (removed.length === all.length) await transaction.deleteSession(key);
+  if (removed.length > 0) await transaction.outbox.change(key, { removed });
+  if (removed.length === all.length) await transaction.copies.delete(key);
   else {
-    await transaction.events(key).clear();
-    await transaction.putSession(key, { ...record, copy: undefined });
+    await transaction.copies.events(key).clear();
+    await transaction.copies.put(key, { ...record, copy: undefined });
   }
   transaction.markDeleted(key);
   transaction.notify({ type: 'deleted', ...key, revision: transaction.counter });
@@ -335,10 +335,10 @@ export async function takeState(
   state: string,
   began: number,
 ): Promise<boolean> {
-  const record = await transaction.state(owner);
+  const record = await transaction.states.get(owner);
   const next = withFetched(record, state, began, transaction.tick());
   if (next === undefined) return false;
-  await transaction.putState(owner, next);
+  await transaction.states.put(owner, next);
   if (state !== (record?.state ?? '{}')) {
     transaction.notify(stateNotice(owner.appName, owner.userId, [scopeOf(owner)]));
   }
@@ -355,24 +355,25 @@ export async function sweep(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
 ): Promise<void> {
-  const record = await transaction.session(key);
+  const record = await transaction.copies.get(key);
   if (record?.copy === undefined) return;
   const { revision } = record.copy;
-  const operations = await transaction.operations(key);
+  const operations = await transaction.outbox.of(key);
   const removed = operations.filter(
     ({ landed, birth }) => landed !== undefined && landed <= revision && birth === record.birth,
   );
   if (removed.length === 0) return;
   const shown = await transaction.view(key);
-  await transaction.changeOperations(key, { removed });
+  await transaction.outbox.change(key, { removed });
   const isStateHidden = (await transaction.view(key))?.state !== shown?.state;
-  const draft = makeDraft(key, record, record.copy, await transaction.operations(key));
+  const draft = makeDraft(key, record, record.copy, await transaction.outbox.of(key));
   for (const operation of removed) {
     if (!isOfEvent(operation)) continue;
     const { id, text } = operation.event;
     // The remote has computed the delta of a marker.
     const isHidden =
-      operation.kind === 'append' && (await transaction.events(key).withId(id))?.text !== text;
+      operation.kind === 'append' &&
+      (await transaction.copies.events(key).withId(id))?.text !== text;
     if (isStateHidden || isHidden) await renumberEvent(transaction, draft, id);
   }
   if (draft.isChanged) notifyAppended(transaction, draft, await storeDraft(transaction, draft));

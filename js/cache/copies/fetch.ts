@@ -110,10 +110,10 @@ export class Fetch {
     const { erasure } = remote;
     const { record, start, isDeleted, isCreating, firstId } = await data.read(
       async (transaction) => {
-        const record = await transaction.session(key);
+        const record = await transaction.copies.get(key);
         const view = await transaction.view(key);
         // Another one may follow, after a deletion.
-        const first = (await transaction.operations(key)).find(isCreation);
+        const first = (await transaction.outbox.of(key)).find(isCreation);
         return {
           record,
           start: startOf(transaction, record),

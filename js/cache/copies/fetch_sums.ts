@@ -44,16 +44,17 @@ async function takeSums(
   key: CompositeSessionKey,
   told: ToldSums,
 ): Promise<boolean> {
-  const record = await transaction.session(key);
+  const record = await transaction.copies.get(key);
   const copy = record?.copy;
   if (copy?.hasOlder !== true) return true;
   const { created, revision, first, next, isStale } = copy;
   if (isStale || created !== told.created || revision !== told.revision) return false;
   const { sums } = told;
-  const stored = sums === undefined ? [] : await transaction.events(key).between(first, next);
+  const stored =
+    sums === undefined ? [] : await transaction.copies.events(key).between(first, next);
   const older = sums && addSums(sums, sumsOfTexts(stored), -1);
   const eventCount = told.eventCount - (next - first);
   const olderSums = { eventCount, sums: older ?? copy.olderSums?.sums };
-  await transaction.putSession(key, { ...record!, copy: { ...copy, olderSums } });
+  await transaction.copies.put(key, { ...record!, copy: { ...copy, olderSums } });
   return true;
 }

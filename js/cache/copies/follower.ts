@@ -140,7 +140,7 @@ export class Follower {
   }
 
   #copyOf(key: CompositeSessionKey): Promise<Copy | undefined> {
-    return this.#parts.data.read(async (transaction) => (await transaction.session(key))?.copy);
+    return this.#parts.data.read(async (transaction) => (await transaction.copies.get(key))?.copy);
   }
 
   /** Changes may have been missed. */
@@ -158,7 +158,7 @@ export class Follower {
 
   async #fetchCopies({ appName, userId }: StateOwner): Promise<void> {
     const { data, fetch } = this.#parts;
-    const sessions = await data.read((transaction) => transaction.sessions({ appName, userId }));
+    const sessions = await data.read((transaction) => transaction.copies.list({ appName, userId }));
     await fetch.copies(sessions.filter(([, { copy }]) => copy !== undefined).map(([key]) => key));
   }
 

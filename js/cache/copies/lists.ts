@@ -69,7 +69,7 @@ export class Lists {
 
   /** Whether a state was fetched, ever. */
   async hasState(owner: StateOwner): Promise<boolean> {
-    const record = await this.#parts.data.read((transaction) => transaction.state(owner));
+    const record = await this.#parts.data.read((transaction) => transaction.states.get(owner));
     return record?.isFetched === true;
   }
 
@@ -116,7 +116,7 @@ export class Lists {
         continue;
       }
       if (count > 0) return true;
-      const copies = await data.read((transaction) => transaction.sessions(owner));
+      const copies = await data.read((transaction) => transaction.copies.list(owner));
       const known = copies.filter(([, { copy }]) => copy !== undefined).length;
       return total === known || total > maxSessions;
     }
@@ -193,7 +193,7 @@ export class Lists {
       ),
     );
     await this.#parts.bounds.store(undefined, start, async (transaction) => {
-      for (const [key, record] of await transaction.sessions(owner)) {
+      for (const [key, record] of await transaction.copies.list(owner)) {
         const isOlder = record.copy !== undefined && record.confirmedAt <= start.began;
         if (!isOlder || listed.has(nameOf(key))) continue;
         await removeGone(transaction, key, record);

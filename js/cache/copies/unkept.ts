@@ -29,7 +29,7 @@ export async function unkeptStorage(
   { session, start }: FetchedWindow,
 ): Promise<CacheStorage | undefined> {
   const found = await data.read(async (transaction) => {
-    const copy = (await transaction.session(key))?.copy;
+    const copy = (await transaction.copies.get(key))?.copy;
     const isNewer = copy?.created === session.created && copy.revision > session.revision;
     if (isNewer) return undefined;
     return { owner: transaction.owner, entries: await transaction.entriesOf(key) };

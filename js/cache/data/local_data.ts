@@ -260,7 +260,7 @@ export class LocalData {
 
   /** Reads the operations of a session or state again, because another tab has changed them. */
   operations(key: CacheKey): Promise<readonly Operation[]> {
-    return this.read((transaction) => transaction.storedOperations(key));
+    return this.read((transaction) => transaction.outbox.stored(key));
   }
 
   /** Erases everything of the owner. @returns the client whose data they were; `''` if there were none */

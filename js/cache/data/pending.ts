@@ -51,7 +51,7 @@ export class Pending {
 
   /** Reads everything again. */
   async scan(): Promise<void> {
-    const all = await this.#parts.data.read((transaction) => transaction.operationsBelow({}));
+    const all = await this.#parts.data.read((transaction) => transaction.outbox.below({}));
     for (const name of this.names()) if (!all.has(name)) this.#set(name, []);
     for (const [name, operations] of all) this.#set(name, operations);
     this.#show();

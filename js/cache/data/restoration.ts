@@ -23,8 +23,8 @@ export async function restore(
   for (const ofOne of operations) await restoreOperations(transaction, ofOne, now);
   // Their handles hold again when they are fetched.
   for (const { key, birth, created } of sessions) {
-    const isKnown = (await transaction.session(key)) ?? (await transaction.givenUp(key));
-    if (isKnown === undefined) await transaction.putGivenUp(key, { birth, created });
+    const isKnown = (await transaction.copies.get(key)) ?? (await transaction.copies.givenUp(key));
+    if (isKnown === undefined) await transaction.copies.putGivenUp(key, { birth, created });
   }
 }
 
@@ -38,13 +38,13 @@ async function restoreOperations(
   const rest = operations.filter(({ number }) => !restored.has(number));
   if (rest.length === 0) return;
   const { key } = rest[0]!;
-  const stored = new Set((await transaction.storedOperations(key)).map(({ number }) => number));
+  const stored = new Set((await transaction.outbox.stored(key)).map(({ number }) => number));
   const missing = rest.filter(({ number }) => !stored.has(number));
   if (missing.length === 0) return;
   const put = isSession(key)
     ? await underSession(transaction, key, missing as readonly SessionOperation[], now)
     : missing;
-  await transaction.changeOperations(key, { put });
+  await transaction.outbox.change(key, { put });
   transaction.noteRestored(missing);
 }
 
@@ -56,9 +56,9 @@ async function underSession(
   now: number,
 ): Promise<readonly SessionOperation[]> {
   const { kind, birth } = operations[0]!;
-  const record = await transaction.session(key);
+  const record = await transaction.copies.get(key);
   if (record === undefined) {
-    await transaction.putSession(key, newRecord(birth, now));
+    await transaction.copies.put(key, newRecord(birth, now));
     if (kind === 'create') return operations;
     // The remote has the session. It is fetched before the operations are sent. No other operation has a number below 1.
     return [standInOperation(key, { number: 0, birth, isThere: true, now }), ...operations];

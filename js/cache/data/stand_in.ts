@@ -13,14 +13,14 @@ export async function standIn(
   key: CompositeSessionKey,
   now: number,
 ): Promise<void> {
-  const isKnown = (await transaction.session(key)) !== undefined;
+  const isKnown = (await transaction.copies.get(key)) !== undefined;
   if (isKnown || transaction.deletedAt(key) > 0) return;
-  const givenUp = await transaction.givenUp(key);
+  const givenUp = await transaction.copies.givenUp(key);
   const number = transaction.tick();
   const birth = givenUp?.birth ?? number;
-  await transaction.putSession(key, newRecord(birth, now));
+  await transaction.copies.put(key, newRecord(birth, now));
   const operation = standInOperation(key, { number, birth, isThere: givenUp !== undefined, now });
-  await transaction.changeOperations(key, { put: [operation] });
+  await transaction.outbox.change(key, { put: [operation] });
 }
 
 /** Returns the creation of a session that has no copy. */

@@ -27,7 +27,7 @@ export async function stillWaiting<Sent extends Operation>(
   transaction: CacheTransaction,
   sent: Operations<Sent>,
 ): Promise<Operations<Sent> | undefined> {
-  const operations = await transaction.operations(sent[0].key);
+  const operations = await transaction.outbox.of(sent[0].key);
   const numbers = new Set(sent.map(({ number }) => number));
   // An operation with the same number is of the same kind.
   const [first, ...others] = operations.filter(
@@ -48,8 +48,8 @@ export async function landShared(
     if (first === undefined) continue;
     const owner = ownerOf(scope, first.key);
     const writes = writers.map(({ shared }) => shared[scope]!);
-    const record = await transaction.state(owner);
-    await transaction.putState(owner, withArrived(record, writes, transaction.tick()));
+    const record = await transaction.states.get(owner);
+    await transaction.states.put(owner, withArrived(record, writes, transaction.tick()));
     await stripShared(transaction, owner, writers, numbers);
   }
 }
@@ -61,21 +61,21 @@ export async function expectArrived(
   arrived: readonly Operation[],
   revisions: ReadonlyMap<string, number>,
 ): Promise<void> {
-  const record = await transaction.session(key);
+  const record = await transaction.copies.get(key);
   const numbers = new Set(arrived.map(({ number }) => number));
-  const operations = await transaction.operations(key);
+  const operations = await transaction.outbox.of(key);
   const put: Operation[] = [];
   for (const operation of operations) {
     if (!isOfEvent(operation)) continue;
     const { previous, event } = operation;
     if (previous === undefined || !numbers.has(previous)) continue;
-    const stored = record?.copy && (await transaction.events(key).withId(event.id));
+    const stored = record?.copy && (await transaction.copies.events(key).withId(event.id));
     const exact = revisions.get(event.id) ?? (stored?.isExact ? stored.revision : undefined);
     const expected = exact ?? stored?.revision ?? record?.copy?.revision ?? null;
     const isBound = exact === undefined && expected !== null;
     put.push({ ...operation, previous: undefined, expected, isBound: isBound || undefined });
   }
-  if (put.length > 0) await transaction.changeOperations(key, { put });
+  if (put.length > 0) await transaction.outbox.change(key, { put });
 }
 
 /** Keeps a session's tick at least as high: its revision must not fall when its operations leave. */
@@ -85,14 +85,14 @@ export async function keepTick(
   before: SessionRecord,
   arrived: readonly Operation[],
 ): Promise<void> {
-  const present = await transaction.session(key);
+  const present = await transaction.copies.get(key);
   if (present === undefined) return;
   const ticks = arrived.map((operation) => {
     const last = operation.kind === 'create' ? undefined : eventsOf(operation).at(-1);
     return last?.tick ?? operation.number;
   });
   const tick = Math.max(before.tick, ...ticks);
-  if (tick > present.tick) await transaction.putSession(key, { ...present, tick });
+  if (tick > present.tick) await transaction.copies.put(key, { ...present, tick });
 }
 
 /**
@@ -110,12 +110,12 @@ export async function showReplaced(
   for (const { id, text } of arrived) {
     const delta = Object.entries(splitByScope(deltaOf(text)).session);
     const isOvertaken = delta.some(([name, value]) => !isEqualJson(state[name], value));
-    const stored = isOvertaken ? undefined : await transaction.events(key).withId(id);
+    const stored = isOvertaken ? undefined : await transaction.copies.events(key).withId(id);
     if (isOvertaken || (stored !== undefined && stored.text !== text)) replaced.push(id);
   }
   if (replaced.length === 0) return;
-  const record = (await transaction.session(key))!;
-  const draft = makeDraft(key, record, copy, await transaction.operations(key));
+  const record = await transaction.copies.require(key);
+  const draft = makeDraft(key, record, copy, await transaction.outbox.of(key));
   for (const id of replaced) await renumberEvent(transaction, draft, id);
   await storeDraft(transaction, draft);
 }

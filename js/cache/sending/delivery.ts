@@ -123,14 +123,14 @@ export class Delivery {
   ): Promise<Batch | 'leadership lost' | undefined> {
     const { owner } = transaction;
     if (owner.leader?.holder !== this.#parts.leadership.holder) return 'leadership lost';
-    const record = isSession(key) ? await transaction.session(key) : undefined;
-    const all = await transaction.operations(key);
+    const record = isSession(key) ? await transaction.copies.get(key) : undefined;
+    const all = await transaction.outbox.of(key);
     const waiting = all.filter(isWaiting);
     const [first] = waiting;
     if (first === undefined || first.refusal !== undefined || !mayGoOn(first)) return undefined;
     const chosen = batchOf(waiting, this.#limits.get(nameOf(key)), mayGoOn);
     const put = chosen.map((operation) => ({ ...operation, attempts: operation.attempts + 1 }));
-    await transaction.changeOperations(key, { put });
+    await transaction.outbox.change(key, { put });
     const isOfCopy = 'birth' in first && record?.birth === first.birth;
     const copy = isOfCopy ? record.copy : undefined;
     const { kind } = first;
@@ -270,7 +270,7 @@ export class Delivery {
       let isBehind = false;
       await this.#land(batch, async (transaction, [waiting]) => {
         await landCreation(transaction, waiting, created);
-        isBehind = (await transaction.session(key))?.copy?.isStale === true;
+        isBehind = (await transaction.copies.get(key))?.copy?.isStale === true;
         if (!isBehind) await this.#markNext(transaction, key, batch);
       });
       if (isBehind) await fetch.copy(key);
@@ -280,7 +280,7 @@ export class Delivery {
     await fetch.copy(key, 'all');
     await this.#land(batch, async (transaction, waiting) => {
       // Else it was there to create and not to read. It may be deleted by now.
-      const isMerged = birthOfCopy(await transaction.session(key)) === operation.birth;
+      const isMerged = birthOfCopy(await transaction.copies.get(key)) === operation.birth;
       if (isMerged) await mergeCreation(transaction, waiting[0]);
       else if (creation.mustExist) await refuse(transaction, waiting[0], refusalOfDeleted(key));
       else await releaseUnstored(transaction, waiting);
@@ -294,7 +294,7 @@ export class Delivery {
     if (copy === undefined) {
       await fetch.copy(key);
       return this.#land(batch, async (transaction, waiting) => {
-        const isMissing = (await transaction.session(key))?.copy === undefined;
+        const isMissing = (await transaction.copies.get(key))?.copy === undefined;
         await (isMissing ? landMissingSession : releaseUnstored)(transaction, waiting);
       });
     }

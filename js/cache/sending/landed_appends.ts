@@ -39,7 +39,7 @@ export async function landAppends(
   sentOver: Copy,
 ): Promise<Untold> {
   await landShared(transaction, arrived);
-  const record = (await transaction.session(key))!;
+  const record = await transaction.copies.require(key);
   const { copy } = record;
   const { revision, missed, placed } = appended;
   const revisions = new Map(
@@ -53,7 +53,7 @@ export async function landAppends(
   // Not every storage tells where it has stored an event.
   const isTold = sent.every(({ event }) => revisions.has(event.id) || told.has(event.id));
   if (copy !== undefined && isSame && revision <= copy.revision) {
-    await transaction.changeOperations(key, { removed: arrived });
+    await transaction.outbox.change(key, { removed: arrived });
     await keepTick(transaction, key, record, arrived);
     await expectArrived(transaction, key, arrived, revisions);
     await showReplaced(transaction, key, copy, arrived.flatMap(eventsOf));
@@ -72,7 +72,7 @@ export async function landAppends(
     copy.isStale
   ) {
     const landed = arrived.map((operation) => ({ ...operation, landed: revision }));
-    await transaction.changeOperations(key, { put: landed });
+    await transaction.outbox.change(key, { put: landed });
     await expectArrived(transaction, key, arrived, revisions);
     return { isBehind: true, overtaken: [] };
   }
@@ -95,7 +95,7 @@ export async function landAppends(
     events.set(event.id, { ...event, seq, revision: place.revision });
     deltas.push({ revision: place.revision, text: event.text, isOwn: true });
   }
-  const draft = makeDraft(key, record, copy, await transaction.operations(key));
+  const draft = makeDraft(key, record, copy, await transaction.outbox.of(key));
   await putChanged(transaction, draft, [...events.values()]);
   const toldState = appended.state;
   const state = (
@@ -114,7 +114,7 @@ export async function landAppends(
       : copy.title;
   draft.copy = { ...draft.copy, revision, lastUpdateTime, title, state: JSON.stringify(state) };
   // Comes before `storeDraft`, which may give the remaining operations new ticks.
-  await transaction.changeOperations(key, { removed: arrived });
+  await transaction.outbox.change(key, { removed: arrived });
   const after = await storeDraft(transaction, draft);
   await expectArrived(transaction, key, arrived, revisions);
   // A rewind that has arrived before, whose fetch failed.

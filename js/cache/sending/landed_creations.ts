@@ -26,7 +26,7 @@ export async function landCreation(
   await landShared(transaction, [operation]);
   const { created: createdAt, revision, lastUpdateTime, state } = created;
   const remote = remoteRevision(createdAt, revision, lastUpdateTime);
-  const record = (await transaction.session(key))!;
+  const record = await transaction.copies.require(key);
   const creation = operation.creation;
   if (record.copy === undefined) {
     const copy: Copy = {
@@ -43,7 +43,7 @@ export async function landCreation(
       ...{ describedAt: 0, first: 0, next: 0, hasOlder: false, size: 0, isStale: false },
     };
     const own = { ...record, birth: operation.birth };
-    const draft = makeDraft(key, own, copy, await transaction.operations(key));
+    const draft = makeDraft(key, own, copy, await transaction.outbox.of(key));
     await putWindow(transaction, draft, creation.events, false);
     draft.isChanged = false;
     // The answer to a repeated creation includes what others have written since.
@@ -51,7 +51,7 @@ export async function landCreation(
     draft.copy = { ...draft.copy, isStale };
     await storeDraft(transaction, draft);
   }
-  await transaction.changeOperations(key, { removed: [operation] });
+  await transaction.outbox.change(key, { removed: [operation] });
   await keepTick(transaction, key, record, [operation]);
   await expectArrived(transaction, key, [operation], new Map());
   // The copy was fetched while the answer was under way, and may have another device's versions of the events.
@@ -69,8 +69,8 @@ export async function landExistingSession(
   [operation]: Operations<CreateOperation>,
 ): Promise<void> {
   const { key } = operation;
-  await transaction.changeOperations(key, { put: [{ ...operation, isThere: true }] });
-  const birth = birthOfCopy(await transaction.session(key));
+  await transaction.outbox.change(key, { put: [{ ...operation, isThere: true }] });
+  const birth = birthOfCopy(await transaction.copies.get(key));
   if (birth !== undefined && birth !== operation.birth) await removeCopy(transaction, key);
 }
 
@@ -82,7 +82,7 @@ export async function mergeCreation(
   const { key } = operation;
   const { events } = operation.creation;
   const rest = { attempts: 0, key, birth: operation.birth, shared: {} } as const;
-  const operations = await transaction.operations(key);
+  const operations = await transaction.outbox.of(key);
   const others = operations.filter(({ number }) => number !== operation.number);
   // The appends get new numbers, because the remote has seen those up to the creation's.
   const appends = events.map((event): AppendOperation => {
@@ -96,7 +96,7 @@ export async function mergeCreation(
       ? { ...other, previous: numbers.get(other.event.id) }
       : other;
   });
-  await transaction.changeOperations(key, {
+  await transaction.outbox.change(key, {
     put: [...appends, ...renumbered],
     removed: [operation, ...later],
   });

@@ -19,14 +19,14 @@ export async function landDescription(
   [operation]: Operations<DescribeOperation>,
 ): Promise<void> {
   const { key } = operation;
-  const record = (await transaction.session(key))!;
+  const record = await transaction.copies.require(key);
   const { copy } = record;
   if (copy !== undefined && record.birth === operation.birth) {
     const { title = copy.title, labels = copy.labels } = operation;
     const described = { ...copy, title, labels, describedAt: transaction.tick() };
-    await transaction.putSession(key, { ...record, copy: described });
+    await transaction.copies.put(key, { ...record, copy: described });
   }
-  await transaction.changeOperations(key, { removed: [operation] });
+  await transaction.outbox.change(key, { removed: [operation] });
 }
 
 /** A rewind has arrived. It lies over the copy until that is fetched at the revision. */
@@ -37,16 +37,16 @@ export async function landRewind(
 ): Promise<void> {
   const { key } = arrived[0];
   await landShared(transaction, arrived);
-  const record = (await transaction.session(key))!;
+  const record = await transaction.copies.require(key);
   const { copy } = record;
   if (copy !== undefined && revision <= copy.revision) {
-    await transaction.changeOperations(key, { removed: arrived });
+    await transaction.outbox.change(key, { removed: arrived });
     await keepTick(transaction, key, record, arrived);
     await expectArrived(transaction, key, arrived, new Map());
     return showReplaced(transaction, key, copy, arrived.flatMap(eventsOf));
   }
   const landed = arrived.map((operation) => ({ ...operation, landed: revision }));
-  await transaction.changeOperations(key, { put: landed });
+  await transaction.outbox.change(key, { put: landed });
   await expectArrived(transaction, key, arrived, new Map());
 }
 
@@ -56,10 +56,10 @@ export async function landDeletion(
   [operation]: Operations<DeleteOperation>,
 ): Promise<void> {
   const { key } = operation;
-  await transaction.changeOperations(key, { removed: [operation] });
-  const record = (await transaction.session(key))!;
+  await transaction.outbox.change(key, { removed: [operation] });
+  const record = await transaction.copies.require(key);
   const isOfCopy = birthOfCopy(record) === operation.birth;
-  const isEmpty = (await transaction.operations(key)).length === 0;
+  const isEmpty = (await transaction.outbox.of(key)).length === 0;
   if (isOfCopy || (isEmpty && record.copy === undefined)) await removeCopy(transaction, key);
 }
 
@@ -70,11 +70,11 @@ export async function landStates(
 ): Promise<void> {
   const [operation] = arrived;
   const { key } = operation;
-  await transaction.changeOperations(key, { removed: arrived });
+  await transaction.outbox.change(key, { removed: arrived });
   await landShared(transaction, arrived);
   if (!isUserDeletion(operation)) return;
   const { appName, userId } = key;
-  for (const [session, record] of await transaction.sessions({ appName, userId })) {
+  for (const [session, record] of await transaction.copies.list({ appName, userId })) {
     const isDeleted = record.copy !== undefined && record.birth < operation.number;
     if (isDeleted) await removeCopy(transaction, session);
   }

@@ -23,7 +23,7 @@ export async function refuse(
   const { key } = operation;
   const event = eventOf(operation);
   const refusal = event === undefined ? failure : { ...failure, eventId: event.id };
-  await transaction.changeOperations(key, { put: [{ ...operation, refusal, attempts: 0 }] });
+  await transaction.outbox.change(key, { put: [{ ...operation, refusal, attempts: 0 }] });
 }
 
 /** Marks operations as never sent, because the answer says that nothing was stored. */
@@ -35,7 +35,7 @@ export async function releaseUnstored(
     const released = { ...operation, attempts: 0 };
     return released.kind === 'create' ? { ...released, isThere: undefined } : released;
   });
-  await transaction.changeOperations(operations[0].key, { put });
+  await transaction.outbox.change(operations[0].key, { put });
 }
 
 /** Makes an operation expect the event's revision at the remote. @returns whether it may be sent with that */
@@ -49,7 +49,7 @@ export async function adoptRevision(
   const isUnknown = !isBound && expected === null && actual !== null;
   if (!(isSeen || isUnknown)) return false;
   const put = [{ ...operation, expected: actual, isBound: undefined, attempts: 0 }];
-  await transaction.changeOperations(operation.key, { put });
+  await transaction.outbox.change(operation.key, { put });
   return true;
 }
 
@@ -59,7 +59,7 @@ export async function landMissingSession(
   [first]: Operations<SessionOperation>,
 ): Promise<void> {
   const { key } = first;
-  const record = (await transaction.session(key))!;
+  const record = await transaction.copies.require(key);
   if (birthOfCopy(record) === first.birth) return removeGone(transaction, key, record);
   await refuse(transaction, first, refusalOfDeleted(key));
 }
@@ -71,11 +71,11 @@ export async function landBeforeDeletion(
 ): Promise<void> {
   const { birth, key } = arrived[0];
   await landShared(transaction, arrived);
-  await transaction.changeOperations(key, { removed: arrived });
-  const record = await transaction.session(key);
+  await transaction.outbox.change(key, { removed: arrived });
+  const record = await transaction.copies.get(key);
   if (record === undefined) return;
   if (birthOfCopy(record) === birth) return removeGone(transaction, key, record);
-  const operations = await transaction.operations(key);
+  const operations = await transaction.outbox.of(key);
   const next = operations.find((operation) => operation.birth === birth);
   if (next !== undefined && next.kind !== 'delete' && isWaiting(next)) {
     await refuse(transaction, next, refusalOfDeleted(key));

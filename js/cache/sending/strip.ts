@@ -23,7 +23,7 @@ export async function stripShared(
 ): Promise<void> {
   const scope = scopeOf(owner);
   const last = writers.at(-1)!.number;
-  for (const earlier of await transaction.sharedWrites(owner)) {
+  for (const earlier of await transaction.states.writes(owner)) {
     if (earlier.number >= last) break;
     if (arrived.has(earlier.number)) continue;
     const later = writers.filter(({ number }) => number > earlier.number);
@@ -33,11 +33,11 @@ export async function stripShared(
     const isStripped: IsStripped = (key) => isCleared || keys.has(key);
     const overlaps = earlier.values.some(([key]) => isStripped(key));
     if (!overlaps) continue;
-    const all = [...(await transaction.operationsBelow(owner)).values()].flat();
+    const all = [...(await transaction.outbox.below(owner)).values()].flat();
     const operation = all.find((other) => other.number === earlier.number);
     if (operation === undefined || !isWaiting(operation)) continue;
     const stripped = withoutKeys(operation, scope, isStripped);
-    await transaction.changeOperations(operation.key, { put: [stripped] });
+    await transaction.outbox.change(operation.key, { put: [stripped] });
   }
 }
 

@@ -104,8 +104,8 @@ export class CacheStorage implements Storage {
       const hasUser = userId !== undefined && scopes.includes('user');
       const [view, user, app] = await Promise.all([
         isSession(key) ? transaction.view(key) : undefined,
-        hasUser ? transaction.shownState({ appName, userId }) : undefined,
-        scopes.includes('app') ? transaction.shownState({ appName }) : undefined,
+        hasUser ? transaction.states.shown({ appName, userId }) : undefined,
+        scopes.includes('app') ? transaction.states.shown({ appName }) : undefined,
       ]);
       if (view?.copy?.created === null && request.eventIds.length > 0) throw noRouteError();
       const found: Found = {
@@ -132,7 +132,7 @@ export class CacheStorage implements Storage {
       if (first.kind === 'update') await putJoined(transaction, first);
       else {
         await this.#requireRecord(transaction, first);
-        await transaction.changeOperations(first.key, { put: operations });
+        await transaction.outbox.change(first.key, { put: operations });
       }
       this.numbers = operations.map(({ number }) => number);
     });
@@ -143,9 +143,9 @@ export class CacheStorage implements Storage {
     transaction: CacheTransaction,
     { key, kind, birth }: SessionOperation,
   ): Promise<void> {
-    const record = await transaction.session(key);
+    const record = await transaction.copies.get(key);
     if (record?.copy !== undefined || (record !== undefined && kind !== 'create')) return;
-    await transaction.putSession(key, {
+    await transaction.copies.put(key, {
       ...newRecord(birth, this.#parts.clock()),
       ...record,
       birth,
@@ -191,7 +191,7 @@ export class CacheStorage implements Storage {
           what,
           shared,
         } as const;
-        await transaction.changeOperations(operation.key, { put: [operation] });
+        await transaction.outbox.change(operation.key, { put: [operation] });
         this.numbers = [number];
       }
       return { floor: transaction.counter };
@@ -213,8 +213,8 @@ export class CacheStorage implements Storage {
       const { appName, userId } = key;
       const [view, user, app] = await Promise.all([
         isSession(key) ? this.#view(transaction, key) : undefined,
-        userId === undefined ? undefined : transaction.shownState({ appName, userId }),
-        transaction.shownState({ appName }),
+        userId === undefined ? undefined : transaction.states.shown({ appName, userId }),
+        transaction.states.shown({ appName }),
       ]);
       if (view === undefined || !isSession(key)) return { user, app, events: [] };
       const { since, last } = window;
@@ -232,7 +232,7 @@ export class CacheStorage implements Storage {
     key: CompositeSessionKey,
   ): Promise<SessionView | undefined> {
     const view = await transaction.view(key);
-    this.isDeleted = view === undefined && (await transaction.session(key)) !== undefined;
+    this.isDeleted = view === undefined && (await transaction.copies.get(key)) !== undefined;
     const { copy } = view ?? {};
     this.hasOlder = copy?.hasOlder === true;
     this.rewindStarts = copy?.rewindStarts ?? [];
@@ -272,11 +272,11 @@ export class CacheStorage implements Storage {
     const { appName, userId, offset, limit } = request;
     return this.#parts.data.read(async (transaction) => {
       const below = { appName, userId };
-      const records = await transaction.sessions(below);
-      const waiting = await transaction.operationsBelow(below);
+      const records = await transaction.copies.list(below);
+      const waiting = await transaction.outbox.below(below);
       const rows: SessionRow[] = [];
       for (const [key, record] of records) {
-        const deletions = await transaction.userDeletions(key);
+        const deletions = await transaction.states.userDeletions(key);
         const view = transaction.viewWith(key, record, waiting.get(nameOf(key)) ?? [], deletions);
         if (view !== undefined) rows.push(rowOf(key, view));
       }
@@ -284,10 +284,10 @@ export class CacheStorage implements Storage {
       const sessions = sorted.slice(offset, limit === undefined ? undefined : offset + limit);
       const users: Listing['users'][number][] = [];
       for (const userId of new Set(sessions.map(({ userId }) => userId))) {
-        const state = await transaction.shownState({ appName, userId });
+        const state = await transaction.states.shown({ appName, userId });
         if (state !== undefined) users.push({ userId, ...state });
       }
-      const app = await transaction.shownState({ appName });
+      const app = await transaction.states.shown({ appName });
       return { sessions, users, app, total: rows.length };
     });
   }

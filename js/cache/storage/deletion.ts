@@ -23,11 +23,11 @@ export async function deleteSession(
   const view = await transaction.view(key);
   if (view === undefined) return [];
   const { birth, copy } = view;
-  const record = (await transaction.session(key))!;
-  const operations = await transaction.operations(key);
+  const record = await transaction.copies.require(key);
+  const operations = await transaction.outbox.of(key);
   const kept = await prune(transaction, key, birth, operations, SHARED_SCOPES);
   if (copy === undefined && !kept.some((operation) => operation.birth === birth)) {
-    if (kept.length === 0 && record.copy === undefined) await transaction.deleteSession(key);
+    if (kept.length === 0 && record.copy === undefined) await transaction.copies.delete(key);
     return [];
   }
   const number = transaction.tick();
@@ -36,7 +36,7 @@ export async function deleteSession(
     ...{ number, kind: 'delete', key: { appName, userId, sessionId }, birth },
     ...{ attempts: 0, time: 0, shared: {} },
   };
-  await transaction.changeOperations(key, { put: [deletion] });
+  await transaction.outbox.change(key, { put: [deletion] });
   return [number];
 }
 
@@ -48,12 +48,12 @@ export async function deleteUser(
   transaction: CacheTransaction,
   { appName, userId }: Pick<CompositeSessionKey, 'appName' | 'userId'>,
 ): Promise<void> {
-  for (const [key, record] of await transaction.sessions({ appName, userId })) {
-    const operations = await transaction.operations(key);
+  for (const [key, record] of await transaction.copies.list({ appName, userId })) {
+    const operations = await transaction.outbox.of(key);
     const births = new Set(operations.map(({ birth }) => birth));
     let kept: readonly SessionOperation[] = operations;
     for (const birth of births) kept = await prune(transaction, key, birth, kept, OF_APP);
-    if (kept.length === 0 && record.copy === undefined) await transaction.deleteSession(key);
+    if (kept.length === 0 && record.copy === undefined) await transaction.copies.delete(key);
   }
 }
 
@@ -97,7 +97,7 @@ export async function removeUnsent<Unsent extends Operation>(
   const rest = operations.filter((operation) => !removed.includes(operation));
   const left = rest.map((operation) => withoutPrevious(operation, removed));
   const put = left.filter((operation, index) => operation !== rest[index]);
-  await transaction.changeOperations(key, { put, removed });
+  await transaction.outbox.change(key, { put, removed });
   return left;
 }
 

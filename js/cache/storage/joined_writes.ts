@@ -18,7 +18,7 @@ export async function putJoined(
   const [removed, put] = await (isUpdate
     ? joinUpdate(transaction, operation)
     : joinDescription(transaction, operation));
-  await transaction.changeOperations(operation.key, { put: [put], removed });
+  await transaction.outbox.change(operation.key, { put: [put], removed });
 }
 
 /** An operation, and the earlier ones whose place it takes. */
@@ -57,7 +57,7 @@ async function joinableUpdates(
 ): Promise<UpdateOperation[]> {
   const namesOf = (scope: SharedScope) => new Set(shared[scope]?.values.map(([name]) => name));
   const names = { user: namesOf('user'), app: namesOf('app') };
-  const operations = await transaction.operations(key);
+  const operations = await transaction.outbox.of(key);
   const joinable: UpdateOperation[] = [];
   for (let index = operations.length - 1; index >= 0; index -= 1) {
     const earlier = operations[index]!;
@@ -75,7 +75,7 @@ async function joinableDescriptions(
   transaction: CacheTransaction,
   { key, birth, title, labels }: DescribeOperation,
 ): Promise<DescribeOperation[]> {
-  const operations = await transaction.operations(key);
+  const operations = await transaction.outbox.of(key);
   const joinable: DescribeOperation[] = [];
   /** What operations between write. */
   let [isTitled, isLabelled] = [false, false];
@@ -108,7 +108,7 @@ async function isOvertaken(
     const write = shared[scope];
     if (write === undefined) continue;
     const keys = new Set(write.values.map(([name]) => name));
-    const isLater = (await transaction.sharedWrites(ownerOf(scope, key))).some(
+    const isLater = (await transaction.states.writes(ownerOf(scope, key))).some(
       (other) =>
         other.number > number &&
         !joinable.some((each) => each.number === other.number) &&

@@ -104,7 +104,7 @@ async function expectationOf(
 ): Promise<Expectation> {
   const pending = overlay.events.get(id);
   if (pending !== undefined) return { previous: pending.number };
-  const stored = copy && (await transaction.events(key).withId(id));
+  const stored = copy && (await transaction.copies.events(key).withId(id));
   if (stored === undefined) return { expected: null };
   return { expected: stored.revision, ...(!stored.isExact && { isBound: true }) };
 }

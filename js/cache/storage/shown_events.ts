@@ -22,11 +22,11 @@ export async function addedEvents(
   const { copy } = view;
   if (rows.length === 0 || copy === undefined || copy.next === copy.first) return rows;
   if (rows.length <= MOST_LOOKUPS) {
-    const events = transaction.events(key);
+    const events = transaction.copies.events(key);
     const places = await Promise.all(rows.map(({ id }) => events.positionOf(id)));
     return rows.filter((_, index) => places[index] === undefined);
   }
-  const ids = await transaction.events(key).ids();
+  const ids = await transaction.copies.events(key).ids();
   return rows.filter(({ id }) => !ids.has(id));
 }
 
@@ -41,7 +41,7 @@ async function eventsOfCopy(
 ): Promise<EventRow[]> {
   if (copy === undefined || last === 0 || from >= to) return [];
   const first = last === undefined ? from : Math.max(from, to - last);
-  const stored = await transaction.events(key).between(first, to);
+  const stored = await transaction.copies.events(key).between(first, to);
   return stored.map((event) => overlayEvent(event, overlay.events.get(event.id)));
 }
 
@@ -78,7 +78,7 @@ export async function pageOfEvents(
   const added = await addedEvents(transaction, key, view);
   const [first, next] = [copy?.first ?? 0, copy?.next ?? 0];
   const position =
-    eventId === undefined ? undefined : await transaction.events(key).positionOf(eventId);
+    eventId === undefined ? undefined : await transaction.copies.events(key).positionOf(eventId);
   const index = added.findIndex(({ id }) => id === eventId);
   const isOfCopy = copy !== undefined && position !== undefined;
   if (eventId !== undefined && !isOfCopy && index < 0) return undefined;
@@ -119,7 +119,7 @@ export async function eventsWithIds(
   const rows: EventRow[] = [];
   for (const id of new Set(ids)) {
     const over = view.overlay.events.get(id);
-    const stored = view.copy && (await transaction.events(key).withId(id));
+    const stored = view.copy && (await transaction.copies.events(key).withId(id));
     if (stored !== undefined) rows.push(overlayEvent(stored, over));
     else if (over !== undefined) rows.push(overlayRow(over));
   }
@@ -136,7 +136,7 @@ export async function changedEvents(
   const { copy, record, overlay } = view;
   const rows: EventRow[] = [];
   if (since >= view.revision) return rows;
-  const events = transaction.events(key);
+  const events = transaction.copies.events(key);
   const ids = new Set<string>();
   if (copy !== undefined && record!.tick > since) {
     for (const stored of await events.changedAfter(since)) {

@@ -51,14 +51,14 @@ class Tab {
   /** Appends to a session that the remote has. Returns the number of the operation. */
   append(id: string): Promise<number> {
     return this.data.write(async (transaction) => {
-      const record = (await transaction.session(KEY)) ?? newRecord(transaction.tick(), 0);
-      await transaction.putSession(KEY, record);
+      const record = (await transaction.copies.get(KEY)) ?? newRecord(transaction.tick(), 0);
+      await transaction.copies.put(KEY, record);
       this.birth = record.birth;
       const number = transaction.tick();
       const event = { id, text: '{}', timestamp: 1, seq: number, tick: number };
       const rest = { key: KEY, attempts: 0, time: 1, shared: {} } as const;
       const operation = { ...rest, number, kind: 'append', birth: record.birth, event } as const;
-      await transaction.changeOperations(KEY, { put: [operation] });
+      await transaction.outbox.change(KEY, { put: [operation] });
       return number;
     });
   }
@@ -66,8 +66,8 @@ class Tab {
   /** Removes what was sent. */
   async sent(): Promise<void> {
     await this.data.write(async (transaction) => {
-      const removed = await transaction.operations(KEY);
-      await transaction.changeOperations(KEY, { removed });
+      const removed = await transaction.outbox.of(KEY);
+      await transaction.outbox.change(KEY, { removed });
     });
   }
 
@@ -133,7 +133,7 @@ it('operations of a session that the remote has wait until it is fetched again, 
   await tab.untilMarked();
   const { birth } = tab;
   await lose(local);
-  const operations = await tab.data.read((transaction) => transaction.operations(KEY));
+  const operations = await tab.data.read((transaction) => transaction.outbox.of(KEY));
   assert.deepEqual(
     operations.map((operation) => {
       const isThere = operation.kind === 'create' ? operation.isThere : undefined;
@@ -152,7 +152,7 @@ it('handles of the sessions that a tab has read hold when these are fetched agai
   await tab.append('e1');
   await tab.untilMarked();
   await lose(local);
-  const givenUp = await tab.data.read((transaction) => transaction.givenUp(OTHER));
+  const givenUp = await tab.data.read((transaction) => transaction.copies.givenUp(OTHER));
   assert.deepEqual(givenUp, { birth: 5, created: 7 });
 });
 
@@ -176,7 +176,7 @@ it('a second tab stores what only it holds, and nothing twice', async () => {
     ['e1', 'e2'],
   );
   const births = await second.data.read(async (transaction) =>
-    (await transaction.operations(KEY)).map(({ birth }) => birth),
+    (await transaction.outbox.of(KEY)).map(({ birth }) => birth),
   );
   assert.equal(new Set(births).size, 1);
   assert.equal((await second.loss())?.restored.length, 2);
@@ -191,10 +191,10 @@ it('what a second tab holds comes to the session that was fetched again', async 
   await lose(local);
   const birth = await first.data.write(async (transaction) => {
     const record = newRecord(transaction.tick(), 0);
-    await transaction.putSession(KEY, record);
+    await transaction.copies.put(KEY, record);
     return record.birth;
   });
-  const operations = await second.data.read((transaction) => transaction.operations(KEY));
+  const operations = await second.data.read((transaction) => transaction.outbox.of(KEY));
   assert.deepEqual(
     operations.map(({ kind, birth }) => ({ kind, birth })),
     [{ kind: 'append', birth }],
