@@ -221,16 +221,14 @@ async function rewindDelta(
   const cut = firstOfInvocation(source.events, invocationId);
   const around = await statesAround(source, cut);
   const { before, laterKeys } = around;
-  const current = new Map(Object.entries(source.state));
   const changes = [...laterKeys]
-    .filter((key) => textIn(before, key) !== textIn(current, key))
-    .map((key) => [key, before.has(key) ? before.get(key) : REMOVED] as const);
+    .filter((key) => textIn(before, key) !== textIn(source.state, key))
+    .map((key) => [key, Object.hasOwn(before, key) ? before[key] : REMOVED] as const);
   const unknownKeys = changes.map(([key]) => key).filter((key) => around.unknownKeys.has(key));
-  const state = Object.fromEntries(before);
-  return { state, stateDelta: Object.fromEntries(changes), unknownKeys };
+  return { state: before, stateDelta: Object.fromEntries(changes), unknownKeys };
 }
 
 /** Returns the JSON text of the value of a key; `undefined` if the state lacks the key. */
-function textIn(state: ReadonlyMap<string, unknown>, key: string): string | undefined {
-  return state.has(key) ? JSON.stringify(state.get(key)) : undefined;
+function textIn(state: Readonly<StateShape>, key: string): string | undefined {
+  return Object.hasOwn(state, key) ? JSON.stringify(state[key]) : undefined;
 }

@@ -1,6 +1,7 @@
 import type { Event } from '../model/event/event.js';
 import { isPlainObject } from '../json/rules.js';
-import { isShared, isTemp, REMOVED } from '../state/scope.js';
+import { writeKey } from '../state/keys.js';
+import { isShared, isTemp } from '../state/scope.js';
 import type { StateShape } from '../state/state_shape.js';
 import { isFilled, rewindTargetOf } from './marks.js';
 
@@ -71,11 +72,8 @@ export function countedDeltas(
  *
  * @param initial the state before the events; not changed
  */
-export function foldState(
-  initial: Readonly<StateShape>,
-  events: readonly Event[],
-): Map<string, unknown> {
-  const state = new Map<string, unknown>();
+export function foldState(initial: Readonly<StateShape>, events: readonly Event[]): StateShape {
+  const state: StateShape = {};
   applyDeltas(state, [initial, ...countedDeltas(events)], isOwnKey);
   applyDeltas(state, [initial, ...events.map(deltaOf)], isShared);
   return state;
@@ -83,15 +81,13 @@ export function foldState(
 
 /** Applies deltas to a state, in order, so far as a key is wanted. */
 export function applyDeltas(
-  state: Map<string, unknown>,
+  state: StateShape,
   deltas: readonly (Readonly<StateShape> | undefined)[],
   isWanted: (key: string) => boolean,
 ): void {
   for (const delta of deltas) {
     for (const [key, value] of Object.entries(delta ?? {})) {
-      if (!isWanted(key)) continue;
-      if (value === REMOVED || value === undefined) state.delete(key);
-      else state.set(key, value);
+      if (isWanted(key)) writeKey(state, key, value);
     }
   }
 }

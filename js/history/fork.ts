@@ -101,7 +101,7 @@ export async function computeFork(
   const created: ImportedSessionRequest = {
     ...{ appName, userId, sessionId, title, signal },
     parent,
-    state: Object.fromEntries(before),
+    state: before,
     initialState: !isInitialKnown && count > 0 ? 'unknown' : undefined,
     events: session.events.slice(0, count),
     sharedState: 'keep',

@@ -78,13 +78,13 @@ export function historyOf(
 export async function stateAfter(source: SourceSession, eventId: string): Promise<HistoryState> {
   const count = indexOfEvent(source.events, eventId) + 1;
   const { before, unknownKeys } = await statesAround(source, count);
-  return { state: Object.fromEntries(before), unknownKeys: [...unknownKeys] };
+  return { state: before, unknownKeys: [...unknownKeys] };
 }
 
 /** The session's own state before a cut, and the keys that change after it. */
 export interface StatesAround {
   /** The state before the cut, so far as it is known. */
-  readonly before: ReadonlyMap<string, unknown>;
+  readonly before: StateShape;
   /** The keys that events at or after the cut write. */
   readonly laterKeys: ReadonlySet<string>;
   /** See {@link HistoryState.unknownKeys}. */
@@ -115,7 +115,7 @@ export async function statesAround(
   const initial = uncounted.length > 0 ? await initialState() : {};
   const known = Object.entries(initial ?? {}).filter(([key]) => written.has(key));
   const base = Object.fromEntries([...unwritten, ...known]);
-  const before = new Map<string, unknown>();
+  const before: StateShape = {};
   applyDeltas(before, [base, ...deltas], isOwnKey);
   return {
     before,

@@ -173,7 +173,7 @@ export function storedSessionIn(
   const { lastUpdateTime, ...times } = convertSessionTimes(recorded, timeUnit);
   // The members that every event needs were checked; other fields may be anything.
   const events = times.events as unknown as Event[];
-  const state = recorded.state ?? Object.fromEntries(foldState({}, events));
+  const state = recorded.state ?? foldState({}, events);
   const { title, labels, parent, initialState } = recorded;
   const session = {
     id,

@@ -5,7 +5,8 @@
  * by another session. The session's own keys may have been edited by hand, or an event was replaced later.
  * The creation gets the difference as its `stateDelta`.
  */
-import { foldState, isOwnKey } from '../../history/fold.js';
+import { foldState } from '../../history/fold.js';
+import { splitByScope } from '../../state/keys.js';
 import { isEqualJson } from '../../json/equal.js';
 import { isShared, REMOVED } from '../../state/scope.js';
 import type { Session } from '../../model/session.js';
@@ -46,10 +47,10 @@ export function planState(
   storedShared: Readonly<StateShape>,
   policy: SharedState,
 ): StatePlan {
-  const state = ownKeys(known ?? initialState(session));
+  const state = splitByScope(known ?? initialState(session)).session;
   const stateDelta = deltaBetween(
-    ownKeys(Object.fromEntries(foldState(state, session.events))),
-    ownKeys(session.state),
+    splitByScope(foldState(state, session.events)).session,
+    splitByScope(session.state).session,
   );
   for (const [key, value] of Object.entries(session.state)) {
     const isMissing = isShared(key) && !Object.hasOwn(storedShared, key);
@@ -72,11 +73,6 @@ export function planState(
 export function initialState({ state, events }: Pick<Session, 'state' | 'events'>): StateShape {
   const changed = new Set(events.flatMap(({ actions }) => Object.keys(actions.stateDelta)));
   return Object.fromEntries(Object.entries(state).filter(([key]) => !changed.has(key)));
-}
-
-/** Returns the session's own keys. */
-function ownKeys(state: Readonly<StateShape>): StateShape {
-  return Object.fromEntries(Object.entries(state).filter(([key]) => isOwnKey(key)));
 }
 
 /** Returns the delta that turns one state into the other. */
