@@ -103,7 +103,12 @@ describe('The pictures of the playground', { timeout: 300_000 }, () => {
   it('the conversations, on a phone', async () => {
     await click(page, '.menu');
     await pictures('conversations_phone', SIZES.phone);
-    await page.evaluate(`document.querySelector('#drawer').hidePopover()`);
+    await click(page, '#new');
+    const isOpen = `document.querySelector('#drawer').matches(':popover-open')`;
+    await until(page, `!${isOpen}`);
+    await click(page, '.menu');
+    await click(page, '#conversations a', 'I am Ada');
+    await until(page, `!${isOpen} && document.querySelectorAll('#messages li').length > 0`);
   });
 
   it('the inspector', async () => {

@@ -113,6 +113,14 @@ for (const name of BROWSERS) {
       await until(page, `document.querySelectorAll('#messages li').length === 8`);
     });
 
+    it("shows a message's actions when one of them has the focus", async () => {
+      const opacity = `getComputedStyle(document.querySelector('#messages .guest .actions')).opacity`;
+      await page.evaluate(`document.querySelector('#text').focus()`);
+      await until(page, `${opacity} === '0'`);
+      await page.evaluate(`document.querySelector('#messages .guest .edit').focus()`);
+      await until(page, `${opacity} === '1'`);
+    });
+
     it('has one palette for the chat and the inspector', async () => {
       const grounds = await page.evaluate(`['html', 'adk-session-inspector'].map((name) =>
         getComputedStyle(document.querySelector(name)).backgroundColor)`);
