@@ -51,7 +51,7 @@ export class CacheBackend extends CopyReads implements Backend, WriteVerbs {
     this.history = new CacheHistory({
       ...parts,
       write: (key, call, write) => this.#writeTo(key, call, write),
-      get: (key, call) => this.get({ key, last: 'all', call }),
+      get: (key, call) => this.get({ key, last: 'all' }, call),
     });
   }
 

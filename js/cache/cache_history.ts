@@ -10,7 +10,7 @@ import { newEventId } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
 import { snapshotEvent } from '../model/event/snapshot.js';
 import type { CompositeSessionKey } from '../model/session.js';
-import type { BackendHistory, BackendRequest, ReadSession } from '../storage/backend.js';
+import type { BackendHistory, ReadSession } from '../storage/backend.js';
 import type {
   ForkWrite,
   HistoryRead,
@@ -80,8 +80,8 @@ export class CacheHistory implements BackendHistory {
     await this.#forks.get(nameOf(key));
   }
 
-  async rewind(request: RewindWrite & BackendRequest): Promise<StoredRewind> {
-    const { key, marker, place, message, events, call } = request;
+  async rewind(request: RewindWrite, call: Call): Promise<StoredRewind> {
+    const { key, marker, place, message, events } = request;
     const write: RewindWrite = { key, marker, place, message, events };
     await this.#require(key, call);
     for (;;) {
@@ -189,8 +189,8 @@ export class CacheHistory implements BackendHistory {
     });
   }
 
-  async fork(request: ForkWrite & BackendRequest): Promise<ReadSession> {
-    const { key, newSessionId: sessionId, end, title, call } = request;
+  async fork(request: ForkWrite, call: Call): Promise<ReadSession> {
+    const { key, newSessionId: sessionId, end, title } = request;
     const write: ForkWrite = { key, newSessionId: sessionId, end, title };
     const newKey = { ...key, sessionId };
     const name = nameOf(newKey);
@@ -210,7 +210,7 @@ export class CacheHistory implements BackendHistory {
       // Another tab may have stored changes of which this one has not heard.
       await pending.refresh(write.key);
       await sender.waitFor([nameOf(write.key)], call.signal);
-      await remote.ask((backend, call) => historyOf(backend).fork({ ...write, call }), call);
+      await remote.ask((backend, call) => historyOf(backend).fork(write, call), call);
       await fetch.copy(newKey, 'all');
     };
     await untilAborted(call.signal, make()).catch(onlyRefusals(call));
@@ -219,24 +219,21 @@ export class CacheHistory implements BackendHistory {
     return forked;
   }
 
-  branches({ key, call }: HistoryRead & BackendRequest): Promise<SessionBranches> {
+  branches({ key }: HistoryRead, call: Call): Promise<SessionBranches> {
     const local = ({ events, olderInvocations }: LocalSession): SessionBranches => {
       const last = events.findLast((event) => rewindTargetOf(event) !== undefined);
       return { places: branchesOf(events, olderInvocations), lastRewind: last?.invocationId };
     };
-    return this.#askOrCompute(key, call, local, (history, own) =>
-      history.branches({ key, call: own }),
-    );
+    return this.#askOrCompute(key, call, local, (history, own) => history.branches({ key }, own));
   }
 
-  stateAt({
-    key,
-    eventId,
-    call,
-  }: HistoryRead & { readonly eventId: string } & BackendRequest): Promise<HistoryState> {
+  stateAt(
+    { key, eventId }: HistoryRead & { readonly eventId: string },
+    call: Call,
+  ): Promise<HistoryState> {
     const local = (session: LocalSession) => stateAfter(session, eventId);
     return this.#askOrCompute(key, call, local, (history, own) =>
-      history.stateAt({ key, eventId, call: own }),
+      history.stateAt({ key, eventId }, own),
     );
   }
 

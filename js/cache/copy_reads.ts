@@ -74,8 +74,8 @@ export class CopyReads {
     this.backend = new StorageBackend(storage);
   }
 
-  get(request: ReadRequest): Promise<ReadSession | undefined> {
-    const { key, last, after, call } = request;
+  get(request: ReadRequest, call: Call): Promise<ReadSession | undefined> {
+    const { key, last, after } = request;
     const need = after === undefined ? (last ?? 'all') : 'all';
     const events: EventNeed<ReadSession> = {
       need,
@@ -83,7 +83,7 @@ export class CopyReads {
       isEnough: (_, copiedCount) => isEnough(copiedCount, need),
     };
     return this.#readSession(key, events, call, async (backend, call, storage) => {
-      const read = await backend.get({ ...request, call });
+      const read = await backend.get(request, call);
       if (read === undefined || storage?.hasOlder !== true || after !== undefined) return read;
       const hasAllOfCopy = typeof last !== 'number' || read.events.length < last;
       if (!hasAllOfCopy) return read;
@@ -92,9 +92,9 @@ export class CopyReads {
   }
 
   /** Reads a page. If the number of events is not known here, the remote is asked for it. */
-  async page(request: PageRequest): Promise<ReadPage | undefined> {
-    const page = await this.#page(request);
-    const { key, withCount, call } = request;
+  async page(request: PageRequest, call: Call): Promise<ReadPage | undefined> {
+    const page = await this.#page(request, call);
+    const { key, withCount } = request;
     if (!withCount || page?.events === undefined || page.eventCount !== undefined) return page;
     let told: Awaited<ReturnType<typeof fetchSums>>;
     try {
@@ -103,15 +103,15 @@ export class CopyReads {
       if (call.signal?.aborted === true || this.#parts.remote.isClosed) throw error;
     }
     if (told === undefined) return page;
-    if (told === 'unknown') return this.#page(request, 'all');
-    const counted = await this.#page({ ...request, call: { ...call, reads: 'cache-only' } });
+    if (told === 'unknown') return this.#page(request, call, 'all');
+    const counted = await this.#page(request, { ...call, reads: 'cache-only' });
     return counted?.eventCount === undefined ? { ...page, eventCount: told.eventCount } : counted;
   }
 
   /** Reads what a session holds. If the sums of older events are not known here, the remote is asked for them. */
-  async info(request: InfoRequest): Promise<ReadInfo | undefined> {
-    const { key, call } = request;
-    const here = await this.#info(request);
+  async info(request: InfoRequest, call: Call): Promise<ReadInfo | undefined> {
+    const { key } = request;
+    const here = await this.#info(request, call);
     if (here === undefined || here.olderSums !== undefined) return here && withOlder(here);
     let told: Awaited<ReturnType<typeof fetchSums>>;
     try {
@@ -121,25 +121,24 @@ export class CopyReads {
       throw missingEvents(key, error);
     }
     if (told === 'unknown') {
-      const whole = await this.#info(request, 'all');
+      const whole = await this.#info(request, call, 'all');
       return whole && withOlder(whole);
     }
-    const counted = await this.#info({ ...request, call: { ...call, reads: 'cache-only' } });
+    const counted = await this.#info(request, { ...call, reads: 'cache-only' });
     if (counted?.olderSums !== undefined) return withOlder(counted);
     if (told?.sums === undefined) throw missingEvents(key);
     const { eventCount, bytes, usage } = told.sums;
     return { ...here, info: { ...here.info, eventCount, bytes, usage } };
   }
 
-  #info(request: InfoRequest, need: EventCount = 1): Promise<InfoOfCopy | undefined> {
+  #info(request: InfoRequest, call: Call, need: EventCount = 1): Promise<InfoOfCopy | undefined> {
     const events: EventNeed<InfoOfCopy> = {
       need,
       isStrict: need === 'all',
       isEnough: (_, copiedCount) => need !== 'all' || copiedCount === 'all',
     };
-    const { key, call } = request;
-    return this.#readSession(key, events, call, async (backend, call, storage) => {
-      const read = await readInfo(backend, { ...request, call });
+    return this.#readSession(request.key, events, call, async (backend, call, storage) => {
+      const read = await readInfo(backend, request, call);
       const known = storage === undefined ? NO_SUMS : storage.olderSums;
       return read && { ...read, olderSums: known?.sums };
     });
@@ -150,7 +149,7 @@ export class CopyReads {
     return untilAborted(call.signal, fetchSums(this.#parts, key, isNumber));
   }
 
-  async #page(request: PageRequest, all?: 'all'): Promise<ReadPage | undefined> {
+  async #page(request: PageRequest, call: Call, all?: 'all'): Promise<ReadPage | undefined> {
     const { key, direction, eventId, limit } = request;
     const isFirst = direction === 'after' && eventId === undefined;
     // One more than the newest page has tells whether there are older ones.
@@ -162,9 +161,8 @@ export class CopyReads {
         copiedCount === 'all' || (need !== 'all' && hasOlder === true),
     };
     let source: CacheStorage | undefined;
-    const { call } = request;
     const read = await this.#readSession(key, events, call, async (backend, call, storage) => {
-      const page = await backend.page({ ...request, call });
+      const page = await backend.page(request, call);
       source = storage;
       const identity = storage?.identity;
       if (page === undefined || identity === undefined) return page;
@@ -176,11 +174,9 @@ export class CopyReads {
   }
 
   /** The revisions in the request are those of the copy, so the remote cannot stand in for it. */
-  changes(request: ChangesRequest): Promise<ChangesSince | undefined> {
+  changes(request: ChangesRequest, call: Call): Promise<ChangesSince | undefined> {
     const events: EventNeed<ChangesSince> = { need: 0, isEnough: () => true };
-    return this.#readLocal(request.key, events, request.call, (backend) =>
-      backend.changes(request),
-    );
+    return this.#readLocal(request.key, events, call, (backend) => backend.changes(request, call));
   }
 
   #readSession<T>(
@@ -195,8 +191,8 @@ export class CopyReads {
   }
 
   /** Reads a copy. What it lacks is fetched if the remote has it. */
-  async getEvents(request: EventsRequest): Promise<StoredEvents | undefined> {
-    const { key, eventIds, call } = request;
+  async getEvents(request: EventsRequest, call: Call): Promise<StoredEvents | undefined> {
+    const { key, eventIds } = request;
     let isWhole = false;
     const read = (needed: readonly string[]) => {
       const isEnough = ({ events }: StoredEvents, copiedCount: EventCount): boolean => {
@@ -204,7 +200,7 @@ export class CopyReads {
         return isWhole || missingFrom(events, needed).length === 0;
       };
       const getEvents: Read<StoredEvents | undefined> = (backend, call) =>
-        backend.getEvents({ ...request, call });
+        backend.getEvents(request, call);
       return this.#readSession(key, { need: 1, isEnough }, call, getEvents);
     };
     const found = await read([]);
@@ -213,7 +209,7 @@ export class CopyReads {
     if (found === undefined || isKnown) return found;
     const { remote } = this.#parts;
     const asked = remote.ask(
-      (backend, call) => backend.getEvents({ key, eventIds: missing, call }),
+      (backend, call) => backend.getEvents({ key, eventIds: missing }, call),
       call,
     );
     const stored = await untilAborted(call.signal, asked);
@@ -247,12 +243,12 @@ export class CopyReads {
     });
   }
 
-  list(request: ListRequest): Promise<ReadList> {
-    const { appName, userId, call } = request;
+  list(request: ListRequest, call: Call): Promise<ReadList> {
+    const { appName, userId } = request;
     const { lists, follow } = this.#parts;
     const owner = { appName, userId };
     if (this.policyOf(call) !== 'cache-only') follow(owner);
-    const list: Read<ReadList> = (backend, call) => backend.list({ ...request, call });
+    const list: Read<ReadList> = (backend, call) => backend.list(request, call);
     return this.#orFromRemote(call, list, async () => {
       await this.#receive(call, {
         fetch: () => lists.fetch(owner),
@@ -264,13 +260,13 @@ export class CopyReads {
     });
   }
 
-  sharedState(request: StateRequest): Promise<string> {
-    const { appName, userId, call } = request;
+  sharedState(request: StateRequest, call: Call): Promise<string> {
+    const { appName, userId } = request;
     const { lists, follow } = this.#parts;
     const owner = { appName, userId };
     // The feed of a user tells of the app's state too. That of the app has the sessions of all users.
     if (userId !== undefined && this.policyOf(call) !== 'cache-only') follow(owner);
-    const read: Read<string> = (backend, call) => backend.sharedState({ ...request, call });
+    const read: Read<string> = (backend, call) => backend.sharedState(request, call);
     return this.#orFromRemote(call, read, async () => {
       await this.#receive(call, {
         fetch: () => lists.fetchState(owner),

@@ -3,7 +3,6 @@ import type { Placed } from '../core/write.js';
 import type {
   Backend,
   BackendHistory,
-  BackendRequest,
   ChangesRequest,
   EventsRequest,
   InfoRequest,
@@ -20,10 +19,10 @@ export class EpochBackend implements Backend {
   readonly #present: () => CacheBackend;
 
   readonly history: BackendHistory = {
-    rewind: (request) => this.#of(request).history.rewind(request),
-    fork: (request) => this.#of(request).history.fork(request),
-    branches: (request) => this.#of(request).history.branches(request),
-    stateAt: (request) => this.#of(request).history.stateAt(request),
+    rewind: (request, call) => this.#of(call).history.rewind(request, call),
+    fork: (request, call) => this.#of(call).history.fork(request, call),
+    branches: (request, call) => this.#of(call).history.branches(request, call),
+    stateAt: (request, call) => this.#of(call).history.stateAt(request, call),
   };
 
   constructor(present: () => CacheBackend) {
@@ -31,47 +30,47 @@ export class EpochBackend implements Backend {
   }
 
   /** Returns the backend that the call began with. Work of the package has none, and takes the present one. */
-  #of({ call: { epoch } }: BackendRequest): CacheBackend {
+  #of({ epoch }: Call): CacheBackend {
     return epoch instanceof CacheBackend ? epoch : this.#present();
   }
 
   open(call: Call) {
-    return this.#of({ call }).open(call);
+    return this.#of(call).open(call);
   }
 
   keepsOperations(call: Call) {
-    return this.#of({ call }).keepsOperations();
+    return this.#of(call).keepsOperations();
   }
 
   write<Kind extends StoredKind>(write: Placed<Kind>, call: Call) {
-    return this.#of({ call }).write(write, call);
+    return this.#of(call).write(write, call);
   }
 
-  get(request: ReadRequest) {
-    return this.#of(request).get(request);
+  get(request: ReadRequest, call: Call) {
+    return this.#of(call).get(request, call);
   }
 
-  page(request: PageRequest) {
-    return this.#of(request).page(request);
+  page(request: PageRequest, call: Call) {
+    return this.#of(call).page(request, call);
   }
 
-  info(request: InfoRequest) {
-    return this.#of(request).info(request);
+  info(request: InfoRequest, call: Call) {
+    return this.#of(call).info(request, call);
   }
 
-  getEvents(request: EventsRequest) {
-    return this.#of(request).getEvents(request);
+  getEvents(request: EventsRequest, call: Call) {
+    return this.#of(call).getEvents(request, call);
   }
 
-  changes(request: ChangesRequest) {
-    return this.#of(request).changes(request);
+  changes(request: ChangesRequest, call: Call) {
+    return this.#of(call).changes(request, call);
   }
 
-  list(request: ListRequest) {
-    return this.#of(request).list(request);
+  list(request: ListRequest, call: Call) {
+    return this.#of(call).list(request, call);
   }
 
-  sharedState(request: StateRequest) {
-    return this.#of(request).sharedState(request);
+  sharedState(request: StateRequest, call: Call) {
+    return this.#of(call).sharedState(request, call);
   }
 }

@@ -15,8 +15,8 @@ import type { CallFacts } from './diagnostics.js';
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * A call of a service. It is made once, by the public method, and each request on the way to the storage has it as a
- * member that is passed on as it is. A write that joins several calls has a call of its own.
+ * A call of a service. It is made once, by the public method, and passed on as it is, beside each request on the way to the
+ * storage. A write that joins several calls has a call of its own.
  */
 export interface Call extends StorageCall {
   /** Where a read looks first. Only a cache has a choice. */

@@ -123,14 +123,15 @@ export interface HistoryRead {
   readonly key: CompositeSessionKey;
 }
 
-/** The verbs of histories. Their requests have further members. */
-export interface HistoryVerbs<Forked, Members> {
-  rewind(request: RewindWrite & Members): MaybePromise<StoredRewind>;
-  fork(request: ForkWrite & Members): MaybePromise<Forked>;
-  branches(request: HistoryRead & Members): MaybePromise<SessionBranches>;
+/** The verbs of histories. Their requests have further members, and other arguments may follow. */
+export interface HistoryVerbs<Forked, Members, Others extends unknown[] = []> {
+  rewind(request: RewindWrite & Members, ...others: Others): MaybePromise<StoredRewind>;
+  fork(request: ForkWrite & Members, ...others: Others): MaybePromise<Forked>;
+  branches(request: HistoryRead & Members, ...others: Others): MaybePromise<SessionBranches>;
   /** Returns the state right after an event. */
   stateAt(
     request: HistoryRead & { readonly eventId: string } & Members,
+    ...others: Others
   ): MaybePromise<HistoryState>;
 }
 

@@ -95,7 +95,7 @@ export class EventPages {
     const isToEnd = walk === 'asc' || (walk === 'desc' && isAtCursor);
     const view = requireOneOf('view', request.view ?? 'raw', HISTORY_VIEWS);
     const page = { key, direction, eventId, limit, withCount, isToEnd, skipCorrupt, view } as const;
-    return after(this.readPage({ ...page, created: wasCreated, call }), (read) => {
+    return after(this.readPage({ ...page, created: wasCreated }, call), (read) => {
       const { created, events, hasOlder, firstId, eventCount } = read;
       if (events === undefined || (wasCreated !== undefined && wasCreated !== created)) {
         throw foreignCursor(member, EVENT_CURSOR, 'of a deleted session or event');
@@ -113,10 +113,10 @@ export class EventPages {
   }
 
   /** Reads a page as its view shows it. */
-  readPage(page: PageRequest): MaybePromise<ReadPage> {
+  readPage(page: PageRequest, call: Call): MaybePromise<ReadPage> {
     const { sessionId } = page.key;
     requireId('sessionId', sessionId);
-    const read = this.#parts.callBackend(page.call, (backend) => readPage(backend, page));
+    const read = this.#parts.callBackend(call, (backend) => readPage(backend, page, call));
     return after(read, (read) => {
       if (read === undefined) throw sessionNotFound(sessionId);
       return read;
@@ -137,7 +137,7 @@ export class EventPages {
     requireNotAborted(call.signal);
     const key = { appName, userId, sessionId };
     const read = await this.#parts.callBackend(call, (backend) =>
-      readInfo(backend, { key, skipCorrupt, call }, shown),
+      readInfo(backend, { key, skipCorrupt }, call, shown),
     );
     if (read === undefined) throw sessionNotFound(sessionId);
     return read;
@@ -149,7 +149,7 @@ export class EventPages {
     const key = { appName, userId, sessionId };
     const page = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
     return after(
-      this.readPage({ key, ...page, skipCorrupt: true, call: { signal } }),
+      this.readPage({ key, ...page, skipCorrupt: true }, { signal }),
       ({ initialState }) => initialStateOf<StateShape>(initialState).initialState,
     );
   }
@@ -181,8 +181,8 @@ export class EventPages {
     const { handles } = this.#parts;
     const view = handles.viewOf(state);
     const known = handles.createdRevisionOf(state, undefined);
-    const rest = { view, isShown: true, created: known, call: { ...given, signal } };
-    return after(this.readPage({ ...page, ...rest }), (read) => {
+    const rest = { view, isShown: true, created: known };
+    return after(this.readPage({ ...page, ...rest }, { ...given, signal }), (read) => {
       const { created, events: older, hasOlder } = read;
       if (created !== (known ?? created)) throw sessionNotFound(sessionId);
       if (older === undefined) throw notStored();
@@ -199,7 +199,7 @@ export class EventPages {
     const eventIds = takeEventIds(request.eventIds);
     const key = { appName, userId, sessionId };
     const read = this.#parts.callBackend(call, (backend) =>
-      backend.getEvents({ key, eventIds, call }),
+      backend.getEvents({ key, eventIds }, call),
     );
     return after(read, (found) => {
       if (found === undefined) throw sessionNotFound(sessionId);
@@ -220,7 +220,7 @@ export class EventPages {
     optionalCount('created', created);
     const key = { appName, userId, sessionId };
     const read = this.#parts.callBackend(call, (backend) =>
-      backend.changes({ key, since, created, call }),
+      backend.changes({ key, since, created }, call),
     );
     return after(read, (changes) => {
       if (changes === undefined) throw sessionNotFound(sessionId);

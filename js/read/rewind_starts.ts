@@ -16,11 +16,11 @@ export function rewindStarts(
 ): MaybePromise<RewindStart[] | undefined> {
   const targets = rewindTargets(events);
   if (targets.size === 0 || backend.computesViews) return undefined;
-  const read = { key, skipCorrupt: true, call };
-  return after(backend.markers?.(read), (markers) => {
+  const read = { key, skipCorrupt: true };
+  return after(backend.markers?.(read, call), (markers) => {
     if (markers !== undefined) return startsIn(markers.events, targets);
     return after(
-      backend.get({ ...read, last: 'all' }),
+      backend.get({ ...read, last: 'all' }, call),
       (session) => session && startsIn(session.events, targets),
     );
   });

@@ -1,4 +1,4 @@
-import { requireNotAborted } from '../call/call.js';
+import { type Call, requireNotAborted } from '../call/call.js';
 import { isPlainObject } from '../json/rules.js';
 import { utf8Length } from '../json/text.js';
 import { setDescription } from '../model/description.js';
@@ -23,9 +23,12 @@ export type Shown = (event: Event) => Event;
 export async function readInfo(
   backend: Pick<Backend, 'info' | 'page'>,
   request: InfoRequest,
+  call: Call,
   shown: Shown = (event) => event,
 ): Promise<ReadInfo | undefined> {
-  return backend.info === undefined ? countPages(backend, request, shown) : backend.info(request);
+  return backend.info === undefined
+    ? countPages(backend, request, call, shown)
+    : backend.info(request, call);
 }
 
 /**
@@ -34,13 +37,14 @@ export async function readInfo(
  */
 async function countPages(
   backend: Pick<Backend, 'page'>,
-  { key, skipCorrupt, call }: InfoRequest,
+  { key, skipCorrupt }: InfoRequest,
+  call: Call,
   shown: Shown,
 ): Promise<ReadInfo | undefined> {
   const before = async (eventId?: string, created?: number): Promise<ReadPage | undefined> => {
     requireNotAborted(call.signal);
     const page = { direction: 'before', eventId, limit: PAGE, withCount: false } as const;
-    return backend.page({ key, ...page, created, isToEnd: true, skipCorrupt, call });
+    return backend.page({ key, ...page, created, isToEnd: true, skipCorrupt }, call);
   };
   for (;;) {
     const sums = new Sums();

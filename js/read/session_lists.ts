@@ -102,7 +102,7 @@ export class SessionLists {
     const { offset, limit, withTotal, after, description } = page;
     const list = { appName, userId, order, orderBy, offset, limit };
     return this.#parts.callBackend(call, (backend) =>
-      backend.list({ ...list, withTotal, after, description, call }),
+      backend.list({ ...list, withTotal, after, description }, call),
     );
   }
 

@@ -57,10 +57,12 @@ export class SessionReader {
     const view = requireOneOf('config.view', config?.view ?? 'raw', HISTORY_VIEWS);
     if (!isId(sessionId)) return undefined;
     const key = { appName, userId, sessionId };
-    const given = { key, last, after: from, skipCorrupt, call };
+    const given = { key, last, after: from, skipCorrupt };
     const load = (backend: Backend): MaybePromise<ReadSession | undefined> => {
-      if (view === 'raw') return backend.get(given);
-      return after(this.#loadViews(call), ({ reader }) => reader.get(backend, { ...given, view }));
+      if (view === 'raw') return backend.get(given, call);
+      return after(this.#loadViews(call), ({ reader }) =>
+        reader.get(backend, { ...given, view }, call),
+      );
     };
     return after(this.#parts.callBackend(call, load), (read) => {
       if (read === undefined) return undefined;
@@ -155,7 +157,7 @@ export class SessionReader {
     // The request for the state of the app may name a user.
     const owner = ownerOf(scope, { appName, userId });
     const text = this.#parts.callBackend<string>(call, (backend) =>
-      backend.sharedState({ scope, ...owner, call }),
+      backend.sharedState({ scope, ...owner }, call),
     );
     const name = (): string =>
       scope === 'user' ? `user ${JSON.stringify(userId)}` : `app ${JSON.stringify(appName)}`;

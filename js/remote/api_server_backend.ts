@@ -71,7 +71,7 @@ export class ApiServerBackend implements ServerBackend, WriteVerbs {
     });
   }
 
-  async get({ key, last, after, call }: ReadRequest): Promise<ReadSession | undefined> {
+  async get({ key, last, after }: ReadRequest, call: Call): Promise<ReadSession | undefined> {
     const path = sessionPath(key);
     const request = { method: 'GET', path, none: 'not_found' } as const;
     const session = await this.#connection.request(request, call, (json) =>
@@ -85,13 +85,13 @@ export class ApiServerBackend implements ServerBackend, WriteVerbs {
     return { ...readSessionOf({ ...session, events }), rewindStarts };
   }
 
-  async list(list: ListRequest): Promise<ReadList> {
+  async list(list: ListRequest, call: Call): Promise<ReadList> {
     const { appName, userId, order, orderBy, offset, limit, after } = list;
     if (userId === undefined) throw unsupported('lists only the sessions of one user');
     if (orderBy === 'createTime') throw unsupported('does not tell when a session was created');
     const path = sessionsPath({ appName, userId });
     const request = { method: 'GET', path } as const;
-    const all = (await this.#connection.request(request, list.call, pythonSessions))!;
+    const all = (await this.#connection.request(request, call, pythonSessions))!;
     const places = all.map((session) => ({ ...session, sessionId: session.id }));
     const end = limit === undefined ? undefined : offset + limit;
     const sorted = sortList(places, { order, after }).slice(offset, end);
@@ -132,7 +132,7 @@ export class ApiServerBackend implements ServerBackend, WriteVerbs {
     requireNoRemoval(run.stateDelta);
     const connection = this.#connection;
     const read = (signal: HostAbortSignal): Promise<ReadSession | undefined> =>
-      this.get({ key: run.key, call: { signal } });
+      this.get({ key: run.key }, { signal });
     return runAgent({ connection, read, toEvent: eventInMilliseconds }, run, stopped);
   }
 

@@ -67,22 +67,22 @@ export class HandlerBackend implements ServerBackend {
     return sendWrite(this.#connection, write, call);
   }
 
-  get({ key, last, after, view, call }: ReadRequest): Promise<ReadSession | undefined> {
+  get({ key, last, after, view }: ReadRequest, call: Call): Promise<ReadSession | undefined> {
     const query = { numRecentEvents: last, afterTimestamp: timeText(after), view };
     return this.#get(pathTo(key), query, call, sessionReader(key));
   }
 
-  page(request: PageRequest): Promise<ReadPage | undefined> {
+  page(request: PageRequest, call: Call): Promise<ReadPage | undefined> {
     const { key, direction, eventId, limit, withCount, view, isShown } = request;
     const query = { direction, eventId, limit, withCount, view, isShown };
-    return this.#get(pathTo(key, HANDLE_EVENTS), query, request.call, pageIn);
+    return this.#get(pathTo(key, HANDLE_EVENTS), query, call, pageIn);
   }
 
-  info({ key, call }: InfoRequest): Promise<ReadInfo | undefined> {
+  info({ key }: InfoRequest, call: Call): Promise<ReadInfo | undefined> {
     return this.#get(pathTo(key, '/info'), {}, call, infoIn);
   }
 
-  getEvents({ key, eventIds, call }: EventsRequest): Promise<StoredEvents | undefined> {
+  getEvents({ key, eventIds }: EventsRequest, call: Call): Promise<StoredEvents | undefined> {
     const path = pathTo(key, '/events/by-id');
     // The ids may be too long for a URL.
     const body = bodyOf({}, { eventIds });
@@ -90,14 +90,14 @@ export class HandlerBackend implements ServerBackend {
     return this.#connection.request(post, call, storedEventsIn);
   }
 
-  changes({ key, since, created, call }: ChangesRequest): Promise<ReadChanges | undefined> {
+  changes({ key, since, created }: ChangesRequest, call: Call): Promise<ReadChanges | undefined> {
     return this.#get(pathTo(key, '/changes'), { since, created }, call, changesIn);
   }
 
-  list(request: ListRequest): Promise<ReadList> {
+  list(request: ListRequest, call: Call): Promise<ReadList> {
     const { appName, userId, offset, limit, withTotal, orderBy, after, description } = request;
     const isDescending = request.order === 'desc';
-    return this.#connection.limited(request.call, async (limited) => {
+    return this.#connection.limited(call, async (limited) => {
       // A page of more than a chunk is read from the start of the list.
       const isChunk = limit !== undefined && limit <= CHUNK;
       const page = isChunk && offset > 0 ? Math.floor(offset / limit) + 1 : undefined;
@@ -141,7 +141,7 @@ export class HandlerBackend implements ServerBackend {
     });
   }
 
-  async sharedState({ appName, userId, call }: StateRequest): Promise<string> {
+  async sharedState({ appName, userId }: StateRequest, call: Call): Promise<string> {
     const request = { method: 'GET', path: pathTo({ appName, userId }, '/state') } as const;
     const state = await this.#connection.request(request, call, (json) =>
       isPlainObject(json) ? json : undefined,

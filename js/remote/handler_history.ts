@@ -22,10 +22,10 @@ export function handlerHistory(connection: Connection): BackendHistory {
     return found;
   };
   return {
-    rewind: ({ call, ...write }) => sendWrite(connection, { kind: 'rewind', ...write }, call),
-    fork: ({ call, ...write }) => sendWrite(connection, { kind: 'fork', ...write }, call),
-    branches: ({ key, call }) => get(key, '/branches', {}, call, branchesIn),
-    stateAt: ({ key, eventId, call }) => get(key, '/state', { eventId }, call, stateIn),
+    rewind: (write, call) => sendWrite(connection, { kind: 'rewind', ...write }, call),
+    fork: (write, call) => sendWrite(connection, { kind: 'fork', ...write }, call),
+    branches: ({ key }, call) => get(key, '/branches', {}, call, branchesIn),
+    stateAt: ({ key, eventId }, call) => get(key, '/state', { eventId }, call, stateIn),
   };
 }
 

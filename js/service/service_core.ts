@@ -235,7 +235,7 @@ export class ServiceCore implements Core {
       const list = { appName, userId, order: 'asc', orderBy, after: place } as const;
       const numbers = { offset: 0, limit, withTotal: false };
       const read = this.callBackend<ReadList>(call, (backend) =>
-        backend.list({ ...list, ...numbers, call }),
+        backend.list({ ...list, ...numbers }, call),
       );
       return after(read, ({ sessions }) => sessions);
     },

@@ -20,22 +20,22 @@ export function serviceHistory(
   return {
     rewind: (request) =>
       calls.run('rewind', request, (request, call) =>
-        after(backend.rewind({ ...request, call }), (rewound) => {
+        after(backend.rewind(request, call), (rewound) => {
           feed.publish({ kind: 'rewind', ...request }, rewound);
           return rewound;
         }),
       ),
     fork: (request) =>
       calls.run('fork', request, (request, call) =>
-        after(backend.fork({ ...request, call }), (forked) => {
+        after(backend.fork(request, call), (forked) => {
           const key = { ...request.key, sessionId: request.newSessionId };
           feed.publish({ kind: 'fork', ...request }, forked);
           return reader.openForked(key, forked);
         }),
       ),
     branches: (request) =>
-      calls.run('branches', request, (request, call) => backend.branches({ ...request, call })),
+      calls.run('branches', request, (request, call) => backend.branches(request, call)),
     stateAt: (request) =>
-      calls.run('stateAt', request, (request, call) => backend.stateAt({ ...request, call })),
+      calls.run('stateAt', request, (request, call) => backend.stateAt(request, call)),
   };
 }

@@ -1,6 +1,6 @@
 /**
  * The interface between the services and what stores sessions. A backend runs the rules over memory, IndexedDB, a
- * `Storage`, a server or a cache. Each request and each result is an object. Over HTTP they are the JSON bodies.
+ * `Storage`, a server or a cache. It takes a write or a request, and the call that it belongs to.
  */
 import type { Call, MaybePromise } from '../call/call.js';
 import type { ChangesSince } from '../model/changes_since.js';
@@ -18,11 +18,6 @@ import type { Placed, PlacedAppend, WriteKind } from '../core/write.js';
 import type { ChangedRequest, ChangedRows } from './changed_rows.js';
 import type { ListTime, TimedPlace } from './list_place.js';
 import type { StateOwner } from './scopes.js';
-
-/** The member that every request of a backend has. */
-export interface BackendRequest {
-  readonly call: Call;
-}
 
 /** The new revisions of the shared states that a write changed; 0 for a state that did not change. */
 export type SharedRevisions = Readonly<Record<SharedScope, number>>;
@@ -45,7 +40,7 @@ export interface CreatedSession extends SessionHead {
 }
 
 /** A session to read, with a window of its events. */
-export interface ReadRequest extends BackendRequest {
+export interface ReadRequest {
   readonly key: CompositeSessionKey;
   /**
    * The number of last events, of those that `after` admits. Absent: all that can be reached; a cache without a
@@ -99,7 +94,7 @@ export interface ReadSession<Events = Event[]> extends SessionHead, PartialEvent
 }
 
 /** The page of events to read. */
-export interface PageRequest extends BackendRequest {
+export interface PageRequest {
   readonly key: CompositeSessionKey;
   /** `'after'`: the first events after `eventId`, or of all. `'before'`: the last ones before it, or of all. */
   readonly direction: 'before' | 'after';
@@ -148,7 +143,7 @@ export interface ReadPage extends PartialEvents {
 }
 
 /** A session of which it is read what it holds. */
-export interface InfoRequest extends BackendRequest {
+export interface InfoRequest {
   readonly key: CompositeSessionKey;
   readonly skipCorrupt?: boolean | undefined;
 }
@@ -162,7 +157,7 @@ export interface ReadInfo {
 }
 
 /** A session whose markers are read. */
-export interface MarkersRequest extends BackendRequest {
+export interface MarkersRequest {
   readonly key: CompositeSessionKey;
   /** The id of an event to return too, if it is stored. */
   readonly eventId?: string | undefined;
@@ -178,7 +173,7 @@ export interface ReadMarkers {
 }
 
 /** The events of a session to read by their ids, each once. */
-export interface EventsRequest extends BackendRequest {
+export interface EventsRequest {
   readonly key: CompositeSessionKey;
   readonly eventIds: readonly string[];
 }
@@ -187,14 +182,14 @@ export interface EventsRequest extends BackendRequest {
 export type ChangedSession = ReadSession<readonly MissedEvent[]>;
 
 /** A session whose changes since a revision are read; see `ListChangesRequest`. */
-export interface ChangesRequest extends BackendRequest {
+export interface ChangesRequest {
   readonly key: CompositeSessionKey;
   readonly since: number;
   readonly created: number | undefined;
 }
 
 /** The part of a list of sessions to read. */
-export interface ListRequest extends BackendRequest, StateOwner {
+export interface ListRequest extends StateOwner {
   readonly order: 'asc' | 'desc';
   readonly orderBy: ListTime;
   /** A multiple of `limit`; 0 without `limit`. */
@@ -277,15 +272,15 @@ export interface Appended extends SessionHead {
 }
 
 /** A shared state to read. The request has a `userId` only if the state belongs to a user. */
-export interface StateRequest extends BackendRequest, StateOwner {
+export interface StateRequest extends StateOwner {
   readonly scope: SharedScope;
 }
 
 /** The verbs of histories. `fork` returns the new session with all its events. */
-export type BackendHistory = HistoryVerbs<ReadSession, BackendRequest & WriteIdentity>;
+export type BackendHistory = HistoryVerbs<ReadSession, WriteIdentity, [call: Call]>;
 
 /** Which changes of other programs to find. */
-export type FindChangedRequest = BackendRequest & Omit<ChangedRequest, keyof StorageCall>;
+export type FindChangedRequest = Omit<ChangedRequest, keyof StorageCall>;
 
 /** The result of a deletion. */
 export interface Deletion {
@@ -350,33 +345,33 @@ export interface Backend {
   /** Whether the backend computes views itself, as a server does. Over other backends the service computes them. */
   readonly computesViews?: true;
   /** Returns `undefined` if there is no session. */
-  get(request: ReadRequest): MaybePromise<ReadSession | undefined>;
+  get(request: ReadRequest, call: Call): MaybePromise<ReadSession | undefined>;
   /** Returns `undefined` if there is no session. */
-  page(request: PageRequest): MaybePromise<ReadPage | undefined>;
+  page(request: PageRequest, call: Call): MaybePromise<ReadPage | undefined>;
   /**
    * Counts what a session holds; `undefined` if there is no session. Over a backend without this verb it is counted from
    * pages.
    */
-  info?(request: InfoRequest): MaybePromise<ReadInfo | undefined>;
+  info?(request: InfoRequest, call: Call): MaybePromise<ReadInfo | undefined>;
   /** Returns `undefined` if there is no session, or if the storage cannot find markers alone. */
-  markers?(request: MarkersRequest): MaybePromise<ReadMarkers | undefined>;
+  markers?(request: MarkersRequest, call: Call): MaybePromise<ReadMarkers | undefined>;
   /** Reads events by their ids, in any order. Returns `undefined` if there is no session. */
-  getEvents(request: EventsRequest): MaybePromise<StoredEvents | undefined>;
+  getEvents(request: EventsRequest, call: Call): MaybePromise<StoredEvents | undefined>;
   /** Reads a session with only the events that have changed, in any order. Absent over a server and a cache. */
-  readChanged?(request: ChangesRequest): MaybePromise<ChangedSession | undefined>;
+  readChanged?(request: ChangesRequest, call: Call): MaybePromise<ChangedSession | undefined>;
   /** Reads what has changed in a session, with its state. Returns `undefined` if there is no session. */
-  changes(request: ChangesRequest): MaybePromise<ReadChanges | undefined>;
+  changes(request: ChangesRequest, call: Call): MaybePromise<ReadChanges | undefined>;
   /** Lists sessions of a user; without `userId` of all users of the app. */
-  list(request: ListRequest): MaybePromise<ReadList>;
+  list(request: ListRequest, call: Call): MaybePromise<ReadList>;
   /** Returns a shared state as JSON. The keys have no prefix. */
-  sharedState(request: StateRequest): MaybePromise<string>;
+  sharedState(request: StateRequest, call: Call): MaybePromise<string>;
   /**
    * The verbs of histories, if the backend computes them elsewhere: it does not have the whole sessions. Over other
    * backends `js/history` computes them.
    */
   readonly history?: BackendHistory;
   /** Finds what other programs have changed in an app. Returns `undefined` if the storage does not know that. */
-  changedSince?(request: FindChangedRequest): MaybePromise<ChangedRows | undefined>;
+  changedSince?(request: FindChangedRequest, call: Call): MaybePromise<ChangedRows | undefined>;
   /** Frees the memory in the wasm. Calls that have begun still finish. */
   free?(): void;
 }

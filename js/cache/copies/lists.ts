@@ -134,7 +134,7 @@ export class Lists {
   #page({ appName, userId }: StateOwner, limit: number, after?: TimedPlace): Promise<ReadList> {
     const list = { appName, userId, order: 'desc', orderBy: 'lastUpdateTime' } as const;
     const page = { offset: 0, limit, after, withTotal: after === undefined };
-    return this.#parts.remote.ask((backend, call) => backend.list({ ...list, ...page, call }));
+    return this.#parts.remote.ask((backend, call) => backend.list({ ...list, ...page }, call));
   }
 
   /** @returns the sessions that are to be fetched, and whether a reader sees others or other states than before */
@@ -206,7 +206,7 @@ export class Lists {
     for (let isTaken = false; !isTaken;) {
       const start = await this.#begin();
       const text = await remote.ask((backend, call) =>
-        backend.sharedState({ scope: scopeOf(owner), ...owner, call }),
+        backend.sharedState({ scope: scopeOf(owner), ...owner }, call),
       );
       const state = JSON.stringify(JSON.parse(text) as StateShape);
       isTaken = await bounds.store(undefined, start, (transaction) =>

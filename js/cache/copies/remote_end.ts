@@ -146,7 +146,7 @@ export class RemoteEnd {
     if (this.#parts.board.status.isSignedOut) return;
     const request = { scope: scopeOf(owner), ...owner };
     try {
-      await this.ask((backend, call) => backend.sharedState({ ...request, call }));
+      await this.ask((backend, call) => backend.sharedState(request, call));
     } catch {
       // The status shows what matters.
     }
@@ -166,7 +166,7 @@ export class RemoteEnd {
     const { created, revision: since } = copy;
     const request = { key, since, created: created ?? undefined };
     const changes = await this.ask(async (backend, call) => {
-      const changes = await backend.changes({ ...request, call });
+      const changes = await backend.changes(request, call);
       const events = copy.hasOlder ? changes?.events?.map(({ event }) => event) : undefined;
       return changes && withStarts(backend, key, changes, events, call);
     });
@@ -187,7 +187,7 @@ export class RemoteEnd {
   /** Reads a session with its newest events. */
   async session(key: CompositeSessionKey, last: EventCount): Promise<RemoteSession | undefined> {
     const read = await this.ask(async (backend, call) => {
-      const read = await backend.get({ key, last, call });
+      const read = await backend.get({ key, last }, call);
       const isPart = read !== undefined && hasOlderThan(read, last);
       return isPart ? withStarts(backend, key, read, read.events, call) : read;
     });
@@ -206,8 +206,8 @@ export class RemoteEnd {
     const last = { direction: 'before', eventId: undefined, limit: 1, withCount: true } as const;
     const read = await this.ask(async (backend, call) => {
       try {
-        if (isNumber) return await backend.page({ key, ...last, call });
-        const read = await readInfo(backend, { key, call });
+        if (isNumber) return await backend.page({ key, ...last }, call);
+        const read = await readInfo(backend, { key }, call);
         return read && { ...read, eventCount: read.info.eventCount, sums: read.info };
       } catch (error) {
         if (isSessionError(error, 'unsupported')) return 'unknown';
@@ -229,7 +229,7 @@ export class RemoteEnd {
     const page = { key, direction: 'before', eventId, limit, withCount: false } as const;
     const read = await this.ask(async (backend, call) => {
       try {
-        const read = await backend.page({ ...page, call });
+        const read = await backend.page(page, call);
         return await (read?.hasOlder === true
           ? withStarts(backend, key, read, read.events, call)
           : read);

@@ -330,7 +330,7 @@ export class Delivery {
     const { marker, place, message, events } = rewind;
     const operation = operationOf(batch);
     const { revision } = await this.#ask((backend, call) =>
-      historyOf(backend).rewind({ key, marker, place, message, events, call, operation }),
+      historyOf(backend).rewind({ key, marker, place, message, events, operation }, call),
     );
     await this.#land(batch, (transaction, arrived) => landRewind(transaction, arrived, revision));
     await this.#parts.fetch.copy(key);

@@ -1,5 +1,5 @@
 /** Reads pages of a session's events, as a view shows them. */
-import { after, type MaybePromise } from '../../call/call.js';
+import { after, type Call, type MaybePromise } from '../../call/call.js';
 import { hasCallParts } from '../../history/calls/call_marks.js';
 import { isMarker } from '../../history/marks.js';
 import type { EventCount } from '../../model/values/event_count.js';
@@ -13,12 +13,13 @@ import { decided, growingRead } from '../window/growing_read.js';
 export function readPage(
   backend: Backend,
   { view = 'raw', ...page }: PageRequest,
+  call: Call,
 ): MaybePromise<ReadPage | undefined> {
-  if (view === 'raw') return backend.page(page);
-  if (backend.computesViews) return backend.page({ ...page, view });
-  return after(backend.markers?.(page), (markers) => {
-    const read = markers && readByMarkers(backend, markers, view, page);
-    return after(read, (read) => read ?? readWhole(backend, view, page));
+  if (view === 'raw') return backend.page(page, call);
+  if (backend.computesViews) return backend.page({ ...page, view }, call);
+  return after(backend.markers?.(page, call), (markers) => {
+    const read = markers && readByMarkers(backend, markers, view, page, call);
+    return after(read, (read) => read ?? readWhole(backend, view, page, call));
   });
 }
 
@@ -35,9 +36,10 @@ function readByMarkers(
   markers: ReadMarkers,
   view: ComputedView,
   page: PageRequest,
+  call: Call,
 ): MaybePromise<ReadPage | undefined> {
   const read = (request: PageRequest): MaybePromise<ReadPage | undefined> =>
-    after(backend.page(request), (read) => {
+    after(backend.page(request, call), (read) => {
       const { created, revision } = read ?? {};
       return created === markers.created && revision === markers.revision ? read : undefined;
     });
@@ -71,11 +73,12 @@ function readByMarkers(
 function readWhole(
   backend: Backend,
   view: ComputedView,
-  { key, direction, eventId, limit, isToEnd, skipCorrupt, isShown = false, call }: PageRequest,
+  { key, direction, eventId, limit, isToEnd, skipCorrupt, isShown = false }: PageRequest,
+  call: Call,
 ): MaybePromise<ReadPage | undefined> {
   // Another page would read the whole history once more.
   const most = isToEnd === true ? 'all' : limit;
-  return after(backend.get({ key, skipCorrupt, call }), (read) => {
+  return after(backend.get({ key, skipCorrupt }, call), (read) => {
     if (read === undefined) return undefined;
     const pages = new ViewPages(read, view);
     const shown =

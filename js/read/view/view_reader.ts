@@ -1,5 +1,5 @@
 /** Reads sessions, as a view shows them; see `js/history`. */
-import { after, type MaybePromise } from '../../call/call.js';
+import { after, type Call, type MaybePromise } from '../../call/call.js';
 import { hasCallParts } from '../../history/calls/call_marks.js';
 import { compactedEndOf, compactionOf, isMarker } from '../../history/marks.js';
 import { noteSummarised, viewOf } from '../../history/view.js';
@@ -23,6 +23,7 @@ interface ViewSource {
   /** The request without a window. */
   readonly request: ReadRequest;
   readonly view: ComputedView;
+  readonly call: Call;
 }
 
 /** The last events of a view, or all of them, with the read of the last stored events. */
@@ -93,12 +94,13 @@ export class ViewReader {
   get(
     backend: Backend,
     { last, after: from, view, ...request }: ReadRequest & { readonly view: ComputedView },
+    call: Call,
   ): MaybePromise<ReadSession | undefined> {
     const inWindow = { ...request, last, after: from };
-    if (backend.computesViews) return backend.get({ ...inWindow, view });
+    if (backend.computesViews) return backend.get({ ...inWindow, view }, call);
     if (last === undefined || last === 'all' || from !== undefined) {
       const all = last === 'all' ? last : undefined;
-      return after(backend.get({ ...request, last: all }), (read) => {
+      return after(backend.get({ ...request, last: all }, call), (read) => {
         if (read === undefined) return undefined;
         const { viewed, withoutStubs } = viewOfRead(read, view);
         return { ...read, events: eventsIn(withoutStubs(viewed.events), view, last, from) };
@@ -108,13 +110,16 @@ export class ViewReader {
     const name = JSON.stringify([key.appName, key.userId, key.sessionId, view, skipCorrupt]);
     const cached = this.#cache.get(name);
     const isUsable = cached !== undefined && cached.limit >= last && cached.countAfterMarker < last;
-    return after(isUsable ? this.#renew(name, cached, backend, request) : undefined, (cached) => {
-      const changes = cached && { ...request, since: cached.revision, created: undefined };
-      return after(changes && backend.readChanged?.(changes), (session) => {
-        const continued = cached && session && this.#continue(name, cached, session, last);
-        return continued ?? this.#readEnd(name, { backend, request, view }, last);
-      });
-    });
+    return after(
+      isUsable ? this.#renew(name, cached, backend, request, call) : undefined,
+      (cached) => {
+        const changes = cached && { ...request, since: cached.revision, created: undefined };
+        return after(changes && backend.readChanged?.(changes, call), (session) => {
+          const continued = cached && session && this.#continue(name, cached, session, last);
+          return continued ?? this.#readEnd(name, { backend, request, view, call }, last);
+        });
+      },
+    );
   }
 
   /** Returns a cached view if it is recent, or if the last stored events are still those that it was made of. */
@@ -123,11 +128,12 @@ export class ViewReader {
     cached: CachedView,
     backend: Backend,
     request: Omit<ReadRequest, 'last' | 'after' | 'view'>,
+    call: Call,
   ): MaybePromise<CachedView | undefined> {
     if (performance.now() - cached.readAt < MAX_CACHED_MS) return cached;
     const { created, limit, storedIds } = cached;
     const last = Math.min(2 * limit, storedIds.length);
-    return after(backend.get({ ...request, last }), (read) => {
+    return after(backend.get({ ...request, last }, call), (read) => {
       if (read?.created !== created || read.events.length < last) return undefined;
       const known = new Set(storedIds);
       const ids = read.events.map(({ id }) => id).filter((id) => known.has(id));
@@ -203,10 +209,10 @@ export class ViewReader {
 
 /** Reads the last stored events, and returns the end of the view if they decide it. */
 function readStoredEnd(
-  { backend, request, view }: ViewSource,
+  { backend, request, view, call }: ViewSource,
   last: number,
 ): MaybePromise<{ read: ReadSession | undefined; end?: Event[] | undefined }> {
-  return after(backend.get({ ...request, last }), (read) => {
+  return after(backend.get({ ...request, last }, call), (read) => {
     if (read?.events.some(isMarker) !== false) return { read };
     if (view === 'transcript') return { read, end: read.events };
     const { events } = read;
@@ -222,13 +228,13 @@ function readViewEnd(
   limit: number,
   attempts: number,
 ): MaybePromise<ViewEnd | undefined> {
-  const { backend, request, view } = source;
+  const { backend, request, view, call } = source;
   const readWhole = () =>
-    after(backend.get(request), (read) => read && wholeView(read, view, limit));
-  return after(attempts === 0 ? undefined : backend.markers?.(request), (markers) => {
+    after(backend.get(request, call), (read) => read && wholeView(read, view, limit));
+  return after(attempts === 0 ? undefined : backend.markers?.(request, call), (markers) => {
     if (markers === undefined) return readWhole();
     const attempt = (last: EventCount) =>
-      after(backend.get({ ...request, last }), (read) => {
+      after(backend.get({ ...request, last }, call), (read) => {
         if (read === undefined) return decided(undefined);
         const isSame = read.created === markers.created && read.revision === markers.revision;
         if (!isSame) return after(readViewEnd(source, limit, attempts - 1), decided);

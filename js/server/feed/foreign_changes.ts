@@ -147,9 +147,10 @@ export class ForeignChanges {
     const since = withSessions ? Math.min(now, this.#askedAt ?? now) - LOOK_BACK_MS : undefined;
     const users = [...this.#listener.users];
     this.#core.calls.requireOpen();
-    const request = { appName: this.#appName, since, users, call: { signal } };
-    const changed = await this.#core.callBackend<ChangedRows | undefined>(request.call, (backend) =>
-      backend.changedSince?.(request),
+    const request = { appName: this.#appName, since, users };
+    const call = { signal };
+    const changed = await this.#core.callBackend<ChangedRows | undefined>(call, (backend) =>
+      backend.changedSince?.(request, call),
     );
     this.#isSupported = changed !== undefined;
     if (changed === undefined || signal.aborted) return;

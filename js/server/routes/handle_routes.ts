@@ -66,9 +66,10 @@ export const HANDLE_ROUTES: readonly Route[] = [
         withCount: query.withCount ?? eventId === undefined,
         view,
         isShown,
-        call: { signal },
       };
-      const page = await requireCore(call).pages({ signal }, (pages) => pages.readPage(request));
+      const page = await requireCore(call).pages({ signal }, (pages) =>
+        pages.readPage(request, { signal }),
+      );
       const starts = page.hasOlder === true ? await startsOf(call, page.events) : {};
       return { ...page, ...summarisedIn(page.events), ...starts };
     },
@@ -116,8 +117,8 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   const core = requireCore(call);
   const key = { appName, userId, sessionId };
   const last = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
-  const request = { key, ...last, skipCorrupt: true, call: { signal } };
-  const { labels } = await core.pages({ signal }, (pages) => pages.readPage(request));
+  const request = { key, ...last, skipCorrupt: true };
+  const { labels } = await core.pages({ signal }, (pages) => pages.readPage(request, { signal }));
   // A database prints the text of labels in its own way, and compares that.
   if (!isEqualText(labels ?? '{}', JSON.stringify(expected ?? {}))) return false;
   return core.deletable.deleteUnchanged(

@@ -165,7 +165,7 @@ export class CoreBackend implements Backend, WriteVerbs {
     if (operation === undefined) return create();
     return createOnce(
       () => this.#once(key, operation, create, (session) => session?.created),
-      () => this.get({ key, last: 0, call: afterCommit(call) }),
+      () => this.get({ key, last: 0 }, afterCommit(call)),
     );
   }
 
@@ -176,13 +176,13 @@ export class CoreBackend implements Backend, WriteVerbs {
       this.#call(() => this.core.describe(write, caller));
     return describeOnce(
       () => this.#once(key, operation, describe, (isThere) => (isThere ? UNKNOWN : undefined)),
-      () => this.get({ key, last: 0, call: afterCommit(call) }),
+      () => this.get({ key, last: 0 }, afterCommit(call)),
     );
   }
 
-  get(request: ReadRequest): MaybePromise<ReadSession | undefined> {
+  get(request: ReadRequest, call: Call): MaybePromise<ReadSession | undefined> {
     const { key, skipCorrupt = false } = request;
-    return after(this.#session<StoredFragments>(request), (session) => {
+    return after(this.#session<StoredFragments>(request, call), (session) => {
       if (session === undefined) return undefined;
       return {
         ...session,
@@ -191,21 +191,17 @@ export class CoreBackend implements Backend, WriteVerbs {
     });
   }
 
-  #session<Events>({
-    key,
-    last,
-    after: from,
-    since,
-    call,
-  }: ReadRequest & { readonly since?: number }): MaybePromise<ReadSession<Events> | undefined> {
+  #session<Events>(
+    { key, last, after: from, since }: ReadRequest & { readonly since?: number },
+    call: Call,
+  ): MaybePromise<ReadSession<Events> | undefined> {
     const most = last === 'all' ? undefined : last;
     const { names, numbers } = packRead(key, most, from, since);
     return this.#read(call, (caller) => this.core.get(names, numbers, caller));
   }
 
-  page(request: PageRequest): MaybePromise<ReadPage | undefined> {
-    const { key, call } = request;
-    const { sessionId } = key;
+  page(request: PageRequest, call: Call): MaybePromise<ReadPage | undefined> {
+    const { sessionId } = request.key;
     const read = this.#read<CorePage | undefined>(call, (caller) =>
       this.core.page(request, caller),
     );
@@ -218,8 +214,8 @@ export class CoreBackend implements Backend, WriteVerbs {
     });
   }
 
-  markers(request: MarkersRequest): MaybePromise<ReadMarkers | undefined> {
-    const { key, eventId, skipCorrupt = false, call } = request;
+  markers(request: MarkersRequest, call: Call): MaybePromise<ReadMarkers | undefined> {
+    const { key, eventId, skipCorrupt = false } = request;
     const { sessionId } = key;
     const page = { key, direction: 'before', eventId, limit: 1, withCount: false } as const;
     const read = this.#read<CorePage | undefined>(call, (caller) =>
@@ -232,7 +228,7 @@ export class CoreBackend implements Backend, WriteVerbs {
     });
   }
 
-  getEvents({ key, eventIds, call }: EventsRequest): MaybePromise<StoredEvents | undefined> {
+  getEvents({ key, eventIds }: EventsRequest, call: Call): MaybePromise<StoredEvents | undefined> {
     const { appName, userId, sessionId } = key;
     const found = this.#read<FoundEvents | undefined>(call, (caller) =>
       this.core.events(appName, userId, sessionId, [...eventIds], caller),
@@ -242,16 +238,22 @@ export class CoreBackend implements Backend, WriteVerbs {
     });
   }
 
-  changes(request: ChangesRequest): MaybePromise<ChangesSince | undefined> {
-    return after(this.readChanged(request), (session) => session && changesOf(session, request));
+  changes(request: ChangesRequest, call: Call): MaybePromise<ChangesSince | undefined> {
+    return after(
+      this.readChanged(request, call),
+      (session) => session && changesOf(session, request),
+    );
   }
 
-  readChanged({ key, since, call }: ChangesRequest): MaybePromise<ChangedSession | undefined> {
-    return this.#session({ key, since, last: MOST_CHANGED, call });
+  readChanged(
+    { key, since }: ChangesRequest,
+    call: Call,
+  ): MaybePromise<ChangedSession | undefined> {
+    return this.#session({ key, since, last: MOST_CHANGED }, call);
   }
 
-  list(request: ListRequest): MaybePromise<ReadList> {
-    const listed = this.#read<CoreList>(request.call, (caller) => this.core.list(request, caller));
+  list(request: ListRequest, call: Call): MaybePromise<ReadList> {
+    const listed = this.#read<CoreList>(call, (caller) => this.core.list(request, caller));
     return after(listed, ({ sessions, total, app, users }) => ({
       sessions: this.#storage.toListed?.(sessions) ?? (sessions as ListedSession[]),
       total,
@@ -280,9 +282,8 @@ export class CoreBackend implements Backend, WriteVerbs {
           () => this.append(rest, call),
           ({ created }) => created,
         ),
-      (changes) => this.readChanged(changes),
+      (changes) => this.readChanged(changes, call),
       write,
-      call,
     );
   }
 
@@ -314,7 +315,7 @@ export class CoreBackend implements Backend, WriteVerbs {
     );
   }
 
-  sharedState({ appName, userId, call }: StateRequest): MaybePromise<string> {
+  sharedState({ appName, userId }: StateRequest, call: Call): MaybePromise<string> {
     return this.#read(call, (caller) => this.core.shared_state(appName, userId, caller));
   }
 

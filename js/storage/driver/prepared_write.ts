@@ -1,10 +1,9 @@
 import { type CoreWrite, callCore, toSessionError } from '../../wasm/core.js';
-import { type MaybePromise, requireNotAborted } from '../../call/call.js';
+import { type Call, type MaybePromise, requireNotAborted } from '../../call/call.js';
 import type { SessionError } from '../../errors/errors.js';
 import { type Plan, unpackPlan } from '../core/packed.js';
 import { contractViolation } from '../checked_rows.js';
 import { decide, type RowParts } from './decide.js';
-import type { BackendRequest } from '../backend.js';
 import type { WriteIdentity } from '../../model/diagnostic.js';
 import type { StorageWriteRequest } from '../requests.js';
 import type { Changes, Found } from '../rows.js';
@@ -16,7 +15,8 @@ import { type Mutable, requestOf, storageError } from './storage_calls.js';
 type WriteVerb = 'create' | 'append';
 
 /** The parts of a write beside the write itself. */
-export interface WriteParts extends RowParts, BackendRequest, WriteIdentity {
+export interface WriteParts extends RowParts, WriteIdentity {
+  readonly call: Call;
   /** The last event of a handle whose position is not known. */
   readonly lastEventId: string | undefined;
 }

@@ -72,8 +72,9 @@ function statesIn(verb: string, rows: Omit<Rows, 'events'>) {
 export async function pageThrough(
   storage: OwnStorage,
   page: PageRequest,
+  call: Call,
 ): Promise<ReadPage | undefined> {
-  const { key, direction, eventId, limit, withCount, skipCorrupt = false, call } = page;
+  const { key, direction, eventId, limit, withCount, skipCorrupt = false } = page;
   const isForward = direction === 'after';
   const hasVerb = storage.readPage !== undefined;
   const isWhole = page.isToEnd === true && (!hasVerb || storage.readsBack === true);
@@ -118,7 +119,8 @@ export async function pageThrough(
 /** Reads events by their ids. Of a storage without `readEvents` it reads the whole session. */
 export async function eventsThrough(
   storage: Storage,
-  { key, eventIds, call }: EventsRequest,
+  { key, eventIds }: EventsRequest,
+  call: Call,
 ): Promise<StoredEvents | undefined> {
   const given: StorageEventsRequest = { key, eventIds };
   const request = requestOf(given, call);
@@ -144,11 +146,11 @@ export async function eventsThrough(
 /** Reads a session's markers. Returns `undefined` if there is no session, or if the storage cannot find them alone. */
 export async function markersThrough(
   storage: Storage,
-  markers: MarkersRequest,
+  { key, eventId, skipCorrupt = false }: MarkersRequest,
+  call: Call,
 ): Promise<ReadMarkers | undefined> {
   const verb = 'readMarkers';
   if (storage[verb] === undefined) return undefined;
-  const { key, eventId, skipCorrupt = false, call } = markers;
   const given: StorageMarkersRequest = { key, ...(eventId !== undefined && { eventId }) };
   const request = requestOf(given, call);
   return settled(verb, call, async () => {

@@ -164,7 +164,7 @@ export class StorageBackend implements Backend, WriteVerbs {
   create(write: CreateWrite, call: Call): MaybePromise<CreatedSession | undefined> {
     return createOnce(
       async () => this.#with(call, (storage) => this.#create(storage, write, call)),
-      () => this.get({ key: write.key, last: 0, call: afterCommit(call) }),
+      () => this.get({ key: write.key, last: 0 }, afterCommit(call)),
     );
   }
 
@@ -196,7 +196,7 @@ export class StorageBackend implements Backend, WriteVerbs {
     key: CreateWrite['key'],
     call: Call,
   ): Promise<CreatedSession> {
-    const read = await this.get({ key, last: 0, call }).catch(() => undefined);
+    const read = await this.get({ key, last: 0 }, call).catch(() => undefined);
     return { ...(read ?? created), shared: created.shared };
   }
 
@@ -207,7 +207,7 @@ export class StorageBackend implements Backend, WriteVerbs {
     }
     const append = (write: PlacedAppend): MaybePromise<Appended> =>
       this.#with(call, (storage) => prepareAppend(storage, write, call).run());
-    return appendOnce(append, (changes) => this.readChanged(changes), write, call);
+    return appendOnce(append, (changes) => this.readChanged(changes, call), write);
   }
 
   /** Absent until the storage is loaded. */
@@ -259,12 +259,12 @@ export class StorageBackend implements Backend, WriteVerbs {
     };
     return describeOnce(
       async () => this.#with(call, (storage) => settled('describe', call, () => describe(storage))),
-      () => this.get({ key, last: 0, call: afterCommit(call) }),
+      () => this.get({ key, last: 0 }, afterCommit(call)),
     );
   }
 
-  async get(request: ReadRequest): Promise<ReadSession | undefined> {
-    const { key, last, after, skipCorrupt = false, call } = request;
+  async get(request: ReadRequest, call: Call): Promise<ReadSession | undefined> {
+    const { key, last, after, skipCorrupt = false } = request;
     const window = {
       ...(typeof last === 'number' && { last }),
       ...(after !== undefined && { after }),
@@ -280,25 +280,25 @@ export class StorageBackend implements Backend, WriteVerbs {
     });
   }
 
-  async page(request: PageRequest): Promise<ReadPage | undefined> {
-    return this.#with(request.call, (storage) => pageThrough(storage, request));
+  async page(request: PageRequest, call: Call): Promise<ReadPage | undefined> {
+    return this.#with(call, (storage) => pageThrough(storage, request, call));
   }
 
-  async markers(request: MarkersRequest): Promise<ReadMarkers | undefined> {
-    return this.#with(request.call, (storage) => markersThrough(storage, request));
+  async markers(request: MarkersRequest, call: Call): Promise<ReadMarkers | undefined> {
+    return this.#with(call, (storage) => markersThrough(storage, request, call));
   }
 
-  async getEvents(request: EventsRequest): Promise<StoredEvents | undefined> {
-    return this.#with(request.call, (storage) => eventsThrough(storage, request));
+  async getEvents(request: EventsRequest, call: Call): Promise<StoredEvents | undefined> {
+    return this.#with(call, (storage) => eventsThrough(storage, request, call));
   }
 
-  async changes(request: ChangesRequest): Promise<ChangesSince | undefined> {
-    const session = await this.readChanged(request);
+  async changes(request: ChangesRequest, call: Call): Promise<ChangesSince | undefined> {
+    const session = await this.readChanged(request, call);
     return session && changesOf(session, request);
   }
 
-  async readChanged(request: ChangesRequest): Promise<ChangedSession | undefined> {
-    const { key, since, call } = request;
+  async readChanged(request: ChangesRequest, call: Call): Promise<ChangedSession | undefined> {
+    const { key, since } = request;
     const read = { key, window: { since, last: MOST_CHANGED } };
     return this.#with(call, async (storage) => {
       const rows = await readThrough(storage, read, call);
@@ -306,8 +306,8 @@ export class StorageBackend implements Backend, WriteVerbs {
     });
   }
 
-  async sharedState(request: StateRequest): Promise<string> {
-    const { scope, call } = request;
+  async sharedState(request: StateRequest, call: Call): Promise<string> {
+    const { scope } = request;
     const read = { key: storageKey(request), window: { last: 0 } };
     return this.#with(call, async (storage) => {
       const rows = await readThrough(storage, read, call);
@@ -315,8 +315,8 @@ export class StorageBackend implements Backend, WriteVerbs {
     });
   }
 
-  async list(request: ListRequest): Promise<ReadList> {
-    const { appName, userId, order, orderBy, offset, limit, withTotal, after, call } = request;
+  async list(request: ListRequest, call: Call): Promise<ReadList> {
+    const { appName, userId, order, orderBy, offset, limit, withTotal, after } = request;
     const part: StorageListRequest = {
       appName,
       ...(userId !== undefined && { userId }),
@@ -330,11 +330,11 @@ export class StorageBackend implements Backend, WriteVerbs {
     return this.#with(call, (storage) => listThrough(storage, part, call));
   }
 
-  async changedSince({ call, ...given }: FindChangedRequest): Promise<ChangedRows | undefined> {
+  async changedSince(request: FindChangedRequest, call: Call): Promise<ChangedRows | undefined> {
     return this.#with(call, (storage) => {
       if (storage.changedSince === undefined) return undefined;
       return settled('changedSince', call, async () =>
-        storage.changedSince!(requestOf(given, call)),
+        storage.changedSince!(requestOf(request, call)),
       );
     });
   }

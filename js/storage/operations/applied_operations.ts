@@ -2,7 +2,7 @@
  * The answers to a write that a storage has applied before: a late request, or one that was sent twice. It changes
  * nothing.
  */
-import { after, type Call, type MaybePromise, recovered } from '../../call/call.js';
+import { after, type MaybePromise, recovered } from '../../call/call.js';
 import { SessionError } from '../../errors/errors.js';
 import type { PlacedAppend } from '../../core/write.js';
 import type { StorageOperation } from '../../model/diagnostic.js';
@@ -70,7 +70,6 @@ export function appendOnce(
   append: (write: PlacedAppend) => MaybePromise<Appended>,
   readChanged: (request: ChangesRequest) => MaybePromise<ChangedSession | undefined>,
   write: PlacedAppend,
-  call: Call,
 ): MaybePromise<Appended> {
   if (write.operation === undefined) return append(write);
   const { key, position } = write;
@@ -80,7 +79,7 @@ export function appendOnce(
   const known = created >= 0 ? created : UNKNOWN;
   return sessionOnce(
     () => append(write),
-    () => readChanged({ key, since, created: undefined, call }),
+    () => readChanged({ key, since, created: undefined }),
     ({ created, revision, lastUpdateTime, state, events: missed }) => {
       const head = { created, revision, lastUpdateTime };
       const shared = NO_REVISIONS;

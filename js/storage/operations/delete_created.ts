@@ -13,7 +13,7 @@ export function deleteCreated(
   call: Call,
   attempts = MAX_ATTEMPTS,
 ): MaybePromise<Deletion> {
-  return after(backend.get({ key, last: 0, call }), (session) => {
+  return after(backend.get({ key, last: 0 }, call), (session) => {
     if (session?.created !== created || attempts === 0) return { isDeleted: false };
     const { revision, labels } = session;
     const write = {

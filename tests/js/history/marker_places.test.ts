@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import type { Event, Session } from '../../../js/index.js';
 import { ServiceCore } from '../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../js/service/stored_session_service.js';
-import type { MaybePromise } from '../../../js/call/call.js';
+import type { Call, MaybePromise } from '../../../js/call/call.js';
 import type { ReadRequest, ReadSession } from '../../../js/storage/backend.js';
 import { CoreBackend } from '../../../js/storage/core/core_backend.js';
 import { parseTexts } from '../../../js/storage/stored_events.js';
@@ -16,9 +16,9 @@ const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 function open() {
   const wholeReads: unknown[] = [];
   class CountingBackend extends CoreBackend {
-    override get(request: ReadRequest): MaybePromise<ReadSession | undefined> {
+    override get(request: ReadRequest, call: Call): MaybePromise<ReadSession | undefined> {
       if (request.last === undefined) wholeReads.push(request.key);
-      return super.get(request);
+      return super.get(request, call);
     }
   }
   const backend = new CountingBackend(createMemoryCore(), {
@@ -29,7 +29,7 @@ function open() {
   const parts = { storage, isSynchronous: true, openBackend: () => backend };
   const service = new StoredSessionService(new ServiceCore(parts, {}));
   const marked = async (eventId?: string) =>
-    (await backend.markers({ key, eventId, call: {} }))?.events.map(({ id }) => id);
+    (await backend.markers({ key, eventId }, {}))?.events.map(({ id }) => id);
   return { service, marked, wholeReads };
 }
 

@@ -108,10 +108,10 @@ describe('An IndexedDbSessionService', () => {
     const page = { key: KEY, direction: 'after', eventId: undefined, limit: 1 } as const;
     const reads: Record<string, (call: Call) => unknown> = {
       open: (call) => backend.open(call),
-      get: (call) => backend.get({ key: KEY, call }),
-      page: (call) => backend.page({ ...page, withCount: false, call }),
-      list: (call) => backend.list({ ...list, ...numbers, call }),
-      sharedState: (call) => backend.sharedState({ scope: 'app', ...APP, call }),
+      get: (call) => backend.get({ key: KEY }, call),
+      page: (call) => backend.page({ ...page, withCount: false }, call),
+      list: (call) => backend.list({ ...list, ...numbers }, call),
+      sharedState: (call) => backend.sharedState({ scope: 'app', ...APP }, call),
     };
     for (const [verb, read] of Object.entries(reads)) {
       const stop = new AbortController();
