@@ -23,7 +23,7 @@ import { type CacheParts, openParts } from './parts.js';
 import { type CacheKey, isSession, nameOf, takeCacheKey } from './records/cache_key.js';
 import { isOutage } from './records/failures.js';
 import type { CacheStatus, StatusChanges } from './records/status.js';
-import { forEachOf } from './records/turns.js';
+import { forEachOf } from './copies/for_each_of.js';
 import { standIn } from './data/stand_in.js';
 
 /** The most users and apps that `sync` fetches at once. */

@@ -162,7 +162,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   /** Waits for the work that is under way. */
   const settled = async (reason: SessionError): Promise<void> => {
     await sender.close(reason);
-    await Promise.all([fetch.turns.idle(), lists.turns.idle(), bounds.close()]);
+    await Promise.all([fetch.queue.idle(), lists.queue.idle(), bounds.close()]);
   };
   /** Called when the local data is erased. */
   const erase = async (): Promise<void> => {

@@ -10,7 +10,7 @@ import type { TakenOptions } from './options.js';
 import { Outbox } from './outbox.js';
 import { closedError } from './records/failures.js';
 import { StatusBoard } from './records/status.js';
-import { Turns } from './records/turns.js';
+import { GroupedQueue } from './copies/grouped_queue.js';
 import { Tabs } from './tabs/tabs.js';
 
 export type CacheParts = ReturnType<typeof openParts>;
@@ -41,7 +41,7 @@ export function openParts(options: TakenOptions) {
     for (const listener of erasureListeners) listener();
     run(() => ended.erase()).catch(ended.report);
   };
-  const erasing = new Turns<undefined>(async () => {
+  const erasing = new GroupedQueue<undefined>(async () => {
     const { data } = epoch;
     renew();
     const client = await data.erase();

@@ -11,7 +11,8 @@ import {
   isWaiting,
   type SessionRecord,
 } from '../records/records.js';
-import { forEachOf, Turns } from '../records/turns.js';
+import { forEachOf } from './for_each_of.js';
+import { GroupedQueue } from './grouped_queue.js';
 import { firstEventId, type FetchStart, takeOlder, takeSession } from './copy_writer.js';
 import type { Bounds } from './bounds.js';
 import type { RemoteSession } from './remote_end.js';
@@ -56,7 +57,7 @@ const OF_COPY: Fetched = { isAbsent: false };
 export class Fetch {
   readonly #parts: FetchParts;
   /** The fetches of each session, one after the other. */
-  readonly turns = new Turns<FetchRequest, Fetched>((requests) =>
+  readonly queue = new GroupedQueue<FetchRequest, Fetched>((requests) =>
     this.#run({
       key: requests[0].key,
       need: requests.map(({ need }) => need).reduce(mostOf),
@@ -74,7 +75,7 @@ export class Fetch {
    * @param need the newest events that the copy must have at least
    */
   copy(key: CompositeSessionKey, need: EventCount = 0): Promise<Fetched> {
-    return this.turns.call(nameOf(key), { key, need, isRevalidation: true });
+    return this.queue.call(nameOf(key), { key, need, isRevalidation: true });
   }
 
   /** Brings a copy up to the remote after the caller has got what is here, so that its transaction is the only one. */
@@ -93,7 +94,7 @@ export class Fetch {
 
   /** Makes a copy, or one with more events. Asks nothing if a fetch that was under way has made it. */
   require(key: CompositeSessionKey, need: EventCount): Promise<Fetched> {
-    return this.turns.call(nameOf(key), { key, need, isRevalidation: false });
+    return this.queue.call(nameOf(key), { key, need, isRevalidation: false });
   }
 
   async #run(request: FetchRequest): Promise<Fetched> {

@@ -6,7 +6,8 @@ import type { ListedSession, ReadList } from '../../storage/backend.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import { nameOf } from '../records/cache_key.js';
 import { isRefusal } from '../records/failures.js';
-import { forEachOf, Turns } from '../records/turns.js';
+import { forEachOf } from './for_each_of.js';
+import { GroupedQueue } from './grouped_queue.js';
 import { type Beginning, listedSession, removeGone, takeListed, takeState } from './copy_writer.js';
 import type { Fetch, FetchParts } from './fetch.js';
 import type { RemoteSession } from './remote_end.js';
@@ -24,7 +25,7 @@ export interface ListParts extends Omit<FetchParts, 'fetchOvertaken'> {
 export class Lists {
   readonly #parts: ListParts;
   /** The fetches of each list and of each state, one after the other. */
-  readonly turns = new Turns<() => Promise<void>>(([fetch]) => fetch());
+  readonly queue = new GroupedQueue<() => Promise<void>>(([fetch]) => fetch());
   /** The lists that this tab has fetched as a whole. */
   readonly #whole = new Set<string>();
 
@@ -40,12 +41,12 @@ export class Lists {
    */
   fetch(owner: StateOwner, isWhole = false): Promise<void> {
     const name = nameOf(owner);
-    return this.turns.call(`list ${name} ${isWhole}`, () => this.#fetch(owner, isWhole));
+    return this.queue.call(`list ${name} ${isWhole}`, () => this.#fetch(owner, isWhole));
   }
 
   /** Brings the state of a user or an app up to the remote. */
   fetchState(owner: StateOwner): Promise<void> {
-    return this.turns.call(`state ${nameOf(owner)}`, () => this.#fetchState(owner));
+    return this.queue.call(`state ${nameOf(owner)}`, () => this.#fetchState(owner));
   }
 
   /**

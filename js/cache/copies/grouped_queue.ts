@@ -4,7 +4,7 @@ import { KeyedQueue } from '../../call/keyed_queue.js';
  * A queue whose calls run in groups, so that many calls need few requests and transactions: the calls that come before a
  * group begins share its run and its result.
  */
-export class Turns<Item, Result = void> extends KeyedQueue {
+export class GroupedQueue<Item, Result = void> extends KeyedQueue {
   readonly #run: (items: readonly [Item, ...Item[]]) => Promise<Result>;
   /** The groups that have not begun, by name. */
   readonly #waiting = new Map<
@@ -32,19 +32,4 @@ export class Turns<Item, Result = void> extends KeyedQueue {
     this.#waiting.set(name, { items, done });
     return done;
   }
-}
-
-/** Runs work on all items, on at most so many at once. Rejects with the first failure, when all have settled. */
-export async function forEachOf<T>(
-  items: readonly T[],
-  most: number,
-  work: (item: T) => Promise<unknown>,
-): Promise<void> {
-  const rest = items.values();
-  const failures: unknown[] = [];
-  const worker = async (): Promise<void> => {
-    for (const item of rest) await work(item).catch((error: unknown) => failures.push(error));
-  };
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
-  if (failures.length > 0) throw failures[0];
 }
