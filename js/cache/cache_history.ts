@@ -27,11 +27,12 @@ import type { Fetch } from './copies/fetch.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import { nameOf } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
-import type { Operation } from './records/records.js';
+import type { Operation, OperationEvent } from './records/records.js';
 import { historyOf } from './sending/delivery.js';
 import type { Sender } from './sending/sender.js';
 import { olderInvocations } from './storage/older_invocations.js';
 import { lastEvents } from './storage/shown_events.js';
+import type { SessionView } from './view/session_overlay.js';
 import { sharedWrites, deltaOf } from './view/shared_overlay.js';
 
 export interface CacheHistoryParts extends CacheContext {
@@ -90,14 +91,13 @@ export class CacheHistory implements BackendHistory {
         return planRewind(session, write);
       });
       const revision = await this.#parts.write(key, call, async (transaction, note) => {
-        const view = await transaction.view(key);
-        if (view === undefined) throw sessionNotFound(key.sessionId);
+        const view = await requireView(transaction, key);
         // Something came between. It is undone too.
         if (view.revision !== session.revision || view.birth !== session.birth) return undefined;
         const operation = this.#operationOf(transaction, write, planned, view.birth);
         await transaction.outbox.change(key, { put: [operation] });
         note(operation.number);
-        const { revision } = (await transaction.view(key))!;
+        const { revision } = await requireView(transaction, key);
         transaction.drawUpTo(revision);
         return revision;
       });
@@ -114,18 +114,19 @@ export class CacheHistory implements BackendHistory {
   ): Operation {
     const { clock } = this.#parts;
     const { appName, userId, sessionId } = key;
-    const [marker, ...others] = [event, ...following].map((event) => {
-      const snapshot = snapshotEvent(event as Event, clock, newEventId);
+    const take = (event: object): OperationEvent => {
+      const { id, text, timestamp } = snapshotEvent(event as Event, clock, newEventId);
       const tick = transaction.tick();
-      const { id, text, timestamp } = snapshot;
       return { id, text, timestamp, seq: tick, tick };
-    });
+    };
+    const marker = take(event);
+    const others = following.map(take);
     return {
-      number: marker!.tick,
+      number: marker.tick,
       kind: 'rewind',
       key: { appName, userId, sessionId },
-      ...{ birth, attempts: 0, expected: null, event: marker! },
-      time: (others.at(-1) ?? marker!).timestamp,
+      ...{ birth, attempts: 0, expected: null, event: marker },
+      time: (others.at(-1) ?? marker).timestamp,
       rewind: { ...meant, state: JSON.stringify(state), following: others, titleChange },
       shared: sharedWrites(others.map(({ text }) => deltaOf(text))),
     };
@@ -281,4 +282,14 @@ function onlyRefusals({ signal }: Call): (error: unknown) => never {
 function withoutRevisions(): SessionError {
   const message = 'The remote has no revisions, so its sessions cannot be rewound.';
   return new SessionError('unsupported', message, { storage: 'cache' });
+}
+
+/** @throws SessionError `not_found` */
+async function requireView(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+): Promise<SessionView> {
+  const view = await transaction.view(key);
+  if (view === undefined) throw sessionNotFound(key.sessionId);
+  return view;
 }

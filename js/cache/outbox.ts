@@ -123,7 +123,7 @@ export class Outbox implements CacheOutbox {
       if (key !== undefined) return [entryOf(key, await data.operations(key))].filter(hasContent);
       const all = await data.read((transaction) => transaction.outbox.below({}));
       return [...all.values()]
-        .map((operations) => entryOf(operations[0]!.key, operations))
+        .flatMap((operations) => operations.slice(0, 1).map(({ key }) => entryOf(key, operations)))
         .filter(hasContent);
     });
   }

@@ -17,7 +17,7 @@ import { rewindTargetOf } from '../../history/marks.js';
 import type { RewindStart } from '../../storage/backend.js';
 import { parseEventText } from '../../storage/stored_events.js';
 import { withoutOlder, withReplacedOlder } from './older_sums.js';
-import type { OlderEvents, RemoteEvent } from './remote_end.js';
+import type { ChangedEvent, OlderEvents, RemoteEvent } from './remote_end.js';
 import type { OverlayEvent, SessionOverlay } from '../view/session_overlay.js';
 
 /** A session whose events change. */
@@ -46,22 +46,22 @@ export function makeDraft(
 export async function putChanged(
   transaction: CacheTransaction,
   draft: CopyDraft,
-  events: readonly RemoteEvent[],
+  events: readonly ChangedEvent[],
 ): Promise<void> {
   const since = draft.copy.revision;
   const copied = transaction.copies.events(draft.key);
   noteOrder(draft, events);
-  for (const event of [...events].sort((one, other) => one.seq! - other.seq!)) {
-    if (event.revision! > since) noteRewind(draft, event, event.revision!);
+  for (const event of [...events].sort((one, other) => one.seq - other.seq)) {
+    if (event.revision > since) noteRewind(draft, event, event.revision);
     const position = await copied.positionOf(event.id);
     if (position !== undefined) {
       const stored = await copied.at(position);
       await replaceEvent(transaction, draft, position, stored, event);
       continue;
     }
-    if (event.seq! > since) await appendEvent(transaction, draft, event);
+    if (event.seq > since) await appendEvent(transaction, draft, event);
     // An SQL database also tells of events that are as they were.
-    else if (event.revision! > since) noteReplacedOlder(draft);
+    else if (event.revision > since) noteReplacedOlder(draft);
   }
 }
 
@@ -129,7 +129,7 @@ async function replaceEvent(
 async function appendEvent(
   transaction: CacheTransaction,
   draft: CopyDraft,
-  event: RemoteEvent,
+  event: ChangedEvent,
 ): Promise<void> {
   const { id, text, timestamp, revision } = event;
   const over = draft.overlay.events.get(id);
@@ -195,8 +195,10 @@ export async function putWindow(
     (await copied.between(copy.first, copy.next)).map((each) => [each.id, each]),
   );
   const firstKnown = events.findIndex(({ id }) => stored.has(id));
-  const isNews = ({ id, text }: RemoteEvent, index: number): boolean =>
-    stored.has(id) ? stored.get(id)!.text !== text : !isNew && index >= firstKnown;
+  const isNews = ({ id, text }: RemoteEvent, index: number): boolean => {
+    const known = stored.get(id);
+    return known === undefined ? !isNew && index >= firstKnown : known.text !== text;
+  };
   noteOrder(draft, events.filter(isNews));
   if (stored.size > 0) await copied.clear();
   draft.copy = { ...copy, first: 0, next: 0, size: 0 };

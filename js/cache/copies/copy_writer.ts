@@ -7,7 +7,9 @@ import { stateNotice } from '../../watch/state_notice.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';
 import {
+  type CopiedRecord,
   type Copy,
+  hasCopy,
   isOfEvent,
   isWaiting,
   newRecord,
@@ -25,7 +27,7 @@ import {
   storeDraft,
   withStarts,
 } from './copied_events.js';
-import type { OlderEvents, RemoteSession } from './remote_end.js';
+import type { OlderEvents, RemoteSession, WholeSession } from './remote_end.js';
 import { splitByScope } from '../../state/keys.js';
 
 /** What a fetch asked for. */
@@ -78,7 +80,7 @@ export async function takeSession(
     present = await transaction.copies.get(key);
     if (present?.copy !== undefined) return overtaken;
   }
-  if (present?.copy === undefined) {
+  if (!hasCopy(present)) {
     if (session.since !== undefined) return undefined;
     await makeCopy(transaction, key, present, session, now);
     return overtaken;
@@ -144,11 +146,11 @@ async function makeCopy(
 async function updateCopy(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  record: SessionRecord,
+  record: CopiedRecord,
   session: RemoteSession,
   began: number,
 ): Promise<void> {
-  const before = record.copy!;
+  const before = record.copy;
   const draft = makeDraft(key, record, before, await transaction.outbox.of(key));
   const isDescribed = began < before.describedAt;
   const head = copyOf(session, before);
@@ -221,19 +223,19 @@ export async function takeListed(
   now: number,
 ): Promise<boolean> {
   const record = await transaction.copies.get(key);
-  const copy = record?.copy;
-  const isSameSession = copy?.created === session.created;
-  if (copy !== undefined && isSameSession) {
+  if (hasCopy(record)) {
+    const { copy } = record;
+    if (copy.created !== session.created) return !isBefore(session.created, copy.created);
     // The events of a copy that was only listed are fetched when it is read.
     const isListedOnly = copy.first === copy.next && copy.hasOlder;
     if (session.revision > copy.revision && !isListedOnly) return true;
     const isDescribed = session.title === copy.title && session.labels === copy.labels;
     const isSame = session.revision <= copy.revision && (isDescribed || began < copy.describedAt);
     const since = copy.revision;
-    if (!isSame) await updateCopy(transaction, key, record!, { ...session, since }, began);
+    if (!isSame)
+      await updateCopy(transaction, key, record, { ...session, since, events: [] }, began);
     return copy.isStale;
   }
-  if (copy !== undefined) return !isBefore(session.created, copy.created);
   if (await isDeletedSince(transaction, key, record, began)) return false;
   // A handle of a session that was created here too needs all events of others.
   if (record !== undefined) return true;
@@ -242,7 +244,9 @@ export async function takeListed(
 }
 
 /** Returns a session of a list as the remote has it, without its events. */
-export function listedSession(listed: ListedSession): RemoteSession {
+export function listedSession(
+  listed: ListedSession,
+): WholeSession & { readonly state: StateShape } {
   const { created, revision, lastUpdateTime, createTime, state, parent } = listed;
   const { title = '', labels = '' } = listed;
   const hasRevisions = created > 0;
@@ -278,9 +282,8 @@ async function takeAbsence(
   record: SessionRecord | undefined,
   { created, birth }: FetchStart,
 ): Promise<void> {
-  const copy = record?.copy;
-  if (copy === undefined || copy.created !== created || record!.birth !== birth) return;
-  await removeGone(transaction, key, record!);
+  if (!hasCopy(record) || record.copy.created !== created || record.birth !== birth) return;
+  await removeGone(transaction, key, record);
 }
 
 /** Removes a session that the remote has deleted. What waits for it is refused. */

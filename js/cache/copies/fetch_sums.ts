@@ -2,6 +2,7 @@
 import type { CompositeSessionKey } from '../../model/session.js';
 import { addSums } from '../../read/session_info.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
+import { hasCopy } from '../records/records.js';
 import type { Bounds } from './bounds.js';
 import type { CacheContext } from './context.js';
 import type { Fetch } from './fetch.js';
@@ -45,8 +46,8 @@ async function takeSums(
   told: ToldSums,
 ): Promise<boolean> {
   const record = await transaction.copies.get(key);
-  const copy = record?.copy;
-  if (copy?.hasOlder !== true) return true;
+  if (!hasCopy(record) || !record.copy.hasOlder) return true;
+  const { copy } = record;
   const { created, revision, first, next, isStale } = copy;
   if (isStale || created !== told.created || revision !== told.revision) return false;
   const { sums } = told;
@@ -55,6 +56,6 @@ async function takeSums(
   const older = sums && addSums(sums, sumsOfTexts(stored), -1);
   const eventCount = told.eventCount - (next - first);
   const olderSums = { eventCount, sums: older ?? copy.olderSums?.sums };
-  await transaction.copies.put(key, { ...record!, copy: { ...copy, olderSums } });
+  await transaction.copies.put(key, { ...record, copy: { ...copy, olderSums } });
   return true;
 }

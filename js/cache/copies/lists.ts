@@ -10,7 +10,6 @@ import { forEachOf } from './for_each_of.js';
 import { GroupedQueue } from './grouped_queue.js';
 import { type Beginning, listedSession, removeGone, takeListed, takeState } from './copy_writer.js';
 import type { Fetch, FetchParts } from './fetch.js';
-import type { RemoteSession } from './remote_end.js';
 import { splitByScope } from '../../state/keys.js';
 
 /** The sessions on a page of a list that is only looked through for what has changed. */
@@ -219,11 +218,14 @@ export class Lists {
 
 /** The states that some servers show in sessions only. The newest session, which is the first, has the last values. */
 function shownStates(
-  listed: readonly { readonly key: CompositeSessionKey; readonly session: RemoteSession }[],
+  listed: readonly {
+    readonly key: CompositeSessionKey;
+    readonly session: ReturnType<typeof listedSession>;
+  }[],
 ): [StateOwner, string][] {
   const shown = new Map<string, [StateOwner, string]>();
   for (const { key, session } of listed) {
-    const byScope = splitByScope(session.state!);
+    const byScope = splitByScope(session.state);
     for (const scope of SHARED_SCOPES) {
       const owner = ownerOf(scope, key);
       const name = nameOf(owner);

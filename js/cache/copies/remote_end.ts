@@ -21,14 +21,19 @@ export interface RemoteEvent {
   readonly id: string;
   readonly text: string;
   readonly timestamp: number;
-  /** The remote's revision of its first append. Absent in a whole session. */
-  readonly seq?: number | undefined;
   /** The remote's revision of its last write. Absent: at most that of the session. */
   readonly revision?: number | undefined;
 }
 
-/** A session as the remote has it. */
-export interface RemoteSession {
+/** An event that has changed. */
+export interface ChangedEvent extends RemoteEvent {
+  readonly revision: number;
+  /** The remote's revision of its first append. */
+  readonly seq: number;
+}
+
+/** What the remote says of a session. */
+interface RemoteHead {
   /** `null`: the remote has no revisions. */
   readonly created: number | null;
   /** Without revisions, the time of the last update. */
@@ -42,14 +47,26 @@ export interface RemoteSession {
   readonly parent?: string | undefined;
   /** With the keys of all scopes. Absent if nothing has changed. */
   readonly state: StateShape | undefined;
-  readonly events: readonly RemoteEvent[];
   /** Whether there are older events, or may be. */
   readonly hasOlder: boolean;
-  /** The revision after which the events have changed. Absent: these are the newest of all. */
-  readonly since: number | undefined;
   /** Where the rewinds among the events start, so far as the remote tells it. */
   readonly rewindStarts?: readonly RewindStart[] | undefined;
 }
+
+/** A session with its newest events. */
+export interface WholeSession extends RemoteHead {
+  readonly since: undefined;
+  readonly events: readonly RemoteEvent[];
+}
+
+/** A session with the events that have changed after a revision. */
+export interface SessionChanges extends RemoteHead {
+  readonly since: number;
+  readonly events: readonly ChangedEvent[];
+}
+
+/** A session as the remote has it. */
+export type RemoteSession = WholeSession | SessionChanges;
 
 /** What the remote has said of all events of a session. */
 export interface ToldSums extends OlderSums {
@@ -58,7 +75,7 @@ export interface ToldSums extends OlderSums {
 }
 
 /** Events before those of a copy. */
-export type OlderEvents = Pick<RemoteSession, 'created' | 'events' | 'hasOlder' | 'rewindStarts'>;
+export type OlderEvents = Pick<WholeSession, 'created' | 'events' | 'hasOlder' | 'rewindStarts'>;
 
 /** A request to the remote. The signal of its call ends it when the cache is closed. */
 export type RemoteCall<T> = (backend: Backend, call: Call) => MaybePromise<T>;
@@ -248,7 +265,7 @@ export class RemoteEnd {
   }
 }
 
-function sessionOf(read: ReadSession, last: EventCount): RemoteSession {
+function sessionOf(read: ReadSession, last: EventCount): WholeSession {
   const { created, revision, lastUpdateTime, state, events, parent } = read;
   const { title = '', labels = '' } = read;
   return {

@@ -101,23 +101,19 @@ export class LocalData {
     mode: 'readonly' | 'readwrite',
     work: (transaction: CacheTransaction) => MaybePromise<T>,
   ): Promise<T> {
-    let done: CacheTransaction | undefined;
-    let before = 0;
-    let client = '';
     let finding: Finding = 'same';
-    let result: T;
+    let done: { result: T; transaction: CacheTransaction; before: number; client: string };
     try {
-      result = await this.#store.transaction(mode, async (local) => {
+      done = await this.#store.transaction(mode, async (local) => {
         const known = this.#client;
         const transaction = await this.#begin(local);
         finding = this.#isErased ? 'same' : this.#find(transaction, known);
         const isNew = mode === 'readwrite' && transaction.client === '';
         if (this.#isErased || finding !== 'same' || (isNew && !this.#mayBegin)) throw erasedError();
-        before = transaction.counter;
+        const before = transaction.counter;
         const result = await work(transaction);
-        client = mode === 'readwrite' ? await transaction.finish() : transaction.client;
-        done = transaction;
-        return result;
+        const client = mode === 'readwrite' ? await transaction.finish() : transaction.client;
+        return { result, transaction, before, client };
       });
     } catch (error) {
       // The compiler does not see that the work sets it.
@@ -128,11 +124,12 @@ export class LocalData {
     }
     // What it has stored is erased next, and nobody may show it.
     if (this.#isErased) throw erasedError();
+    const { result, transaction, before, client } = done;
     if (mode === 'readwrite') {
       this.#hasOthers ||= before !== this.#counter;
-      this.#counter = done!.counter;
+      this.#counter = transaction.counter;
     }
-    this.#take(done!, client);
+    this.#take(transaction, client);
     return result;
   }
 

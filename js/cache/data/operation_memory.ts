@@ -103,7 +103,10 @@ export function foldOf(
   const overlay = new SessionOverlay(base);
   const rest = [...deletions];
   const deleteUpTo = (number: number): void => {
-    while (rest[0]! < number) overlay.deleteUser(rest.shift()!);
+    for (let [first] = rest; first !== undefined && first < number; [first] = rest) {
+      overlay.deleteUser(first);
+      rest.shift();
+    }
   };
   for (const operation of operations) {
     deleteUpTo(operation.number);

@@ -36,13 +36,14 @@ async function restoreOperations(
   // What another tab has restored may be sent by now.
   const restored = new Set(transaction.owner.loss?.restored);
   const rest = operations.filter(({ number }) => !restored.has(number));
-  if (rest.length === 0) return;
-  const { key } = rest[0]!;
+  const [first] = rest;
+  if (first === undefined) return;
+  const { key } = first;
   const stored = new Set((await transaction.outbox.stored(key)).map(({ number }) => number));
   const missing = rest.filter(({ number }) => !stored.has(number));
   if (missing.length === 0) return;
   const put = isSession(key)
-    ? await underSession(transaction, key, missing as readonly SessionOperation[], now)
+    ? await underSession(transaction, key, missing as SessionOperation[], now)
     : missing;
   await transaction.outbox.change(key, { put });
   transaction.noteRestored(missing);
@@ -55,7 +56,9 @@ async function underSession(
   operations: readonly SessionOperation[],
   now: number,
 ): Promise<readonly SessionOperation[]> {
-  const { kind, birth } = operations[0]!;
+  const [first] = operations;
+  if (first === undefined) return [];
+  const { kind, birth } = first;
   const record = await transaction.copies.get(key);
   if (record === undefined) {
     await transaction.copies.put(key, newRecord(birth, now));

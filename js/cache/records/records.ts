@@ -102,6 +102,15 @@ export interface SessionRecord {
   readonly usedAt: number;
 }
 
+/** The record of a session that the remote has confirmed. */
+export interface CopiedRecord extends SessionRecord {
+  readonly copy: Copy;
+}
+
+export function hasCopy(record: SessionRecord | undefined): record is CopiedRecord {
+  return record?.copy !== undefined;
+}
+
 export function newRecord(birth: number, usedAt: number): SessionRecord {
   return { birth, tick: birth, stamp: 0, confirmedAt: 0, usedAt };
 }

@@ -43,11 +43,11 @@ export async function landShared(
 ): Promise<void> {
   const numbers = new Set(operations.map(({ number }) => number));
   for (const scope of SHARED_SCOPES) {
-    const writers = operations.filter(({ shared }) => shared[scope] !== undefined);
-    const [first] = writers;
+    const [first, ...rest] = operations.filter(({ shared }) => shared[scope] !== undefined);
     if (first === undefined) continue;
     const owner = ownerOf(scope, first.key);
-    const writes = writers.map(({ shared }) => shared[scope]!);
+    const writers = [first, ...rest] as const;
+    const writes = writers.flatMap(({ shared }) => shared[scope] ?? []);
     const record = await transaction.states.get(owner);
     await transaction.states.put(owner, withArrived(record, writes, transaction.tick()));
     await stripShared(transaction, owner, writers, numbers);

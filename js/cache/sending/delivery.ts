@@ -379,7 +379,7 @@ function operationOf({
   operations,
   client,
 }: Pick<Batch, 'operations' | 'client'>): StorageOperation {
-  return { client, number: operations.at(-1)!.number };
+  return { client, number: (operations.at(-1) ?? operations[0]).number };
 }
 
 /** @throws SessionError `unsupported` if the remote computes no histories */

@@ -8,7 +8,7 @@ import type { Appended } from '../../storage/backend.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import { isRewind, makeDraft, putChanged, storeDraft } from '../copies/copied_events.js';
 import { notifyAppended, sweep } from '../copies/copy_writer.js';
-import type { RemoteEvent } from '../copies/remote_end.js';
+import type { ChangedEvent } from '../copies/remote_end.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { type AppendOperation, type Copy, eventsOf } from '../records/records.js';
 import { splitByScope, writeKey } from '../../state/keys.js';
@@ -76,10 +76,7 @@ export async function landAppends(
     await expectArrived(transaction, key, arrived, revisions);
     return { isBehind: true, overtaken: [] };
   }
-  const events = new Map<
-    string,
-    RemoteEvent & { readonly seq: number; readonly revision: number }
-  >();
+  const events = new Map<string, ChangedEvent>();
   const deltas: { readonly revision: number; readonly text: string; readonly isOwn: boolean }[] =
     [];
   for (const { seq, revision: at, text } of missed) {

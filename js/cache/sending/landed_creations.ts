@@ -89,7 +89,7 @@ export async function mergeCreation(
     const number = transaction.tick();
     return { ...rest, number, kind: 'append', time: event.timestamp, event, expected: null };
   });
-  const numbers = new Map(events.map(({ id }, index) => [id, appends[index]!.number]));
+  const numbers = new Map(appends.map(({ event, number }) => [event.id, number]));
   const later = events.length === 0 ? [] : others;
   const renumbered = renumber(transaction, later).map((other) => {
     return isOfEvent(other) && other.previous === operation.number

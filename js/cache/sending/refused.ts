@@ -45,7 +45,7 @@ export async function adoptRevision(
   actual: number | null,
 ): Promise<boolean> {
   const { expected, isBound = false } = operation;
-  const isSeen = isBound && actual !== null && expected !== null && actual <= expected!;
+  const isSeen = isBound && actual !== null && actual <= (expected ?? -1);
   const isUnknown = !isBound && expected === null && actual !== null;
   if (!(isSeen || isUnknown)) return false;
   const put = [{ ...operation, expected: actual, isBound: undefined, attempts: 0 }];

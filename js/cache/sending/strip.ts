@@ -18,16 +18,16 @@ type IsStripped = (key: string) => boolean;
 export async function stripShared(
   transaction: CacheTransaction,
   owner: StateOwner,
-  writers: readonly Operation[],
+  writers: readonly [Operation, ...Operation[]],
   arrived: ReadonlySet<number>,
 ): Promise<void> {
   const scope = scopeOf(owner);
-  const last = writers.at(-1)!.number;
+  const last = (writers.at(-1) ?? writers[0]).number;
   for (const earlier of await transaction.states.writes(owner)) {
     if (earlier.number >= last) break;
     if (arrived.has(earlier.number)) continue;
     const later = writers.filter(({ number }) => number > earlier.number);
-    const writes = later.map(({ shared }) => shared[scope]!);
+    const writes = later.flatMap(({ shared }) => shared[scope] ?? []);
     const keys = new Set(writes.flatMap(({ values }) => values.map(([key]) => key)));
     const isCleared = writes.some((write) => write.isCleared);
     const isStripped: IsStripped = (key) => isCleared || keys.has(key);

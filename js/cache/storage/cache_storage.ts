@@ -128,9 +128,9 @@ export class CacheStorage implements Storage {
       });
       const last = Math.max(...operations.map(({ number }) => number));
       transaction.drawUpTo(last);
-      const first = operations[0]!;
-      if (first.kind === 'update') await putJoined(transaction, first);
-      else {
+      const [first] = operations;
+      if (first?.kind === 'update') await putJoined(transaction, first);
+      else if (first !== undefined) {
         await this.#requireRecord(transaction, first);
         await transaction.outbox.change(first.key, { put: operations });
       }

@@ -60,8 +60,8 @@ async function joinableUpdates(
   const operations = await transaction.outbox.of(key);
   const joinable: UpdateOperation[] = [];
   for (let index = operations.length - 1; index >= 0; index -= 1) {
-    const earlier = operations[index]!;
-    if (earlier.kind !== 'update' || earlier.refusal !== undefined) break;
+    const earlier = operations[index];
+    if (earlier?.kind !== 'update' || earlier.refusal !== undefined) break;
     const isSameKey = SHARED_SCOPES.some((scope) =>
       earlier.shared[scope]?.values.some(([name]) => names[scope].has(name)),
     );
@@ -80,8 +80,8 @@ async function joinableDescriptions(
   /** What operations between write. */
   let [isTitled, isLabelled] = [false, false];
   for (let index = operations.length - 1; index >= 0; index -= 1) {
-    const earlier = operations[index]!;
-    if (earlier.birth !== birth || earlier.refusal !== undefined) break;
+    const earlier = operations[index];
+    if (earlier?.birth !== birth || earlier.refusal !== undefined) break;
     const isTitling = earlier.kind === 'append' || earlier.kind === 'describe';
     const writesTitle = isTitling ? earlier.title !== undefined : earlier.kind === 'rewind';
     const writesLabels = earlier.kind === 'describe' && earlier.labels !== undefined;

@@ -80,8 +80,8 @@ export async function operationsOf(
     const earlier = operations.findLast((other) => other.event.id === row.id);
     const basis = earlier
       ? { previous: earlier.number }
-      : known.has(row.id)
-        ? await expectationOf(transaction, key, view!, row.id)
+      : view !== undefined && known.has(row.id)
+        ? await expectationOf(transaction, key, view, row.id)
         : { expected: null };
     const shared = sharedWrites([deltaOf(row.text)]);
     operations.push({

@@ -133,12 +133,12 @@ export async function changedEvents(
   view: SessionView,
   since: number,
 ): Promise<EventRow[]> {
-  const { copy, record, overlay } = view;
+  const { copy, copyTick, overlay } = view;
   const rows: EventRow[] = [];
   if (since >= view.revision) return rows;
   const events = transaction.copies.events(key);
   const ids = new Set<string>();
-  if (copy !== undefined && record!.tick > since) {
+  if (copyTick > since) {
     for (const stored of await events.changedAfter(since)) {
       ids.add(stored.id);
       rows.push(overlayEvent(stored, overlay.events.get(stored.id)));

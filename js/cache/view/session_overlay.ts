@@ -3,14 +3,15 @@ import { isTemp, storedScopeOf } from '../../state/scope.js';
 import { countedDeltas } from '../../history/fold.js';
 import type { EventRow } from '../../storage/rows.js';
 import { parseEventText } from '../../storage/stored_events.js';
-import type {
-  Copy,
-  CreateOperation,
-  EventRecord,
-  Expectation,
-  Operation,
-  OperationEvent,
-  SessionRecord,
+import {
+  type Copy,
+  type CreateOperation,
+  type EventRecord,
+  type Expectation,
+  hasCopy,
+  type Operation,
+  type OperationEvent,
+  type SessionRecord,
 } from '../records/records.js';
 import type { TitleChange } from '../../core/write.js';
 import { DeltaFold } from './delta_fold.js';
@@ -165,7 +166,8 @@ export interface SessionView {
   readonly parent: string | undefined;
   /** The copy, unless the session was created here after it. */
   readonly copy: Copy | undefined;
-  readonly record: SessionRecord | undefined;
+  /** The number of the last change of the copy; 0 without one. */
+  readonly copyTick: number;
   readonly overlay: SessionOverlay;
 }
 
@@ -176,8 +178,11 @@ export function viewOf(
 ): SessionView | undefined {
   const { birth, creation, values } = overlay;
   if (birth === undefined) return undefined;
+  const copied = creation === undefined && hasCopy(record) ? record : undefined;
+  const copy = copied?.copy;
+  const copyTick = copied?.tick ?? 0;
   const created = creation?.creation;
-  const copy = creation === undefined ? record?.copy : undefined;
+  const first = copy ?? { createTime: created?.now, ...created?.description };
   const state = stateOf(overlay.state ?? copy?.state ?? '{}', values);
   const copyTitle = copy?.title ?? '';
   const title = overlay.titleChanges.reduce(
@@ -186,16 +191,16 @@ export function viewOf(
   );
   return {
     birth,
-    revision: Math.max(birth, copy === undefined ? 0 : record!.tick, overlay.tick),
+    revision: Math.max(birth, copyTick, overlay.tick),
     lastUpdateTime: Math.max(copy?.lastUpdateTime ?? 0, overlay.time),
-    createTime: copy === undefined ? created!.now : copy.createTime,
-    initialState: (copy ?? created!.description).initialState,
+    createTime: first.createTime,
+    initialState: first.initialState,
     state,
     title: title === '' ? (overlay.firstTitle ?? '') : title,
     labels: overlay.labels ?? copy?.labels ?? '',
-    parent: (copy ?? created!.description).parent,
+    parent: first.parent,
     copy,
-    record,
+    copyTick,
     overlay,
   };
 }
