@@ -9,7 +9,10 @@ export interface Row {
   readonly mark?: 'waiting' | 'refused';
 }
 
-/** The height of a row in CSS pixels. All rows have it, so that the place of each is known without rendering it. */
+/**
+ * The height of a row in CSS pixels. All rows have it, so that the place of each is known without rendering it: a library
+ * that measures rows would make the inspector larger by 10 KB gzipped.
+ */
 export const ROW_HEIGHT = 64;
 
 /** One event in the list. While the list scrolls, only the rows that come into sight are rendered. */

@@ -61,6 +61,8 @@ async function refusalText(response: Response): Promise<string> {
  * Yields the data of the server-sent events in a response, and `undefined` for each comment, which shows that the
  * server is still there.
  *
+ * Not by `eventsource-parser`: it drops the id of an event without data, by which a silent feed tells its position.
+ *
  * @param signal ends the reading; not every `fetch` of a user's own ends the body
  * @param onId called with the id of an event after its data was taken
  * @throws an error if an event is too long or not complete; and what reading the body throws
