@@ -5,7 +5,7 @@
 import type { CompositeSessionKey, ExpectedEvents } from '../model/session.js';
 import type { Description } from '../model/description.js';
 import type { WriteIdentity } from '../model/diagnostic.js';
-import type { EventSnapshot } from '../model/event/snapshot.js';
+import type { EventTexts } from '../model/event/snapshot.js';
 import type { StalePolicy } from '../wasm/protocol.js';
 import type { ForkWrite, RewindWrite } from './history_verbs.js';
 
@@ -23,7 +23,7 @@ export interface HandlePosition {
 export interface AppendWrite extends WriteIdentity {
   readonly kind: 'append';
   readonly key: Readonly<CompositeSessionKey>;
-  readonly events: readonly EventSnapshot[];
+  readonly events: readonly EventTexts[];
   readonly stale: StalePolicy;
   /** The revision that the session must have. */
   readonly expectedRevision?: number | undefined;
@@ -55,7 +55,7 @@ export interface NewSession {
   readonly key: Readonly<CompositeSessionKey>;
   /** A JSON object with the keys of all scopes. */
   readonly state: string;
-  readonly events: readonly EventSnapshot[];
+  readonly events: readonly EventTexts[];
   /** A JSON object: changes that no event carries. They follow the events' deltas, and are stored in all scopes. */
   readonly delta: string;
   readonly description: Description;

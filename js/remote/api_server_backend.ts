@@ -1,7 +1,7 @@
 import type { Call, MaybePromise } from '../call/call.js';
 import type { CreateWrite, DeleteWrite, Placed, PlacedAppend } from '../core/write.js';
 import { SessionError } from '../errors/errors.js';
-import { isPlainObject } from '../json/rules.js';
+import { isPlainObject, type JsonObject } from '../json/rules.js';
 import { eventInMilliseconds, timeInMilliseconds } from '../python/time.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
@@ -106,7 +106,7 @@ export class ApiServerBackend implements ServerBackend, WriteVerbs {
   async append(append: PlacedAppend, call: Call): Promise<Appended> {
     const { key, position, events, compute, operation } = append;
     const [event] = events;
-    requireNoRemoval(event?.delta);
+    requireNoRemoval(event && (JSON.parse(event.deltaText) as JsonObject));
     if (position.created !== -1 || compute !== undefined || event === undefined) {
       throw unsupported('has no route to append events; only its agents append');
     }

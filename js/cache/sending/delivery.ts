@@ -1,6 +1,6 @@
 import { isSessionError, SessionError } from '../../errors/errors.js';
 import type { StorageOperation } from '../../model/diagnostic.js';
-import { snapshotEvent, type EventSnapshot } from '../../model/event/snapshot.js';
+import { snapshotEvent, type EventTexts } from '../../model/event/snapshot.js';
 import { newEventId } from '../../model/event/create_event.js';
 import { corruptRecord, parseEventText } from '../../storage/stored_events.js';
 import type { Backend, BackendHistory, Results, StoredKind } from '../../storage/backend.js';
@@ -389,7 +389,7 @@ export function historyOf({ history }: Backend): BackendHistory {
   throw new SessionError('unsupported', message, { storage: 'cache' });
 }
 
-function snapshotOf({ text }: { readonly text: string }): EventSnapshot {
+function snapshotOf({ text }: { readonly text: string }): EventTexts {
   const event = parseEventText(text);
   if (event === undefined) throw corruptRecord('event of the outbox', undefined);
   return snapshotEvent(event, Date.now, newEventId);

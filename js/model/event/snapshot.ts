@@ -23,10 +23,8 @@ import { unserializable } from '../../json/rules.js';
 import { replaceLoneSurrogates } from '../../json/text.js';
 import { tooLargeProblem, writeJson } from '../../json/write.js';
 
-/**
- * A snapshot of an event as it is stored.
- */
-export interface EventSnapshot {
+/** An event as it is stored: texts, and no object of the caller. */
+export interface EventTexts {
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly timestamp: number;
@@ -47,9 +45,13 @@ export interface EventSnapshot {
    * `js/history/marks.ts`.
    */
   readonly isMarker: boolean;
-  /** JSON text of `delta`. */
+  /** JSON text of what the event changes in the state. */
   readonly deltaText: string;
-  /** What the event changes in the state, as a new object that shares nothing with the caller's. */
+}
+
+/** A snapshot of an event: what is stored, and what the caller's objects get after that. */
+export interface EventSnapshot extends EventTexts {
+  /** The object of `deltaText`. It is new and shares nothing with the caller's. */
   readonly delta: Record<string, unknown>;
   /**
    * The delta with the caller's own objects, see {@link DeltaSnapshot.delta}; absent if it has no

@@ -1,6 +1,6 @@
 import { kindOf } from '../../errors/describe.js';
 import { type CoreWrite, callCore, requireRoom } from '../../wasm/core.js';
-import type { EventSnapshot } from '../../model/event/snapshot.js';
+import type { EventTexts } from '../../model/event/snapshot.js';
 import type { StoredScope } from '../../state/scope.js';
 import { ABSENT } from '../../wasm/protocol.js';
 import { type Decision, packFound, unpackDecision } from '../core/packed.js';
@@ -20,7 +20,7 @@ import {
 /** The parts of a write that its rows are made of. */
 export interface RowParts {
   readonly key: StorageKey;
-  readonly events: readonly EventSnapshot[];
+  readonly events: readonly EventTexts[];
   /** The members of `CreateWrite` that the rows or the request of a new session need; else `undefined`. */
   readonly creation:
     Pick<NewSession, 'description' | 'lastUpdateTime' | 'now' | 'sharesState'> | undefined;
@@ -131,7 +131,7 @@ function rowsOf(verb: string, name: string, rows: readonly EventRow[]): EventTup
   return requireArray(verb, name, rows).map((row, index) => eventTuple(verb, name, row, index));
 }
 
-function eventRows(decision: Decision, events: readonly EventSnapshot[]): EventRow[] {
+function eventRows(decision: Decision, events: readonly EventTexts[]): EventRow[] {
   const rows: EventRow[] = [];
   for (const { position, seq, revision } of decision.events) {
     const event = events[position];
