@@ -3,7 +3,7 @@ import { coreOf } from '../core/core_of.js';
 import { SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
 import type { AppendedEvent, NewEvent } from '../model/event/event.js';
-import type { RunAgent, RunContext, SentEvent } from '../runs/run_agent.js';
+import type { RunAgent, RunContext, SentEvent } from '../runs/agent/run_agent.js';
 import {
   type AppendEventRequest,
   type FrameworkSessionService,

@@ -62,6 +62,8 @@ export const SESSION_ERROR_CODES = [
   'connection_lost',
   /** A remote service refused the request; see `status` and `body`. */
   'remote',
+  /** The agent of a run threw something else than an error of this package; it is the `cause`. */
+  'run_failed',
 ] as const;
 
 /**

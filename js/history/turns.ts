@@ -13,8 +13,6 @@ export { switchBranch } from './rewind.js';
 export interface TurnRequest extends CompositeSessionKey {
   /** An event of the turn. */
   readonly eventId: string;
-  /** Who stores the user's message after the marker. */
-  readonly storedBy: 'chat' | 'agent';
 }
 
 /**
@@ -41,11 +39,11 @@ export function regenerateTurn(service: SessionService, request: TurnRequest): P
 
 async function rewindTurn(
   service: SessionService,
-  { eventId, storedBy, ...key }: TurnRequest,
+  { eventId, ...key }: TurnRequest,
   content: Content | undefined,
 ): Promise<Event> {
   const id = newEventId();
-  const message = { id, invocationId: `e-${newEventId()}`, content, isStored: storedBy === 'chat' };
+  const message = { id, invocationId: `e-${newEventId()}`, content, isStored: true };
   const rewound = await sendRewind(service, key, { turn: eventId }, { message });
   return rewound.message!;
 }

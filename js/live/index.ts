@@ -8,12 +8,15 @@
  */
 export { liveSession, liveSessions } from './stores.js';
 export type {
+  AskOptions,
   LiveSession,
   LiveSessionOptions,
   LiveSessionSnapshot,
-  TurnOptions,
 } from './live_session.js';
-export type { MessageHandle, RunAgent, RunContext, SentEvent } from '../runs/run_agent.js';
+export type { Answers } from '../runs/live_part.js';
+export type { Question } from '../runs/state/questions.js';
+export type { MessageHandle, RunAgent, RunContext, SentEvent } from '../runs/agent/run_agent.js';
+export type { SessionRun } from '../runs/state/session_run.js';
 export type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
 export type { LiveStore } from './live_store.js';
 export type { ProvidedSessions } from './provided_sessions.js';

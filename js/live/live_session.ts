@@ -1,10 +1,12 @@
 import type { TurnBranches } from '../history/index.js';
 import type { Content } from '../model/event/content.js';
 import type { Event } from '../model/event/event.js';
-import type { HostAbortSignal } from '../model/host.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { HistoryView } from '../model/values/history_view.js';
-import type { SentEvent } from '../runs/run_agent.js';
+import type { Answers } from '../runs/live_part.js';
+import type { Question } from '../runs/state/questions.js';
+import type { RunAgent, SentEvent } from '../runs/agent/run_agent.js';
+import type { SessionRun } from '../runs/state/session_run.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
 import type { LiveStore } from './live_store.js';
 import type { ScopedState } from './snapshot/scoped_state.js';
@@ -30,6 +32,11 @@ export interface LiveSessionOptions<S extends object = StateShape> {
    * a compaction sums up are named in `summarised`.
    */
   view?: HistoryView | undefined;
+  /**
+   * The agent that answers `ask`, `answer`, `edit` and `regenerate` in this page: a function, or `runWith(runner)` of
+   * `adk-session-wasm/adk`. Default: none.
+   */
+  run?: RunAgent | undefined;
 }
 
 /**
@@ -66,8 +73,12 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
   readonly hasOlder: boolean;
   /** Whether `loadOlder` is reading. */
   readonly isLoadingOlder: boolean;
-  /** The streamed answers so far, mostly none or one. Show them after the events. */
+  /** The run of the session, in this tab or another one, or what became of the newest message. Only with an agent. */
+  readonly run: SessionRun | undefined;
+  /** The streamed answers so far, of all tabs' runs, mostly none or one. Show them after the events. Only with an agent. */
   readonly drafts: readonly Event[];
+  /** The calls that wait for the user; see `answer`. Only with an agent, and of the events that are shown. */
+  readonly questions: readonly Question[];
   /**
    * The events that are not stored, by id: those under way and those that failed. With a `CachedSessionService`, also
    * those that wait for its remote, and those that the remote refused. Inherits nothing: any id may be looked up.
@@ -86,21 +97,20 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
 }
 
 /**
- * The options of `edit` and `regenerate`.
+ * The options of `ask`.
  *
  * @example
  * ```ts
- * import type { TurnOptions } from 'adk-session-wasm/live';
+ * import type { AskOptions } from 'adk-session-wasm/live';
  *
- * const options: TurnOptions = { storedBy: 'agent' };
+ * const options: AskOptions = { stateDelta: { topic: 'tea' } };
  * ```
  */
-export interface TurnOptions {
-  /**
-   * `'chat'`: the call stores the user's message, with the marker in one step. `'agent'`: the run stores it, as a
-   * `Runner` does. Default `'chat'`.
-   */
-  readonly storedBy?: 'chat' | 'agent' | undefined;
+export interface AskOptions<S extends object = StateShape> {
+  /** Whether pieces of the answer are wanted as drafts. Default `true`. */
+  readonly streaming?: boolean | undefined;
+  /** Changes of the state that are stored with the message. */
+  readonly stateDelta?: StateDelta<S> | undefined;
 }
 
 /**
@@ -124,52 +134,69 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
   /** The session that the store shows. */
   readonly key: CompositeSessionKey;
   /**
-   * Stores a copy of the event, and returns the copy. It is in `events` at once. It stays there with its error if it
-   * cannot be stored. A session that does not exist yet is created.
+   * Asks the agent: shows a message of the user at once, stores it, and lets the agent of the option `run` answer. During
+   * another run of the session, in any tab, the message waits. A session that does not exist yet is created.
    *
-   * A partial event is not stored: it grows the draft of its invocation, author and branch. The whole event that
-   * follows ends the draft. So all events of a run may be sent; those that the run has stored itself change nothing.
+   * @param content the message, as `{ role: 'user', parts: [{ text: 'Which tea?' }] }`
+   * @returns the message, once it is stored. What becomes of its run is in the snapshot
+   * @throws SessionError `unsupported` without an agent; `aborted` if it was cancelled before it was stored; what the agent
+   *   threw before; any error of `appendEvent`
+   */
+  ask(content: Content, options?: AskOptions<S>): Promise<Event>;
+  /**
+   * Answers calls that wait for the user, and lets the agent go on: see `questions` of the snapshot.
+   *
+   * @param answers the responses by the ids of the calls, as `{ [callId]: { confirmed: true } }`
+   * @returns the event with the answers, once it is stored
+   * @throws SessionError `invalid_argument` for a call that does not wait, or was answered; the errors of `ask`
+   */
+  answer(answers: Answers): Promise<Event>;
+  /**
+   * Cancels a run: fires the signal of its agent, waits for its end at most a second, and seals it. What was streamed is kept
+   * as interrupted answers. A message that waits is not stored. One that nobody answers is sealed. Without a run, nothing
+   * happens.
+   *
+   * @param messageId the message. Default: the one that runs, or else waits, or else has no answer
+   */
+  cancel(messageId?: string): Promise<void>;
+  /**
+   * Stores a copy of an event that no agent answers, and returns the copy. It is in `events` at once. It stays there with its
+   * error if it cannot be stored. A session that does not exist yet is created.
    *
    * The given event may be frozen, a proxy or of a snapshot. The store fills in id and timestamp, not the service.
    *
-   * @throws SessionError as `appendEvent`; `not_found` if the session was deleted; `stale_session` if a rewind has undone
-   *   the event's invocation since the store shows it
+   * @throws SessionError as `appendEvent`; `invalid_argument` for a partial event; `not_found` if the session was deleted;
+   *   `stale_session` if a rewind has undone the event's invocation since the store shows it
    */
   send(event: SentEvent): Promise<Event>;
-  /** Sends an event again that has failed. Resolves to `undefined` if there is no such event. */
+  /** Sends an event or asks a message again that has failed, or that waits. Resolves to `undefined` if there is no such event. */
   retry(eventId: string): Promise<Event | undefined>;
-  /** Removes an event that has failed: at once, or, if a remote refused it, as `drop` of the cache's outbox. */
-  discard(eventId: string): Promise<void>;
-  /** Drops the drafts, for an answer that ends without a whole event. */
-  discardDrafts(): void;
   /**
-   * Runs an agent. `edit`, `regenerate` and `switchBranch` of this store abort the run: they fire its signal, and wait
-   * until it has ended, at most a second. `send` refuses its later events with `stale_session`.
-   *
-   * @param answer runs the agent; what it returns or throws is the result of the call
+   * Removes an event that has failed, or a message that waits for its run: at once, or, if a remote refused it, as `drop` of
+   * the cache's outbox.
    */
-  run<Result>(answer: (signal: HostAbortSignal) => Promise<Result>): Promise<Result>;
+  discard(eventId: string): Promise<void>;
   /**
-   * Edits a message of the user: undoes its turn and all later ones by a rewind, and stores the new message in an
+   * Edits a message of the user: undoes its turn and all later ones by a rewind, and stores the new message with it, in an
    * invocation of its own. Nothing is deleted: the turns are another branch. A title that came from the message follows.
-   * Run the agent afterwards.
+   * What runs is cancelled before. The agent of the option `run` answers.
    *
    * @param content the new message, as `{ role: 'user', parts: [{ text: 'Black tea?' }] }`
-   * @returns the event of the message; with `storedBy: 'agent'` it is not stored
+   * @returns the event of the message, once it is stored
    * @throws SessionError `not_found` for an unknown event; `invalid_argument` if the event is not the message with which
    *   a user began a turn; `unsupported` over `adk api_server`; any error of `appendEvents`
    */
-  edit(eventId: string, content: Content, options?: TurnOptions): Promise<Event>;
+  edit(eventId: string, content: Content): Promise<Event>;
   /**
-   * Undoes a turn and all later ones by a rewind, to have another answer. Stores the user's message again, in an
-   * invocation of its own; if the answer has one without the message, the message stays. Run the agent afterwards.
+   * Undoes a turn and all later ones by a rewind, to have another answer. Stores the user's message again with it, in an
+   * invocation of its own. What runs is cancelled before. The agent of the option `run` answers.
    *
    * @param eventId any event of the turn
-   * @returns the event of the message; with `storedBy: 'agent'` it is not stored
+   * @returns the event of the message, once it is stored
    * @throws SessionError `not_found` for an unknown event; `invalid_argument` if no message of a user comes before;
    *   `unsupported` over `adk api_server`; any error of `appendEvents`
    */
-  regenerate(eventId: string, options?: TurnOptions): Promise<Event>;
+  regenerate(eventId: string): Promise<Event>;
   /**
    * Lists where the transcript has other branches, as `branches` of `adk-session-wasm/history`. It reads the whole
    * session when the branches may have changed; otherwise it resolves to the same array.

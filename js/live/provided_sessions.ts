@@ -1,5 +1,6 @@
 import type { HistoryView } from '../model/values/history_view.js';
 import type { SessionService } from '../model/session_service.js';
+import type { RunAgent } from '../runs/agent/run_agent.js';
 import type { StateShape } from '../state/state_shape.js';
 
 /**
@@ -27,6 +28,8 @@ export interface ProvidedSessions<S extends object = StateShape> {
   readonly window?: number | undefined;
   /** See `LiveSessionOptions`. */
   readonly view?: HistoryView | undefined;
+  /** The agent that answers in all sessions; see `LiveSessionOptions`. */
+  readonly run?: RunAgent | undefined;
   /** The state of a session that its first message creates, unless a component has an `initialState` of its own. */
   readonly initialState?: Partial<S> | undefined;
 }

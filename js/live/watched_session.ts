@@ -1,12 +1,13 @@
 import { KeyedQueue } from '../call/keyed_queue.js';
 import { type MaybePromise, takeOptions, takeRequest } from '../call/call.js';
 import { isSessionError, SessionError } from '../errors/errors.js';
+import { invalid } from '../errors/invalid.js';
 import { requireObject, requireOneOf, requireWhole } from '../errors/option_values.js';
 import type { TurnBranches } from '../history/index.js';
 import type { Content } from '../model/event/content.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
-import { isPartial } from '../model/event/snapshot.js';
+import { createEventActions, newEventId } from '../model/event/create_event.js';
 import { requireKey } from '../model/values/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import { HISTORY_VIEWS, type HistoryView } from '../model/values/history_view.js';
@@ -14,20 +15,20 @@ import type { SessionService } from '../model/session_service.js';
 import type { ComputeDelta, StateDelta } from '../state/state_shape.js';
 import type { ListenOptions, Notice } from '../model/notice.js';
 import { AppendHandle } from './append_handle.js';
-import { copyEvent, copyPiece, copyState } from '../runs/copies.js';
-import { OwnRuns } from './history/own_runs.js';
+import { copyEvent, copyState } from '../runs/agent/copies.js';
 import { ShownHistory } from './history/shown_history.js';
 import { branchChange, type TurnChange, turnChange } from './history/turn_changes.js';
 import type {
+  AskOptions,
   LiveSession,
   LiveSessionOptions,
   LiveSessionSnapshot,
-  TurnOptions,
 } from './live_session.js';
 import { forgottenError } from './snapshot/forgotten.js';
 import { ReadingStore } from './reading_store.js';
-import type { SentEvent } from '../runs/run_agent.js';
-import { Drafts } from './snapshot/drafts.js';
+import type { Answers } from '../runs/live_part.js';
+import type { RunAgent, SentEvent } from '../runs/agent/run_agent.js';
+import { NO_RUNS, StoreRuns } from './store_runs.js';
 import { SessionHead } from './session_head.js';
 import { ShownEvents } from './snapshot/shown_events.js';
 import { cachingOf, type Send, UnsentEvents } from './snapshot/unsent_events.js';
@@ -48,10 +49,10 @@ export class WatchedSession<S extends object>
   readonly #view: HistoryView;
   readonly #history: ShownHistory<S>;
   #loadingOlder: Promise<boolean> | undefined;
-  readonly #drafts = new Drafts();
   readonly #unsent = new UnsentEvents();
   #shown = new ShownEvents();
-  readonly #runs = new OwnRuns();
+  readonly #runs: StoreRuns;
+  #wasRunning = false;
   readonly #head = new SessionHead<S>();
   #stale = new Set<Stale>(['outbox']);
   readonly #handle: AppendHandle<S>;
@@ -68,7 +69,7 @@ export class WatchedSession<S extends object>
     options: LiveSessionOptions<S>,
   ) {
     super(service);
-    const { window = 50, view = 'transcript', initialState } = takeOptions(options);
+    const { window = 50, view = 'transcript', initialState, run } = takeOptions(options);
     requireWhole('window', window, 1, LARGEST_WINDOW);
     const { appName, userId, sessionId } = takeRequest(key);
     this.key = { appName, userId, sessionId };
@@ -77,7 +78,9 @@ export class WatchedSession<S extends object>
     this.#view = requireOneOf('view', view, HISTORY_VIEWS);
     this.#history = new ShownHistory(this.#view);
     this.#handle = new AppendHandle(this.key);
+    this.#runs = new StoreRuns(this.key, () => this.#runsChanged());
     this.initialState = initialState;
+    this.agent = run;
   }
 
   /** The state of a session that the store creates. */
@@ -85,33 +88,64 @@ export class WatchedSession<S extends object>
     this.#handle.initialState = state;
   }
 
+  /** The agent that answers. */
+  set agent(agent: RunAgent | undefined) {
+    this.#runs.agent = agent;
+  }
+
+  async ask(content: Content, options: AskOptions<S> = {}): Promise<Event> {
+    const { streaming = true, stateDelta } = takeOptions(options);
+    requireObject('content', content);
+    const actions = stateDelta && { actions: createEventActions({ stateDelta }) };
+    return this.#ask(copyEvent({ author: 'user', content, ...actions }), streaming);
+  }
+
+  async answer(answers: Answers): Promise<Event> {
+    const service = this.use(await this.service()) as SessionService;
+    const { part } = await this.#runs.require(service);
+    part.requireAnswers(answers);
+    const given = copyState(answers, 'answers');
+    const message = await this.#runs.ask(service, {
+      ...{ id: newEventId(), callIds: Object.keys(given), streaming: true },
+      admit: async () => ({
+        ...(await part.answerMessage(service, this.key, given)),
+        isStored: false,
+      }),
+    });
+    await this.refresh();
+    return message;
+  }
+
+  async cancel(messageId?: string): Promise<void> {
+    const service = this.use(await this.service()) as SessionService;
+    const { part, runs } = await this.#runs.require(service);
+    await runs.cancel(messageId, part.unansweredMessage(this.#history.list.pages));
+    await this.refresh();
+  }
+
   async send(given: SentEvent): Promise<Event> {
     if (this.isForgotten) throw forgottenError();
-    const event = isPartial(given as Event) ? copyPiece(given) : copyEvent(given);
+    const event = copyEvent(given);
+    if (event.partial === true) {
+      throw invalid(
+        'event.partial',
+        'must not be true: an agent yields pieces; see the option run',
+      );
+    }
     if (this.#history.undone.has(event.invocationId)) {
       const message = 'A rewind has undone the invocation of the event.';
       throw new SessionError('stale_session', message, { staleReason: 'undone' });
     }
-    // The run has given up an earlier invocation whose drafts are left.
-    this.#drafts.keepInvocation(event);
-    if (event.partial !== true) return this.#send(event);
-    // A notice may bring the whole event before its last piece is sent.
-    if (this.#shownOf(event.id) === undefined) this.#drafts.add(event);
-    this.changed();
-    return event;
+    return this.#send(event);
   }
 
-  run<Result>(answer: (signal: HostAbortSignal) => Promise<Result>): Promise<Result> {
-    return this.#runs.run(answer);
-  }
-
-  async edit(eventId: string, content: Content, options: TurnOptions = {}): Promise<Event> {
+  async edit(eventId: string, content: Content): Promise<Event> {
     requireObject('content', content);
-    return this.#changeTurn(eventId, options, copyEvent({ author: 'user', content }).content);
+    return this.#changeTurn(eventId, copyEvent({ author: 'user', content }).content);
   }
 
-  async regenerate(eventId: string, options: TurnOptions = {}): Promise<Event> {
-    return this.#changeTurn(eventId, options);
+  regenerate(eventId: string): Promise<Event> {
+    return this.#changeTurn(eventId);
   }
 
   async branches(): Promise<readonly TurnBranches[]> {
@@ -121,29 +155,31 @@ export class WatchedSession<S extends object>
   }
 
   async switchBranch(branch: string): Promise<void> {
-    await this.#changeHistory(branchChange(this.key, branch));
+    const change = (): Promise<unknown> => this.#changeHistory(branchChange(this.key, branch));
+    if (this.#runs.agent === undefined) return void (await change());
+    const { runs } = await this.#runs.require(this.use(await this.service()) as SessionService);
+    await runs.change(change);
   }
 
   async retry(eventId: string): Promise<Event | undefined> {
-    if (this.#unsent.states[eventId]?.error === undefined) return undefined;
     const sent = this.#unsent.sendOf(eventId);
+    if (this.#runs.loaded?.runs.retry(eventId) === true) return sent?.event;
+    if (this.#unsent.states[eventId]?.error === undefined) return undefined;
+    if (sent?.streaming !== undefined) return this.#ask(sent.event, sent.streaming);
     if (sent !== undefined) return this.#send(sent.event);
     await cachingOf(await this.service())?.outbox.retry(this.key);
     return this.#history.list.get(eventId);
   }
 
   async discard(eventId: string): Promise<void> {
-    if (this.#unsent.states[eventId]?.error === undefined) return;
+    const isQueued = this.#runs.loaded?.runs.isQueued(eventId) === true;
+    if (!isQueued && this.#unsent.states[eventId]?.error === undefined) return;
     if (this.#unsent.sendOf(eventId) !== undefined) {
       this.#unsent.setSend(eventId, undefined);
+      this.#runs.loaded?.runs.discard(eventId);
       return this.changed();
     }
     await this.change(async (service) => cachingOf(service)?.outbox.drop(this.key, eventId));
-  }
-
-  discardDrafts(): void {
-    this.#drafts.clear();
-    this.changed();
   }
 
   loadOlder(limit = this.#window): Promise<boolean> {
@@ -186,6 +222,7 @@ export class WatchedSession<S extends object>
 
   protected watch(service: SessionService<S>, options: ListenOptions): void {
     service.watch(this.key, options);
+    void this.#runs.follow(service as SessionService, options.signal);
     let known: unknown;
     const stop = cachingOf(service)?.watchStatus(({ pending }) => {
       if (pending === known) return;
@@ -197,8 +234,15 @@ export class WatchedSession<S extends object>
   }
 
   protected get isHolding(): boolean {
-    const unstored = [...this.#unsent.events, ...this.#drafts.events];
-    return unstored.length > 0 || this.#runs.isRunning;
+    return this.#unsent.events.length > 0 || this.#runs.loaded?.runs.isRunning === true;
+  }
+
+  #runsChanged(): void {
+    const isRunning = this.#runs.loaded?.runs.isRunning === true;
+    // The last events of a run, which may be of another tab.
+    if (this.#wasRunning && !isRunning) void this.refresh();
+    this.#wasRunning = isRunning;
+    this.changed();
   }
 
   protected async read(
@@ -208,12 +252,15 @@ export class WatchedSession<S extends object>
     // What this read does not come to stays stale, however it ends.
     const stale = this.#stale;
     this.#stale = new Set();
+    const view = this.#runs.loaded?.view;
+    const hasEndedDrafts = view?.hasEndedDrafts === true;
     try {
       await this.#readSession(service, stale, signal);
       stale.delete('window');
       stale.delete('state');
       if (stale.has('outbox')) await this.#readOutbox(service, signal);
       stale.delete('outbox');
+      if (hasEndedDrafts) view.hideEndedDrafts();
     } finally {
       for (const part of stale) this.#stale.add(part);
     }
@@ -247,9 +294,8 @@ export class WatchedSession<S extends object>
     if (this.#history.list.length > limit) return this.#readWindow(service, signal, areUndone);
     for (const event of session.events) this.#noteRead(event);
     this.#history.setWindow(session, limit, areUndone);
-    this.#drafts.dropUndone(this.#history.undone);
     this.#handle.noteUndone(this.#history.undone);
-    if (!this.#runs.isRunning) this.#handle.replace({ ...session, events: [] });
+    this.#handle.replace({ ...session, events: [] });
     // Appends change the state of the handle.
     this.#head.set(service.revisionOf(session), session, { ...session.state });
     this.changed();
@@ -276,8 +322,9 @@ export class WatchedSession<S extends object>
   }
 
   #noteRead(event: Event): void {
-    this.#drafts.end(event, this.#shownOf);
-    if (this.#shownOf(event.id) === undefined) this.#handle.noteRead(event);
+    if (this.#shownOf(event.id) !== undefined) return;
+    this.#runs.loaded?.view.noteRead(event);
+    this.#handle.noteRead(event);
   }
 
   /** Reads which events a cache has not sent. */
@@ -312,7 +359,7 @@ export class WatchedSession<S extends object>
     this.#history.clear();
     // An answer may be streamed, and the session created, before a read finds it.
     if (status === 'deleted') {
-      this.#drafts.clear();
+      this.#runs.loaded?.runs.abandon();
       this.#handle.drop();
     }
     this.changed();
@@ -326,18 +373,39 @@ export class WatchedSession<S extends object>
     return this.#history.loadOlder(await this.service(), limit);
   }
 
-  async #send(shown: Event): Promise<Event> {
-    this.#drafts.replace(shown);
-    const sent: Send = { event: shown, state: {} };
-    this.#unsent.setSend(shown.id, sent);
-    this.changed();
-    try {
+  /** Shows a message, and stores it when the turn of its run has come. */
+  #ask(shown: Event, streaming: boolean): Promise<Event> {
+    return this.#store({ event: shown, state: {}, streaming }, (service) =>
+      this.#runs.ask(service as SessionService, {
+        ...{ id: shown.id, callIds: [], streaming },
+        admit: async () => {
+          await this.#handle.require(service, this.#head.wasThere);
+          return { message: copyEvent(shown), isStored: false };
+        },
+      }),
+    );
+  }
+
+  #send(shown: Event): Promise<Event> {
+    return this.#store({ event: shown, state: {} }, async (service) => {
       // The append changes its event, and nothing may change one of a snapshot.
       const event = copyEvent(shown);
-      const service = this.use(await this.service());
       const session = await this.#handle.append(service, event, this.#head);
       this.#handle.noteAppended(event);
       await this.#reach(service.revisionOf(session));
+      return event;
+    });
+  }
+
+  /** Shows an event until `write` has stored it, and then as it is stored. */
+  async #store(sent: Send, write: (service: SessionService<S>) => Promise<Event>): Promise<Event> {
+    if (this.isForgotten) throw forgottenError();
+    const { event: shown } = sent;
+    this.#unsent.setSend(shown.id, sent);
+    this.changed();
+    try {
+      const event = await write(this.use(await this.service()));
+      if (sent.streaming !== undefined && this.isActive) await this.refresh();
       // Without subscribers, or after an error, the event was not read. The next read puts it in its place.
       const wasRead = this.isActive && this.error === undefined;
       if (!wasRead && this.#head.status !== 'deleted' && !this.#history.list.get(shown.id)) {
@@ -354,22 +422,28 @@ export class WatchedSession<S extends object>
     }
   }
 
-  async #changeTurn(eventId: string, options: TurnOptions, content?: Content): Promise<Event> {
-    const { storedBy = 'chat' } = takeOptions(options);
-    requireOneOf('storedBy', storedBy, ['chat', 'agent']);
-    const change = turnChange({ ...this.key, eventId, storedBy, content });
-    const message = await this.#changeHistory(change);
-    if (storedBy === 'chat') this.#handle.noteAppended(message);
-    return message;
+  async #changeTurn(eventId: string, content?: Content): Promise<Event> {
+    const change = turnChange({ ...this.key, eventId, content });
+    if (this.#runs.agent === undefined) {
+      const message = await this.#changeHistory(change);
+      this.#handle.noteAppended(message);
+      return message;
+    }
+    const service = this.use(await this.service()) as SessionService;
+    const { runs } = await this.#runs.require(service);
+    if (runs.isRunning) await runs.cancel(undefined, undefined);
+    const asked = {
+      ...{ id: newEventId(), callIds: [], streaming: true },
+      admit: async () => ({ message: await this.#changeHistory(change), isStored: true }),
+    };
+    return this.#runs.ask(service, asked, true);
   }
 
   /** Rewinds the session, and reads it again, also without subscribers: `send` refuses what was undone. */
   async #changeHistory<Result>(change: TurnChange<Result>): Promise<Result> {
-    await this.#runs.abort();
     const service = this.use(await this.service());
     return this.#changes.run(undefined, async () => {
-      const result = await this.#runs.afterEnd(() => change(service));
-      this.discardDrafts();
+      const result = await change(service);
       await this.reread();
       return result;
     });
@@ -393,13 +467,17 @@ export class WatchedSession<S extends object>
   }
 
   protected forget(): void {
-    void this.#runs.abort();
+    this.#runs.loaded?.runs.abandon();
     this.#head.setGone('loading');
     this.#history.clear();
-    this.#drafts.clear();
     this.#unsent.clear();
     this.#handle.drop();
     this.#stale = new Set<Stale>(['window', 'outbox']);
+  }
+
+  get #shownRuns(): typeof NO_RUNS {
+    const { list, undone } = this.#history;
+    return this.#runs.loaded?.view.show(list.pages, undone) ?? NO_RUNS;
   }
 
   protected makeSnapshot(): LiveSessionSnapshot<S> {
@@ -418,7 +496,7 @@ export class WatchedSession<S extends object>
       summarised: this.#history.list.summarised,
       hasOlder: this.#history.hasOlder,
       isLoadingOlder: this.#loadingOlder !== undefined,
-      drafts: this.#drafts.events,
+      ...(this.isForgotten ? NO_RUNS : this.#shownRuns),
       unsent: this.#unsent.states,
       ...members,
     });

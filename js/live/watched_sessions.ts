@@ -6,7 +6,7 @@ import { requireId, requireOwner } from '../model/values/ids.js';
 import type { CompositeSessionKey, CreateSessionRequest, Session } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
 import type { ListenOptions } from '../model/notice.js';
-import { copyState } from '../runs/copies.js';
+import { copyState } from '../runs/agent/copies.js';
 import { onNextFrame } from './frame.js';
 import { keepElements } from './snapshot/keep_elements.js';
 import type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';

@@ -167,10 +167,10 @@ const SessionContext = createContext<SessionProviderProps | undefined>(undefined
  * ```
  */
 export function SessionProvider(props: SessionProviderProps): ReactElement {
-  const { service, appName, userId, sessionId, window, view, initialState, children } = props;
+  const { service, appName, userId, sessionId, window, view, run, initialState, children } = props;
   const value = useMemo(
-    () => ({ service, appName, userId, sessionId, window, view, initialState }),
-    [service, appName, userId, sessionId, window, view, initialState],
+    () => ({ service, appName, userId, sessionId, window, view, run, initialState }),
+    [service, appName, userId, sessionId, window, view, run, initialState],
   );
   return createElement(SessionContext.Provider, { value }, children);
 }

@@ -1,4 +1,5 @@
 import type { LiveSessionSnapshot } from '../live_session.js';
+import { NO_RUNS } from '../store_runs.js';
 import type { LiveSessionsSnapshot } from '../live_sessions.js';
 
 /** What is shown of a session before anything has been read, on a server too. */
@@ -10,7 +11,7 @@ export const LOADING: LiveSessionSnapshot = {
   summarised: new Set(),
   hasOlder: false,
   isLoadingOlder: false,
-  drafts: [],
+  ...NO_RUNS,
   // Inherits nothing: the id of an event may be `toString`.
   unsent: Object.create(null) as LiveSessionSnapshot['unsent'],
   state: {},

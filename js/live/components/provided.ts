@@ -28,6 +28,7 @@ export function providedSession<S extends object>(
   const { service, window, view } = provided;
   const store = sharedSession(service, { appName, userId, sessionId }, { window, view });
   if (options.initialState !== undefined) ownStates.set(store, options.initialState);
+  store.agent = provided.run;
   store.initialState = ownStates.get(store) ?? provided.initialState;
   return store;
 }

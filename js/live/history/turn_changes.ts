@@ -17,7 +17,6 @@ export function turnChange({
   ...request
 }: CompositeSessionKey & {
   readonly eventId: string;
-  readonly storedBy: 'chat' | 'agent';
   readonly content?: Content | undefined;
 }): TurnChange<Event> {
   return async (service) => {

@@ -32,6 +32,8 @@ export function cachingOf(service: object): Caching | undefined {
 export interface Send {
   readonly event: Event;
   readonly state: UnsentEvent;
+  /** Present if an agent answers the event: whether it streams. */
+  readonly streaming?: boolean | undefined;
 }
 
 /** The events of a session that a store sends, and those that a cache has stored and its remote does not have. */

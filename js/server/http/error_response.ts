@@ -23,6 +23,7 @@ const STATUSES: Readonly<Record<SessionErrorCode, number>> = {
   not_loaded: 500,
   storage_newer: 500,
   corrupt_record: 500,
+  run_failed: 500,
   unsupported: 501,
   remote: 502,
   closed: 503,

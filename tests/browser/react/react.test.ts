@@ -14,7 +14,7 @@ import {
 } from 'react';
 import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
 import { InMemorySessionService } from '../../../js/index.js';
-import { type LiveSession, liveSession } from '../../../js/live/index.js';
+import { type LiveSession, liveSession, type RunAgent } from '../../../js/live/index.js';
 import { SessionProvider, useSession, useSessionState } from '../../../js/react/index.js';
 import { CORE } from '../../../js/core/core_of.js';
 import { root as repository } from '../../toolchain/environment.mjs';
@@ -65,8 +65,13 @@ const provide = (
   service: InMemorySessionService,
   child: ReactElement,
   sessionId = KEY.sessionId,
+  run?: RunAgent,
 ): ReactElement =>
-  createElement(SessionProvider, { service, appName: 'shop', userId: 'ada', sessionId }, child);
+  createElement(
+    SessionProvider,
+    { service, appName: 'shop', userId: 'ada', sessionId, run },
+    child,
+  );
 
 /** Takes so long that React interrupts the rendering of a list of them. */
 function work(milliseconds: number): void {
@@ -241,6 +246,12 @@ async function showRows(
     return read(request);
   };
   let chat: LiveSession | undefined;
+  let wasAborted = false;
+  const run: RunAgent = async function* ({ signal }) {
+    yield { author: 'guide', partial: true, content: { parts: [{ text: 'Green' }] } };
+    await new Promise<void>((done) => signal.addEventListener('abort', () => done()));
+    wasAborted = true;
+  };
   function Chat(): ReactElement {
     const { session, store } = useSession();
     chat = store;
@@ -253,19 +264,14 @@ async function showRows(
     createElement(Row, { key, sessionId: `none${key}` }),
   );
   const all = createElement('div', null, createElement(Chat), rows);
-  const { root, text } = mount(provide(service, all));
+  const { root, text } = mount(provide(service, all, KEY.sessionId, run));
   await until(() => text() === `ready ${'missing'.repeat(count)}`);
   const wholeReads = reads;
-  let wasAborted = false;
-  const run = chat?.run(async (signal) => {
-    await chat?.send({ ...event('piece'), partial: true, content: { parts: [{ text: 'Green' }] } });
-    await new Promise<void>((done) => signal.addEventListener('abort', () => done()));
-    wasAborted = true;
-  });
+  await chat?.ask({ parts: [{ text: 'And now?' }] });
   await until(() => text().startsWith('ready Green'));
   const draft = document.querySelector('#chat')?.textContent ?? '';
   await chat?.edit('e1', { parts: [{ text: 'edited' }] });
-  await run;
+  await chat?.cancel();
   root.unmount();
   await until(() => !isWatched(service));
   return { reads: wholeReads, wasAborted, draft };

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService } from '../../../js/index.js';
-import { liveSession } from '../../../js/live/index.js';
+import { liveSession, type RunAgent } from '../../../js/live/index.js';
 import { KEY, message, sessionOf, textOf } from './stores.js';
 
 describe('A caller that changes its objects after a call', () => {
@@ -35,10 +35,18 @@ describe('A caller that changes its objects after a call', () => {
 
   it('changes no draft', async () => {
     const { service } = await sessionOf(0);
-    const store = liveSession(service, KEY);
     const content = { role: 'model', parts: [{ text: 'Green' }] };
-    await store.send({ invocationId: 'i2', author: 'guide', partial: true, content });
-    content.parts[0]!.text = '';
+    let isTaken = (): void => undefined;
+    const taken = new Promise<void>((resolve) => (isTaken = resolve));
+    const run: RunAgent = async function* () {
+      yield { author: 'guide', partial: true, content };
+      content.parts[0]!.text = '';
+      isTaken();
+      await new Promise(() => undefined);
+    };
+    const store = liveSession(service, KEY, { run });
+    await store.ask({ role: 'user', parts: [{ text: 'Which tea?' }] });
+    await taken;
     assert.equal(textOf(store.getSnapshot().drafts[0]), 'Green');
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { liveSession, liveSessions } from '../../../js/live/index.js';
+import { liveSession, liveSessions, type RunAgent } from '../../../js/live/index.js';
 import { sharedSession } from '../../../js/live/components/shared_stores.js';
 import { CACHE_STORES } from '../../../js/cache/local/local_store.js';
 import { event, hasCode, KEY, openCache, Server, until, USER } from '../cache/fixture.js';
@@ -22,12 +22,17 @@ async function twoTabs() {
 
 it('after forget the live stores of all tabs show nothing, read nothing, and refuse to send', async () => {
   const { first, second, local, close } = await twoTabs();
-  const [chat, unwatched] = [liveSession(second, KEY), liveSession(second, KEY)];
+  const run: RunAgent = async function* () {
+    yield { author: 'guide', partial: true, content: { parts: [{ text: 'Green' }] } };
+    await new Promise(() => undefined);
+  };
+  const [chat, unwatched] = [liveSession(second, KEY, { run }), liveSession(second, KEY)];
   const list = liveSessions(first, USER);
   const stops = [chat.subscribe(() => undefined), list.subscribe(() => undefined)];
   await Promise.all([chat.load(), unwatched.load(), list.load()]);
-  await chat.send({ ...MESSAGE, id: 'draft', invocationId: 'i2', partial: true });
-  assert.equal(chat.getSnapshot().drafts.length, 1);
+  await chat.ask({ role: 'user', parts: [{ text: 'Which tea?' }] });
+  await until(() => chat.getSnapshot().drafts.length === 1);
+  await second.sync();
   await first.forget();
   await until(() => chat.getSnapshot().status === 'forgotten');
   for (const { status, events, drafts, state, title } of [chat, unwatched].map((store) =>

@@ -9,7 +9,7 @@ import {
   openSessionService,
   type SessionService,
 } from '../../../js/index.js';
-import { claimMessage } from '../../../js/runs/claim.js';
+import { claimMessage } from '../../../js/runs/agent/claim.js';
 import { KEY, overStorages } from '../service/fixture.js';
 
 const message = () =>

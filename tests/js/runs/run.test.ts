@@ -9,8 +9,8 @@ import {
   isSessionError,
   type SessionErrorCode,
 } from '../../../js/index.js';
-import { type AgentRun, runAgent } from '../../../js/runs/run.js';
-import type { RunAgent } from '../../../js/runs/run_agent.js';
+import { type AgentRun, runAgent } from '../../../js/runs/agent/run.js';
+import type { RunAgent } from '../../../js/runs/agent/run_agent.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const says = (text: string) => ({ role: 'model', parts: [{ text }] });

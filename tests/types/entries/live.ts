@@ -8,6 +8,8 @@ import type { CacheStatus } from '../../../js/cache/index.js';
 import {
   liveSession,
   liveSessions,
+  type Question,
+  type SessionRun,
   type UnsentEntry,
   type UnsentEvent,
 } from '../../../js/live/index.js';
@@ -37,7 +39,18 @@ describe('The types of live stores', () => {
       is<Event>()(await chat.send({ author: 'user' }));
       is<Event | undefined>()(await chat.retry('e1'));
       is<void>()(await chat.discard('e1'));
-      is<void>()(chat.discardDrafts());
+      is<Event>()(await chat.ask({ parts: [] }, { stateDelta: { topic: 'tea' } }));
+      is<Event>()(await chat.answer({ call: { confirmed: true } }));
+      is<void>()(await chat.cancel());
+      is<SessionRun | undefined>()(chat.getSnapshot().run);
+      is<readonly Question[]>()(chat.getSnapshot().questions);
+      // @ts-expect-error no such key
+      void chat.ask({ parts: [] }, { stateDelta: { wrong: 1 } });
+      liveSession(service, key, {
+        async *run({ message }) {
+          yield { author: 'guide', content: message.content ?? {} };
+        },
+      });
       is<boolean>()(await chat.loadOlder(10));
       await chat.updateState({ topic: 'tea' });
       await chat.rename('Tea');

@@ -142,24 +142,19 @@ describe('The stores that components share', () => {
     assert.equal(store.isUsed, false);
   });
 
-  it('keep a streamed answer', async (t) => {
-    const piece = { ...message('e1', 'Green'), author: 'guide', partial: true };
-    const { store } = await findLater(t, (store) => store.send(piece));
-    await store.send({ ...piece, content: { parts: [{ text: ' tea' }] } });
-    assert.equal(textOf(store.getSnapshot().drafts[0]), 'Green tea');
-    store.discardDrafts();
-    assert.equal(store.isUsed, false);
-  });
-
-  it('keep a run, so that an edit aborts it', async (t) => {
+  it('keep a run, whose answer is then shown', async (t) => {
     const { store } = await findLater(t, async (store) => {
-      await store.send(message('e1'));
-      void store.run(
-        (signal) => new Promise<void>((done) => signal.addEventListener('abort', () => done())),
-      );
+      store.agent = async function* () {
+        yield { author: 'guide', partial: true, content: { parts: [{ text: 'Green' }] } };
+        await new Promise(() => undefined);
+      };
+      await store.ask({ parts: [{ text: 'Which tea?' }] });
     });
     assert.equal(store.isUsed, true);
-    await store.edit('e1', { parts: [{ text: 'edited' }] });
+    assert.equal(textOf(store.getSnapshot().drafts[0]), 'Green');
+    await store.edit(store.getSnapshot().events[0]!.id, { parts: [{ text: 'edited' }] });
+    assert.equal(textOf(store.getSnapshot().events[0]), 'edited');
+    await store.cancel();
     assert.equal(store.isUsed, false);
   });
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { InMemorySessionService, isSessionError } from '../../../../js/index.js';
+import { InMemorySessionService } from '../../../../js/index.js';
 import { liveSession, liveSessions } from '../../../../js/live/index.js';
 import { RemoteSessionService } from '../../../../js/remote/index.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../remote/fixture.js';
@@ -61,34 +61,3 @@ it('A live session over a server edits a message, and the other client sees it',
   for (const stop of stops) stop();
   await Promise.all(clients.map((client) => client.close()));
 });
-
-it("A live session over a server edits as soon as the server knows that the page's run has ended", async () => {
-  const service = new InMemorySessionService();
-  let [questions, isStuck] = [0, false];
-  // The server counts a run that the page has aborted until it was asked twice.
-  const isRunning = (): boolean => (questions += 1) <= 2 || isStuck;
-  const fetch = fetchFrom(handlerOn(service, { isRunning }));
-  const client = new RemoteSessionService({ url: URL_OF_SERVER, fetch });
-  const store = liveSession(client, KEY);
-  await store.send({ ...message('e1'), invocationId: 'first' });
-  // The page has no run of its own, so the store does not wait for the end of another run.
-  await assert.rejects(store.edit('e1', edited), isRefusal);
-  assert.equal(questions, 1);
-
-  questions = 0;
-  const run = store.run(
-    (signal) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
-  );
-  const { id } = await store.edit('e1', edited);
-  await run;
-  assert.equal(questions, 3);
-  assert.deepEqual(idsOf(store.getSnapshot().events), [id]);
-
-  isStuck = true;
-  await assert.rejects(store.edit(id, edited), isRefusal);
-  assert.ok(questions > 4);
-  await client.close();
-});
-
-const isRefusal = (error: unknown): boolean =>
-  isSessionError(error, 'remote') && error.status === 409;

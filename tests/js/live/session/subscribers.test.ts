@@ -101,7 +101,6 @@ describe('Subscribers of a live session', () => {
       const stop = store.subscribe((snapshot: object) => told.push(snapshot));
       await store.reload();
       assert.equal(store.getSnapshot(), before);
-      if ('discardDrafts' in store) store.discardDrafts();
       // Frames come in the order in which they were asked for.
       await new Promise<void>((done) => onNextFrame(done));
       assert.equal(store.getSnapshot(), before);

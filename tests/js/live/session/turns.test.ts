@@ -109,18 +109,6 @@ for (const isWatched of [false, true]) {
       stop();
     });
 
-    it('leaves the message to the run with storedBy: agent', async () => {
-      const { service, chat, stop } = await open('green');
-      const { content } = await chat.edit('green?', black, { storedBy: 'agent' });
-      assert.deepEqual(content, black);
-      assert.deepEqual(chat.getSnapshot().events, []);
-      assert.deepEqual(await stored(service, 'transcript'), []);
-      const regenerated = await chat.regenerate('green!', { storedBy: 'agent' });
-      assert.equal(textOf(regenerated), 'green?');
-      assert.deepEqual(await stored(service, 'transcript'), []);
-      stop();
-    });
-
     it('lets the title follow that came from the edited message', async () => {
       const { service, chat, stop } = await open('green', 'more');
       const title = async () => (await service.getSession(KEY))?.title;
@@ -132,36 +120,6 @@ for (const isWatched of [false, true]) {
       await chat.rename('Mine');
       await chat.edit(id, { role: 'user', parts: [{ text: 'white?' }] });
       assert.equal(await title(), 'Mine');
-      stop();
-    });
-
-    it('aborts its run first, and refuses what the run sends later', async () => {
-      const { service, chat, stop } = await open('green');
-      const message = await chat.send(said('user', 'late', 'late?'));
-      const { invocationId } = message;
-      let wasAborted = false;
-      const run = chat.run(async (signal) => {
-        await chat.send({ ...said('guide', invocationId, 'piece'), partial: true });
-        await new Promise<void>((done) => {
-          signal.addEventListener('abort', () => done());
-          if (signal.aborted) done();
-        });
-        wasAborted = signal.aborted;
-        // What a run stores until it ends is undone with its turn.
-        await chat.send(said('guide', invocationId, 'last words'));
-        return 'done';
-      });
-      await chat.edit('late?', black);
-      assert.equal(await run, 'done');
-      assert.equal(wasAborted, true);
-      assert.deepEqual(chat.getSnapshot().drafts, []);
-      for (const partial of [true, false]) {
-        const sent = chat.send({ ...said('guide', invocationId, 'too late'), partial });
-        await assert.rejects(sent, refusedWith('stale_session'));
-      }
-      assert.deepEqual(textsOf(await stored(service, 'transcript')), [
-        ...['green?', 'green!', 'black?'],
-      ]);
       stop();
     });
 
@@ -182,7 +140,6 @@ for (const isWatched of [false, true]) {
         [() => chat.edit('green!', black), 'invalid_argument'],
         [() => chat.edit('green?', 'black?' as never), 'invalid_argument'],
         [() => chat.edit('green?', { parts: [{ n: 1n }] } as never), 'unserializable'],
-        [() => chat.edit('green?', black, { storedBy: 'me' as never }), 'invalid_argument'],
         [() => chat.regenerate('none'), 'not_found'],
         [() => chat.switchBranch('none'), 'not_found'],
         [() => liveSession(service, { ...KEY, sessionId: 'none' }).branches(), 'not_found'],
@@ -195,25 +152,14 @@ for (const isWatched of [false, true]) {
 }
 
 describe('A live session', () => {
-  it('does not wait for a run that ignores its signal', async () => {
-    const service = new InMemorySessionService();
-    await conversation(service, 'green');
-    const chat = liveSession(service, KEY);
-    void chat.run(() => new Promise(() => undefined));
-    await chat.edit('green?', black);
-    assert.deepEqual(textsOf(chat.getSnapshot().events), ['black?']);
-  });
-
-  it('refuses what its run sends to a turn that another tab has undone', async () => {
+  it('refuses what is sent to a turn that another tab has undone', async () => {
     const service = new InMemorySessionService();
     await conversation(service, 'green', 'more');
     const chat = liveSession(service, KEY);
     const stop = chat.subscribe(() => undefined);
     await chat.load();
-    await chat.send({ ...said('guide', 'more', 'piece'), partial: true });
     await rewind(service, { ...KEY, before: { invocationId: 'more' } });
-    const { drafts } = await snapshotOf(chat, ({ events }) => events.length === 2);
-    assert.deepEqual(drafts, []);
+    await snapshotOf(chat, ({ events }) => events.length === 2);
     const sent = chat.send(said('guide', 'more', 'too late'));
     await assert.rejects(sent, refusedWith('stale_session'));
     stop();

@@ -177,61 +177,6 @@ describe('A live session that is written to', () => {
     stop();
   });
 
-  it('grows one draft of partial events, which the whole event ends', async () => {
-    const { service } = await sessionOf(1);
-    const store = liveSession(service, KEY);
-    const stop = store.subscribe(() => undefined);
-    await snapshotOf(store, isReady);
-    const piece = (author: string, text: string, thought?: boolean) =>
-      store.send({
-        invocationId: 'i2',
-        author,
-        partial: true,
-        content: { role: 'model', parts: [{ text, ...(thought && { thought }) }] },
-      });
-    await piece('guide', 'hm', true);
-    await piece('guide', 'Green');
-    const [first] = store.getSnapshot().drafts;
-    await piece('guide', ' tea');
-    await piece('clerk', 'No');
-    const { drafts } = store.getSnapshot();
-    assert.equal(drafts[0]?.id, first?.id);
-    assert.deepEqual(
-      drafts.map(({ author, content }) => [author, content?.parts]),
-      [
-        ['guide', [{ text: 'hm', thought: true }, { text: 'Green tea' }]],
-        ['clerk', [{ text: 'No' }]],
-      ],
-    );
-    assert.deepEqual(first?.content?.parts?.at(-1), { text: 'Green' });
-    assert.equal((await service.getSession(KEY))?.events.length, 1);
-
-    const whole = { role: 'model', parts: [{ text: 'Green tea' }] };
-    await store.send({ invocationId: 'i2', author: 'guide', content: whole });
-    assert.deepEqual(
-      store.getSnapshot().drafts.map(({ author }) => author),
-      ['clerk'],
-    );
-    assert.equal(store.getSnapshot().events.length, 2);
-    // An agent stores its answer itself, through a handle of its own.
-    const session = await service.getSession(KEY);
-    assert.ok(session);
-    await service.appendEvent({
-      session,
-      event: { id: 'e9', invocationId: 'i2', author: 'clerk' },
-    });
-    await snapshotOf(store, ({ events }) => idsOf(events).includes('e9'));
-    assert.deepEqual(store.getSnapshot().drafts, []);
-
-    await piece('guide', 'broken');
-    store.discardDrafts();
-    assert.deepEqual(store.getSnapshot().drafts, []);
-    await piece('guide', 'old run');
-    await store.send({ invocationId: 'i3', author: 'user' });
-    assert.deepEqual(store.getSnapshot().drafts, []);
-    stop();
-  });
-
   it('changes the state and the title', async () => {
     interface Shop {
       visits: number;

@@ -1,9 +1,9 @@
-import { isPlainObject } from '../json/rules.js';
-import { ABORTED } from '../model/event/waiting.js';
-import type { Part } from '../model/event/content.js';
-import type { Event, NewEvent } from '../model/event/event.js';
-import { isFinalResponse } from '../model/event/final_response.js';
-import { partsOf } from '../model/event/parts.js';
+import { isPlainObject } from '../../json/rules.js';
+import { ABORTED } from '../../model/event/waiting.js';
+import type { Part } from '../../model/event/content.js';
+import type { Event, NewEvent } from '../../model/event/event.js';
+import { isFinalResponse } from '../../model/event/final_response.js';
+import { partsOf } from '../../model/event/parts.js';
 
 const MESSAGE = 'Invocation was aborted by client.';
 

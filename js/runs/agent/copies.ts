@@ -1,14 +1,14 @@
 /** Copies of what callers give. A store calls its service later, when a caller may have changed its object. */
-import { requestError } from '../call/call.js';
-import { isSessionError } from '../errors/errors.js';
-import { requireObject } from '../errors/option_values.js';
-import { isObject } from '../json/rules.js';
-import { rawOf } from '../members/raw.js';
-import { newEventId } from '../model/event/create_event.js';
-import type { Event } from '../model/event/event.js';
-import { partsOf } from '../model/event/parts.js';
-import { snapshotEvent } from '../model/event/snapshot.js';
-import { snapshotDelta } from '../state/delta.js';
+import { requestError } from '../../call/call.js';
+import { isSessionError } from '../../errors/errors.js';
+import { requireObject } from '../../errors/option_values.js';
+import { isObject } from '../../json/rules.js';
+import { rawOf } from '../../members/raw.js';
+import { newEventId } from '../../model/event/create_event.js';
+import type { Event } from '../../model/event/event.js';
+import { partsOf } from '../../model/event/parts.js';
+import { snapshotEvent } from '../../model/event/snapshot.js';
+import { snapshotDelta } from '../../state/delta.js';
 import type { SentEvent } from './run_agent.js';
 
 /** Copies an event, and fills in its missing members. The copy shares only the values of `temp:` keys. */

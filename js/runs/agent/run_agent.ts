@@ -1,8 +1,8 @@
-import type { Content } from '../model/event/content.js';
-import type { Event, NewEvent } from '../model/event/event.js';
-import type { HostAbortSignal } from '../model/host.js';
-import type { CompositeSessionKey, Session } from '../model/session.js';
-import type { SessionService } from '../model/session_service.js';
+import type { Content } from '../../model/event/content.js';
+import type { Event, NewEvent } from '../../model/event/event.js';
+import type { HostAbortSignal } from '../../model/host.js';
+import type { CompositeSessionKey, Session } from '../../model/session.js';
+import type { SessionService } from '../../model/session_service.js';
 
 /**
  * An event that an agent yields, or that a page sends. `invocationId` may be absent: in a run it is that of the message,

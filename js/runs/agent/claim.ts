@@ -1,9 +1,9 @@
-import { isSessionError, SessionError } from '../errors/errors.js';
-import { newEventId } from '../model/event/create_event.js';
-import type { Event } from '../model/event/event.js';
-import type { AppendEventRequest, Session } from '../model/session.js';
-import type { SessionService } from '../model/session_service.js';
-import type { StateShape } from '../state/state_shape.js';
+import { isSessionError, SessionError } from '../../errors/errors.js';
+import { newEventId } from '../../model/event/create_event.js';
+import type { Event } from '../../model/event/event.js';
+import type { AppendEventRequest, Session } from '../../model/session.js';
+import type { SessionService } from '../../model/session_service.js';
+import type { StateShape } from '../../state/state_shape.js';
 
 /**
  * Appends the message of a run. The append is the run's claim: of two runs of one message, one stores it, and the other
