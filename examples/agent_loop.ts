@@ -28,9 +28,10 @@ export type Model = (
 ) => Promise<Content>;
 
 /**
- * Answers the user. All agents of the loop share the `temp:` state, which ends with it.
+ * Answers the user. All agents of the loop share the `temp:` state, which ends with it. The message is stored unless a run
+ * of the page has stored it.
  *
- * @param onPartial gets the pieces of a streamed response, for example to `send` them to a live session
+ * @param onPartial gets the pieces of a streamed response
  */
 export async function answer(
   root: Agent,
@@ -70,7 +71,8 @@ export async function answer(
     return text;
   }
   try {
-    await invocation.append({ content: invocation.userContent ?? {} });
+    const isStored = invocation.session.events.some((event) => event.invocationId === invocationId);
+    if (!isStored) await invocation.append({ content: invocation.userContent ?? {} });
     return await run(root, root.name);
   } finally {
     invocation.end();

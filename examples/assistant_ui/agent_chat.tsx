@@ -11,7 +11,7 @@ import {
   useExternalStoreRuntime,
 } from '@assistant-ui/react';
 import { type Event, openSessionService } from 'adk-session-wasm';
-import type { LiveSession } from 'adk-session-wasm/live';
+import type { LiveSession, RunAgent } from 'adk-session-wasm/live';
 import { SessionProvider, useSession } from 'adk-session-wasm/react';
 import { useEffect, useState } from 'react';
 
@@ -19,16 +19,11 @@ const service = openSessionService({ storage: 'auto', name: 'my-agent-chat' });
 
 type Branches = Awaited<ReturnType<LiveSession['branches']>>;
 
-/** Run your agent here, and store its events with the invocation of the message. */
-const answer = (store: LiveSession, { invocationId, content }: Event) =>
-  store.run(async () => {
-    const text = `You said: ${content?.parts?.[0]?.text}`;
-    await store.send({
-      invocationId,
-      author: 'guide',
-      content: { role: 'model', parts: [{ text }] },
-    });
-  });
+/** Run your agent here, or a `Runner` by `runWith`. */
+const run: RunAgent = async function* ({ message: { content } }) {
+  const text = `You said: ${content?.parts?.[0]?.text}`;
+  yield { author: 'guide', content: { role: 'model', parts: [{ text }] } };
+};
 
 const contentOf = ({ content: [part] }: AppendMessage) => ({
   role: 'user',
@@ -77,16 +72,14 @@ function Thread() {
       role: author === 'user' ? 'user' : 'assistant',
       content: content?.parts?.map(({ text = '' }) => text).join('') ?? '',
     }),
-    onNew: async (message) => {
-      await answer(store, await store.send({ author: 'user', content: contentOf(message) }));
-    },
+    isRunning: session.run?.status === 'running',
+    onNew: async (message) => void (await store.ask(contentOf(message))),
     // `sourceId` is the edited message, `parentId` the one that is answered again.
     onEdit: async (message) => {
-      await answer(store, await store.edit(message.sourceId ?? '', contentOf(message)));
+      await store.edit(message.sourceId ?? '', contentOf(message));
     },
-    onReload: async (parentId) => {
-      await answer(store, await store.regenerate(parentId ?? ''));
-    },
+    onReload: async (parentId) => void (await store.regenerate(parentId ?? '')),
+    onCancel: () => store.cancel(),
   });
   const Message = () => (
     <MessagePrimitive.Root>
@@ -111,7 +104,7 @@ function Thread() {
 }
 
 export const AgentChat = () => (
-  <SessionProvider service={service} appName="chat" userId="me" sessionId="s1">
+  <SessionProvider service={service} appName="chat" userId="me" sessionId="s1" run={run}>
     <Thread />
   </SessionProvider>
 );

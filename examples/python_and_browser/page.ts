@@ -14,29 +14,49 @@ const messages = document.querySelector('ol')!;
 const status = document.querySelector('p')!;
 const form = document.querySelector('form')!;
 
+/** The answer that is streamed. */
+let draft = { author: '', text: '' };
+
+const textOf = (parts: readonly { text?: string }[]) => parts.map(({ text = '' }) => text).join('');
+
 /** Sends a message to the agent. Its events reach the copy when it has answered, and the draft at once. */
 async function ask(text: string): Promise<void> {
   // The server must know the session before its agent runs.
   await cache.getOrCreateSession(key);
   await cache.sync(key);
   const newMessage = { role: 'user', parts: [{ text }] };
-  for await (const event of cache.run({ ...key, newMessage, streaming: true })) {
-    if (event.partial === true) await chat.send(event);
+  try {
+    for await (const event of cache.run({ ...key, newMessage, streaming: true })) {
+      const pieces = event.partial === true ? (event.content?.parts ?? []) : [];
+      draft = { author: event.author ?? '', text: draft.text + textOf(pieces) };
+      show();
+    }
+    await cache.sync(key);
+  } finally {
+    draft = { author: '', text: '' };
+    show();
   }
 }
 
-chat.subscribe(({ events, drafts, state }) => {
+function show(): void {
+  const { events, state } = chat.getSnapshot();
   // The agent's change of state is an event without a text.
-  const spoken = [...events, ...drafts].filter(({ content }) => content?.parts?.length);
-  const items = spoken.map(({ author, partial, content }) => {
+  const spoken = events.filter(({ content }) => content?.parts?.length);
+  const lines = spoken.map(({ author, content }) => ({
+    author,
+    text: textOf(content?.parts ?? []),
+  }));
+  const items = [...lines, ...(draft.text === '' ? [] : [draft])].map((line) => {
     const item = document.createElement('li');
-    item.className = partial === true ? 'draft' : 'stored';
-    item.textContent = `${author}: ${(content?.parts ?? []).map(({ text }) => text).join('')}`;
+    item.className = line === draft ? 'draft' : 'stored';
+    item.textContent = `${line.author}: ${line.text}`;
     return item;
   });
   messages.replaceChildren(...items);
   document.title = `${Number(state['user:cups'] ?? 0)} cups of tea`;
-});
+}
+
+chat.subscribe(show);
 
 cache.watchStatus(({ isOnline, lastError }) => {
   status.textContent = isOnline ? '' : `Showing the copy: ${lastError?.message ?? 'no connection'}`;
@@ -47,7 +67,6 @@ form.addEventListener('submit', (event) => {
   const text = String(new FormData(form).get('text'));
   form.reset();
   ask(text).catch((error: unknown) => {
-    chat.discardDrafts();
     const isOffline = isSessionError(error, 'connection_lost');
     status.textContent = isOffline ? 'The agents cannot be reached now.' : String(error);
   });

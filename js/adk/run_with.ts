@@ -2,7 +2,7 @@ import type { Runner } from '@google/adk';
 import { coreOf } from '../core/core_of.js';
 import { SessionError } from '../errors/errors.js';
 import { invalid } from '../errors/invalid.js';
-import type { AppendedEvent, NewEvent } from '../model/event/event.js';
+import type { NewEvent } from '../model/event/event.js';
 import type { RunAgent, RunContext, SentEvent } from '../runs/agent/run_agent.js';
 import {
   type AppendEventRequest,
@@ -22,12 +22,13 @@ import {
  * import { LlmAgent, Runner } from '@google/adk';
  * import { asAdkService, runWith } from 'adk-session-wasm/adk';
  * import { InMemorySessionService } from 'adk-session-wasm';
- * import type { RunAgent } from 'adk-session-wasm/live';
+ * import { liveSession } from 'adk-session-wasm/live';
  *
  * const service = new InMemorySessionService();
  * const agent = new LlmAgent({ name: 'guide', model: 'gemini-2.5-flash' });
  * const runner = new Runner({ appName: 'shop', agent, sessionService: asAdkService(service) });
- * const run: RunAgent = runWith(runner);
+ * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * const chat = liveSession(service, key, { run: runWith(runner) });
  * ```
  */
 export function runWith(runner: Runner): RunAgent {
@@ -61,10 +62,12 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
   };
   const newMessage = structuredClone(message.content ?? {});
   newMessage.role ??= 'user';
+  // The runner may change it.
+  const given: unknown = structuredClone(newMessage);
   const { stateDelta } = message.actions;
   const events = viewOf(runner, sessionServiceOf(runner, context, append), message).runAsync({
     ...{ userId, sessionId },
-    newMessage: structuredClone(newMessage) as Parameters<Runner['runAsync']>[0]['newMessage'],
+    newMessage: given as Parameters<Runner['runAsync']>[0]['newMessage'],
     ...(Object.keys(stateDelta).length > 0 && { stateDelta }),
     abortSignal: signal,
     ...(streaming && { runConfig: { streamingMode: 'sse' as StreamingMode } }),

@@ -31,14 +31,12 @@ export type RewindPlace =
   /** A turn: from the user's message or answer that an event follows, or is. That is then sent again. */
   | { readonly turn: string };
 
-/** The message that follows a rewind of a turn. */
+/** The message that follows a rewind of a turn, and is stored with its marker. */
 export interface RepeatedMessage {
   readonly id: string;
   readonly invocationId: string;
   /** The new content. Absent: that of the undone message. */
   readonly content?: Content | undefined;
-  /** Whether the message is stored with the marker. Otherwise an agent stores it. */
-  readonly isStored: boolean;
 }
 
 /** A rewind. Sent again, it answers with what is stored. */

@@ -101,8 +101,10 @@ export async function planRewind(
   const actions = { stateDelta, rewindBeforeInvocationId: before };
   const event = createEvent({ ...write.marker, author: 'user', timestamp, actions });
   const message = undone && messageOf(undone, write, timestamp);
-  const sent = message !== undefined && write.message!.isStored ? [message] : [];
-  const following = [...sent, ...laterThan(timestamp, write.events)];
+  const following = [
+    ...(message === undefined ? [] : [message]),
+    ...laterThan(timestamp, write.events),
+  ];
   const titleChange = titleAfter(source, message === undefined ? [event] : [event, message]);
   return { event, message, following, titleChange, unknownKeys, state };
 }

@@ -43,7 +43,7 @@ async function rewindTurn(
   content: Content | undefined,
 ): Promise<Event> {
   const id = newEventId();
-  const message = { id, invocationId: `e-${newEventId()}`, content, isStored: true };
+  const message = { id, invocationId: `e-${newEventId()}`, content };
   const rewound = await sendRewind(service, key, { turn: eventId }, { message });
   return rewound.message!;
 }

@@ -157,7 +157,7 @@ export class WatchedSession<S extends object>
   async switchBranch(branch: string): Promise<void> {
     const change = (): Promise<unknown> => this.#changeHistory(branchChange(this.key, branch));
     if (this.#runs.agent === undefined) return void (await change());
-    const { runs } = await this.#runs.require(this.use(await this.service()) as SessionService);
+    const { runs } = await this.#runs.require(this.use(await this.service()));
     await runs.change(change);
   }
 
@@ -222,7 +222,7 @@ export class WatchedSession<S extends object>
 
   protected watch(service: SessionService<S>, options: ListenOptions): void {
     service.watch(this.key, options);
-    void this.#runs.follow(service as SessionService, options.signal);
+    void this.#runs.follow(service, options.signal);
     let known: unknown;
     const stop = cachingOf(service)?.watchStatus(({ pending }) => {
       if (pending === known) return;
@@ -376,7 +376,7 @@ export class WatchedSession<S extends object>
   /** Shows a message, and stores it when the turn of its run has come. */
   #ask(shown: Event, streaming: boolean): Promise<Event> {
     return this.#store({ event: shown, state: {}, streaming }, (service) =>
-      this.#runs.ask(service as SessionService, {
+      this.#runs.ask(service, {
         ...{ id: shown.id, callIds: [], streaming },
         admit: async () => {
           await this.#handle.require(service, this.#head.wasThere);

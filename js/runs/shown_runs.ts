@@ -72,9 +72,7 @@ export class RunView {
       .map(({ event }) => event)
       .filter(({ id, invocationId }) => !this.#hidden.has(id) && !undone.has(invocationId));
     this.#drafts = keep(this.#drafts, drafts, (one, other) => one === other);
-    const questions = this.#openQuestions(pages).map(
-      ({ callName: _, invocationId: __, ...question }) => question,
-    );
+    const questions = this.#openQuestions(pages).map(questionOf);
     this.#questions = keep(this.#questions, questions, (one, other) => one.callId === other.callId);
     const run = this.#statusOf(pages);
     if (run?.status !== this.#run?.status || run?.messageId !== this.#run?.messageId)
@@ -136,4 +134,9 @@ function keep<T>(
 export function unansweredMessage(pages: Pages): Event | undefined {
   const events = fromNewestMessage(pages);
   return storedStatus(events)?.status === 'unanswered' ? newestMessage(events) : undefined;
+}
+
+/** Returns what users of a store see of a question. */
+function questionOf({ callId, kind, name, args, hint }: AskedQuestion): Question {
+  return { callId, kind, name, args, ...(hint !== undefined && { hint }) };
 }

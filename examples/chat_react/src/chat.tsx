@@ -1,12 +1,11 @@
 import type { Event } from 'adk-session-wasm';
 import { useSession, useSessionState } from 'adk-session-wasm/react';
 import { type FormEvent, useState } from 'react';
-import { ask } from './agent';
 
 /** One conversation, as it is stored now: whoever changes it, this tab or another. */
 export function Chat() {
   const { session, store: chat } = useSession();
-  const { events, drafts, hasOlder, title = 'New chat' } = session;
+  const { events, drafts, run, hasOlder, title = 'New chat' } = session;
   const { value: name, set: setName } = useSessionState('user:name', '');
   const [problem, setProblem] = useState('');
 
@@ -15,7 +14,8 @@ export function Chat() {
     const text = String(new FormData(event.currentTarget).get('text'));
     event.currentTarget.reset();
     setProblem('');
-    ask(chat, text).catch((error: unknown) => setProblem(String(error)));
+    const content = { role: 'user', parts: [{ text }] };
+    chat.ask(content).catch((error: unknown) => setProblem(String(error)));
   }
 
   return (
@@ -39,9 +39,15 @@ export function Chat() {
         ))}
       </ol>
       {problem && <p role="alert">{problem}</p>}
+      {run?.status === 'failed' && <p role="alert">{String(run.error)}</p>}
       <form onSubmit={send}>
         <input name="text" aria-label="Message" required autoComplete="off" />
         <button>Send</button>
+        {run?.status === 'running' && (
+          <button type="button" onClick={() => void chat.cancel()}>
+            Stop
+          </button>
+        )}
       </form>
     </main>
   );

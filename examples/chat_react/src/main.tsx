@@ -1,7 +1,7 @@
 import { SessionProvider, useSessions } from 'adk-session-wasm/react';
 import { StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { sessions } from './agent';
+import { run, sessions } from './agent';
 import { Chat } from './chat';
 
 const USER = { appName: 'chat', userId: 'me' };
@@ -9,7 +9,7 @@ const USER = { appName: 'chat', userId: 'me' };
 function App() {
   const [sessionId, open] = useState<string>(() => crypto.randomUUID());
   return (
-    <SessionProvider service={sessions} {...USER} sessionId={sessionId}>
+    <SessionProvider service={sessions} {...USER} sessionId={sessionId} run={run}>
       <Conversations open={open} />
       <Chat key={sessionId} />
     </SessionProvider>

@@ -1,7 +1,7 @@
 'use client';
 
 import type { Event } from 'adk-session-wasm';
-import type { LiveSession } from 'adk-session-wasm/live';
+import type { RunAgent } from 'adk-session-wasm/live';
 import { SessionProvider, useSession } from 'adk-session-wasm/react';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
 import { type FormEvent, useState } from 'react';
@@ -12,7 +12,7 @@ const service = new RemoteSessionService({ url: `${origin}/api` });
 
 export function Chat({ user }: { user: { appName: string; userId: string } }) {
   return (
-    <SessionProvider service={service} {...user} sessionId="first">
+    <SessionProvider service={service} {...user} sessionId="first" run={run}>
       <Conversation />
     </SessionProvider>
   );
@@ -27,7 +27,8 @@ function Conversation() {
     const text = String(new FormData(event.currentTarget).get('text'));
     event.currentTarget.reset();
     setProblem('');
-    ask(chat, text).catch((error: unknown) => setProblem(String(error)));
+    const content = { role: 'user', parts: [{ text }] };
+    chat.ask(content).catch((error: unknown) => setProblem(String(error)));
   }
 
   return (
@@ -41,6 +42,7 @@ function Conversation() {
         ))}
       </ol>
       {problem && <p role="alert">{problem}</p>}
+      {session.run?.status === 'failed' && <p role="alert">{String(session.run.error)}</p>}
       <form onSubmit={send}>
         <input name="text" aria-label="Message" required autoComplete="off" />
         <button>Send</button>
@@ -49,21 +51,18 @@ function Conversation() {
   );
 }
 
-/** Shows the answer as it comes. Message and answer are stored by the server, which tells the live session. */
-async function ask(chat: LiveSession, text: string): Promise<void> {
-  const answer = { invocationId: crypto.randomUUID(), author: 'guide', partial: true };
-  const body = JSON.stringify({ ...chat.key, invocationId: answer.invocationId, text });
-  const response = await fetch('/answer', { method: 'POST', body });
+/** Lets the server answer the message, and shows the answer as it comes. The server stores the whole of it. */
+const run: RunAgent = async function* ({ sessionId, message, signal, storeMessage }) {
+  await storeMessage();
+  const { invocationId } = message;
+  const body = JSON.stringify({ sessionId, invocationId, text: textOf(message) });
+  const response = await fetch('/answer', { method: 'POST', body, signal });
   if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
   const pieces = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  try {
-    for (let piece = await pieces.read(); !piece.done; piece = await pieces.read()) {
-      await chat.send({ ...answer, content: { role: 'model', parts: [{ text: piece.value }] } });
-    }
-  } finally {
-    await chat.reload();
-    chat.discardDrafts();
+  for (let piece = await pieces.read(); !piece.done; piece = await pieces.read()) {
+    const content = { role: 'model', parts: [{ text: piece.value }] };
+    yield { author: 'guide', partial: true, content };
   }
-}
+};
 
 const textOf = ({ content }: Event) => content?.parts?.map(({ text }) => text).join('');

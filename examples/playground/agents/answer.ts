@@ -1,33 +1,12 @@
-// One answer of the agents: it streams into the conversation, which shows what is stored meanwhile.
+// The agents that answer in the page: the framework is loaded when it is first used.
 
-import type { LiveSession } from 'adk-session-wasm/live';
-import { report } from '../page/element.js';
+import type { RunAgent } from 'adk-session-wasm/live';
 import { currentSettings } from '../page/settings.js';
-import { take } from './take.js';
+import * as loop from './loop.js';
 
-/**
- * Lets the agents answer a message, which they store themselves. `edit`, `regenerate` and `switchBranch` abort that.
- *
- * @throws whatever the model or the service throws, unless the answer was aborted
- */
-export async function answer(chat: LiveSession, text: string): Promise<void> {
-  try {
-    await chat.run(async (signal) => {
-      try {
-        await take({
-          key: chat.key,
-          text,
-          settings: currentSettings(),
-          onPartial(event) {
-            signal.throwIfAborted();
-            chat.send(event).catch(report);
-          },
-        });
-      } catch (error) {
-        if (!signal.aborted) throw error;
-      }
-    });
-  } finally {
-    chat.discardDrafts();
-  }
-}
+/** Lets the agents of the settings answer a message. */
+export const run: RunAgent = async function* (context) {
+  const settings = currentSettings();
+  const agents = settings.engine === 'adk' ? await import('./framework.js') : loop;
+  yield* agents.answer({ context, settings });
+};

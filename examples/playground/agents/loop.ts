@@ -1,10 +1,25 @@
-import { recommendTea, scriptedModel } from '../../tea_shop.js';
+import { Invocation, type NewEvent } from 'adk-session-wasm';
+import { answer as answerBy } from '../../agent_loop.js';
+import { host, scriptedModel } from '../../tea_shop.js';
 import { modelOf } from '../models/model_of.js';
-import { sessions } from '../page/sessions.js';
 import type { Turn } from './turn.js';
 
-/** The tea shop, on the agent loop of the examples. */
-export async function answer({ key, text, settings, onPartial }: Turn): Promise<void> {
+/** The tea shop, on the agent loop of the examples. It stores its events itself, and yields the pieces of answers. */
+export async function* answer({ context, settings }: Turn): AsyncGenerator<NewEvent> {
+  const { service, message, signal, storeMessage } = context;
+  const { invocationId, content: userContent } = message;
   const model = modelOf(settings, scriptedModel);
-  await recommendTea(await sessions, key, model, text, onPartial);
+  const session = await storeMessage();
+  const invocation = new Invocation({ service, session, invocationId, userContent });
+  const pieces = new ReadableStream<NewEvent>({
+    async start(controller) {
+      await answerBy(host, model, invocation, (piece) => {
+        signal.throwIfAborted();
+        controller.enqueue(piece);
+      });
+      controller.close();
+    },
+  });
+  const reader = pieces.getReader();
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield piece.value;
 }

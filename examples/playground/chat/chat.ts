@@ -2,7 +2,7 @@
 
 import { fork } from 'adk-session-wasm/history';
 import { type LiveSession, liveSession, type LiveSessionSnapshot } from 'adk-session-wasm/live';
-import { answer } from '../agents/answer.js';
+import { run } from '../agents/answer.js';
 import { element, pageElement, report, setChildren } from '../page/element.js';
 import { sessions, USER } from '../page/sessions.js';
 import { currentSettings } from '../page/settings.js';
@@ -31,8 +31,8 @@ let chat: LiveSession | undefined;
 let branches: Branches = [];
 /** The message that the form edits. */
 let edited: string | undefined;
-/** The conversations whose answers are under way, each as often as it has some. */
-let answering: readonly LiveSession[] = [];
+/** The failed run that was reported. */
+let failed: LiveSessionSnapshot['run'];
 let stop = (): void => undefined;
 let onChat: (opened: LiveSession) => () => void = () => stop;
 
@@ -49,7 +49,7 @@ export function showChat(sessionId: string): void {
   messages.replaceChildren();
   edit(undefined);
   showStatus();
-  const opened = liveSession(sessions, { ...USER, sessionId }, { window: 50 });
+  const opened = liveSession(sessions, { ...USER, sessionId }, { window: 50, run });
   chat = opened;
   const stops = [opened.subscribe(show), onChat(opened)];
   stop = () => stops.forEach((end) => end());
@@ -76,11 +76,7 @@ export function startChat(onOpened: typeof onChat): void {
     const eventId = edited;
     edit(undefined);
     if (asked === undefined || eventId === undefined) return send(text);
-    // The agents store the message themselves.
-    void asked
-      .edit(eventId, { role: 'user', parts: [{ text }] }, { storedBy: 'agent' })
-      .then(() => showAnswer(asked, text))
-      .catch(report);
+    void asked.edit(eventId, { role: 'user', parts: [{ text }] }).catch(report);
   });
   cancel.addEventListener('click', () => edit(undefined));
   suggest();
@@ -95,26 +91,16 @@ function suggest(): void {
 }
 
 function send(text: string): void {
-  if (chat !== undefined) showAnswer(chat, text);
-}
-
-/** Lets the agents answer, and says so meanwhile. */
-function showAnswer(asked: LiveSession, text: string): void {
   problem.textContent = '';
-  answering = [...answering, asked];
-  showStatus();
-  const end = (): void => {
-    answering = answering.toSpliced(answering.indexOf(asked), 1);
-    showStatus();
-  };
-  void answer(asked, text).catch(report).finally(end);
+  void chat?.ask({ role: 'user', parts: [{ text }] }).catch(report);
 }
 
 /** Says whether agents answer, and which of them writes. */
 function showStatus(): void {
-  const isAnswering = chat !== undefined && answering.includes(chat);
+  const { run, drafts = [] } = chat?.getSnapshot() ?? {};
+  const isAnswering = run?.status === 'running' || run?.status === 'queued';
   form.ariaBusy = String(isAnswering);
-  const writer = chat?.getSnapshot().drafts.at(-1)?.author;
+  const writer = drafts.at(-1)?.author;
   const writing = writer === undefined ? 'The agents think' : `${writer} writes`;
   const text = isAnswering ? writing : '';
   // A screen reader would say an unchanged text again.
@@ -131,13 +117,7 @@ function edit(eventId: string | undefined, text = ''): void {
 
 const actions: MessageActions = {
   edit: ({ id, content }) => edit(id, textOf(content)),
-  regenerate({ id }) {
-    const asked = chat;
-    void asked
-      ?.regenerate(id, { storedBy: 'agent' })
-      .then(({ content }) => showAnswer(asked, textOf(content)))
-      .catch(report);
-  },
+  regenerate: ({ id }) => void chat?.regenerate(id).catch(report),
   fork({ id: eventId }) {
     const { key } = chat ?? {};
     if (key === undefined) return;
@@ -152,7 +132,7 @@ const actions: MessageActions = {
 let lastEventId: string | undefined;
 
 function show(snapshot: LiveSessionSnapshot): void {
-  const { events, drafts, hasOlder, title: text = '', status } = snapshot;
+  const { events, drafts, run, hasOlder, title: text = '', status } = snapshot;
   older.hidden = !hasOlder;
   title.disabled = status !== 'ready';
   if (document.activeElement !== title) title.value = text;
@@ -160,6 +140,8 @@ function show(snapshot: LiveSessionSnapshot): void {
   const newest = drafts.at(-1)?.id ?? events.at(-1)?.id;
   if (newest !== lastEventId || drafts.length > 0) messages.scrollTop = messages.scrollHeight;
   lastEventId = newest;
+  if (run?.status === 'failed' && run !== failed) report((run.error as Error).cause ?? run.error);
+  failed = run;
   showStatus();
   if (status === 'ready') void showBranches(snapshot);
 }

@@ -31,11 +31,7 @@ export function abortEvents(
     if (!isPlainObject(functionCall)) continue;
     const { id, name } = functionCall as NonNullable<Part['functionCall']>;
     if (!id || answered.has(id)) continue;
-    const group = JSON.stringify([
-      event.author,
-      event.branch ? event.branch : null,
-      event.isolationScope ?? null,
-    ]);
+    const group = JSON.stringify([event.author, branchOf(event), event.isolationScope ?? null]);
     const response = { id, ...(name !== undefined && { name }), response: { error: MESSAGE } };
     const known = groups.get(group) ?? { event, parts: [] };
     known.parts.push({ functionResponse: response });
@@ -46,8 +42,13 @@ export function abortEvents(
   return [...groups.values()].map(({ event, parts }) => ({
     ...seal,
     author: event.author ?? agentName,
-    ...(event.branch && { branch: event.branch }),
+    ...(branchOf(event) !== null && { branch: branchOf(event)! }),
     ...(event.isolationScope != null && { isolationScope: event.isolationScope }),
     content: { role: 'user', parts },
   }));
+}
+
+/** An empty branch counts as none, as in Python. */
+function branchOf({ branch }: Event): string | null {
+  return branch === undefined || branch === '' ? null : branch;
 }

@@ -30,7 +30,7 @@ export class RunLock {
     return this.#ofRealm.run(undefined, async () => {
       if (this.#locks === undefined) return work();
       // The types of the DOM take the result for the work's promise.
-      return (await this.#locks.request(this.#name, work)) as Result;
+      return await this.#locks.request(this.#name, work);
     });
   }
 

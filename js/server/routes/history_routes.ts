@@ -1,5 +1,5 @@
 import { invalid, invalidValue } from '../../errors/invalid.js';
-import { requireBoolean, requireText } from '../../errors/option_values.js';
+import { requireText } from '../../errors/option_values.js';
 import { readBranches } from '../../history/branches.js';
 import { type AdmitEvents, computeRewind } from '../../history/computed_rewind.js';
 import { fork } from '../../history/fork.js';
@@ -49,7 +49,7 @@ export const HISTORY_ROUTES: readonly Route[] = [
       ),
       marker: schemas.objectOf({ id: schemas.TEXT, invocationId: schemas.TEXT }),
       message: schemas.objectOf(
-        { id: schemas.TEXT, invocationId: schemas.TEXT, isStored: schemas.FLAG },
+        { id: schemas.TEXT, invocationId: schemas.TEXT },
         { content: schemas.OBJECT },
       ),
       events: schemas.EVENTS_MEMBER,
@@ -155,9 +155,8 @@ function placeIn(place: unknown): RewindPlace {
 }
 
 function messageIn(call: RouteCall, value: unknown): RepeatedMessage {
-  const { content, isStored, ...ids } = objectIn('message', value);
-  requireBoolean('message.isStored', isStored);
-  const message = { ...idsIn('message', ids), isStored };
+  const { content, ...ids } = objectIn('message', value);
+  const message = idsIn('message', ids);
   if (isAbsent(content)) return message;
   const event = call.form.readEvent({ content: objectIn('message.content', content) });
   return { ...message, content: event.content! };
@@ -189,7 +188,7 @@ async function rewindFor(
     if (rights.maySeeCredentials) return admitted;
     return admitted.map((event) => withWholeDelta(event, state));
   };
-  const hasEvents = write.events !== undefined || write.message?.isStored === true;
+  const hasEvents = write.events !== undefined || write.message !== undefined;
   // What is appended is checked here, where the whole session is read for it.
   const verbs = hasEvents ? undefined : await coreOf(service)?.history({ signal });
   if (verbs !== undefined) {

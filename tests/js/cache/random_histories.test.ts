@@ -61,7 +61,7 @@ async function act(
     return;
   }
   const { id: eventId } = event;
-  const turn = { ...KEY, eventId, storedBy: 'chat' } as const;
+  const turn = { ...KEY, eventId } as const;
   try {
     if (kind === 'rewind') await rewind(service, { ...KEY, before: { eventId } });
     else if (kind === 'undo') await undoRewind(service, KEY);

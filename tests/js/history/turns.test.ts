@@ -58,7 +58,7 @@ for (const [name, open] of Object.entries(SERVICES)) {
       const { updateSession, appendEvents } = service;
       service.updateSession = () => assert.fail('a second step');
       const edit = (eventId: string, text: string) =>
-        editTurn(service, { ...KEY, eventId, storedBy: 'chat', content: content(text) });
+        editTurn(service, { ...KEY, eventId, content: content(text) });
       const { id } = await edit('m1', 'm2');
       assert.equal(await titleOf(service), 'm2');
       service.appendEvents = async function (request) {
@@ -72,7 +72,7 @@ for (const [name, open] of Object.entries(SERVICES)) {
 
     it('that is shown again gives its title', async () => {
       const service = await seed(await open());
-      await editTurn(service, { ...KEY, eventId: 'm1', storedBy: 'chat', content: content('m2') });
+      await editTurn(service, { ...KEY, eventId: 'm1', content: content('m2') });
       const [turn] = await branches(service, KEY);
       await switchBranch(service, { ...KEY, branch: turn?.alternatives[0]?.branch ?? '' });
       assert.deepEqual(
@@ -84,11 +84,11 @@ for (const [name, open] of Object.entries(SERVICES)) {
 
     it('is regenerated from the event of the user on, which is sent again under a new id', async () => {
       const service = await seed(await open());
-      const answer = await regenerateTurn(service, { ...KEY, eventId: 'result', storedBy: 'chat' });
+      const answer = await regenerateTurn(service, { ...KEY, eventId: 'result' });
       assert.deepEqual(await shown(service), ['m1', 'call', answer.id]);
       assert.deepEqual(answer.content, TURNS[2]?.content);
       assert.notEqual(answer.invocationId, 'i2');
-      const message = await regenerateTurn(service, { ...KEY, eventId: 'call', storedBy: 'chat' });
+      const message = await regenerateTurn(service, { ...KEY, eventId: 'call' });
       assert.deepEqual(await shown(service), [message.id]);
       assert.equal(await titleOf(service), 'm1');
       await service.close();
@@ -121,7 +121,7 @@ describe('A service around another one', () => {
         };
       },
     });
-    await editTurn(outer, { ...KEY, eventId: 'm1', storedBy: 'chat', content: content('m2') });
+    await editTurn(outer, { ...KEY, eventId: 'm1', content: content('m2') });
     assert.equal(await titleOf(inner), 'm2');
     assert.ok(calls.includes('appendEvents') && calls.includes('updateSession'));
   });

@@ -69,7 +69,7 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
     {
       place: { turn: 'e1' },
       marker: { id: 'r1', invocationId: 'e-r1' },
-      message: { id: 'e3', invocationId: 'i3', isStored: true },
+      message: { id: 'e3', invocationId: 'i3' },
     },
   ],
   [

@@ -133,7 +133,7 @@ describe('A rewind', () => {
 
   it('that is sent again changes nothing, and has the same answer', async () => {
     const { ask, stored } = await serveTurns();
-    const message = { id: 'm2', invocationId: 'i3', isStored: true };
+    const message = { id: 'm2', invocationId: 'i3' };
     const turn = { place: { turn: 'i2' }, marker: ids, message };
     const first = await ask(REWIND, { body: turn });
     assert.equal(first.status, 200);
@@ -183,7 +183,7 @@ describe('A rewind', () => {
 
   it('of another form is refused with status 400', async () => {
     const { ask, stored } = await serveTurns();
-    const message = { ...ids, isStored: true };
+    const message = { ...ids };
     for (const body of [
       { place: {} },
       { place: { undo: 'a', branch: 'b' } },
@@ -191,7 +191,7 @@ describe('A rewind', () => {
       { place: { before: 'i1' } },
       { place: { turn: 'i2' } },
       { place, message },
-      { place: { turn: 'i2' }, message: { ...message, isStored: 1 } },
+      { place: { turn: 'i2' }, message: { ...message, content: 1 } },
       { place: { turn: 'i2' }, message: { ...message, content: 'text' } },
       { place, marker: { id: 'r1' } },
       { place, events: {} },

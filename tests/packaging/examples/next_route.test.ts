@@ -11,6 +11,9 @@ import { copyExample } from './example.js';
 const PROGRAM = `import { POST } from './app/answer/route';
 import { sessions, USER } from './app/sessions';
 
+const session = await sessions.createSession({ ...USER, sessionId: 's1' });
+const content = { role: 'user', parts: [{ text: 'Hello!' }] };
+await sessions.appendEvent({ session, event: { invocationId: 'i1', author: 'user', content } });
 const body = JSON.stringify({ sessionId: 's1', invocationId: 'i1', text: 'Hello!' });
 const response = await POST(new Request('http://localhost/answer', { method: 'POST', body }));
 const pieces = response.body!.getReader();

@@ -63,7 +63,7 @@ export async function callHistory(request: HistoryCall): Promise<Check> {
       const isEdit = step.do === 'edit turn';
       const event = pick((shown?.events ?? []).filter(isEdit ? isMessage : isFilled));
       if (event === undefined) return undefined;
-      const turn = { ...key, eventId: event.id, storedBy: 'chat' } as const;
+      const turn = { ...key, eventId: event.id } as const;
       const content = { role: 'user', parts: [{ text: value }] };
       const began = request.play.journal.now();
       const message = await (isEdit

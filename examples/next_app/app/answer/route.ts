@@ -1,13 +1,11 @@
 import { Invocation } from 'adk-session-wasm';
 import { sessions, USER } from '../sessions';
 
-/** Stores the message, streams the answer as text, and stores it. */
+/** Streams the answer to a stored message as text, and stores it. */
 export async function POST(request: Request): Promise<Response> {
   const { sessionId, invocationId, text } = (await request.json()) as Record<string, string>;
   const session = await sessions.getOrCreateSession({ ...USER, sessionId });
-  const userContent = { role: 'user', parts: [{ text }] };
-  const invocation = new Invocation({ service: sessions, session, invocationId, userContent });
-  await invocation.append({ content: userContent });
+  const invocation = new Invocation({ service: sessions, session, invocationId });
   let isRead = true;
   const stream = new ReadableStream<string>({
     async start(controller) {

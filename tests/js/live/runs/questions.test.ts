@@ -30,8 +30,10 @@ async function open(replies: ConstructorParameters<typeof ScriptedModel>[0]) {
     model: new ScriptedModel(replies),
     tools: [pay, order],
   });
-  const app = { name: 'shop', rootAgent: agent, resumabilityConfig: { isResumable: true } };
-  const runner = new Runner({ app, sessionService: asAdkService(service) });
+  const runner = new Runner({
+    ...{ appName: 'shop', agent, resumabilityConfig: { isResumable: true } },
+    sessionService: asAdkService(service),
+  });
   return { ...(await openChat(runWith(runner), { service })), paid: () => paid, runner };
 }
 
