@@ -6,7 +6,7 @@ import type { CompositeSessionKey } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
 import type { AskedMessage, RunView, SessionRuns } from '../runs/live_part.js';
 import type { RunAgent } from '../runs/agent/run_agent.js';
-import { loadPart } from '../wasm/loader/load_part.js';
+import { loadPart } from '../wasm/loader/part.js';
 import type { LiveSessionSnapshot } from './live_session.js';
 
 type Part = typeof import('../runs/live_part.js');
