@@ -138,7 +138,7 @@ export interface AdkSessionServices {
  * wrapper closes the service.
  *
  * Appends through the wrapper follow the order in which the framework's parallel agents wrote. The wrapper notes
- * this for the handle, so it also holds if your own service passes the append on to one of this package. A
+ * this for each event, so it also holds if your own service passes the append on to one of this package. A
  * service that stores by itself keeps its own order.
  *
  * @throws SessionError `invalid_argument` if `service` is not a service, or an option is invalid
