@@ -1,10 +1,12 @@
 import { SessionError } from '../errors/errors.js';
 import { requireFunction } from '../errors/option_values.js';
+import { newEventId } from '../model/event/create_event.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
 import type { CompositeSessionKey } from '../model/session.js';
 import type { SessionService } from '../model/session_service.js';
-import type { AskedMessage, RunView, SessionRuns } from '../runs/live_part.js';
+import { copyState } from '../runs/agent/copies.js';
+import type { Answers, AskedMessage, RunView, SessionRuns } from '../runs/live_part.js';
 import type { RunAgent } from '../runs/agent/run_agent.js';
 import { loadPart } from '../wasm/loader/part.js';
 import type { LiveSessionSnapshot } from './live_session.js';
@@ -90,9 +92,54 @@ export class StoreRuns {
     return runs.ask({ ...asked, agent: this.#agent! }, isNext);
   }
 
+  /** Answers calls that wait for the user. @returns the message, once it is stored */
+  async answer(service: SessionService, answers: Answers): Promise<Event> {
+    const { part } = await this.require(service);
+    part.requireAnswers(answers);
+    const given = copyState(answers, 'answers');
+    const admit = async () => ({
+      ...(await part.answerMessage(service, this.#key, given)),
+      isStored: false,
+    });
+    return this.ask(service, { ...asked(), callIds: Object.keys(given), admit });
+  }
+
+  /** Cancels what runs, and runs the agent for a message that `rewind` stores. */
+  async askAfter(service: SessionService, rewind: () => Promise<Event>): Promise<Event> {
+    const { runs } = await this.require(service);
+    if (runs.isRunning) await runs.cancel(undefined, undefined);
+    const admit = async () => ({ message: await rewind(), isStored: true });
+    return this.ask(service, { ...asked(), admit }, true);
+  }
+
+  /** Cancels a run. @param pages the events that are shown */
+  async cancel(
+    service: SessionService,
+    pages: LiveSessionSnapshot['pages'],
+    messageId: string | undefined,
+  ): Promise<void> {
+    const { part, runs } = await this.require(service);
+    await runs.cancel(messageId, part.unansweredMessage(pages));
+  }
+
+  /** Cancels what runs, and changes the history while nothing runs. */
+  async change(service: SessionService, change: () => Promise<unknown>): Promise<void> {
+    if (this.#agent === undefined) await change();
+    else await (await this.require(service)).runs.change(change);
+  }
+
   async #load(service: SessionService): Promise<LoadedRuns> {
     const part = await loadPart(() => import('../runs/live_part.js'));
     const runs = part.sessionRunsOf(service, this.#key);
     return (this.#loaded = { part, runs, view: new part.RunView(runs) });
   }
+}
+
+/** What is asked by another message than one that the page shows before. */
+function asked(): {
+  readonly id: string;
+  readonly callIds: readonly string[];
+  readonly streaming: boolean;
+} {
+  return { id: newEventId(), callIds: [], streaming: true };
 }

@@ -7,7 +7,7 @@ import type { TurnBranches } from '../history/index.js';
 import type { Content } from '../model/event/content.js';
 import type { Event } from '../model/event/event.js';
 import type { HostAbortSignal } from '../model/host.js';
-import { createEventActions, newEventId } from '../model/event/create_event.js';
+import { createEventActions } from '../model/event/create_event.js';
 import { requireKey } from '../model/values/ids.js';
 import type { CompositeSessionKey, Session } from '../model/session.js';
 import { HISTORY_VIEWS, type HistoryView } from '../model/values/history_view.js';
@@ -101,25 +101,14 @@ export class WatchedSession<S extends object>
   }
 
   async answer(answers: Answers): Promise<Event> {
-    const service = this.use(await this.service()) as SessionService;
-    const { part } = await this.#runs.require(service);
-    part.requireAnswers(answers);
-    const given = copyState(answers, 'answers');
-    const message = await this.#runs.ask(service, {
-      ...{ id: newEventId(), callIds: Object.keys(given), streaming: true },
-      admit: async () => ({
-        ...(await part.answerMessage(service, this.key, given)),
-        isStored: false,
-      }),
-    });
+    const message = await this.#runs.answer(this.use(await this.service()), answers);
     await this.refresh();
     return message;
   }
 
   async cancel(messageId?: string): Promise<void> {
-    const service = this.use(await this.service()) as SessionService;
-    const { part, runs } = await this.#runs.require(service);
-    await runs.cancel(messageId, part.unansweredMessage(this.#history.list.pages));
+    const { pages } = this.#history.list;
+    await this.#runs.cancel(this.use(await this.service()), pages, messageId);
     await this.refresh();
   }
 
@@ -156,9 +145,7 @@ export class WatchedSession<S extends object>
 
   async switchBranch(branch: string): Promise<void> {
     const change = (): Promise<unknown> => this.#changeHistory(branchChange(this.key, branch));
-    if (this.#runs.agent === undefined) return void (await change());
-    const { runs } = await this.#runs.require(this.use(await this.service()));
-    await runs.change(change);
+    await this.#runs.change(this.use(await this.service()), change);
   }
 
   async retry(eventId: string): Promise<Event | undefined> {
@@ -253,14 +240,14 @@ export class WatchedSession<S extends object>
     const stale = this.#stale;
     this.#stale = new Set();
     const view = this.#runs.loaded?.view;
-    const hasEndedDrafts = view?.hasEndedDrafts === true;
+    const isEnding = view?.isEnding === true;
     try {
       await this.#readSession(service, stale, signal);
       stale.delete('window');
       stale.delete('state');
       if (stale.has('outbox')) await this.#readOutbox(service, signal);
       stale.delete('outbox');
-      if (hasEndedDrafts) view.hideEndedDrafts();
+      if (isEnding) view.end();
     } finally {
       for (const part of stale) this.#stale.add(part);
     }
@@ -429,14 +416,8 @@ export class WatchedSession<S extends object>
       this.#handle.noteAppended(message);
       return message;
     }
-    const service = this.use(await this.service()) as SessionService;
-    const { runs } = await this.#runs.require(service);
-    if (runs.isRunning) await runs.cancel(undefined, undefined);
-    const asked = {
-      ...{ id: newEventId(), callIds: [], streaming: true },
-      admit: async () => ({ message: await this.#changeHistory(change), isStored: true }),
-    };
-    return this.#runs.ask(service, asked, true);
+    const service = this.use(await this.service());
+    return this.#runs.askAfter(service, () => this.#changeHistory(change));
   }
 
   /** Rewinds the session, and reads it again, also without subscribers: `send` refuses what was undone. */

@@ -41,15 +41,17 @@ export class RunView {
     this.#runs = runs;
   }
 
-  /** Whether it shows drafts of a run that has ended. They go when the events of the run are read. */
-  get hasEndedDrafts(): boolean {
+  /** Whether a run has ended whose last events may not have been read. It counts as running until they are. */
+  get isEnding(): boolean {
     const { isRunning, drafts } = this.#runs;
-    return !isRunning && drafts.some(({ event }) => !this.#hidden.has(event.id));
+    const hasDrafts = drafts.some(({ event }) => !this.#hidden.has(event.id));
+    return !isRunning && (hasDrafts || this.#run?.status === 'running');
   }
 
-  /** Hides the drafts of a run that has ended: all of its events were read. */
-  hideEndedDrafts(): void {
+  /** Notes that all events of a run that has ended were read. */
+  end(): void {
     for (const { event } of this.#runs.drafts) this.#hidden.add(event.id);
+    this.#run = undefined;
   }
 
   /** Notes an event that was read for the first time. It may end a draft before its tab tells so. */
@@ -86,6 +88,7 @@ export class RunView {
     const newest = newestMessage(events);
     if (run?.messageId === '') return { ...run, messageId: newest?.id ?? '' };
     // How a run ended counts until another message follows, or a rewind has undone it.
+    if (run === undefined && this.#run?.status === 'running') return this.#run;
     const isOver = run?.status === 'failed' || run?.status === 'cancelled';
     if (run !== undefined && (!isOver || run.messageId === newest?.id)) return run;
     return storedStatus(events);

@@ -57,6 +57,7 @@ const CHUNKS = [
   './conversion.js',
   './over_storage.js',
   '../../history/turns.js',
+  '../runs/live_part.js',
 ];
 
 const REMOTE = `export { RemoteSessionService } from 'adk-session-wasm/remote';`;

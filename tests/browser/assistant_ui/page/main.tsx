@@ -116,7 +116,10 @@ async function switchAnswers(): Promise<string[][]> {
   };
   const after = async (action: () => unknown, count: string | undefined): Promise<string[]> => {
     await action();
-    await until(() => shown().length === (count === undefined ? 2 : 3) && shown()[2] === count);
+    // While the agent runs, assistant-ui shows an answer without text.
+    const isWhole = (): boolean =>
+      shown().length === (count === undefined ? 2 : 3) && !shown().includes('');
+    await until(() => isWhole() && shown()[2] === count);
     return [...shown(), ...errors];
   };
   const click = async (name: string) =>

@@ -4,9 +4,11 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { InMemorySessionService } from '../../../../js/index.js';
-import { liveSession, liveSessions } from '../../../../js/live/index.js';
+import { CachedSessionService } from '../../../../js/cache/index.js';
+import { liveSession, liveSessions, type LiveSessionSnapshot } from '../../../../js/live/index.js';
 import { RemoteSessionService } from '../../../../js/remote/index.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../remote/fixture.js';
+import { echo } from '../runs/agents.js';
 import { idsOf, KEY, message, snapshotOf } from '../stores.js';
 
 const edited = { role: 'user', parts: [{ text: 'edited' }] };
@@ -61,3 +63,27 @@ it('A live session over a server edits a message, and the other client sees it',
   for (const stop of stops) stop();
   await Promise.all(clients.map((client) => client.close()));
 });
+
+for (const name of ['a server', 'a cache of a server']) {
+  it(`A live session over ${name} asks an agent of the page`, async () => {
+    const service = new InMemorySessionService();
+    const client = new RemoteSessionService({
+      url: URL_OF_SERVER,
+      fetch: fetchFrom(handlerOn(service)),
+    });
+    const cache = new CachedSessionService({ remote: client, owner: 'ada', local: 'memory' });
+    const store = liveSession(name === 'a server' ? client : cache, KEY, { run: echo });
+    const stop = store.subscribe(() => undefined);
+    const asked = await store.ask(edited);
+    const isAnswered = ({ events, run }: LiveSessionSnapshot): boolean =>
+      events.length === 2 && run === undefined;
+    await snapshotOf(store, isAnswered);
+    await cache.sync();
+    const stored = (await service.getSession(KEY))?.events ?? [];
+    assert.deepEqual(idsOf(stored), idsOf(store.getSnapshot().events));
+    assert.equal(stored[0]?.id, asked.id);
+    assert.ok(!JSON.stringify(stored).includes('internal_run'), 'the mark is in no read');
+    stop();
+    await Promise.all([cache.close(), client.close()]);
+  });
+}
