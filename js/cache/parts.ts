@@ -3,7 +3,7 @@ import { holdProgramUntil } from '../call/program_hold.js';
 import { ServiceCore } from '../service/service_core.js';
 import { checkedClock } from '../service/sources.js';
 import { Background } from './background.js';
-import { EpochBackend } from './epoch_backend.js';
+import { epochBackend } from './epoch_backend.js';
 import { type Epoch, openEpoch } from './epoch.js';
 import { openLocalStore } from './tabs/open_local_store.js';
 import type { TakenOptions } from './options.js';
@@ -103,7 +103,7 @@ export function openParts(options: TakenOptions) {
   const core: ServiceCore = new ServiceCore(
     {
       storage,
-      openBackend: () => new EpochBackend(() => epoch.backend),
+      openBackend: () => epochBackend(() => epoch.backend),
       beginCall: () => beginCall().backend,
       epochs: {
         present: () => epoch.backend,
