@@ -1,4 +1,5 @@
 /** Changes copies by what the remote has said, each in the transaction of the caller. */
+import { isEqualText } from '../../json/equal.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
 import { ownerOf, scopeOf, type StateOwner } from '../../storage/scopes.js';
@@ -10,9 +11,10 @@ import {
   type CopiedRecord,
   type Copy,
   hasCopy,
-  isOfEvent,
+  eventsOf,
   isWaiting,
   newRecord,
+  type SessionOperation,
   type SessionRecord,
 } from '../records/records.js';
 import type { StateShape } from '../../state/state_shape.js';
@@ -348,36 +350,51 @@ export async function takeState(
   return true;
 }
 
-/**
- * Removes the operations whose effect the copy has.
- *
- * Until now they lay over the copy: a rewind hid its state, an event the version that others have stored since. A handle
- * that has read them lacks no event, so such an event gets a new local number: handles then read it and the whole state.
- */
+/** Removes the operations that the copy has reached since they arrived. */
 export async function sweep(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
 ): Promise<void> {
   const record = await transaction.copies.get(key);
-  if (record?.copy === undefined) return;
-  const { revision } = record.copy;
-  const operations = await transaction.outbox.of(key);
-  const removed = operations.filter(
-    ({ landed, birth }) => landed !== undefined && landed <= revision && birth === record.birth,
+  if (!hasCopy(record)) return;
+  const { birth, copy } = record;
+  const removed = (await transaction.outbox.of(key)).filter(
+    (operation) =>
+      operation.landed !== undefined &&
+      operation.landed <= copy.revision &&
+      operation.birth === birth,
   );
-  if (removed.length === 0) return;
+  if (removed.length > 0) await removeCopied(transaction, key, removed);
+}
+
+/**
+ * Removes operations whose effect the copy has.
+ *
+ * Until now they lay over the copy: a rewind hid its state, an event the version that others have stored since, a value that
+ * of others. A handle that has read them lacks no event, so such an event gets a new local number: handles then read it and
+ * the whole state.
+ */
+export async function removeCopied(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  removed: readonly SessionOperation[],
+): Promise<void> {
   const shown = await transaction.view(key);
   await transaction.outbox.change(key, { removed });
-  const isStateHidden = (await transaction.view(key))?.state !== shown?.state;
+  const record = await transaction.copies.get(key);
+  if (!hasCopy(record)) return;
+  const state = (await transaction.view(key))?.state;
+  const isStateHidden = !isEqualText(state ?? '', shown?.state ?? '');
   const draft = makeDraft(key, record, record.copy, await transaction.outbox.of(key));
   for (const operation of removed) {
-    if (!isOfEvent(operation)) continue;
-    const { id, text } = operation.event;
-    // The remote has computed the delta of a marker.
-    const isHidden =
-      operation.kind === 'append' &&
-      (await transaction.copies.events(key).withId(id))?.text !== text;
-    if (isStateHidden || isHidden) await renumberEvent(transaction, draft, id);
+    for (const event of eventsOf(operation)) {
+      const { id, text } = event;
+      // The remote has computed the delta of a marker.
+      const isMarker = operation.kind === 'rewind' && event === operation.event;
+      const isHidden =
+        !isMarker && (await transaction.copies.events(key).withId(id))?.text !== text;
+      if (isStateHidden || isHidden) await renumberEvent(transaction, draft, id);
+    }
   }
   if (draft.isChanged) notifyAppended(transaction, draft, await storeDraft(transaction, draft));
 }

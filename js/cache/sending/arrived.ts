@@ -1,23 +1,17 @@
 /** Applies what arrives with operations of any kind: their values in shared states, and their events' revisions. */
 import { ownerOf } from '../../storage/scopes.js';
-import { isEqualJson } from '../../json/equal.js';
 import type { CompositeSessionKey } from '../../model/session.js';
 import { SHARED_SCOPES } from '../../state/scope.js';
-import { makeDraft, renumberEvent, storeDraft } from '../copies/copied_events.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import {
-  type Copy,
   eventsOf,
   isOfEvent,
   isWaiting,
   type Operation,
-  type OperationEvent,
   type SessionRecord,
 } from '../records/records.js';
-import type { StateShape } from '../../state/state_shape.js';
-import { deltaOf, withArrived } from '../view/shared_overlay.js';
+import { withArrived } from '../view/shared_overlay.js';
 import { stripShared } from './strip.js';
-import { splitByScope } from '../../state/keys.js';
 
 /** The operations that a request has sent, or those of them that still wait. All are of one session or state. */
 export type Operations<Sent extends Operation = Operation> = readonly [Sent, ...Sent[]];
@@ -93,29 +87,4 @@ export async function keepTick(
   });
   const tick = Math.max(before.tick, ...ticks);
   if (tick > present.tick) await transaction.copies.put(key, { ...present, tick });
-}
-
-/**
- * Renumbers the arrived events that others have replaced before the answer came, and those whose values others have
- * replaced. So handles read them and the state again. Handles have the old ones: until now the operations lay over the copy.
- */
-export async function showReplaced(
-  transaction: CacheTransaction,
-  key: CompositeSessionKey,
-  copy: Copy,
-  arrived: readonly OperationEvent[],
-): Promise<void> {
-  const state = JSON.parse(copy.state) as StateShape;
-  const replaced: string[] = [];
-  for (const { id, text } of arrived) {
-    const delta = Object.entries(splitByScope(deltaOf(text)).session);
-    const isOvertaken = delta.some(([name, value]) => !isEqualJson(state[name], value));
-    const stored = isOvertaken ? undefined : await transaction.copies.events(key).withId(id);
-    if (isOvertaken || (stored !== undefined && stored.text !== text)) replaced.push(id);
-  }
-  if (replaced.length === 0) return;
-  const record = await transaction.copies.require(key);
-  const draft = makeDraft(key, record, copy, await transaction.outbox.of(key));
-  for (const id of replaced) await renumberEvent(transaction, draft, id);
-  await storeDraft(transaction, draft);
 }

@@ -7,14 +7,14 @@ import { SHARED_SCOPES } from '../../state/scope.js';
 import type { Appended } from '../../storage/backend.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import { isRewind, makeDraft, putChanged, storeDraft } from '../copies/copied_events.js';
-import { notifyAppended, sweep } from '../copies/copy_writer.js';
+import { notifyAppended, removeCopied, sweep } from '../copies/copy_writer.js';
 import type { ChangedEvent } from '../copies/remote_end.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { type AppendOperation, type Copy, eventsOf } from '../records/records.js';
+import { type AppendOperation, type Copy } from '../records/records.js';
 import { splitByScope, writeKey } from '../../state/keys.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { deltaOf, sharedWrites } from '../view/shared_overlay.js';
-import { expectArrived, keepTick, landShared, type Operations, showReplaced } from './arrived.js';
+import { expectArrived, keepTick, landShared, type Operations } from './arrived.js';
 
 /** What the answer to appends does not tell. */
 interface Untold {
@@ -53,10 +53,9 @@ export async function landAppends(
   // Not every storage tells where it has stored an event.
   const isTold = sent.every(({ event }) => revisions.has(event.id) || told.has(event.id));
   if (copy !== undefined && isSame && revision <= copy.revision) {
-    await transaction.outbox.change(key, { removed: arrived });
+    await removeCopied(transaction, key, arrived);
     await keepTick(transaction, key, record, arrived);
     await expectArrived(transaction, key, arrived, revisions);
-    await showReplaced(transaction, key, copy, arrived.flatMap(eventsOf));
     return { isBehind: false, overtaken: [] };
   }
   if (

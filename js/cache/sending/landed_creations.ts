@@ -1,7 +1,7 @@
 /** Applies the answer to a creation: the session exists now, or it existed before. */
 import type { CreatedSession } from '../../storage/backend.js';
 import { makeDraft, putWindow, storeDraft } from '../copies/copied_events.js';
-import { removeCopy } from '../copies/copy_writer.js';
+import { removeCopied, removeCopy } from '../copies/copy_writer.js';
 import { remoteRevision } from '../copies/remote_end.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { renumber } from '../data/renumber.js';
@@ -13,7 +13,7 @@ import {
 } from '../records/records.js';
 import type { StateShape } from '../../state/state_shape.js';
 import { birthOfCopy } from '../view/session_overlay.js';
-import { expectArrived, keepTick, landShared, type Operations, showReplaced } from './arrived.js';
+import { expectArrived, keepTick, landShared, type Operations } from './arrived.js';
 import { splitByScope } from '../../state/keys.js';
 
 /** Applies the answer that the session was created. */
@@ -51,13 +51,11 @@ export async function landCreation(
     draft.copy = { ...draft.copy, isStale };
     await storeDraft(transaction, draft);
   }
-  await transaction.outbox.change(key, { removed: [operation] });
+  if (record.copy === undefined) await transaction.outbox.change(key, { removed: [operation] });
+  // The copy was fetched while the answer was under way, and may have another device's versions of the events.
+  else await removeCopied(transaction, key, [operation]);
   await keepTick(transaction, key, record, [operation]);
   await expectArrived(transaction, key, [operation], new Map());
-  // The copy was fetched while the answer was under way, and may have another device's versions of the events.
-  if (record.copy !== undefined) {
-    await showReplaced(transaction, key, record.copy, creation.events);
-  }
 }
 
 /**

@@ -1,17 +1,16 @@
 /** Applies answers of the remote to changes of titles and labels, to deletions, and to changes of states. */
-import { removeCopy } from '../copies/copy_writer.js';
+import { removeCopied, removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import {
   type ClearOperation,
   type DeleteOperation,
   type DescribeOperation,
-  eventsOf,
   isUserDeletion,
   type RewindOperation,
   type UpdateOperation,
 } from '../records/records.js';
 import { birthOfCopy } from '../view/session_overlay.js';
-import { expectArrived, keepTick, landShared, type Operations, showReplaced } from './arrived.js';
+import { expectArrived, keepTick, landShared, type Operations } from './arrived.js';
 
 /** A title or labels have arrived. */
 export async function landDescription(
@@ -40,10 +39,9 @@ export async function landRewind(
   const record = await transaction.copies.require(key);
   const { copy } = record;
   if (copy !== undefined && revision <= copy.revision) {
-    await transaction.outbox.change(key, { removed: arrived });
+    await removeCopied(transaction, key, arrived);
     await keepTick(transaction, key, record, arrived);
-    await expectArrived(transaction, key, arrived, new Map());
-    return showReplaced(transaction, key, copy, arrived.flatMap(eventsOf));
+    return expectArrived(transaction, key, arrived, new Map());
   }
   const landed = arrived.map((operation) => ({ ...operation, landed: revision }));
   await transaction.outbox.change(key, { put: landed });
