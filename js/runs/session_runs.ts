@@ -9,7 +9,7 @@ import { type Draft, Drafts } from './agent/drafts.js';
 import { runAgent } from './agent/run.js';
 import type { RunAgent } from './agent/run_agent.js';
 import { RunLock } from './tabs/run_lock.js';
-import { OtherTabs } from './tabs/other_tabs.js';
+import { OtherTabs, type StreamedAnswers } from './tabs/other_tabs.js';
 import type { RunEnd } from './tabs/run_messages.js';
 import type { SessionRun } from './state/session_run.js';
 
@@ -110,16 +110,17 @@ export class SessionRuns {
 
   /** The answers that are streamed, or that were when the last run ended. */
   get drafts(): readonly Draft[] {
-    return this.#isStreamedHere ? this.#drafts.all : this.#others.streamed.drafts;
+    return this.#streamedElsewhere?.drafts ?? this.#drafts.all;
   }
 
   /** The ids of the whole events of the same run. */
   get wholes(): readonly string[] {
-    return this.#isStreamedHere ? this.#drafts.wholes : this.#others.streamed.wholes;
+    return this.#streamedElsewhere?.wholes ?? this.#drafts.wholes;
   }
 
-  get #isStreamedHere(): boolean {
-    return this.#current !== undefined || this.#drafts.all.length > 0;
+  /** What another tab has streamed, if the last run was its. */
+  get #streamedElsewhere(): StreamedAnswers | undefined {
+    return this.#current === undefined ? this.#others.streamed : undefined;
   }
 
   /** The calls whose answers wait or are under way. */

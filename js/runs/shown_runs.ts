@@ -39,6 +39,8 @@ export class RunView {
 
   constructor(runs: SessionRuns) {
     this.#runs = runs;
+    // A store that begins after a run reads all of its events.
+    if (!runs.isRunning) this.end();
   }
 
   /** Whether a run has ended whose last events may not have been read. It counts as running until they are. */

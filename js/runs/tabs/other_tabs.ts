@@ -20,9 +20,7 @@ export interface TabRequests {
 }
 
 /** The drafts of a run, and the ids of its whole events. */
-type StreamedAnswers = Pick<ToldRun, 'drafts' | 'wholes'>;
-
-const NOTHING_STREAMED: StreamedAnswers = { drafts: [], wholes: [] };
+export type StreamedAnswers = Pick<ToldRun, 'drafts' | 'wholes'>;
 
 /** What this tab knows of the runs of one session in other tabs, and what it tells them of its own. */
 export class OtherTabs {
@@ -70,8 +68,9 @@ export class OtherTabs {
     return { status: 'failed', messageId, error: sessionErrorOf(known, message) };
   }
 
-  get streamed(): StreamedAnswers {
-    return this.#told ?? NOTHING_STREAMED;
+  /** What the last run of another tab has streamed; absent if this tab has run an agent since. */
+  get streamed(): StreamedAnswers | undefined {
+    return this.#told;
   }
 
   /** Listens, and finds out whether another tab runs an agent now, until the returned function is called. */

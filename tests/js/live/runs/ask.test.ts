@@ -165,6 +165,21 @@ describe('A draft', () => {
     assert.ok(shown.length > 4, 'pieces are shown as they come');
   });
 
+  it('of a run that has ended is not shown by a store that begins later', async () => {
+    const agent: RunAgent = async function* ({ message }) {
+      yield { author: 'guide', partial: true, content: says('Gr') };
+      yield* echo({ message } as Parameters<RunAgent>[0]);
+    };
+    const { service, chat, stop } = await openChat(agent);
+    await chat.ask(asks('hi'));
+    await snapshotOf(chat, ({ run, events }) => run === undefined && events.length === 2);
+    stop();
+    const { chat: later, stop: stopLater } = await openChat(agent, { service });
+    assert.deepEqual(later.getSnapshot().drafts, []);
+    assert.equal(later.getSnapshot().run, undefined);
+    stopLater();
+  });
+
   it('leaves when a run ends whose answer somebody else stores', async () => {
     const service = new InMemorySessionService();
     const agent: RunAgent = async function* ({ storeMessage, message: { invocationId } }) {
