@@ -25,11 +25,11 @@ function open(isSynchronous = true, onRequest?: (call: Call) => void) {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
-      return (request: { call: Call; operation?: unknown }): unknown => {
-        calls.push(request.call);
+      return (request: { operation?: unknown }, call: Call): unknown => {
+        calls.push(call);
         operations.push(request.operation);
-        onRequest?.(request.call);
-        return Reflect.apply(member, target, [request]);
+        onRequest?.(call);
+        return Reflect.apply(member, target, [request, call]);
       };
     },
   });
