@@ -138,7 +138,7 @@ async function write(file, text) {
     if (isOriginal) git('-C', tree, 'checkout', 'pkg');
     else if (!run('node js/build/wasm.mjs', env).isGood) return false;
     const wasm = fs.readFileSync(join(tree, 'pkg/adk_session_wasm_bg.wasm'));
-    fs.writeFileSync(join(tree, 'js/dist/wasm/loader/wasm_text.js'), wasmTextModule(wasm));
+    fs.writeFileSync(join(tree, 'js/dist/core/wasm/loader/wasm_text.js'), wasmTextModule(wasm));
     return true;
   }
   const define = { 'import.meta.url': JSON.stringify(`file://${join(tree, file)}`) };

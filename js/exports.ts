@@ -4,31 +4,36 @@
  * It has what users call, and the types that they write. Other types are named through these: `Part['inlineData']`,
  * `Parameters<SessionService['watch']>`, `Extract<Notice, { type: 'deleted' }>`.
  */
-export { SessionError, StateSchemaError, isSessionError } from './errors/errors.js';
-export type { SessionErrorCode } from './errors/errors.js';
-export { createEvent, createEventActions } from './model/event/create_event.js';
-export { finalResponseText, isFinalResponse } from './model/event/final_response.js';
-export type { AppendedEvent, Event, EventActions, NewEvent } from './model/event/event.js';
-export type { Content, FunctionCall, FunctionResponse, Part } from './model/event/content.js';
-export type { InstructionContext } from './template/context.js';
-export { instruction, resolveInstruction } from './template/provider.js';
-export type { InstructionProvider } from './template/provider.js';
-export { injectSessionState, Template } from './template/template.js';
-export type { ArtifactService } from './invocation/artifact_service.js';
+export { SessionError, StateSchemaError, isSessionError } from './values/errors/errors.js';
+export type { SessionErrorCode } from './values/errors/errors.js';
+export { createEvent, createEventActions } from './values/model/event/create_event.js';
+export { finalResponseText, isFinalResponse } from './values/model/event/final_response.js';
+export type { AppendedEvent, Event, EventActions, NewEvent } from './values/model/event/event.js';
+export type {
+  Content,
+  FunctionCall,
+  FunctionResponse,
+  Part,
+} from './values/model/event/content.js';
+export type { InstructionContext } from './service/template/context.js';
+export { instruction, resolveInstruction } from './service/template/provider.js';
+export type { InstructionProvider } from './service/template/provider.js';
+export { injectSessionState, Template } from './service/template/template.js';
+export type { ArtifactService } from './service/invocation/artifact_service.js';
 export {
   Context,
   Context as CallbackContext,
   Context as ToolContext,
   ReadonlyContext,
-} from './invocation/context.js';
-export { Invocation } from './invocation/invocation.js';
+} from './service/invocation/context.js';
+export { Invocation } from './service/invocation/invocation.js';
 export { InMemorySessionService } from './service/in_memory_session_service.js';
 export { IndexedDbSessionService } from './service/indexed_db_session_service.js';
 export type { IndexedDbSessionServiceOptions } from './service/indexed_db_session_service.js';
 export { openSessionService } from './service/open_session_service.js';
 export type { OpenSessionServiceOptions } from './service/open_session_service.js';
 export type { SessionServiceOptions } from './service/service_options.js';
-export type { BaseSessionService, SessionService } from './model/session_service.js';
+export type { BaseSessionService, SessionService } from './values/model/session_service.js';
 export type {
   AppendEventRequest,
   AppendEventsRequest,
@@ -42,27 +47,27 @@ export type {
   SessionChanges,
   SessionParent,
   UpdateStateRequest,
-} from './model/session.js';
-export type { HistoryView } from './model/values/history_view.js';
+} from './values/model/session.js';
+export type { HistoryView } from './values/model/values/history_view.js';
 export type {
   ListSessionsRequest,
   ListSessionsResponse,
   SessionsPage,
-} from './model/session_list.js';
+} from './values/model/session_list.js';
 export type {
   EventsPage,
   GetEventsRequest,
   ListEventsRequest,
   StoredEvent,
   StoredEvents,
-} from './model/event_page.js';
-export type { ChangesSince } from './model/changes_since.js';
-export type { DeleteSessionsRequest } from './model/deletion.js';
-export type { SessionInfo } from './model/session_info.js';
-export type { Notice, Notices } from './model/notice.js';
-export type { StorageInfo } from './model/storage_info.js';
-export type { Diagnostic } from './model/diagnostic.js';
-export { State } from './state/state.js';
-export type { StateDelta, StateShape } from './state/state_shape.js';
-export type { InferState, StateSchema } from './state/state_schema.js';
-export { requestPersistence, storageUsage } from './storage/persistence.js';
+} from './values/model/event_page.js';
+export type { ChangesSince } from './values/model/changes_since.js';
+export type { DeleteSessionsRequest } from './values/model/deletion.js';
+export type { SessionInfo } from './values/model/session_info.js';
+export type { Notice, Notices } from './values/model/notice.js';
+export type { StorageInfo } from './values/model/storage_info.js';
+export type { Diagnostic } from './values/model/diagnostic.js';
+export { State } from './values/state/state.js';
+export type { StateDelta, StateShape } from './values/state/state_shape.js';
+export type { InferState, StateSchema } from './values/state/state_schema.js';
+export { requestPersistence, storageUsage } from './core/storage/persistence.js';

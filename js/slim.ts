@@ -4,10 +4,10 @@
  *
  * @module adk-session-wasm/slim
  */
-import { loadWasm as load, provideWasm } from './wasm/loading.js';
-import { TimeLimit } from './call/time_limit.js';
-import { SessionError } from './errors/errors.js';
-import type { HostResponse, HostUrl, HostWasmModule } from './model/host.js';
+import { loadWasm as load, provideWasm } from './core/wasm/loading.js';
+import { TimeLimit } from './core/call/time_limit.js';
+import { SessionError } from './values/errors/errors.js';
+import type { HostResponse, HostUrl, HostWasmModule } from './values/model/host.js';
 
 export * from './exports.js';
 

@@ -146,7 +146,7 @@ export enum CallNumber {
      */
     About = 2,
     /**
-     * A sum of `CALL_FLAGS` in `js/wasm/protocol.ts`.
+     * A sum of `CALL_FLAGS` in `js/core/wasm/protocol.ts`.
      */
     Flags = 3,
     /**
@@ -414,7 +414,7 @@ export enum FoundNumber {
  */
 export enum HistoryNumber {
     /**
-     * For whom the view is: one of `READERS` in `js/wasm/protocol.ts`.
+     * For whom the view is: one of `READERS` in `js/core/wasm/protocol.ts`.
      */
     Reader = 0,
     /**
@@ -466,7 +466,7 @@ export enum ItemNumber {
  */
 export enum MarkNumber {
     /**
-     * One of `MARK_KINDS` in `js/wasm/protocol.ts`.
+     * One of `MARK_KINDS` in `js/core/wasm/protocol.ts`.
      */
     Kind = 0,
     /**
@@ -486,7 +486,7 @@ export enum MarkNumber {
      */
     Second = 4,
     /**
-     * A sum of `EVENT_FLAGS` in `js/wasm/protocol.ts`.
+     * A sum of `EVENT_FLAGS` in `js/core/wasm/protocol.ts`.
      */
     Flags = 5,
     /**

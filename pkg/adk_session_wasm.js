@@ -105,7 +105,7 @@ export const CallNumber = Object.freeze({
      */
     About: 2,
     /**
-     * A sum of `CALL_FLAGS` in `js/wasm/protocol.ts`.
+     * A sum of `CALL_FLAGS` in `js/core/wasm/protocol.ts`.
      */
     Flags: 3,
     /**
@@ -518,7 +518,7 @@ export const FoundNumber = Object.freeze({
  */
 export const HistoryNumber = Object.freeze({
     /**
-     * For whom the view is: one of `READERS` in `js/wasm/protocol.ts`.
+     * For whom the view is: one of `READERS` in `js/core/wasm/protocol.ts`.
      */
     Reader: 0,
     /**
@@ -572,7 +572,7 @@ export const ItemNumber = Object.freeze({
  */
 export const MarkNumber = Object.freeze({
     /**
-     * One of `MARK_KINDS` in `js/wasm/protocol.ts`.
+     * One of `MARK_KINDS` in `js/core/wasm/protocol.ts`.
      */
     Kind: 0,
     /**
@@ -592,7 +592,7 @@ export const MarkNumber = Object.freeze({
      */
     Second: 4,
     /**
-     * A sum of `EVENT_FLAGS` in `js/wasm/protocol.ts`.
+     * A sum of `EVENT_FLAGS` in `js/core/wasm/protocol.ts`.
      */
     Flags: 5,
     /**

@@ -2,7 +2,7 @@
 //
 //   npm test                          the gate: what a change can break
 //   npm test -- rust js               only these steps, of the gate or of the rest; --list prints their names
-//   npm test -- tests/js/state/state.test.ts    only these files
+//   npm test -- tests/js/values/state/state.test.ts    only these files
 //   npm run test:quick                the checks, and the tests that import what changed since main
 //   npm test -- portable              what needs no server, no browser and no Rust
 //   npm run test:all                  the gate and the rest: what takes long, or repeats the gate in other places

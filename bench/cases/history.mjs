@@ -11,8 +11,11 @@ import { withPages } from '../browser/pages.mjs';
 import { Clock, key, modelView } from '../model_view.mjs';
 import { OurService } from '../services.mjs';
 
-/** @type {typeof import('../../tests/js/database/servers.js')} */
-const { startPostgres } = await tsImport('../../tests/js/database/servers.ts', import.meta.url);
+/** @type {typeof import('../../tests/js/stores/database/servers.js')} */
+const { startPostgres } = await tsImport(
+  '../../tests/js/stores/database/servers.ts',
+  import.meta.url,
+);
 
 /** @type {typeof import('../../tests/interop/python.js')} */
 const { startPython } = await tsImport('../../tests/interop/python.ts', import.meta.url);

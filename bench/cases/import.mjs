@@ -11,9 +11,9 @@ import { bookkeeping } from '../bookkeeping.mjs';
 import { creations } from '../creations.mjs';
 import { imports } from '../imports.mjs';
 
-/** @type {typeof import('../../tests/js/database/tables/sqlite_service_tables.js')} */
+/** @type {typeof import('../../tests/js/stores/database/tables/sqlite_service_tables.js')} */
 const { newSqliteServiceFile } = await tsImport(
-  '../../tests/js/database/tables/sqlite_service_tables.ts',
+  '../../tests/js/stores/database/tables/sqlite_service_tables.ts',
   import.meta.url,
 );
 

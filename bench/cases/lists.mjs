@@ -10,8 +10,11 @@ import { tsImport } from 'tsx/esm/api';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { atMost, inTurns, timeOfMany } from '../measure.mjs';
 
-/** @type {typeof import('../../tests/js/database/servers.js')} */
-const { startPostgres } = await tsImport('../../tests/js/database/servers.ts', import.meta.url);
+/** @type {typeof import('../../tests/js/stores/database/servers.js')} */
+const { startPostgres } = await tsImport(
+  '../../tests/js/stores/database/servers.ts',
+  import.meta.url,
+);
 
 const COUNT = 1_000_000;
 const PAGE = 50;

@@ -14,8 +14,11 @@ import { inTurns, shown, timeOf } from '../measure.mjs';
 /** @typedef {import('../measure.mjs').Result} Result */
 /** @typedef {{ change: (n: number) => Promise<void>, close: () => Promise<void> }} Floor */
 
-/** @type {typeof import('../../tests/js/database/servers.js')} */
-const { startPostgres } = await tsImport('../../tests/js/database/servers.ts', import.meta.url);
+/** @type {typeof import('../../tests/js/stores/database/servers.js')} */
+const { startPostgres } = await tsImport(
+  '../../tests/js/stores/database/servers.ts',
+  import.meta.url,
+);
 
 const SIZES = [10, 1_000, 16_000, 160_000];
 const KEY = { appName: 'app', userId: 'user', sessionId: 'large' };

@@ -16,9 +16,9 @@ import { COUNT, expectEvents, fill, longKey } from './long_session.mjs';
 /** @typedef {import('../measure.mjs').Result} Result */
 
 // The tests' functions that start servers.
-/** @type {typeof import('../../tests/js/database/servers.js')} */
+/** @type {typeof import('../../tests/js/stores/database/servers.js')} */
 const { startMariadb, startPostgres } = await tsImport(
-  '../../tests/js/database/servers.ts',
+  '../../tests/js/stores/database/servers.ts',
   import.meta.url,
 );
 /** @type {typeof import('../../tests/interop/python.js')} */

@@ -8,83 +8,96 @@ const SUITE = 'js/conformance.test.ts';
  * @type {Record<string, [string[], string[]]>}
  */
 const TESTS = {
-  adk: [['js/adk'], ['browser/adk/adk.test.ts']],
+  adk: [['js/service/adk'], ['browser/adk/adk.test.ts']],
   append: [
-    ['js/append', SUITE],
-    ['js/handle', 'js/invocation', 'js/service'],
+    ['js/service/append', SUITE],
+    ['js/core/handle', 'js/service/invocation', 'js/service'],
   ],
-  assistant_ui: [['js/assistant_ui'], ['browser/assistant_ui']],
-  cache: [['js/cache'], ['js/live/session/cached.test.ts', 'browser/cache/chromium.test.ts']],
+  assistant_ui: [['js/ui/assistant_ui'], ['browser/assistant_ui']],
+  cache: [
+    ['js/stores/cache'],
+    ['js/ui/live/session/cached.test.ts', 'browser/cache/chromium.test.ts'],
+  ],
   call: [
-    ['js/call', 'js/service'],
-    ['js/append', 'js/server', 'js/remote'],
+    ['js/core/call', 'js/service'],
+    ['js/service/append', 'js/server', 'js/stores/remote'],
   ],
   command: [['js/command'], []],
-  database: [['js/database'], ['interop/adk_database']],
+  database: [['js/stores/database'], ['interop/adk_database']],
   errors: [
-    ['js/errors', 'js/service/bad_input'],
-    ['js/service', 'js/server', 'js/remote'],
+    ['js/values/errors', 'js/service/bad_input'],
+    ['js/service', 'js/server', 'js/stores/remote'],
   ],
-  files: [['js/files'], ['js/command']],
+  files: [['js/service/files'], ['js/command']],
   handle: [
-    ['js/handle', SUITE],
-    ['js/append', 'js/adk', 'js/service'],
+    ['js/core/handle', SUITE],
+    ['js/service/append', 'js/service/adk', 'js/service'],
   ],
-  history: [['js/history'], ['interop/history']],
-  http: [['js/remote', 'js/vertex'], ['js/server']],
+  history: [['js/core/history'], ['interop/history']],
+  http: [['js/stores/remote', 'js/stores/vertex'], ['js/server']],
   indexed_db: [
     ['js/service/indexed_db.test.ts', 'browser/browsers.test.ts'],
     ['browser/indexed_db/chromium.test.ts', 'browser/indexed_db/chromium.rest.test.ts'],
   ],
-  inspector: [['js/inspector'], ['browser/inspector/chromium.test.ts']],
-  invocation: [['js/invocation', 'js/template'], ['js/adk']],
+  inspector: [['js/ui/inspector'], ['browser/inspector/chromium.test.ts']],
+  invocation: [['js/service/invocation', 'js/service/template'], ['js/service/adk']],
   json: [
-    ['js/json', 'js/service/bad_input'],
-    ['js/service', 'js/files', 'js/database/tables'],
+    ['js/values/json', 'js/service/bad_input'],
+    ['js/service', 'js/service/files', 'js/stores/database/tables'],
   ],
-  live: [['js/live'], ['js/react', 'js/vue', 'browser/live', 'browser/react']],
+  live: [['js/ui/live'], ['js/ui/react', 'js/ui/vue', 'browser/live', 'browser/react']],
   members: [
-    ['js/service', 'js/call'],
-    ['js/append', 'js/server'],
+    ['js/service', 'js/core/call'],
+    ['js/service/append', 'js/server'],
   ],
   model: [
-    ['js/model', 'js/service'],
-    ['js/read', 'js/append', 'js/handle', 'js/files'],
+    ['js/values/model', 'js/service'],
+    ['js/service/read', 'js/service/append', 'js/core/handle', 'js/service/files'],
   ],
-  python: [['js/python'], ['js/database/tables', 'js/database/sqlite.test.ts', 'js/files']],
-  react: [['js/react'], ['browser/react']],
+  python: [
+    ['js/values/python'],
+    ['js/stores/database/tables', 'js/stores/database/sqlite.test.ts', 'js/service/files'],
+  ],
+  react: [['js/ui/react'], ['browser/react']],
   read: [
-    ['js/read', SUITE],
-    ['js/service', 'js/cache'],
+    ['js/service/read', SUITE],
+    ['js/service', 'js/stores/cache'],
   ],
-  remote: [['js/remote'], ['js/server', 'js/live/session/remote.test.ts']],
-  server: [['js/server'], ['js/remote']],
+  remote: [['js/stores/remote'], ['js/server', 'js/ui/live/session/remote.test.ts']],
+  server: [['js/server'], ['js/stores/remote']],
   service: [
     ['js/service', SUITE],
-    ['js/read', 'js/append', 'js/database/sqlite.test.ts'],
+    ['js/service/read', 'js/service/append', 'js/stores/database/sqlite.test.ts'],
   ],
-  state: [['js/state'], ['js/handle', 'js/invocation', 'js/service', SUITE]],
+  state: [['js/values/state'], ['js/core/handle', 'js/service/invocation', 'js/service', SUITE]],
   storage: [
     [SUITE, 'js/service', 'js/testing'],
-    ['js/read', 'js/append', 'js/database/sqlite.test.ts'],
+    ['js/service/read', 'js/service/append', 'js/stores/database/sqlite.test.ts'],
   ],
-  template: [['js/template'], ['js/invocation', 'js/adk']],
+  template: [['js/service/template'], ['js/service/invocation', 'js/service/adk']],
   testing: [['js/testing', SUITE], []],
-  uri: [['js/uri'], ['js/command']],
-  vertex: [['js/vertex'], ['js/cache/conformance']],
-  vue: [['js/vue'], ['browser/svelte']],
-  wasm: [['js/wasm'], ['js/service', 'js/append', SUITE]],
-  watch: [['js/watch'], ['js/live', 'js/server', 'js/cache', 'browser/live']],
+  uri: [['js/service/uri'], ['js/command']],
+  vertex: [['js/stores/vertex'], ['js/stores/cache/conformance']],
+  vue: [['js/ui/vue'], ['browser/svelte']],
+  wasm: [['js/core/wasm'], ['js/service', 'js/service/append', SUITE]],
+  watch: [['js/core/watch'], ['js/ui/live', 'js/server', 'js/stores/cache', 'browser/live']],
 };
 
 /** Of src/, by its wasm: the rest is tested by `cargo test` first. */
-const OF_WASM = [SUITE, 'js/append', 'js/service', 'js/read', 'js/invocation', 'js/template'];
+const OF_WASM = [
+  SUITE,
+  'js/service/append',
+  'js/service',
+  'js/service/read',
+  'js/service/invocation',
+  'js/service/template',
+];
 
 /** @param {string} file @returns {[string[], string[]]} */
 export function testsOf(file) {
   if (file.startsWith('src/wasm/indexed_db/')) return TESTS.indexed_db ?? [[], []];
-  if (file.startsWith('src/')) return [OF_WASM, ['js/wasm', 'js/handle']];
-  return TESTS[file.split('/')[1] ?? ''] ?? [['js/wasm'], ['js/service']]; // the entries
+  if (file.startsWith('src/')) return [OF_WASM, ['js/core/wasm', 'js/core/handle']];
+  return TESTS[file.split('/')[1] ?? ''] ?? [['js/core/wasm'], ['js/service']]; // the entries
 }
 
 /** What has other tests than those of a room: js/build makes the package, and its tests are the packed package. */

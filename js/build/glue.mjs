@@ -1,6 +1,6 @@
 // What pkg/ changes in the glue that wasm-bindgen makes.
 //
-// - The coders of UTF-8 come from js/wasm/text_coders.ts. The generated glue makes them while it is imported,
+// - The coders of UTF-8 come from js/core/wasm/text_coders.ts. The generated glue makes them while it is imported,
 //   which fails in hosts without them, such as Jest's jsdom.
 // - Longer strings are encoded by the host. The generated glue copies a string into the wasm one character
 //   after the other, which is several times slower. At the first one that is not ASCII it starts again from there.

@@ -58,15 +58,15 @@ const atTheStart = {
 
 rmSync(dist, { recursive: true, force: true });
 const wasm = readFileSync(join(root, 'pkg/adk_session_wasm_bg.wasm'));
-writeModule('wasm/loader/wasm_text.js', wasmTextModule(wasm));
+writeModule('core/wasm/loader/wasm_text.js', wasmTextModule(wasm));
 const cases = readFileSync(join(root, 'conformance/cases.json'), 'utf8');
 // Parsed when it is loaded: as an object literal, a case's "__proto__" would set a prototype.
 const literal = JSON.stringify(JSON.stringify(JSON.parse(cases)));
 writeModule('testing/cases.js', `export const cases = JSON.parse(${literal});\n`);
 for (const declaration of [
-  'wasm/loader/wasm_text.d.ts',
+  'core/wasm/loader/wasm_text.d.ts',
   'testing/cases.d.ts',
-  'wasm/loader/wasm_module.d.ts',
+  'core/wasm/loader/wasm_module.d.ts',
 ]) {
   writeFileSync(join(dist, declaration), readFileSync(join(root, 'js', declaration)));
 }
@@ -77,16 +77,16 @@ const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'js/tsconf
 });
 if (status !== 0) process.exit(status ?? 1);
 
-const view = join(dist, 'inspector/view/preact.js');
+const view = join(dist, 'ui/inspector/view/preact.js');
 const license = readFileSync(join(root, 'node_modules/preact/LICENSE'), 'utf8');
-await bundle('inspector/view/preact.js', {
+await bundle('ui/inspector/view/preact.js', {
   outfile: view,
   allowOverwrite: true,
   minify: true,
   banner: { js: `/*! Preact\n\n${license}*/` },
 });
 
-const alias = { '#wasm-source': join(dist, 'wasm/loader/none.js') };
+const alias = { '#wasm-source': join(dist, 'core/wasm/loader/none.js') };
 // Last: `ready.mjs` takes its time for that of the build.
 await bundle('slim.js', {
   alias,

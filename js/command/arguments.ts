@@ -1,4 +1,4 @@
-import { invalid } from '../errors/invalid.js';
+import { invalid } from '../values/errors/invalid.js';
 import { parseArgs } from 'node:util';
 import {
   alternatives,
@@ -7,10 +7,10 @@ import {
   kindOfScheme,
   parseAddress,
   splitUri,
-} from '../database/engine/address.js';
-import type { TableNames } from '../database/engine/columns.js';
-import type { EngineKind } from '../database/engine/engine.js';
-import { type NameOptions, requireTableNames } from '../database/tables/table_names.js';
+} from '../stores/database/engine/address.js';
+import type { TableNames } from '../stores/database/engine/columns.js';
+import type { EngineKind } from '../stores/database/engine/engine.js';
+import { type NameOptions, requireTableNames } from '../stores/database/tables/table_names.js';
 
 /** The engines of `schema`: what stands before the colon of a database's URL. */
 const SCHEMAS = alternatives(FORMS.map((form) => splitUri(form).scheme));

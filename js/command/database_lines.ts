@@ -1,6 +1,6 @@
-import { isSessionError } from '../errors/errors.js';
-import type { ReadOnlyDatabase } from '../database/read_only_database.js';
-import { exportSession } from '../files/export/export_session.js';
+import { isSessionError } from '../values/errors/errors.js';
+import type { ReadOnlyDatabase } from '../service/database/read_only_database.js';
+import { exportSession } from '../service/files/export/export_session.js';
 import { type Line, nameOf, type Report, withReport } from './line.js';
 
 /**

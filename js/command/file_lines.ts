@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto';
-import { describeLine, isHeader, parseLine, sharedScopeOf } from '../files/format/stream_format.js';
-import { malformedFile, requireJsonObject } from '../files/format/malformed_file.js';
-import { parseFileText } from '../files/format/recorded_session.js';
-import { fileOf, type SessionFile, storedSessionIn } from '../files/format/session_file.js';
-import { type LinesSource, readLines } from '../files/import/read_lines.js';
-import { requireId } from '../model/values/ids.js';
-import { IS_OF_USER } from '../state/scope.js';
-import type { TimeUnit } from '../python/time.js';
+import {
+  describeLine,
+  isHeader,
+  parseLine,
+  sharedScopeOf,
+} from '../service/files/format/stream_format.js';
+import { malformedFile, requireJsonObject } from '../service/files/format/malformed_file.js';
+import { parseFileText } from '../service/files/format/recorded_session.js';
+import { fileOf, type SessionFile, storedSessionIn } from '../service/files/format/session_file.js';
+import { type LinesSource, readLines } from '../service/files/import/read_lines.js';
+import { requireId } from '../values/model/values/ids.js';
+import { IS_OF_USER } from '../values/state/scope.js';
+import type { TimeUnit } from '../values/python/time.js';
 import { type Line, type Report, withReport } from './line.js';
 
 /** Reads a session file of any ADK, or JSON Lines. */

@@ -1,8 +1,8 @@
 /** What is copied: the lines of JSON Lines, as `exportSessions` writes them, and the problems with them. */
-import { isSessionError, type SessionErrorCode } from '../errors/errors.js';
-import type { SharedScope } from '../state/scope.js';
-import { sharedScopeOf } from '../files/format/stream_format.js';
-import type { SessionFile } from '../files/format/session_file.js';
+import { isSessionError, type SessionErrorCode } from '../values/errors/errors.js';
+import type { SharedScope } from '../values/state/scope.js';
+import { sharedScopeOf } from '../service/files/format/stream_format.js';
+import type { SessionFile } from '../service/files/format/session_file.js';
 
 /** A session, or the state of a user or an app, in camelCase and milliseconds. */
 export interface Line extends SessionFile {

@@ -1,5 +1,5 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
-import { invalid } from '../errors/invalid.js';
+import { invalid } from '../values/errors/invalid.js';
 
 /**
  * Writes a new file. It has another name until it is complete, so that an interrupted copy leaves no file that looks

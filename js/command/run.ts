@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { isSessionError } from '../errors/errors.js';
-import { DatabaseSessionService } from '../database/database_session_service.js';
-import { loadWithKysely } from '../database/kysely.js';
-import { HEADER } from '../files/format/stream_format.js';
+import { isSessionError } from '../values/errors/errors.js';
+import { DatabaseSessionService } from '../service/database/database_session_service.js';
+import { loadWithKysely } from '../stores/database/kysely.js';
+import { HEADER } from '../service/files/format/stream_format.js';
 import { type Command, type DatabasePlace, parseCommand, type Place, USAGE } from './arguments.js';
 import { copyToService, type OnSession } from './copy.js';
 import { databaseLines } from './database_lines.js';
@@ -127,7 +127,7 @@ async function withLines(
   }
   const { ReadOnlyDatabase } = await loadWithKysely(
     from.engine,
-    () => import('../database/read_only_database.js'),
+    () => import('../service/database/read_only_database.js'),
   );
   const database = new ReadOnlyDatabase(from.url, from.names);
   try {

@@ -1,12 +1,12 @@
 /** The SQL that creates the tables, for operators who do not let a program create them. */
 import { sql } from 'kysely';
-import type { TableNames } from '../database/engine/columns.js';
-import type { EngineKind } from '../database/engine/engine.js';
-import { ENGINES } from '../database/engines/engines.js';
-import { DATABASE_LAYOUT } from '../database/tables/layout.js';
-import { indices, metadataRows, tableStatements } from '../database/tables/schema.js';
-import { withTableNames } from '../database/tables/renaming.js';
-import { queryBuilder } from '../database/tables/tables.js';
+import type { TableNames } from '../stores/database/engine/columns.js';
+import type { EngineKind } from '../stores/database/engine/engine.js';
+import { ENGINES } from '../stores/database/engines/engines.js';
+import { DATABASE_LAYOUT } from '../stores/database/tables/layout.js';
+import { indices, metadataRows, tableStatements } from '../stores/database/tables/schema.js';
+import { withTableNames } from '../stores/database/tables/renaming.js';
+import { queryBuilder } from '../stores/database/tables/tables.js';
 
 /**
  * Returns the SQL that creates the tables and indices. Indices are created without blocking writers: on

@@ -1,8 +1,8 @@
 /** What a service of this package has beside its public methods. A user's own service has none of it. */
-import type { MaybePromise } from '../call/call.js';
-import type { Abortable, CompositeSessionKey } from '../model/session.js';
-import type { SessionService } from '../model/session_service.js';
-import type { StateShape } from '../state/state_shape.js';
+import type { MaybePromise } from './call/call.js';
+import type { Abortable, CompositeSessionKey } from '../values/model/session.js';
+import type { SessionService } from '../values/model/session_service.js';
+import type { StateShape } from '../values/state/state_shape.js';
 import type { ServiceHistory } from './history_verbs.js';
 
 /**
@@ -34,7 +34,7 @@ export interface Core {
   readonly feed: { readonly feed: SharedFeed };
   /** Reads a session's own state at its creation, without its events; `undefined` if it is not known. */
   initialState(request: CompositeSessionKey & Abortable): MaybePromise<InitialState>;
-  /** Returns the verbs of a service whose backend computes histories elsewhere; otherwise `js/history` computes. */
+  /** Returns the verbs of a service whose backend computes histories elsewhere; otherwise `js/core/history` computes. */
   history(request: Abortable): MaybePromise<ServiceHistory | undefined>;
 }
 

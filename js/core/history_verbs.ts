@@ -2,12 +2,12 @@
  * The verbs of histories, as whoever has the whole session computes them. Each request is a JSON-safe object that says
  * what is meant. A request that is sent again changes nothing: it has the ids of what it stores.
  */
-import type { MaybePromise } from '../call/call.js';
-import type { WriteIdentity } from '../model/diagnostic.js';
-import type { Content } from '../model/event/content.js';
-import type { Event, NewEvent } from '../model/event/event.js';
-import type { Abortable, CompositeSessionKey, Session } from '../model/session.js';
-import type { StateShape } from '../state/state_shape.js';
+import type { MaybePromise } from './call/call.js';
+import type { WriteIdentity } from '../values/model/diagnostic.js';
+import type { Content } from '../values/model/event/content.js';
+import type { Event, NewEvent } from '../values/model/event/event.js';
+import type { Abortable, CompositeSessionKey, Session } from '../values/model/session.js';
+import type { StateShape } from '../values/state/state_shape.js';
 
 /** A place in a history: an event or an invocation. */
 export type HistoryPlace =

@@ -2,11 +2,11 @@
  * What a caller means to change: one immutable object, taken once at the public method. A queue holds it, a request over
  * HTTP is made of it, and a store applies it. It is JSON-safe but for the function of `updateState`.
  */
-import type { CompositeSessionKey, ExpectedEvents } from '../model/session.js';
-import type { Description } from '../model/description.js';
-import type { WriteIdentity } from '../model/diagnostic.js';
-import type { EventTexts } from '../model/event/snapshot.js';
-import type { StalePolicy } from '../wasm/protocol.js';
+import type { CompositeSessionKey, ExpectedEvents } from '../values/model/session.js';
+import type { Description } from '../values/model/description.js';
+import type { WriteIdentity } from '../values/model/diagnostic.js';
+import type { EventTexts } from '../values/model/event/snapshot.js';
+import type { StalePolicy } from './wasm/protocol.js';
 import type { ForkWrite, RewindWrite } from './history_verbs.js';
 
 /** The position of a handle when an append begins. */

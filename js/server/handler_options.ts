@@ -1,9 +1,9 @@
-import { describeValue } from '../errors/describe.js';
-import { invalid, invalidValue } from '../errors/invalid.js';
-import { takeOptions } from '../call/call.js';
-import { requireFunction, requireWhole } from '../errors/option_values.js';
-import type { HostRequest } from '../model/host.js';
-import type { CompositeSessionKey } from '../model/session.js';
+import { describeValue } from '../values/errors/describe.js';
+import { invalid, invalidValue } from '../values/errors/invalid.js';
+import { takeOptions } from '../core/call/call.js';
+import { requireFunction, requireWhole } from '../values/errors/option_values.js';
+import type { HostRequest } from '../values/model/host.js';
+import type { CompositeSessionKey } from '../values/model/session.js';
 import type { Authorize } from './rights/authorize.js';
 
 /**

@@ -1,7 +1,7 @@
-import { raceSignal } from '../call/time_limit.js';
-import { requireFunction } from '../errors/option_values.js';
+import { raceSignal } from '../core/call/time_limit.js';
+import { requireFunction } from '../values/errors/option_values.js';
 import { jsonResponse } from './http/json_response.js';
-import type { HostRequest, HostResponse } from '../model/host.js';
+import type { HostRequest, HostResponse } from '../values/model/host.js';
 
 /** A {@link SessionHandler}, or a function around one. */
 type WebHandler = (request: HostRequest) => Promise<HostResponse>;

@@ -1,15 +1,15 @@
-import { requireService } from '../call/given_service.js';
-import { TimeLimit } from '../call/time_limit.js';
-import { SessionError } from '../errors/errors.js';
-import type { HostRequest, HostResponse } from '../model/host.js';
+import { requireService } from '../core/call/given_service.js';
+import { TimeLimit } from '../core/call/time_limit.js';
+import { SessionError } from '../values/errors/errors.js';
+import type { HostRequest, HostResponse } from '../values/model/host.js';
 import {
   AuthorizeFailure,
   requireRights,
   type SessionAccess,
   type TakenRights,
 } from './rights/authorize.js';
-import type { WatchRequest } from '../model/notice.js';
-import { requireWatchKeys } from '../watch/watch_request.js';
+import type { WatchRequest } from '../values/model/notice.js';
+import { requireWatchKeys } from '../core/watch/watch_request.js';
 import { changeFeed } from './feed/change_feed.js';
 import { ChangeLogs } from './feed/change_log.js';
 import { crossOriginHeaders, optionsResponse, VARY } from './http/cross_origin.js';
@@ -28,15 +28,15 @@ import {
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
   VERSION_PATH,
-} from '../http/protocol.js';
-import type { StorageOperation } from '../model/diagnostic.js';
+} from '../stores/http/protocol.js';
+import type { StorageOperation } from '../values/model/diagnostic.js';
 import { jsonResponse } from './http/json_response.js';
 import { openApiDocument } from './routes/open_api.js';
 import { readParameters, takeParameters, TEXT } from './routes/parameters.js';
 import { OWN_FORM, PYTHON_FORM } from './routes/client_form.js';
 import { readJsonObject } from './http/request_body.js';
 import { findRoute, routeTable, type Route, type RouteCall } from './routes/route.js';
-import type { SessionService } from '../model/session_service.js';
+import type { SessionService } from '../values/model/session_service.js';
 import { coreOf } from '../core/core_of.js';
 import type { ServiceCore } from '../service/service_core.js';
 import { responseText } from './routes/shown_response.js';

@@ -1,14 +1,14 @@
-import { optionalTime } from '../model/values/time.js';
-import { type Call, type MaybePromise, requireNotAborted, takeOptions } from '../call/call.js';
-import { requireFunction } from '../errors/option_values.js';
-import { reportUncaught } from '../call/uncaught.js';
-import { isSessionError, SessionError } from '../errors/errors.js';
-import { invalid } from '../errors/invalid.js';
-import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
-import type { HostAbortSignal } from '../model/host.js';
-import { requireOwner } from '../model/values/ids.js';
-import { takeFilter } from '../read/session_filter.js';
-import type { ListedSession } from '../storage/backend.js';
+import { optionalTime } from '../values/model/values/time.js';
+import { type Call, type MaybePromise, requireNotAborted, takeOptions } from '../core/call/call.js';
+import { requireFunction } from '../values/errors/option_values.js';
+import { reportUncaught } from '../core/call/uncaught.js';
+import { isSessionError, SessionError } from '../values/errors/errors.js';
+import { invalid } from '../values/errors/invalid.js';
+import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../values/model/deletion.js';
+import type { HostAbortSignal } from '../values/model/host.js';
+import { requireOwner } from '../values/model/values/ids.js';
+import { takeFilter } from './read/session_filter.js';
+import type { ListedSession } from '../core/storage/backend.js';
 
 /** The sessions of one page. A page is read without a pause, so it must not take long. */
 const PAGE = 100;

@@ -1,5 +1,5 @@
-import { type Call, type MaybePromise, takeOptions } from '../call/call.js';
-import { callCore, createMemoryCore } from '../wasm/core.js';
+import { type Call, type MaybePromise, takeOptions } from '../core/call/call.js';
+import { callCore, createMemoryCore } from '../core/wasm/core.js';
 import type {
   Abortable,
   CreateSessionRequest,
@@ -7,18 +7,18 @@ import type {
   GetSessionRequest,
   ImportedSessionRequest,
   Session,
-} from '../model/session.js';
+} from '../values/model/session.js';
 import type {
   ListSessionsPageRequest,
   ListSessionsRequest,
   ListSessionsResponse,
   SessionsPage,
-} from '../model/session_list.js';
-import type { StateShape } from '../state/state_shape.js';
-import * as reads from '../read/on_demand.js';
-import { CoreBackend } from '../storage/core/core_backend.js';
-import { MemoryOperations } from '../storage/operations/memory_operations.js';
-import { parseTexts } from '../storage/stored_events.js';
+} from '../values/model/session_list.js';
+import type { StateShape } from '../values/state/state_shape.js';
+import * as reads from './read/on_demand.js';
+import { CoreBackend } from '../core/storage/core/core_backend.js';
+import { MemoryOperations } from '../core/storage/operations/memory_operations.js';
+import { parseTexts } from '../core/storage/stored_events.js';
 import { ServiceCore } from './service_core.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';

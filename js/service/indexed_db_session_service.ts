@@ -1,23 +1,27 @@
-import { messageOf } from '../errors/describe.js';
+import { messageOf } from '../values/errors/describe.js';
 import {
   createIndexedDbCore,
   deleteDatabase,
   type IndexedDbAccess,
   type OnOpen,
-} from '../wasm/core.js';
-import { isSessionError, SessionError } from '../errors/errors.js';
-import { requireId } from '../model/values/ids.js';
-import { toListed } from '../indexed_db/listed_records.js';
-import { openingOf } from '../indexed_db/opening/opening.js';
-import { suspendOnPageHide } from '../indexed_db/page_hide.js';
-import { parseRecords } from '../indexed_db/stored_records.js';
-import type { StateShape } from '../state/state_shape.js';
-import type { SessionService } from '../model/session_service.js';
-import type { DataLoss, StorageInfo } from '../model/storage_info.js';
-import { CoreBackend } from '../storage/core/core_backend.js';
-import { feedOfDatabase } from '../watch/shared_feeds.js';
-import { takeOptions } from '../call/call.js';
-import { requireFunction, requireMilliseconds, requireOneOf } from '../errors/option_values.js';
+} from '../core/wasm/core.js';
+import { isSessionError, SessionError } from '../values/errors/errors.js';
+import { requireId } from '../values/model/values/ids.js';
+import { toListed } from '../stores/indexed_db/listed_records.js';
+import { openingOf } from '../stores/indexed_db/opening/opening.js';
+import { suspendOnPageHide } from '../stores/indexed_db/page_hide.js';
+import { parseRecords } from '../stores/indexed_db/stored_records.js';
+import type { StateShape } from '../values/state/state_shape.js';
+import type { SessionService } from '../values/model/session_service.js';
+import type { DataLoss, StorageInfo } from '../values/model/storage_info.js';
+import { CoreBackend } from '../core/storage/core/core_backend.js';
+import { feedOfDatabase } from '../core/watch/shared_feeds.js';
+import { takeOptions } from '../core/call/call.js';
+import {
+  requireFunction,
+  requireMilliseconds,
+  requireOneOf,
+} from '../values/errors/option_values.js';
 import { ServiceCore } from './service_core.js';
 import { type ServiceParts, type SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';

@@ -1,18 +1,23 @@
-import { optionalTime, requireTime } from '../model/values/time.js';
-import { invalidValue } from '../errors/invalid.js';
-import { requireOneOf } from '../errors/option_values.js';
-import { firstTitleOf } from '../model/event/auto_title.js';
-import { type Expiry, takeDescription, takeExpiry, takeParent } from '../model/description.js';
-import { isBlank, requireId, requireUser } from '../model/values/ids.js';
-import type { WriteIdentity } from '../model/diagnostic.js';
-import type { ImportedSessionRequest } from '../model/session.js';
-import { type EventSnapshot, isPartial, snapshotEvent } from '../model/event/snapshot.js';
-import { isViewSummary } from '../model/event/view_summary.js';
-import { defineMember } from '../members/member.js';
-import { type DeltaSnapshot, snapshotDelta } from '../state/delta.js';
-import { isShared, REMOVED } from '../state/scope.js';
-import type { StateShape } from '../state/state_shape.js';
-import { type StateSchema, validateDelta } from '../state/state_schema.js';
+import { optionalTime, requireTime } from '../values/model/values/time.js';
+import { invalidValue } from '../values/errors/invalid.js';
+import { requireOneOf } from '../values/errors/option_values.js';
+import { firstTitleOf } from '../values/model/event/auto_title.js';
+import {
+  type Expiry,
+  takeDescription,
+  takeExpiry,
+  takeParent,
+} from '../values/model/description.js';
+import { isBlank, requireId, requireUser } from '../values/model/values/ids.js';
+import type { WriteIdentity } from '../values/model/diagnostic.js';
+import type { ImportedSessionRequest } from '../values/model/session.js';
+import { type EventSnapshot, isPartial, snapshotEvent } from '../values/model/event/snapshot.js';
+import { isViewSummary } from '../values/model/event/view_summary.js';
+import { defineMember } from '../values/members/member.js';
+import { type DeltaSnapshot, snapshotDelta } from '../values/state/delta.js';
+import { isShared, REMOVED } from '../values/state/scope.js';
+import type { StateShape } from '../values/state/state_shape.js';
+import { type StateSchema, validateDelta } from '../values/state/state_schema.js';
 import type { CreateWrite } from '../core/write.js';
 
 /** What a service adds to a request to create a session. */

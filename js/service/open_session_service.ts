@@ -1,11 +1,11 @@
-import { loadPart } from '../wasm/loader/part.js';
-import { loadWasm } from '../wasm/loading.js';
-import { isSessionError } from '../errors/errors.js';
-import type { StateShape } from '../state/state_shape.js';
-import type { SessionService } from '../model/session_service.js';
-import type { StorageInfo } from '../model/storage_info.js';
-import type { Storage } from '../storage/storage.js';
-import { takeRequest } from '../call/call.js';
+import { loadPart } from '../core/wasm/loader/part.js';
+import { loadWasm } from '../core/wasm/loading.js';
+import { isSessionError } from '../values/errors/errors.js';
+import type { StateShape } from '../values/state/state_shape.js';
+import type { SessionService } from '../values/model/session_service.js';
+import type { StorageInfo } from '../values/model/storage_info.js';
+import type { Storage } from '../core/storage/storage.js';
+import { takeRequest } from '../core/call/call.js';
 import {
   IndexedDbSessionService,
   type IndexedDbSessionServiceOptions,

@@ -1,9 +1,9 @@
-import { invalid, invalidValue } from '../errors/invalid.js';
-import type { StateShape } from '../state/state_shape.js';
-import { StorageBackend } from '../storage/driver/storage_backend.js';
-import type { OwnStorage } from '../storage/own_storage.js';
-import type { Storage } from '../storage/storage.js';
-import { feedOfStorage } from '../watch/shared_feeds.js';
+import { invalid, invalidValue } from '../values/errors/invalid.js';
+import type { StateShape } from '../values/state/state_shape.js';
+import { StorageBackend } from '../core/storage/driver/storage_backend.js';
+import type { OwnStorage } from '../core/storage/own_storage.js';
+import type { Storage } from '../core/storage/storage.js';
+import { feedOfStorage } from '../core/watch/shared_feeds.js';
 import { ServiceCore } from './service_core.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';

@@ -1,13 +1,19 @@
-import { messageOf } from '../errors/describe.js';
-import { invalid } from '../errors/invalid.js';
-import { holdProgramUntil } from '../call/program_hold.js';
-import { loadWasm } from '../wasm/loading.js';
-import { isSessionError, SessionError } from '../errors/errors.js';
-import { sessionNotFound } from '../errors/session_not_found.js';
-import { createEvent, newEventId } from '../model/event/create_event.js';
-import { takeAutoTitle } from '../model/event/auto_title.js';
-import { type Expiry, takeDescription, takeExpiry } from '../model/description.js';
-import { isId, requireId, requireKey, requireOwner, requireUser } from '../model/values/ids.js';
+import { messageOf } from '../values/errors/describe.js';
+import { invalid } from '../values/errors/invalid.js';
+import { holdProgramUntil } from '../core/call/program_hold.js';
+import { loadWasm } from '../core/wasm/loading.js';
+import { isSessionError, SessionError } from '../values/errors/errors.js';
+import { sessionNotFound } from '../values/errors/session_not_found.js';
+import { createEvent, newEventId } from '../values/model/event/create_event.js';
+import { takeAutoTitle } from '../values/model/event/auto_title.js';
+import { type Expiry, takeDescription, takeExpiry } from '../values/model/description.js';
+import {
+  isId,
+  requireId,
+  requireKey,
+  requireOwner,
+  requireUser,
+} from '../values/model/values/ids.js';
 import type {
   Abortable,
   CompositeSessionKey,
@@ -18,43 +24,47 @@ import type {
   SessionChanges,
   UpdateStateRequest,
   UserRequest,
-} from '../model/session.js';
-import type { WriteIdentity } from '../model/diagnostic.js';
+} from '../values/model/session.js';
+import type { WriteIdentity } from '../values/model/diagnostic.js';
 import type { ServiceHistory } from '../core/history_verbs.js';
-import type { StorageInfo } from '../model/storage_info.js';
-import { isRevision } from '../storage/checked_rows.js';
-import type { Backend, ReadList, Results, StoredKind } from '../storage/backend.js';
-import type { StateShape } from '../state/state_shape.js';
-import { type DeltaSnapshot, snapshotDelta } from '../state/delta.js';
-import { optionalStateSchema, type StateSchema, validateDelta } from '../state/state_schema.js';
-import { requireStalePolicy } from '../append/append_rules.js';
-import { Appender } from '../append/appender.js';
-import { Computation } from '../append/computation.js';
-import { orderedWriter } from '../append/state_writer.js';
-import { Calls } from '../call/calls.js';
+import type { StorageInfo } from '../values/model/storage_info.js';
+import { isRevision } from '../core/storage/checked_rows.js';
+import type { Backend, ReadList, Results, StoredKind } from '../core/storage/backend.js';
+import type { StateShape } from '../values/state/state_shape.js';
+import { type DeltaSnapshot, snapshotDelta } from '../values/state/delta.js';
+import {
+  optionalStateSchema,
+  type StateSchema,
+  validateDelta,
+} from '../values/state/state_schema.js';
+import { requireStalePolicy } from './append/append_rules.js';
+import { Appender } from './append/appender.js';
+import { Computation } from './append/computation.js';
+import { orderedWriter } from './append/state_writer.js';
+import { Calls } from '../core/call/calls.js';
 import {
   after,
   type Call,
   type MaybePromise,
   requireNotAborted,
   takeOptions,
-} from '../call/call.js';
-import { Diagnostics } from '../call/diagnostics.js';
-import { runAfter, TimeLimit } from '../call/time_limit.js';
-import { Handles } from '../handle/handle.js';
+} from '../core/call/call.js';
+import { Diagnostics } from '../core/call/diagnostics.js';
+import { runAfter, TimeLimit } from '../core/call/time_limit.js';
+import { Handles } from '../core/handle/handle.js';
 import type { Core, Epochs } from '../core/core_of.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
-import type { EventPages } from '../read/event_pages.js';
-import type { ReaderParts } from '../read/reader_parts.js';
-import type { SessionLists } from '../read/session_lists.js';
-import { SessionReader } from '../read/session_reader.js';
-import { READS, type Reads } from '../read/reads.js';
+import type { EventPages } from './read/event_pages.js';
+import type { ReaderParts } from './read/reader_parts.js';
+import type { SessionLists } from './read/session_lists.js';
+import { SessionReader } from './read/session_reader.js';
+import { READS, type Reads } from './read/reads.js';
 import { takeNewSession } from './new_session.js';
 import type { Computed, DeleteWrite, Placed } from '../core/write.js';
 import type { DeletableSessions } from './delete_sessions.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { serviceHistory } from './service_history.js';
-import { ServiceFeed } from '../watch/service_feed.js';
+import { ServiceFeed } from '../core/watch/service_feed.js';
 
 /** The most rounds in which `getOrCreateSession` finds the key taken but reads no session. */
 const MAX_ROUNDS = 100;

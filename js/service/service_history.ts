@@ -1,9 +1,9 @@
-import { after } from '../call/call.js';
-import type { Calls } from '../call/calls.js';
+import { after } from '../core/call/call.js';
+import type { Calls } from '../core/call/calls.js';
 import type { ServiceHistory } from '../core/history_verbs.js';
-import type { SessionReader } from '../read/session_reader.js';
-import type { BackendHistory } from '../storage/backend.js';
-import type { ServiceFeed } from '../watch/service_feed.js';
+import type { SessionReader } from './read/session_reader.js';
+import type { BackendHistory } from '../core/storage/backend.js';
+import type { ServiceFeed } from '../core/watch/service_feed.js';
 
 /** The parts of a core that its histories use. */
 interface HistoryParts {

@@ -1,14 +1,14 @@
-import type { Diagnostic } from '../model/diagnostic.js';
+import type { Diagnostic } from '../values/model/diagnostic.js';
 import type { Epochs } from '../core/core_of.js';
-import type { Backend } from '../storage/backend.js';
-import type { CloseOptions, StorageInfo } from '../model/storage_info.js';
-import type { StateShape } from '../state/state_shape.js';
-import type { StateSchemaOf } from '../state/state_schema.js';
-import { takeOptions } from '../call/call.js';
-import { requireMilliseconds } from '../errors/option_values.js';
-import type { Reads } from '../read/reads.js';
-import type { StalePolicy } from '../wasm/protocol.js';
-import type { Feed } from '../watch/feed.js';
+import type { Backend } from '../core/storage/backend.js';
+import type { CloseOptions, StorageInfo } from '../values/model/storage_info.js';
+import type { StateShape } from '../values/state/state_shape.js';
+import type { StateSchemaOf } from '../values/state/state_schema.js';
+import { takeOptions } from '../core/call/call.js';
+import { requireMilliseconds } from '../values/errors/option_values.js';
+import type { Reads } from './read/reads.js';
+import type { StalePolicy } from '../core/wasm/protocol.js';
+import type { Feed } from '../core/watch/feed.js';
 
 /**
  * The options of every service of this package.

@@ -2,11 +2,11 @@
  * The clock and the id generator that the service's options give. Their results are checked here,
  * since an invalid value would otherwise reach every record.
  */
-import { isTime, MAX_TIMESTAMP } from '../model/values/time.js';
-import { isId } from '../model/values/ids.js';
-import { requireFunction } from '../errors/option_values.js';
-import { describeValue } from '../errors/describe.js';
-import { invalid } from '../errors/invalid.js';
+import { isTime, MAX_TIMESTAMP } from '../values/model/values/time.js';
+import { isId } from '../values/model/values/ids.js';
+import { requireFunction } from '../values/errors/option_values.js';
+import { describeValue } from '../values/errors/describe.js';
+import { invalid } from '../values/errors/invalid.js';
 
 /**
  * Returns a clock in milliseconds that fails with `invalid_argument` if the given clock returns no

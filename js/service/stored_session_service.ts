@@ -1,17 +1,17 @@
-import { invalidValue } from '../errors/invalid.js';
-import type { ChangesSince, ListChangesRequest } from '../model/changes_since.js';
-import type { WriteIdentity } from '../model/diagnostic.js';
-import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../model/deletion.js';
-import type { AppendedEvent, Event, NewEvent } from '../model/event/event.js';
+import { invalidValue } from '../values/errors/invalid.js';
+import type { ChangesSince, ListChangesRequest } from '../values/model/changes_since.js';
+import type { WriteIdentity } from '../values/model/diagnostic.js';
+import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../values/model/deletion.js';
+import type { AppendedEvent, Event, NewEvent } from '../values/model/event/event.js';
 import type {
   EventsPage,
   EventsRequest,
   GetEventsRequest,
   ListEventsRequest,
   StoredEvents,
-} from '../model/event_page.js';
-import { requireId } from '../model/values/ids.js';
-import type { SessionInfo, SessionInfoRequest } from '../model/session_info.js';
+} from '../values/model/event_page.js';
+import { requireId } from '../values/model/values/ids.js';
+import type { SessionInfo, SessionInfoRequest } from '../values/model/session_info.js';
 import type {
   Abortable,
   AppendEventRequest,
@@ -26,34 +26,34 @@ import type {
   SessionChanges,
   UpdateStateRequest,
   UserRequest,
-} from '../model/session.js';
+} from '../values/model/session.js';
 import type {
   ListSessionsPageRequest,
   ListSessionsRequest,
   ListSessionsResponse,
   SessionsPage,
   SessionsRequest,
-} from '../model/session_list.js';
-import type { StateShape } from '../state/state_shape.js';
-import type { SessionService } from '../model/session_service.js';
-import type { CloseOptions, StorageInfo } from '../model/storage_info.js';
-import { makeDisposable } from '../call/disposable.js';
-import { after } from '../call/call.js';
-import { requireSession } from '../handle/handle.js';
-import { ownMembers } from '../json/copy.js';
+} from '../values/model/session_list.js';
+import type { StateShape } from '../values/state/state_shape.js';
+import type { SessionService } from '../values/model/session_service.js';
+import type { CloseOptions, StorageInfo } from '../values/model/storage_info.js';
+import { makeDisposable } from '../core/call/disposable.js';
+import { after } from '../core/call/call.js';
+import { requireSession } from '../core/handle/handle.js';
+import { ownMembers } from '../values/json/copy.js';
 import type {
   ListenOptions,
   Notices,
   StopWatching,
   WatchOptions,
   WatchRequest,
-} from '../model/notice.js';
+} from '../values/model/notice.js';
 import { deleteSessions } from './delete_sessions.js';
 import { CORE } from '../core/core_of.js';
-import type { Calls } from '../call/calls.js';
+import type { Calls } from '../core/call/calls.js';
 import type { ServiceCore } from './service_core.js';
 import { closeTimeoutOf } from './service_options.js';
-import { markRaw } from '../members/raw.js';
+import { markRaw } from '../values/members/raw.js';
 
 /**
  * A session service over any storage. It takes plain objects, calls its backend, and returns plain

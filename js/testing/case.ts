@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/rules.js';
+import type { JsonObject } from '../values/json/rules.js';
 
 /**
  * A test case: a sentence and the steps that show it, as in `conformance/cases.json`. The docs of

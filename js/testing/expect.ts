@@ -1,5 +1,5 @@
 /** Compares results with expected values, and reports the first difference. Counterpart of `expect.rs`. */
-import { isPlainObject, type JsonObject } from '../json/rules.js';
+import { isPlainObject, type JsonObject } from '../values/json/rules.js';
 
 /** Compares `null` or a session. Only the expected members are compared. */
 export function expectSession(expected: unknown, actual: unknown, at = ''): void {

@@ -1,6 +1,6 @@
 /** Tests of the verbs that a storage need not have. A storage without the verb passes. */
-import type { Storage } from '../storage/storage.js';
-import type { Changes, EventRow, Found, SessionRow } from '../storage/rows.js';
+import type { Storage } from '../core/storage/storage.js';
+import type { Changes, EventRow, Found, SessionRow } from '../core/storage/rows.js';
 import { expectEqual } from './expect.js';
 import {
   USER,

@@ -1,6 +1,6 @@
 /** Runs the steps of a case through the public API. Counterpart of `runner.rs`. */
-import { endsWithin } from '../call/time_limit.js';
-import { messageOf } from '../errors/describe.js';
+import { endsWithin } from '../core/call/time_limit.js';
+import { messageOf } from '../values/errors/describe.js';
 import {
   type CreateSessionRequest,
   type Event,
@@ -13,10 +13,10 @@ import {
   type SessionService,
   type SessionServiceOptions,
 } from '../index.js';
-import type { Storage } from '../storage/index.js';
-import type { ExpectedEvents } from '../model/session.js';
-import type { ComputeDelta } from '../state/state_shape.js';
-import type { JsonObject } from '../json/rules.js';
+import type { Storage } from '../core/storage/index.js';
+import type { ExpectedEvents } from '../values/model/session.js';
+import type { ComputeDelta } from '../values/state/state_shape.js';
+import type { JsonObject } from '../values/json/rules.js';
 import { type Call, type Case, readSteps, type Step } from './case.js';
 import { expectEqual, expectPage, expectSession, expectState } from './expect.js';
 import type { VerbCase } from './verb_cases.js';

@@ -3,9 +3,9 @@
  * `verbs.rs`. Their changes are made by hand, so that texts and revisions are other ones than the
  * service writes.
  */
-import type { Storage } from '../storage/storage.js';
-import { SHARED_SCOPES } from '../state/scope.js';
-import { NEVER } from '../wasm/protocol.js';
+import type { Storage } from '../core/storage/storage.js';
+import { SHARED_SCOPES } from '../values/state/scope.js';
+import { NEVER } from '../core/wasm/protocol.js';
 import { expectEqual } from './expect.js';
 import {
   deletesUnchanged,

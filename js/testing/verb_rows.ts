@@ -1,6 +1,6 @@
 /** Rows and writes for tests of a storage's verbs. Counterpart of `verb_rows.rs`. */
-import type { Decide, StorageWrite, StorageWriteRequest } from '../storage/requests.js';
-import type { Storage } from '../storage/storage.js';
+import type { Decide, StorageWrite, StorageWriteRequest } from '../core/storage/requests.js';
+import type { Storage } from '../core/storage/storage.js';
 import type {
   Changes,
   EventRow,
@@ -9,11 +9,11 @@ import type {
   SessionRow,
   SharedRow,
   StorageKey,
-} from '../storage/rows.js';
-import { SHARED_SCOPES } from '../state/scope.js';
-import { messageOf } from '../errors/describe.js';
-import { requireArray, requireObject } from '../storage/checked_rows.js';
-import { NEVER } from '../wasm/protocol.js';
+} from '../core/storage/rows.js';
+import { SHARED_SCOPES } from '../values/state/scope.js';
+import { messageOf } from '../values/errors/describe.js';
+import { requireArray, requireObject } from '../core/storage/checked_rows.js';
+import { NEVER } from '../core/wasm/protocol.js';
 import { expectEqual } from './expect.js';
 
 export const USER = { appName: 'app', userId: 'user' };

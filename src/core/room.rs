@@ -11,7 +11,7 @@ pub(crate) const ROW: usize = 640;
 pub(crate) const COMPARED: usize = 128;
 /// The bytes that every write leaves for small values: names, rows, and a piece of a history on its
 /// way to JavaScript. Arguments that JavaScript passes without a check also count
-/// (`js/wasm/core.ts`).
+/// (`js/core/wasm/core.ts`).
 pub const SPARE: usize = 2 << 20;
 
 /// Checks that `bytes` more bytes can be allocated in one piece.

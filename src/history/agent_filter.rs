@@ -1,5 +1,5 @@
 //! Which events google-adk for Python shows to one agent: `_should_include_event_in_context` and its
-//! parts. TypeScript has the same filter in `js/history/agent_filter.ts`; `tests/vectors/history.json` compares both.
+//! parts. TypeScript has the same filter in `js/core/history/agent_filter.ts`; `tests/vectors/history.json` compares both.
 
 use std::collections::HashSet;
 

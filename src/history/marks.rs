@@ -1,5 +1,5 @@
-//! What the rules of views need to know of events. TypeScript makes the same marks in `js/history/marks.ts`
-//! and `js/history/calls/`; `tests/vectors/history.json` compares the views of both.
+//! What the rules of views need to know of events. TypeScript makes the same marks in `js/core/history/marks.ts`
+//! and `js/core/history/calls/`; `tests/vectors/history.json` compares the views of both.
 
 use std::collections::HashMap;
 

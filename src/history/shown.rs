@@ -1,5 +1,5 @@
-//! The events that views show in place of stored ones. TypeScript makes the same in `js/history/view.ts` and
-//! `js/history/calls/changed_parts.ts`; `tests/vectors/history.json` compares both.
+//! The events that views show in place of stored ones. TypeScript makes the same in `js/core/history/view.ts` and
+//! `js/core/history/calls/changed_parts.ts`; `tests/vectors/history.json` compares both.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

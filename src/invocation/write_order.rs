@@ -1,4 +1,4 @@
-//! The order of writes of a state key. `js/state/write_order.ts` is the same rule in TypeScript;
+//! The order of writes of a state key. `js/values/state/write_order.ts` is the same rule in TypeScript;
 //! `tests/vectors/write_order.json` tests both.
 
 use std::collections::HashMap;

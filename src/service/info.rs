@@ -1,6 +1,6 @@
 //! The numbers of a session, counted from its stored events.
 //!
-//! TypeScript counts them in `js/read/session_info.ts`, because its events are parsed already. The
+//! TypeScript counts them in `js/core/storage/reads/session_info.ts`, because its events are parsed already. The
 //! conformance suite runs the same cases over both.
 
 use std::collections::BTreeMap;

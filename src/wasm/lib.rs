@@ -9,7 +9,7 @@
 //! | [`indexed_db`] | the storage in IndexedDB |
 //! | `bindings` | what the package's TypeScript calls |
 //!
-//! The driver of storages in JavaScript is in TypeScript (`js/storage/`). It calls the binding
+//! The driver of storages in JavaScript is in TypeScript (`js/core/storage/`). It calls the binding
 //! `CoreWrite`.
 
 // Everything here needs JavaScript. For other systems the crate is empty.

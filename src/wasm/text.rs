@@ -9,7 +9,7 @@ use adk_session::internals::require_room;
 use js_sys::JsString;
 use wasm_bindgen::{JsCast, JsValue};
 
-/// Bytes of memory for each UTF-16 code unit of a text that is copied, as in `js/wasm/core.ts`.
+/// Bytes of memory for each UTF-16 code unit of a text that is copied, as in `js/core/wasm/core.ts`.
 pub(crate) const TEXT_UNIT: usize = 4;
 
 /// The same for the text of a state, which is parsed.

@@ -1,4 +1,4 @@
-//! Errors for JavaScript: plain objects, which `js/wasm/core.ts` converts to `SessionError`s.
+//! Errors for JavaScript: plain objects, which `js/core/wasm/core.ts` converts to `SessionError`s.
 //!
 //! They are not made here as `Error` objects: their class must be the one that users import.
 
@@ -46,7 +46,7 @@ impl From<Thrown> for Error {
     }
 }
 
-/// An error as `js/wasm/core.ts` gets it. Most members are those that some errors have in `js/errors/errors.ts`.
+/// An error as `js/core/wasm/core.ts` gets it. Most members are those that some errors have in `js/values/errors/errors.ts`.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct ThrownError {

@@ -19,7 +19,7 @@ import { html, type Routes, serve, type Server } from './server.js';
 
 const IMPORTS = {
   'adk-session-wasm': '/package/js/dist/index.js',
-  'adk-session-wasm/history': '/package/js/dist/history/index.js',
+  'adk-session-wasm/history': '/package/js/dist/core/history/index.js',
   'adk-session-wasm/testing': '/package/js/dist/testing/index.js',
 };
 

@@ -15,7 +15,7 @@ export const PACKAGE_ROUTES: Routes = {
 /** What the modules of the package import by name. */
 const IMPORTED = {
   '#glue': '/package/pkg/adk_session_wasm.js',
-  '#wasm-source': '/package/js/dist/wasm/loader/inline.js',
+  '#wasm-source': '/package/js/dist/core/wasm/loader/inline.js',
   idb: '/idb/index.js',
 };
 

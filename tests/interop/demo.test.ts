@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { NOT_RECORDED, pythonSession, RECORDED } from '../js/files/python_session.js';
+import { NOT_RECORDED, pythonSession, RECORDED } from '../js/service/files/python_session.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = ['--import', 'tsx', join(root, 'examples/demo/main.ts')];

@@ -4,7 +4,12 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { injectSessionState } from '../../js/index.js';
-import { artifacts, differences, sameTemplates, state } from '../js/template/framework_rules.js';
+import {
+  artifacts,
+  differences,
+  sameTemplates,
+  state,
+} from '../js/service/template/framework_rules.js';
 import { linesOfPython } from './python.js';
 
 const args = [JSON.stringify(state), JSON.stringify(artifacts)];

@@ -1,8 +1,8 @@
 // The conformance suite over storages that are synchronous, that are slow, and that have optional verbs.
 
 import { storageOfParts, wholeStorage } from './service/whole_storage.js';
-import type { Storage } from '../../js/storage/index.js';
-import { cutPage } from '../../js/storage/cut_page.js';
+import type { Storage } from '../../js/core/storage/index.js';
+import { cutPage } from '../../js/core/storage/cut_page.js';
 import { conforms } from './conforms.js';
 
 /** Makes each verb asynchronous, so that others run in between. */

@@ -2,7 +2,7 @@
 
 import { wholeStorage } from './service/whole_storage.js';
 import { InMemorySessionService } from '../../js/index.js';
-import type { Storage } from '../../js/storage/index.js';
+import type { Storage } from '../../js/core/storage/index.js';
 import { conforms } from './conforms.js';
 
 /** Makes each write call `decide` three times: only the last result counts. */

@@ -28,7 +28,10 @@ describe('Imports', () => {
   it('of js/ and examples/ have no cycle, type imports included', () => {
     const files = importsOfTypeScript();
     assert.ok(files.get('js/index.ts')?.has('js/exports.ts'));
-    assert.ok(files.get('js/append/waiting_calls.ts')?.has('js/append/state_writer.ts'), 'a type');
+    assert.ok(
+      files.get('js/service/append/waiting_calls.ts')?.has('js/service/append/state_writer.ts'),
+      'a type',
+    );
     assert.deepEqual(cycles(files), []);
     assert.deepEqual(cycles(folders(files)), []);
   });
@@ -44,7 +47,7 @@ describe('Imports', () => {
 
 it('No folder of js/, src/ or tests/js/ has more than 14 files', () => {
   const counts = ['js', 'src', 'tests/js'].flatMap((folder) => [...fileCounts(folder)]);
-  assert.ok(new Map(counts).get('js/model')! > 1, 'files are counted');
+  assert.ok(new Map(counts).get('js/values/model')! > 1, 'files are counted');
   assert.deepEqual(
     counts.filter(([, count]) => count > 14),
     [],

@@ -60,7 +60,10 @@ export async function bundleWithVite(folder: string): Promise<string> {
 
 /** Copies of the wasm below a folder: as files, and within JavaScript. */
 export function wasmCopies(folder: string): { files: number; inlined: number } {
-  const inline = readFileSync(join(install().folder, 'js/dist/wasm/loader/wasm_text.js'), 'utf8');
+  const inline = readFileSync(
+    join(install().folder, 'js/dist/core/wasm/loader/wasm_text.js'),
+    'utf8',
+  );
   // Long enough that nothing else has it.
   const sample = inline.slice(-1000, -920);
   const files = filesBelow(folder);

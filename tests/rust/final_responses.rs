@@ -1,4 +1,4 @@
-//! Final responses, in cases that `tests/js/model/event.test.ts` shares.
+//! Final responses, in cases that `tests/js/values/model/event.test.ts` shares.
 
 use adk_session::Event;
 use serde::Deserialize;

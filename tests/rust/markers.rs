@@ -1,4 +1,4 @@
-//! Which events are markers, in cases that `tests/js/model/markers.test.ts` shares.
+//! Which events are markers, in cases that `tests/js/values/model/markers.test.ts` shares.
 
 use adk_session::event::NewEvent;
 use adk_session::memory::MemoryStorage;

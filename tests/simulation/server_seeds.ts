@@ -1,7 +1,7 @@
 // Seeds over a real server, through proxies that cut, delay and freeze connections.
 
 import { after, before, describe } from 'node:test';
-import { type Server, type ServerName, SERVERS } from '../js/database/servers.js';
+import { type Server, type ServerName, SERVERS } from '../js/stores/database/servers.js';
 import { type DatabaseBoundary, databaseServerBoundary } from './boundaries/database_server.js';
 import { simulateTogether } from './run/seeds.js';
 

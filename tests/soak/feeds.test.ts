@@ -8,7 +8,7 @@ import { it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import { DatabaseSessionService } from '../../js/database/index.js';
+import { DatabaseSessionService } from '../../js/service/database/index.js';
 import { feedsAndWriters } from '../js/server/feed/feeds_and_writers.js';
 
 setFlagsFromString('--expose-gc');

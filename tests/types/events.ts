@@ -9,10 +9,10 @@ import {
   type Session,
   type SessionService,
 } from '../../js/index.js';
-import type { ListChangesRequest } from '../../js/model/changes_since.js';
-import type { StoredEvent } from '../../js/model/event_page.js';
-import type { EventsRequest } from '../../js/model/event_page.js';
-import type { CloseOptions } from '../../js/model/storage_info.js';
+import type { ListChangesRequest } from '../../js/values/model/changes_since.js';
+import type { StoredEvent } from '../../js/values/model/event_page.js';
+import type { EventsRequest } from '../../js/values/model/event_page.js';
+import type { CloseOptions } from '../../js/values/model/storage_info.js';
 import { describe, is, it } from './expect.js';
 
 interface Shop {

@@ -1,8 +1,8 @@
 // The functions and classes without a state: what compiles, what must not, and what is inferred.
 
-import * as adk from '../../js/adk/index.js';
-import * as database from '../../js/database/index.js';
-import * as files from '../../js/files/index.js';
+import * as adk from '../../js/service/adk/index.js';
+import * as database from '../../js/service/database/index.js';
+import * as files from '../../js/service/files/index.js';
 import {
   type SessionService,
   type Context,
@@ -34,15 +34,15 @@ import {
   Template,
 } from '../../js/index.js';
 import type { OnDataLoss } from '../../js/service/indexed_db_session_service.js';
-import type { StorageUsage } from '../../js/storage/persistence.js';
-import type { Placeholder } from '../../js/template/scanner.js';
+import type { StorageUsage } from '../../js/core/storage/persistence.js';
+import type { Placeholder } from '../../js/service/template/scanner.js';
 import * as main from '../../js/index.js';
 import * as slim from '../../js/slim.js';
 // The sources lack the cases, which the build makes.
-import type { Storage } from '../../js/storage/index.js';
+import type { Storage } from '../../js/core/storage/index.js';
 import * as testing from 'adk-session-wasm/testing';
-import * as uri from '../../js/uri/index.js';
-import * as vertex from '../../js/vertex/index.js';
+import * as uri from '../../js/service/uri/index.js';
+import * as vertex from '../../js/service/vertex/index.js';
 import { describe, is, it } from './expect.js';
 
 declare const service: InMemorySessionService;

@@ -17,10 +17,10 @@ import {
   type StateShape,
   ToolContext,
 } from '../../js/index.js';
-import type { ReadableState } from '../../js/state/state.js';
-import { DatabaseSessionService } from '../../js/database/index.js';
-import { getSessionServiceFromUri } from '../../js/uri/index.js';
-import { VertexAiSessionService } from '../../js/vertex/index.js';
+import type { ReadableState } from '../../js/values/state/state.js';
+import { DatabaseSessionService } from '../../js/service/database/index.js';
+import { getSessionServiceFromUri } from '../../js/service/uri/index.js';
+import { VertexAiSessionService } from '../../js/service/vertex/index.js';
 import { compiled, describe, is, it } from './expect.js';
 import { key, service, type Shop } from './shop.js';
 

@@ -14,8 +14,8 @@ import type {
   StorageListRequest,
   StorageReadRequest,
   StorageWriteRequest,
-} from '../../js/storage/index.js';
-import type { OwnStorage } from '../../js/storage/own_storage.js';
+} from '../../js/core/storage/index.js';
+import type { OwnStorage } from '../../js/core/storage/own_storage.js';
 import { compiled, describe, is, it } from './expect.js';
 
 const rows: Rows = { user: undefined, app: undefined, events: [] };

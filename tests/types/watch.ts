@@ -1,4 +1,4 @@
-import type { InMemorySessionService as FrameworkService } from '../../js/adk/index.js';
+import type { InMemorySessionService as FrameworkService } from '../../js/service/adk/index.js';
 import {
   InMemorySessionService,
   type Notice,
@@ -6,8 +6,8 @@ import {
   type Session,
   type SessionService,
 } from '../../js/index.js';
-import type { StopWatching } from '../../js/model/notice.js';
-import type { SharedScope } from '../../js/state/scope.js';
+import type { StopWatching } from '../../js/values/model/notice.js';
+import type { SharedScope } from '../../js/values/state/scope.js';
 import { describe, is, it } from './expect.js';
 
 const APP = { appName: 'app' };

@@ -1,4 +1,4 @@
-import type { WatchRequest } from '../../model/notice.js';
+import type { WatchRequest } from '../../values/model/notice.js';
 import { COMMON_HEADERS } from '../http/json_response.js';
 import type { ChangeLog } from './change_log.js';
 

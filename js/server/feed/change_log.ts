@@ -1,6 +1,6 @@
-import type { Notice, Notices, SessionNotice, WatchRequest } from '../../model/notice.js';
-import { matchNotice } from '../../watch/watch_request.js';
-import type { SessionService } from '../../model/session_service.js';
+import type { Notice, Notices, SessionNotice, WatchRequest } from '../../values/model/notice.js';
+import { matchNotice } from '../../core/watch/watch_request.js';
+import type { SessionService } from '../../values/model/session_service.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import { ForeignChanges, type ForeignListener } from './foreign_changes.js';
 

@@ -3,7 +3,7 @@ import {
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
   REVISION_HEADER,
-} from '../../http/protocol.js';
+} from '../../stores/http/protocol.js';
 import { HttpRefusal } from './http_refusal.js';
 
 /** The headers of requests that responses depend on. */

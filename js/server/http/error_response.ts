@@ -1,4 +1,8 @@
-import { isSessionError, type SessionError, type SessionErrorCode } from '../../errors/errors.js';
+import {
+  isSessionError,
+  type SessionError,
+  type SessionErrorCode,
+} from '../../values/errors/errors.js';
 import { HttpRefusal } from './http_refusal.js';
 import { jsonResponse } from './json_response.js';
 

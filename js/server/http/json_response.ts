@@ -1,4 +1,4 @@
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../http/protocol.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../stores/http/protocol.js';
 
 /** Headers of every response. A browser may keep one, but asks before it uses it again. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {

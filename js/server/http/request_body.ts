@@ -1,11 +1,11 @@
-import { messageOf } from '../../errors/describe.js';
-import { invalid, invalidValue } from '../../errors/invalid.js';
+import { messageOf } from '../../values/errors/describe.js';
+import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { unknownMember } from './unknown_member.js';
-import { onAbort } from '../../call/on_abort.js';
-import { isPlainObject, type JsonObject } from '../../json/rules.js';
-import { snakeName } from '../../python/names.js';
+import { onAbort } from '../../core/call/on_abort.js';
+import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
+import { snakeName } from '../../values/python/names.js';
 import { HttpRefusal } from './http_refusal.js';
-import { parseJson } from '../../json/parse.js';
+import { parseJson } from '../../values/json/parse.js';
 
 /**
  * Reads the JSON object in a request's body. An empty body counts as `{}`.

@@ -1,5 +1,5 @@
-import { invalid } from '../../errors/invalid.js';
-import type { SessionError } from '../../errors/errors.js';
+import { invalid } from '../../values/errors/invalid.js';
+import type { SessionError } from '../../values/errors/errors.js';
 
 /** Returns the error for a member or a parameter that a route does not have. */
 export function unknownMember(name: string, known: readonly string[]): SessionError {

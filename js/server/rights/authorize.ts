@@ -1,5 +1,5 @@
-import type { HostRequest } from '../../model/host.js';
-import type { MethodsWith } from '../../model/service_methods.js';
+import type { HostRequest } from '../../values/model/host.js';
+import type { MethodsWith } from '../../values/model/service_methods.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 
 /**
@@ -118,7 +118,7 @@ export class AuthorizeFailure extends Error {
   }
 }
 
-/** The code of the order to forget, which `js/cache` obeys. */
+/** The code of the order to forget, which `js/stores/cache` obeys. */
 export const FORGET = 'forget';
 
 /** All rights with their values. */

@@ -1,16 +1,16 @@
-import { SessionError, isSessionError } from '../../errors/errors.js';
-import { sessionNotFound } from '../../errors/session_not_found.js';
-import { isEqualJson } from '../../json/equal.js';
-import type { Event, NewEvent } from '../../model/event/event.js';
-import { snapshotEvent } from '../../model/event/snapshot.js';
+import { SessionError, isSessionError } from '../../values/errors/errors.js';
+import { sessionNotFound } from '../../values/errors/session_not_found.js';
+import { isEqualJson } from '../../values/json/equal.js';
+import type { Event, NewEvent } from '../../values/model/event/event.js';
+import { snapshotEvent } from '../../values/model/event/snapshot.js';
 import type {
   Abortable,
   CompositeSessionKey,
   ExpectedEvents,
   RevisionCheck,
-} from '../../model/session.js';
-import type { SessionService } from '../../model/session_service.js';
-import { MAX_IDS } from '../../read/event_pages.js';
+} from '../../values/model/session.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import { MAX_IDS } from '../../service/read/event_pages.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import type { TakenRights } from './authorize.js';
 import { type Answer, answersIn, foreignMemberOf, markGiven } from './client_event.js';

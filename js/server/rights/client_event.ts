@@ -1,6 +1,6 @@
-import { invalidValue } from '../../errors/invalid.js';
-import { isObject, isPlainObject } from '../../json/rules.js';
-import type { NewEvent } from '../../model/event/event.js';
+import { invalidValue } from '../../values/errors/invalid.js';
+import { isObject, isPlainObject } from '../../values/json/rules.js';
+import type { NewEvent } from '../../values/model/event/event.js';
 import { GIVEN_KEY, withoutInternal } from './public_view.js';
 
 /** The fields that an event of a user may have. Others may be there with an empty value. */

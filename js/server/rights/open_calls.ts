@@ -1,9 +1,9 @@
-import { EVENTS_PER_TASK, nextTask } from '../../call/next_task.js';
-import { liveEvents } from '../../history/view.js';
-import { rewindTargetOf } from '../../history/marks.js';
-import type { Event } from '../../model/event/event.js';
-import { partsOf } from '../../model/event/parts.js';
-import { closesCalls, isLongRunning, isQuestion } from '../../model/event/waiting.js';
+import { EVENTS_PER_TASK, nextTask } from '../../core/call/next_task.js';
+import { liveEvents } from '../../core/history/view.js';
+import { rewindTargetOf } from '../../core/history/marks.js';
+import type { Event } from '../../values/model/event/event.js';
+import { partsOf } from '../../values/model/event/parts.js';
+import { closesCalls, isLongRunning, isQuestion } from '../../values/model/event/waiting.js';
 import { answersIn } from './client_event.js';
 
 /**

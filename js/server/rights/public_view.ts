@@ -1,5 +1,5 @@
-import { isPlainObject, type JsonObject } from '../../json/rules.js';
-import { snakeName } from '../../python/names.js';
+import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
+import { snakeName } from '../../values/python/names.js';
 
 /** google-adk's own keys of `customMetadata` begin so. Clients neither set nor see them. */
 const INTERNAL_PREFIX = '__adk_internal_';

@@ -1,7 +1,7 @@
 /** Values of a state that a client has seen in part: the secrets of credentials were hidden. */
-import { isEqualJson } from '../../json/equal.js';
-import { isObject, isPlainObject, type JsonObject } from '../../json/rules.js';
-import type { NewEvent } from '../../model/event/event.js';
+import { isEqualJson } from '../../values/json/equal.js';
+import { isObject, isPlainObject, type JsonObject } from '../../values/json/rules.js';
+import type { NewEvent } from '../../values/model/event/event.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { publicView } from './public_view.js';
 

@@ -1,6 +1,6 @@
-import { optionalCount, requireObject } from '../../errors/option_values.js';
-import type { NewEvent } from '../../model/event/event.js';
-import type { ExpectedEvents } from '../../model/session.js';
+import { optionalCount, requireObject } from '../../values/errors/option_values.js';
+import type { NewEvent } from '../../values/model/event/event.js';
+import type { ExpectedEvents } from '../../values/model/session.js';
 import { appendOfClient, type Expected } from '../rights/client_append.js';
 import { eventsIn } from './call_body.js';
 import { keyOf, type RouteCall } from './route.js';

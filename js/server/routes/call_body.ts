@@ -1,8 +1,8 @@
-import { invalid, invalidValue } from '../../errors/invalid.js';
-import { isPlainObject, type JsonObject } from '../../json/rules.js';
-import type { NewEvent } from '../../model/event/event.js';
-import { joinScopes } from '../../state/keys.js';
-import { type SharedScope, storedScopeOf } from '../../state/scope.js';
+import { invalid, invalidValue } from '../../values/errors/invalid.js';
+import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
+import type { NewEvent } from '../../values/model/event/event.js';
+import { joinScopes } from '../../values/state/keys.js';
+import { type SharedScope, storedScopeOf } from '../../values/state/scope.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { mayBeInPart, wholeDelta } from '../rights/whole_values.js';
 import type { RouteCall } from './route.js';

@@ -1,10 +1,10 @@
-import { readNames, writeNames } from '../../python/casing.js';
-import { EVENT } from '../../python/fields.js';
-import { convertTimes, toAllMilliseconds, toAllSeconds } from '../../python/time.js';
-import type { Event, NewEvent } from '../../model/event/event.js';
-import { sessionToFile } from '../../files/format/session_file.js';
-import type { Session } from '../../model/session.js';
-import type { JsonObject } from '../../json/rules.js';
+import { readNames, writeNames } from '../../values/python/casing.js';
+import { EVENT } from '../../values/python/fields.js';
+import { convertTimes, toAllMilliseconds, toAllSeconds } from '../../values/python/time.js';
+import type { Event, NewEvent } from '../../values/model/event/event.js';
+import { sessionToFile } from '../../service/files/format/session_file.js';
+import type { Session } from '../../values/model/session.js';
+import type { JsonObject } from '../../values/json/rules.js';
 
 /** How a client reads and writes sessions, events and times. */
 export interface ClientForm {

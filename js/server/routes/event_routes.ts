@@ -1,8 +1,8 @@
-import { setAppendRules } from '../../append/append_rules.js';
-import { orderedWriter } from '../../append/state_writer.js';
-import { HISTORY_VIEWS } from '../../model/values/history_view.js';
+import { setAppendRules } from '../../service/append/append_rules.js';
+import { orderedWriter } from '../../service/append/state_writer.js';
+import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
 import { appendBody } from './append.js';
-import { isTemp } from '../../state/scope.js';
+import { isTemp } from '../../values/state/scope.js';
 import { FLAG, oneOf, TEXT, WHOLE } from './parameters.js';
 import { keyOf, type Route, routeWithQuery } from './route.js';
 import { EVENTS_MEMBER, EXPECTED, listOf, TEXT as STRING } from './schemas.js';

@@ -1,14 +1,14 @@
-import { invalid, invalidValue } from '../../errors/invalid.js';
-import { requireText } from '../../errors/option_values.js';
-import { readBranches } from '../../history/branches.js';
-import { type AdmitEvents, computeRewind } from '../../history/computed_rewind.js';
-import { fork } from '../../history/fork.js';
-import { stateAt } from '../../history/state_at.js';
-import { takePlace } from '../../history/session_history.js';
-import { isPlainObject, type JsonObject } from '../../json/rules.js';
+import { invalid, invalidValue } from '../../values/errors/invalid.js';
+import { requireText } from '../../values/errors/option_values.js';
+import { readBranches } from '../../core/history/branches.js';
+import { type AdmitEvents, computeRewind } from '../../core/history/computed_rewind.js';
+import { fork } from '../../core/history/fork.js';
+import { stateAt } from '../../core/history/state_at.js';
+import { takePlace } from '../../core/history/session_history.js';
+import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { coreOf } from '../../core/core_of.js';
-import { newEventId } from '../../model/event/create_event.js';
-import type { NewEvent } from '../../model/event/event.js';
+import { newEventId } from '../../values/model/event/create_event.js';
+import type { NewEvent } from '../../values/model/event/event.js';
 import type {
   HistoryPlace,
   RepeatedMessage,
@@ -16,8 +16,8 @@ import type {
   RewindWrite,
   Rewound,
 } from '../../core/history_verbs.js';
-import { isBlank, requireId } from '../../model/values/ids.js';
-import type { Session } from '../../model/session.js';
+import { isBlank, requireId } from '../../values/model/values/ids.js';
+import type { Session } from '../../values/model/session.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { admitAfter } from '../rights/client_append.js';
 import { withWholeDelta } from '../rights/whole_values.js';

@@ -5,7 +5,7 @@ import {
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
   REVISION_HEADER,
-} from '../../http/protocol.js';
+} from '../../stores/http/protocol.js';
 
 /** What the statuses of errors mean. */
 const ERROR_STATUSES: Readonly<Record<string, string>> = {

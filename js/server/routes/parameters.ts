@@ -1,5 +1,5 @@
 /** The parameters of queries. Each says how the OpenAPI document describes it, and how its text is read. */
-import { invalid, invalidValue } from '../../errors/invalid.js';
+import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { unknownMember } from '../http/unknown_member.js';
 import type { ClientForm } from './client_form.js';
 import * as schemas from './schemas.js';

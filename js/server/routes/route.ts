@@ -1,9 +1,9 @@
-import type { StorageOperation, WriteIdentity } from '../../model/diagnostic.js';
-import type { Abortable, CompositeSessionKey } from '../../model/session.js';
-import type { JsonObject } from '../../json/rules.js';
-import { fromPathName } from '../../http/protocol.js';
+import type { StorageOperation, WriteIdentity } from '../../values/model/diagnostic.js';
+import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
+import type { JsonObject } from '../../values/json/rules.js';
+import { fromPathName } from '../../stores/http/protocol.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import type { SessionService } from '../../model/session_service.js';
+import type { SessionService } from '../../values/model/session_service.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { SessionAccess, SessionAction, TakenRights } from '../rights/authorize.js';
 import type { ClientForm } from './client_form.js';

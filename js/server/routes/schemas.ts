@@ -1,6 +1,6 @@
 /** The schemas of the OpenAPI document. */
-import { SESSION_ERROR_CODES } from '../../errors/errors.js';
-import { NARROWEST_FIRST } from '../../state/scope.js';
+import { SESSION_ERROR_CODES } from '../../values/errors/errors.js';
+import { NARROWEST_FIRST } from '../../values/state/scope.js';
 import { FORGET } from '../rights/authorize.js';
 
 export type Schema = Readonly<Record<string, unknown>>;

@@ -1,12 +1,12 @@
-import { CREATED_HEADER, REVISION_HEADER } from '../../http/protocol.js';
-import type { JsonObject } from '../../json/rules.js';
-import { mapInTasks } from '../../call/next_task.js';
-import { isSummarised } from '../../history/view.js';
-import type { Event } from '../../model/event/event.js';
-import type { Session } from '../../model/session.js';
-import { SessionError } from '../../errors/errors.js';
-import { rewindStarts } from '../../read/rewind_starts.js';
-import type { RewindStart } from '../../storage/backend.js';
+import { CREATED_HEADER, REVISION_HEADER } from '../../stores/http/protocol.js';
+import type { JsonObject } from '../../values/json/rules.js';
+import { mapInTasks } from '../../core/call/next_task.js';
+import { isSummarised } from '../../core/history/view.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { Session } from '../../values/model/session.js';
+import { SessionError } from '../../values/errors/errors.js';
+import { rewindStarts } from '../../core/storage/reads/rewind_starts.js';
+import type { RewindStart } from '../../core/storage/backend.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { RouteCall } from './route.js';
 

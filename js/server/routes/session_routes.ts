@@ -1,14 +1,14 @@
-import { invalid } from '../../errors/invalid.js';
-import { findSession } from '../../history/session_history.js';
+import { invalid } from '../../values/errors/invalid.js';
+import { findSession } from '../../core/history/session_history.js';
 import type {
   GetSessionConfig,
   ImportedSessionRequest,
   Session,
   SessionChanges,
-} from '../../model/session.js';
-import type { Event } from '../../model/event/event.js';
-import type { SessionInfo } from '../../model/session_info.js';
-import { HISTORY_VIEWS } from '../../model/values/history_view.js';
+} from '../../values/model/session.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { SessionInfo } from '../../values/model/session_info.js';
+import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
 import { eventsOfClient } from '../rights/client_append.js';
 import { publicView } from '../rights/public_view.js';
 import { wholeDelta, withWholeDelta } from '../rights/whole_values.js';

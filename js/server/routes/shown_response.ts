@@ -1,6 +1,6 @@
 /** What a client may see of a response. The one place through which each value of a route leaves the server. */
-import { EVENTS_PER_TASK, mapInTasks } from '../../call/next_task.js';
-import { isPlainObject, type JsonObject } from '../../json/rules.js';
+import { EVENTS_PER_TASK, mapInTasks } from '../../core/call/next_task.js';
+import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { publicView } from '../rights/public_view.js';
 import { JSON_TEXT, RESPONSES, type ResponseName, type Schema } from './schemas.js';
 

@@ -1,4 +1,4 @@
-//! Which new events may be markers. `mayBeMarker` of `js/model/event/snapshot.ts` says it of parsed events;
+//! Which new events may be markers. `mayBeMarker` of `js/values/model/event/snapshot.ts` says it of parsed events;
 //! `tests/vectors/markers.json` compares the two.
 
 use crate::core::json::{read_text, split_object};

@@ -23,7 +23,7 @@ pub fn is_same_json(one: &str, other: &str) -> bool {
 }
 
 /// The member of an event's `customMetadata` by which the append of a run's message is told from one of another run.
-/// `js/model/event/claim_mark.ts` sets it.
+/// `js/values/model/event/claim_mark.ts` sets it.
 const CLAIM_MARK: &str = "__adk_internal_run";
 
 /// Whether a stored event and a new one are the same, as [`is_same_json`] compares them. The mark of a run does not

@@ -160,7 +160,7 @@ impl CoreWrite {
     }
 }
 
-/// Encodes the set as `SCOPES` in `js/wasm/protocol.ts` does: session 1, user 2, app 4.
+/// Encodes the set as `SCOPES` in `js/core/wasm/protocol.ts` does: session 1, user 2, app 4.
 fn bits_of(ScopeSet { session, shared: ByOwner { user, app } }: ScopeSet) -> u8 {
     u8::from(session) | u8::from(user) << 1 | u8::from(app) << 2
 }

@@ -11,7 +11,7 @@ use crate::bindings::packed::{
     ViewNumber, list, number,
 };
 
-/// Stands for an id that is absent; `NO_ID` in `js/wasm/protocol.ts`.
+/// Stands for an id that is absent; `NO_ID` in `js/core/wasm/protocol.ts`.
 const NO_ID: u32 = u32::MAX;
 
 /// Computes a view. `history` has a `HistoryNumber` each, and then its lists. Returns a `ViewNumber` each, and then
@@ -89,7 +89,7 @@ fn packed(view: View) -> Vec<u32> {
     numbers
 }
 
-/// The flags are those of `CALL_FLAGS` in `js/wasm/protocol.ts`.
+/// The flags are those of `CALL_FLAGS` in `js/core/wasm/protocol.ts`.
 fn call_of(numbers: &[f64]) -> CallMark {
     let number = |name: CallNumber| number(numbers, name as usize) as u32;
     let id = |name| Some(number(name)).filter(|&id| id != NO_ID);
@@ -118,7 +118,7 @@ fn pause_of(numbers: &[f64]) -> PauseMark {
     }
 }
 
-/// The flags are those of `EVENT_FLAGS` in `js/wasm/protocol.ts`.
+/// The flags are those of `EVENT_FLAGS` in `js/core/wasm/protocol.ts`.
 fn traits_of(numbers: &[f64]) -> EventTraits {
     let number = |name: MarkNumber| number(numbers, name as usize) as u32;
     let flags = number(MarkNumber::Flags);
@@ -133,7 +133,7 @@ fn traits_of(numbers: &[f64]) -> EventTraits {
     }
 }
 
-/// The kinds are those of `MARK_KINDS` in `js/wasm/protocol.ts`.
+/// The kinds are those of `MARK_KINDS` in `js/core/wasm/protocol.ts`.
 fn mark_of(numbers: &[f64]) -> Mark {
     let number = |name: MarkNumber| number(numbers, name as usize);
     let (first, second) = (number(MarkNumber::First), number(MarkNumber::Second));

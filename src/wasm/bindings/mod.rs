@@ -2,7 +2,7 @@
 //! result.
 //!
 //! It is no public API. TypeScript has checked what users pass. The core checks ids once more, because a
-//! cache (`js/cache/`) makes longer names of the checked ones.
+//! cache (`js/stores/cache/`) makes longer names of the checked ones.
 
 mod appends;
 mod computed;

@@ -1,4 +1,4 @@
-//! The note in a new database; see `CreationNote` in `js/indexed_db/layout.ts`.
+//! The note in a new database; see `CreationNote` in `js/stores/indexed_db/layout.ts`.
 
 use js_sys::Function;
 use wasm_bindgen::JsValue;

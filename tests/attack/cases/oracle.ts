@@ -1,7 +1,7 @@
 // The rules that hold after every case.
 
 import { isSessionError, type Session } from 'adk-session-wasm';
-import { SESSION_ERROR_CODES } from '../../../js/errors/errors.js';
+import { SESSION_ERROR_CODES } from '../../../js/values/errors/errors.js';
 
 /** How a call ended. */
 export type Outcome =

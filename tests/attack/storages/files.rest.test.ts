@@ -3,7 +3,7 @@
 import { type SessionService, type Event, InMemorySessionService } from 'adk-session-wasm';
 import { exportSession, importSession, type SessionFile } from 'adk-session-wasm/files';
 import fc from 'fast-check';
-import { DIALECTS } from '../../js/files/dialects.js';
+import { DIALECTS } from '../../js/service/files/dialects.js';
 import { type Damage, damageIn, damages } from '../cases/damage.js';
 import { hostileAttempt } from '../cases/events.js';
 import {

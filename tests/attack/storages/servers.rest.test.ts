@@ -3,9 +3,14 @@
 import { after, before } from 'node:test';
 
 import { DatabaseSessionService } from 'adk-session-wasm/database';
-import { openPglite } from '../../js/database/kysely/pglite.mjs';
-import { emptied, type Server, startMariadb, startPostgres } from '../../js/database/servers.js';
-import { serviceOn } from '../../js/vertex/service.js';
+import { openPglite } from '../../js/stores/database/kysely/pglite.mjs';
+import {
+  emptied,
+  type Server,
+  startMariadb,
+  startPostgres,
+} from '../../js/stores/database/servers.js';
+import { serviceOn } from '../../js/stores/vertex/service.js';
 import { startVertexServer, type VertexServer } from '../../vertex_server/server.js';
 import { attack } from '../run.js';
 import type { NameLimits } from '../cases/ids.js';

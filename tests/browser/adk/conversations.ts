@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { toolCall } from '../../js/adk/model_script.js';
+import { toolCall } from '../../js/service/adk/model_script.js';
 import { type Context, inPage, inTwoPages } from './context.js';
 import type { Turn } from './page/conversation.js';
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { differences, expectedDifferences } from '../../js/adk/scenarios/differences.js';
-import { scenarios } from '../../js/adk/scenarios/index.js';
+import { differences, expectedDifferences } from '../../js/service/adk/scenarios/differences.js';
+import { scenarios } from '../../js/service/adk/scenarios/index.js';
 import { type Context, inPage } from './context.js';
 import type { Place, Played } from './page/scenarios.js';
 
 const PLACES: Record<Place, string> = { memory: 'in memory', database: 'over IndexedDB' };
 
-/** Those of tests/js/adk: a page plays them all, and what it has observed is looked at here. */
+/** Those of tests/js/service/adk: a page plays them all, and what it has observed is looked at here. */
 export function frameworkScenarios(context: Context): void {
   let all: Record<string, Played> = {};
   before(() =>

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { emptied, freePort, type Server, startPostgres } from '../../js/database/servers.js';
+import { emptied, freePort, type Server, startPostgres } from '../../js/stores/database/servers.js';
 import { root } from '../../toolchain/environment.mjs';
 import { type Browser, openBrowser } from '../browser.js';
 import { say, shows } from '../chat_page.js';

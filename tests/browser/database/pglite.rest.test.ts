@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { type DatabaseKyselyOptions, DatabaseSessionService } from 'adk-session-wasm/database';
 import { conformance } from 'adk-session-wasm/testing';
 
-import { POSTGRESQL_REFUSALS } from '../../js/database/cases/refusals.js';
+import { POSTGRESQL_REFUSALS } from '../../js/stores/database/cases/refusals.js';
 import { root } from '../../toolchain/environment.mjs';
 import { openBrowser } from '../browser.js';
 import { PACKAGE_ROUTES, packagePage } from '../package_page.js';
@@ -45,13 +45,13 @@ async function conform(): Promise<Outcomes> {
 
 async function servePage(): Promise<Server> {
   const imports = {
-    'adk-session-wasm/database': '/package/js/dist/database/index.js',
+    'adk-session-wasm/database': '/package/js/dist/service/database/index.js',
     'adk-session-wasm/testing': '/package/js/dist/testing/index.js',
     '@electric-sql/pglite': '/pglite/index.js',
     kysely: '/kysely/index.js',
   };
   const script = (name: string): Answer => ({
-    body: readFileSync(join(root, 'tests/js/database/kysely', name)),
+    body: readFileSync(join(root, 'tests/js/stores/database/kysely', name)),
     type: 'text/javascript',
   });
   return serve({

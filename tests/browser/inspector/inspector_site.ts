@@ -18,7 +18,7 @@ const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Sessio
 /** What a page without a bundler runs. It loads the inspector twice, as a page of several bundles may. */
 const PLAIN = `import { InMemorySessionService } from 'adk-session-wasm';
 import 'adk-session-wasm/inspector';
-import '/package/js/dist/inspector/element.js?second';
+import '/package/js/dist/ui/inspector/element.js?second';
 
 async function run() {
   const service = new InMemorySessionService();
@@ -55,7 +55,7 @@ export async function serveInspector(): Promise<Server> {
     '/plain': html(
       packagePage('/plain.js', {
         'adk-session-wasm': '/package/js/dist/index.js',
-        'adk-session-wasm/inspector': '/package/js/dist/inspector/index.js',
+        'adk-session-wasm/inspector': '/package/js/dist/ui/inspector/index.js',
       }),
     ),
     '/plain.js': { body: PLAIN },

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
 import { openSessionService } from '../../../js/index.js';
-import { liveSession, type LiveSessionSnapshot, type RunAgent } from '../../../js/live/index.js';
+import { liveSession, type LiveSessionSnapshot, type RunAgent } from '../../../js/ui/live/index.js';
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
 import { pageScript } from '../page_script.js';

@@ -8,8 +8,8 @@ import { html, serve } from '../server.js';
 
 const IMPORTS = {
   'adk-session-wasm': '/package/js/dist/index.js',
-  'adk-session-wasm/live': '/package/js/dist/live/index.js',
-  'adk-session-wasm/remote': '/package/js/dist/remote/index.js',
+  'adk-session-wasm/live': '/package/js/dist/ui/live/index.js',
+  'adk-session-wasm/remote': '/package/js/dist/service/remote/index.js',
 };
 
 const MODULE = `

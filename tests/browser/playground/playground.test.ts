@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { pythonSession } from '../../js/files/python_session.js';
+import { pythonSession } from '../../js/service/files/python_session.js';
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { assertStreamed, click, record, say, shows, until } from '../chat_page.js';
 import { html, serve, type Server } from '../server.js';

@@ -14,8 +14,8 @@ import {
 } from 'react';
 import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
 import { InMemorySessionService } from '../../../js/index.js';
-import { type LiveSession, liveSession, type RunAgent } from '../../../js/live/index.js';
-import { SessionProvider, useSession, useSessionState } from '../../../js/react/index.js';
+import { type LiveSession, liveSession, type RunAgent } from '../../../js/ui/live/index.js';
+import { SessionProvider, useSession, useSessionState } from '../../../js/ui/react/index.js';
 import { CORE } from '../../../js/core/core_of.js';
 import { root as repository } from '../../toolchain/environment.mjs';
 import { installPackages } from '../../toolchain/npm_packages.mjs';

@@ -13,7 +13,7 @@ import { inTabs } from '../in_tabs.js';
 import { PACKAGE_ROUTES, packagePage } from '../package_page.js';
 import { html, serve, type Server } from '../server.js';
 
-const IMPORTS = { 'adk-session-wasm/remote': '/package/js/dist/remote/index.js' };
+const IMPORTS = { 'adk-session-wasm/remote': '/package/js/dist/service/remote/index.js' };
 /** WebKit's driver comes back before the page's module has run. */
 const LOADED = `new Promise((resolve) => {
   if (document.readyState === 'complete') resolve();

@@ -6,7 +6,7 @@ import type { Event } from 'adk-session-wasm';
 import { CachedSessionService } from 'adk-session-wasm/cache';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
 import { type ApiServer, startApiServer } from '../../interop/api_server/api_server.js';
-import { freePort } from '../../js/database/servers.js';
+import { freePort } from '../../js/stores/database/servers.js';
 import { SHARED_ENGINES } from '../../interop/database/shared_databases.js';
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { PACKAGE_ROUTES, packagePage } from '../package_page.js';
@@ -106,8 +106,8 @@ function textOf({ content }: Event): unknown {
 
 async function servePage(): Promise<Server> {
   const imports = {
-    'adk-session-wasm/remote': '/package/js/dist/remote/index.js',
-    'adk-session-wasm/cache': '/package/js/dist/cache/index.js',
+    'adk-session-wasm/remote': '/package/js/dist/service/remote/index.js',
+    'adk-session-wasm/cache': '/package/js/dist/service/cache/index.js',
   };
   return serve({
     '/': html(packagePage('/main.js', imports)),

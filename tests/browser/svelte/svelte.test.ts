@@ -136,7 +136,7 @@ async function bundle(): Promise<string> {
     nodePaths: [modules],
     plugins: [plugin],
     alias: {
-      'adk-session-wasm/live': join(root, 'js/live/index.ts'),
+      'adk-session-wasm/live': join(root, 'js/ui/live/index.ts'),
     },
     define: { 'process.env.NODE_ENV': '"production"' },
     write: false,

@@ -52,7 +52,7 @@ function textOf({ content }: Event): unknown {
 async function servePage(): Promise<Server> {
   const imports = {
     'adk-session-wasm': '/package/js/dist/index.js',
-    'adk-session-wasm/vertex': '/package/js/dist/vertex/index.js',
+    'adk-session-wasm/vertex': '/package/js/dist/service/vertex/index.js',
   };
   return serve({
     '/': html(packagePage('/main.js', imports)),

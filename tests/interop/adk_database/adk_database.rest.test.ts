@@ -7,9 +7,14 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { command, hashOf } from '../../js/command/stores.js';
-import { emptied, type Server, startMariadb, startPostgres } from '../../js/database/servers.js';
+import {
+  emptied,
+  type Server,
+  startMariadb,
+  startPostgres,
+} from '../../js/stores/database/servers.js';
 import { loadPeer } from './peer.js';
 
 const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };

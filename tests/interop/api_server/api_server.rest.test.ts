@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import type { Event } from '../../../js/index.js';
 import { type ApiServer, startApiServer } from './api_server.js';
 import type { PythonSession } from '../python.js';

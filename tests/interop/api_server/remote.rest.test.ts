@@ -3,7 +3,7 @@
 
 import { after, before, describe } from 'node:test';
 
-import { RemoteSessionService } from '../../../js/remote/index.js';
+import { RemoteSessionService } from '../../../js/service/remote/index.js';
 import { type ApiServer, startApiServer } from './api_server.js';
 import { remoteCalls } from './remote_calls.js';
 import { remoteCopies } from './remote_copies.js';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { rewind } from '../../../js/history/index.js';
+import { rewind } from '../../../js/core/history/index.js';
 import { isSessionError } from '../../../js/index.js';
 import type { RemoteContext } from './remote_context.js';
 

@@ -1,4 +1,4 @@
-import type { RemoteSessionService } from '../../../js/remote/index.js';
+import type { RemoteSessionService } from '../../../js/service/remote/index.js';
 
 /** What the tests of the remote client share: one server for each kind of database. */
 export interface RemoteContext {

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { CachedSessionService, MemoryLocalStore } from '../../../js/cache/index.js';
+import { CachedSessionService, MemoryLocalStore } from '../../../js/service/cache/index.js';
 import { isSessionError, type SessionErrorCode } from '../../../js/index.js';
-import { RemoteSessionService } from '../../../js/remote/index.js';
-import { freePort } from '../../js/database/servers.js';
+import { RemoteSessionService } from '../../../js/service/remote/index.js';
+import { freePort } from '../../js/stores/database/servers.js';
 import type { RemoteContext } from './remote_context.js';
 import { firstText } from '../shared_session.js';
 

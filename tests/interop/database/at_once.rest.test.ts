@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';
 import { KEY, PYTHON_KEY, pythonEvent, userEvent, firstText } from '../shared_session.js';
 import { postgres, sqliteServiceFiles } from './shared_databases.js';

@@ -10,11 +10,11 @@ import {
   type NewEventColumns,
   fromEventData,
   toEventData,
-} from '../../../js/database/tables/event_data.js';
-import { writeNames } from '../../../js/python/casing.js';
-import { EVENT } from '../../../js/python/fields.js';
-import { toSeconds, convertTimes } from '../../../js/python/time.js';
-import { hostileEvents, pythonEvents } from '../../js/database/tables/arbitrary_events.js';
+} from '../../../js/stores/database/tables/event_data.js';
+import { writeNames } from '../../../js/values/python/casing.js';
+import { EVENT } from '../../../js/values/python/fields.js';
+import { toSeconds, convertTimes } from '../../../js/values/python/time.js';
+import { hostileEvents, pythonEvents } from '../../js/stores/database/tables/arbitrary_events.js';
 import { root } from '../../toolchain/environment.mjs';
 import { forPython } from '../for_python.js';
 import { linesOfPython } from '../python.js';
@@ -22,7 +22,7 @@ import { linesOfPython } from '../python.js';
 type JsonObject = Record<string, unknown>;
 
 /** A generated file. */
-const PYDANTIC_MODELS = join(root, 'js/python/pydantic_models.ts');
+const PYDANTIC_MODELS = join(root, 'js/values/python/pydantic_models.ts');
 
 const COUNT = 3000;
 /** Each run draws other events. A failure shows the event. */
@@ -42,7 +42,7 @@ const EXTREMES = [
 
 describe('Python', () => {
   // UPDATE=1 npm test -- tests/interop/database/events.test.ts   writes the file again
-  it('has the models of js/python/pydantic_models.ts', async () => {
+  it('has the models of js/values/python/pydantic_models.ts', async () => {
     const [models] = linesOfPython('models.py');
     const text =
       '/** The pydantic models of google-adk for Python: for each the names of its fields, by what they accept. Generated. */\n' +

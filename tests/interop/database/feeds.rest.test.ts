@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import type { Notice } from '../../../js/index.js';
-import type { SessionNotice } from '../../../js/model/notice.js';
-import { RemoteSessionService } from '../../../js/remote/index.js';
-import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../js/remote/fixture.js';
+import type { SessionNotice } from '../../../js/values/model/notice.js';
+import { RemoteSessionService } from '../../../js/service/remote/index.js';
+import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../js/stores/remote/fixture.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';
 import { firstText, KEY, PYTHON_KEY, pythonEvent } from '../shared_session.js';
 import { SHARED_ENGINES } from './shared_databases.js';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import type { EventsPage, Session } from '../../../js/index.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';
 import { SHARED_ENGINES } from './shared_databases.js';

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { command } from '../../js/command/stores.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';
 import { firstText, KEY, PYTHON_KEY, pythonEvent, userEvent } from '../shared_session.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';
 import { KEY, PYTHON_KEY, userEvent } from '../shared_session.js';
 import { sqliteFiles } from './shared_databases.js';

@@ -7,8 +7,8 @@ import { after, before } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 
-import { emptied, type Server, startPostgres } from '../../js/database/servers.js';
-import { newSqliteServiceFile } from '../../js/database/tables/sqlite_service_tables.js';
+import { emptied, type Server, startPostgres } from '../../js/stores/database/servers.js';
+import { newSqliteServiceFile } from '../../js/stores/database/tables/sqlite_service_tables.js';
 
 /** One database by the names that each side has for it. */
 export interface SharedDatabase {

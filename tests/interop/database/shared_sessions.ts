@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { State, type Session, type StateShape } from '../../../js/index.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';
 import { KEY, PYTHON_KEY, pythonEvent, userEvent, firstText } from '../shared_session.js';

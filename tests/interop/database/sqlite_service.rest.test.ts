@@ -5,9 +5,9 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import type { Event } from '../../../js/index.js';
-import { columnsOf } from '../../js/database/tables/sqlite_service_tables.js';
+import { columnsOf } from '../../js/stores/database/tables/sqlite_service_tables.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';
 import { KEY, PYTHON_KEY, pythonEvent, userEvent, firstText } from '../shared_session.js';
 import { newFiles, sqliteServiceFiles } from './shared_databases.js';

@@ -4,7 +4,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 
-import { DatabaseSessionService, type DatabaseOptions } from '../../../js/database/index.js';
+import {
+  DatabaseSessionService,
+  type DatabaseOptions,
+} from '../../../js/service/database/index.js';
 import { isSessionError, type Session } from '../../../js/index.js';
 import { type PythonSession, type PythonSessions, startPythonSessions } from '../python.js';
 import { KEY, PYTHON_KEY, pythonEvent, userEvent, firstText } from '../shared_session.js';

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import type { Event } from '../../../js/index.js';
-import { abortEvents } from '../../../js/runs/agent/abort_events.js';
-import { randomNumbers } from '../../js/read/list_model.js';
+import { abortEvents } from '../../../js/service/runs/agent/abort_events.js';
+import { randomNumbers } from '../../js/service/read/list_model.js';
 import { linesOfPython } from '../python.js';
 
 const COUNT = 2000;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
-import { historyView } from '../../../js/history/index.js';
-import { viewOf } from '../../../js/history/view.js';
+import { historyView } from '../../../js/core/history/index.js';
+import { viewOf } from '../../../js/core/history/view.js';
 import type { Event } from '../../../js/index.js';
 import { event, text, time, type ReaderContext } from './histories.js';
 import { viewsOfPython } from './vectors.js';

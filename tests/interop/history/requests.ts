@@ -1,8 +1,8 @@
 import { LlmAgent, Runner } from '@google/adk';
 
-import { asAdkService } from '../../../js/adk/index.js';
+import { asAdkService } from '../../../js/service/adk/index.js';
 import { type Event, type HistoryView, InMemorySessionService } from '../../../js/index.js';
-import { type Part, RecordingModel } from '../../js/adk/histories/conversation.js';
+import { type Part, RecordingModel } from '../../js/service/adk/histories/conversation.js';
 
 const KEY = { appName: 'app', userId: 'u', sessionId: 's' };
 const NEXT = 'the next message';

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { LlmAgent, LlmSummarizer, Runner, TokenBasedContextCompactor } from '@google/adk';
 
-import { asAdkService } from '../../../js/adk/index.js';
-import { DatabaseSessionService } from '../../../js/database/index.js';
-import { branches, rewind, switchBranch, undoRewind } from '../../../js/history/index.js';
-import { ScriptedModel } from '../../js/adk/pairing/scripted_model.js';
+import { asAdkService } from '../../../js/service/adk/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
+import { branches, rewind, switchBranch, undoRewind } from '../../../js/core/history/index.js';
+import { ScriptedModel } from '../../js/service/adk/pairing/scripted_model.js';
 import { type PythonProcess, startPython } from '../python.js';
 import type { NewDatabase } from '../database/shared_databases.js';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-import { compactionOf } from '../../../js/history/marks.js';
-import { convertTimes, toSeconds } from '../../../js/python/time.js';
+import { compactionOf } from '../../../js/core/history/marks.js';
+import { convertTimes, toSeconds } from '../../../js/values/python/time.js';
 import type { Event } from '../../../js/index.js';
 import { linesOfPython } from '../python.js';
 import type { History, ReaderContext } from './histories.js';

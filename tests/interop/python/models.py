@@ -1,6 +1,6 @@
 """Prints the pydantic models of google-adk's Event: for each class the names of its fields by what they accept.
 
-The terms are those of js/python/python_models.ts.
+The terms are those of js/values/python/python_models.ts.
 """
 
 import enum

@@ -2,7 +2,7 @@
 
 import type { VertexAiSessionService as AdkVertexService } from '@google/adk';
 
-import { type VertexAiOptions, VertexAiSessionService } from '../../../js/vertex/index.js';
+import { type VertexAiOptions, VertexAiSessionService } from '../../../js/service/vertex/index.js';
 import {
   ENGINE,
   LOCATION,

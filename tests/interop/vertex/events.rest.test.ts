@@ -4,11 +4,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 
-import { writeNames } from '../../../js/python/casing.js';
-import { EVENT } from '../../../js/python/fields.js';
-import { toSeconds, convertTimes } from '../../../js/python/time.js';
-import { fromEventResource, toEventResource } from '../../../js/vertex/events/event_resource.js';
-import { hostileEvents, pythonEvents } from '../../js/database/tables/arbitrary_events.js';
+import { writeNames } from '../../../js/values/python/casing.js';
+import { EVENT } from '../../../js/values/python/fields.js';
+import { toSeconds, convertTimes } from '../../../js/values/python/time.js';
+import {
+  fromEventResource,
+  toEventResource,
+} from '../../../js/stores/vertex/events/event_resource.js';
+import { hostileEvents, pythonEvents } from '../../js/stores/database/tables/arbitrary_events.js';
 import { SESSION_EVENT } from '../../vertex_server/messages.js';
 import { type Fields, parseMessage } from '../../vertex_server/proto_json.js';
 import { startVertexServer, type VertexServer } from '../../vertex_server/server.js';

@@ -7,9 +7,9 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { FunctionTool, LlmAgent, Runner, StreamingMode } from '@google/adk';
 import { z } from 'zod';
 
-import { asAdkService } from '../../../js/adk/index.js';
-import { toolCall, type Reply, textResponse as saying } from '../../js/adk/model_script.js';
-import { ScriptedModel } from '../../js/adk/pairing/scripted_model.js';
+import { asAdkService } from '../../../js/service/adk/index.js';
+import { toolCall, type Reply, textResponse as saying } from '../../js/service/adk/model_script.js';
+import { ScriptedModel } from '../../js/service/adk/pairing/scripted_model.js';
 import type { Event } from '../../../js/index.js';
 import { type AgentEngine, startAgentEngine } from './agent_engine.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';

@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
-import { importSessions } from '../../../js/files/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
+import { importSessions } from '../../../js/service/files/index.js';
 import { createEvent, InMemorySessionService } from '../../../js/index.js';
-import { newSqliteServiceFile } from '../database/tables/sqlite_service_tables.js';
-import { requireRewound, rewindIn } from '../files/rewound.js';
+import { newSqliteServiceFile } from '../stores/database/tables/sqlite_service_tables.js';
+import { requireRewound, rewindIn } from '../service/files/rewound.js';
 import { filled, KEY, newPath, newUrl, pathOf, withSession } from './sqlite_stores.js';
 import { command, contents, contentsOf, hashOf, row } from './stores.js';
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
-import { NOT_RECORDED, pythonSession, RECORDED } from '../files/python_session.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
+import { NOT_RECORDED, pythonSession, RECORDED } from '../service/files/python_session.js';
 import { newPath, newUrl, withSession } from './sqlite_stores.js';
 import { command, row } from './stores.js';
 

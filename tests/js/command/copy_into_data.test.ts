@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { filled, KEY, newPath, newUrl, pathOf, textIn, withSession } from './sqlite_stores.js';
 import { command, contentsOf, row } from './stores.js';
 

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { createEvent } from '../../../js/index.js';
 import { LOADER } from '../loader.js';
 import { command, contentsOf, newFolder, row } from './stores.js';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, it } from 'node:test';
 
 import { LOADER } from '../loader.js';
-import { pythonSession } from '../files/python_session.js';
+import { pythonSession } from '../service/files/python_session.js';
 import { newFolder } from './stores.js';
 
 const folder = newFolder();

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
-import { emptied, type Server, startMariadb, startPostgres } from '../database/servers.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
+import { emptied, type Server, startMariadb, startPostgres } from '../stores/database/servers.js';
 import { command, contentsOf, fill, newFolder, row } from './stores.js';
 
 let postgres: Server;

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { createEvent } from '../../../js/index.js';
 import { fill, newFolder } from './stores.js';
 

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { run } from '../../../js/command/run.js';
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { type SessionService, createEvent, State, type Session } from '../../../js/index.js';
-import type { CreateEventParams } from '../../../js/model/event/create_event.js';
+import type { CreateEventParams } from '../../../js/values/model/event/create_event.js';
 
 /** A temporary folder for this test file, which is deleted at its end. */
 export function newFolder(): string {

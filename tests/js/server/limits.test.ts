@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService, SessionError } from '../../../js/index.js';
-import { SESSION_ERROR_CODES } from '../../../js/errors/errors.js';
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
+import { SESSION_ERROR_CODES } from '../../../js/values/errors/errors.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/stores/http/protocol.js';
 import {
   type SessionAccess,
   sessionHandler,

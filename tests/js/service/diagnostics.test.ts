@@ -7,14 +7,14 @@ import {
   InMemorySessionService,
   type SessionServiceOptions,
 } from '../../../js/index.js';
-import type { CallDiagnostic } from '../../../js/model/diagnostic.js';
+import type { CallDiagnostic } from '../../../js/values/model/diagnostic.js';
 import type {
   Decide,
   StorageCall,
   StorageDeleteRequest,
   StorageReadRequest,
   StorageWriteRequest,
-} from '../../../js/storage/index.js';
+} from '../../../js/core/storage/index.js';
 import {
   begin,
   everyCall,

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 
 import { wholeStorage } from './whole_storage.js';
 import { MapStorage } from './map_storage.js';
-import type { RetryReport } from '../append/superseded_retries.js';
+import type { RetryReport } from './append/superseded_retries.js';
 import {
   createEvent,
   type CreateSessionRequest,
@@ -19,8 +19,8 @@ import {
   type StateShape,
   type SessionService,
 } from '../../../js/index.js';
-import type { Decide, StorageWriteRequest } from '../../../js/storage/index.js';
-import type { ImportedSessionRequest } from '../../../js/model/session.js';
+import type { Decide, StorageWriteRequest } from '../../../js/core/storage/index.js';
+import type { ImportedSessionRequest } from '../../../js/values/model/session.js';
 
 export const APP = { appName: 'app' };
 export const USER = { ...APP, userId: 'user' };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import * as adk from '../../../js/adk/index.js';
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import * as adk from '../../../js/service/adk/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { wholeStorage } from './whole_storage.js';
 import {
   IndexedDbSessionService,
@@ -10,8 +10,8 @@ import {
   isSessionError,
   openSessionService,
 } from '../../../js/index.js';
-import { openCache, Server } from '../cache/fixture.js';
-import { openRemote } from '../remote/fixture.js';
+import { openCache, Server } from '../stores/cache/fixture.js';
+import { openRemote } from '../stores/remote/fixture.js';
 import { failure, KEY, says, show, stored, USER } from './fixture.js';
 
 for (const [what, clock] of [

@@ -13,9 +13,9 @@ import {
   type OpenSessionServiceOptions,
   type SessionError,
 } from '../../../js/index.js';
-import { IndexedDbSessionService as FrameworkDatabase, openSessionService as openFramework } from '../../../js/adk/index.js'; // prettier-ignore
-import type { Call } from '../../../js/call/call.js';
-import { CoreBackend } from '../../../js/storage/core/core_backend.js';
+import { IndexedDbSessionService as FrameworkDatabase, openSessionService as openFramework } from '../../../js/service/adk/index.js'; // prettier-ignore
+import type { Call } from '../../../js/core/call/call.js';
+import { CoreBackend } from '../../../js/core/storage/core/core_backend.js';
 import { wholeStorage } from './whole_storage.js';
 import { APP, everyCall, failure, KEY, says, texts } from './fixture.js';
 
@@ -160,7 +160,8 @@ describe('openSessionService without IndexedDB', () => {
 
   it('does not hide any other failure', async () => {
     const { openDatabase } = await import('../../../js/service/open_session_service.js');
-    const { SESSION_ERROR_CODES, SessionError } = await import('../../../js/errors/errors.js');
+    const { SESSION_ERROR_CODES, SessionError } =
+      await import('../../../js/values/errors/errors.js');
     for (const code of SESSION_ERROR_CODES) {
       const failing = {
         isClosed: false,

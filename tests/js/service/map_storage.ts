@@ -14,7 +14,7 @@ import type {
   StorageListRequest,
   StorageReadRequest,
   StorageWriteRequest,
-} from '../../../js/storage/index.js';
+} from '../../../js/core/storage/index.js';
 
 interface StoredSession {
   row: SessionRow;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService, openSessionService } from '../../../js/index.js';
-import type { Storage } from '../../../js/storage/index.js';
+import type { Storage } from '../../../js/core/storage/index.js';
 import { failure, KEY, openOver, says, stored, texts } from './fixture.js';
 import { MapStorage } from './map_storage.js';
 

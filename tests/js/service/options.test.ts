@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { StateSchemaError } from '../../../js/index.js';
 import { ServiceCore } from '../../../js/service/service_core.js';
 import type { SessionServiceOptions } from '../../../js/service/service_options.js';
-import { Feed } from '../../../js/watch/feed.js';
+import { Feed } from '../../../js/core/watch/feed.js';
 import { begin, failure, KEY, overStorages, says, stored, texts, USER } from './fixture.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

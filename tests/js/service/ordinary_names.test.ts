@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
-import { exportSession, importSession } from '../../../js/files/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
+import { exportSession, importSession } from '../../../js/service/files/index.js';
 import { createEvent, InMemorySessionService, injectSessionState } from '../../../js/index.js';
 import { imported, KEY, type Open, overStorages, stored } from './fixture.js';
 

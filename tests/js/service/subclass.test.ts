@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import {
   Invocation,
   InMemorySessionService,

@@ -1,6 +1,6 @@
 import { mapStorage } from '../../../examples/map_storage.js';
-import type { Deleted, Storage, StorageListRequest } from '../../../js/storage/index.js';
-import { sortList } from '../../../js/storage/list_place.js';
+import type { Deleted, Storage, StorageListRequest } from '../../../js/core/storage/index.js';
+import { sortList } from '../../../js/core/storage/list_place.js';
 
 /** The storage over maps of the examples, with titles, labels and conditional deletions. */
 export function wholeStorage(): Storage {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import { wholeStorage } from '../service/whole_storage.js';
-import type { Storage } from '../../../js/storage/index.js';
+import type { Storage } from '../../../js/core/storage/index.js';
 import type { Case } from '../../../js/testing/case.js';
 import { runCase, runVerbCase } from '../../../js/testing/run_case.js';
 import { verbCases } from '../../../js/testing/verb_cases.js';

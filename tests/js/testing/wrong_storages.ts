@@ -1,8 +1,8 @@
 // Storages that break a rule.
 
 import { wholeStorage } from '../service/whole_storage.js';
-import type { Changes, Found, Storage } from '../../../js/storage/index.js';
-import { sortList } from '../../../js/storage/list_place.js';
+import type { Changes, Found, Storage } from '../../../js/core/storage/index.js';
+import { sortList } from '../../../js/core/storage/list_place.js';
 
 /** Writes states as they are printed after parsing. */
 function reparsing(): Storage {

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { emptied, type ServerName, SERVERS } from '../../js/database/servers.js';
-import { newSqliteServiceFile } from '../../js/database/tables/sqlite_service_tables.js';
+import { emptied, type ServerName, SERVERS } from '../../js/stores/database/servers.js';
+import { newSqliteServiceFile } from '../../js/stores/database/tables/sqlite_service_tables.js';
 import { runInBun, runInDeno } from '../host_tools.js';
 import { install, linkPackage, NAME, write } from '../installed.js';
 

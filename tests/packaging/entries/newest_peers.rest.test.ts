@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { emptied, SERVERS } from '../../js/database/servers.js';
+import { emptied, SERVERS } from '../../js/stores/database/servers.js';
 import { root } from '../installed.js';
 import { nodeBinary, projectWith, runQuietly } from '../hosts/host.js';
 

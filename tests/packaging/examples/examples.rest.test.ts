@@ -19,7 +19,7 @@ import {
 } from '../../browser/chat_page.js';
 import { html, serve } from '../../browser/server.js';
 import { startApiServer } from '../../interop/api_server/api_server.js';
-import { emptied, freePort, startPostgres } from '../../js/database/servers.js';
+import { emptied, freePort, startPostgres } from '../../js/stores/database/servers.js';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
 import { install } from '../installed.js';
 import { assertManifest, buildWithVite, checkTypes, copyExample, EXAMPLE_NAMES, linesOfCode, linkPackages } from './example.js'; // prettier-ignore

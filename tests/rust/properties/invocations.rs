@@ -94,7 +94,7 @@ enum VectorStep {
     Commit { commit: usize },
 }
 
-/// The file is meant for `js/state/write_order.ts` as well.
+/// The file is meant for `js/values/state/write_order.ts` as well.
 #[test]
 fn the_vectors_hold() {
     let vectors: Vec<Vector> =

@@ -1,8 +1,16 @@
 // PostgreSQL and MariaDB: each client has a proxy that causes faults at its requests.
 
-import { type DatabaseOptions, DatabaseSessionService } from '../../../js/database/index.js';
+import {
+  type DatabaseOptions,
+  DatabaseSessionService,
+} from '../../../js/service/database/index.js';
 import type { SessionService, SessionServiceOptions } from '../../../js/index.js';
-import { emptied, type Server, type ServerName, SERVERS } from '../../js/database/servers.js';
+import {
+  emptied,
+  type Server,
+  type ServerName,
+  SERVERS,
+} from '../../js/stores/database/servers.js';
 import type { SessionName } from '../operation.js';
 import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';

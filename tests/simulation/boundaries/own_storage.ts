@@ -8,7 +8,7 @@ import type {
   Found,
   Storage,
   StorageWriteRequest,
-} from '../../../js/storage/index.js';
+} from '../../../js/core/storage/index.js';
 import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';
 import { CrashedCalls } from '../run/crashed_calls.js';

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import type { SessionServiceOptions } from '../../../js/index.js';
-import { loadOptional } from '../../../js/wasm/loader/optional_package.js';
+import { loadOptional } from '../../../js/core/wasm/loader/optional_package.js';
 import type { Boundary, Client, SimulatedStorage } from '../run/boundary.js';
 import { Faults } from '../run/faults.js';
 import { CrashedCalls } from '../run/crashed_calls.js';

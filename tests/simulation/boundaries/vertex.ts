@@ -1,7 +1,7 @@
 // Vertex AI: faults at every request of a client to the loopback server.
 
 import type { SessionServiceOptions } from '../../../js/index.js';
-import { type VertexAiOptions, VertexAiSessionService } from '../../../js/vertex/index.js';
+import { type VertexAiOptions, VertexAiSessionService } from '../../../js/service/vertex/index.js';
 import type { Fault as ServerFault } from '../../vertex_server/faults.js';
 import { LOCATION, PROJECT_ID, startVertexServer, type VertexServer } from '../../vertex_server/server.js'; // prettier-ignore
 import type { SessionName } from '../operation.js';

@@ -1,9 +1,9 @@
 // A device: a local store that its tabs share. A tab has one service at a time, and may crash at each await of the store.
 
-import { CachedSessionService, type LocalStore, type LocalTransaction, MemoryLocalStore } from '../../../js/cache/index.js'; // prettier-ignore
+import { CachedSessionService, type LocalStore, type LocalTransaction, MemoryLocalStore } from '../../../js/service/cache/index.js'; // prettier-ignore
 import { SessionError, type Session } from '../../../js/index.js';
 import type { StoredSessionService } from '../../../js/service/stored_session_service.js';
-import { RemoteSessionService } from '../../../js/remote/index.js';
+import { RemoteSessionService } from '../../../js/service/remote/index.js';
 import type { Fate } from './steps.js';
 import type { Actor, World } from './world.js';
 

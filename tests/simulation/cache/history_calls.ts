@@ -7,9 +7,9 @@ import {
   type RewindResult,
   switchBranch,
   undoRewind,
-} from '../../../js/history/index.js';
-import { rewindTargetOf } from '../../../js/history/marks.js';
-import { editTurn, regenerateTurn } from '../../../js/history/turns.js';
+} from '../../../js/core/history/index.js';
+import { rewindTargetOf } from '../../../js/core/history/marks.js';
+import { editTurn, regenerateTurn } from '../../../js/core/history/turns.js';
 import type { CompositeSessionKey, Event } from '../../../js/index.js';
 import type { Tab } from './device.js';
 import type { NewWrite } from './journal.js';

@@ -1,7 +1,7 @@
 // The network between tabs and the handler. Each request takes some milliseconds each way. A schedule gives the next
 // requests of a device their fates.
 
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/stores/http/protocol.js';
 import type { Device, Tab } from './device.js';
 import type { Server } from './server.js';
 import { OUTSIDE, type World } from './world.js';

@@ -1,7 +1,7 @@
 // Plays a script: tabs, devices, network and server do what its steps say.
 
 import { inspect } from 'node:util';
-import { isOutage } from '../../../js/cache/records/failures.js';
+import { isOutage } from '../../../js/stores/cache/records/failures.js';
 import { isSessionError, type Session } from '../../../js/index.js';
 import { APP, Device, type Handle, Tab } from './device.js';
 import { Journal } from './journal.js';

@@ -1,9 +1,9 @@
 // The same histories over memory: each write once, in the order in which the writes have reached the server, and by
 // somebody who sees and may write everything.
 
-import { computeRewind } from '../../../js/history/computed_rewind.js';
-import { branches, fork, type ForkRequest, stateAt } from '../../../js/history/index.js';
-import { rewindTargetOf } from '../../../js/history/marks.js';
+import { computeRewind } from '../../../js/core/history/computed_rewind.js';
+import { branches, fork, type ForkRequest, stateAt } from '../../../js/core/history/index.js';
+import { rewindTargetOf } from '../../../js/core/history/marks.js';
 import { type CompositeSessionKey, type Event, InMemorySessionService, type Session, type SessionService, type StateShape } from '../../../js/index.js'; // prettier-ignore
 import type { RewindWrite } from '../../../js/core/history_verbs.js';
 import { canonical, difference } from '../model/canonical.js';

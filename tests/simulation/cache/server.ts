@@ -1,10 +1,10 @@
 // The server of a schedule: the real handler over memory or SQLite, and an agent of its own.
 
-import { DatabaseSessionService } from '../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import type { RewindWrite } from '../../../js/core/history_verbs.js';
 import { createEvent, type Event, InMemorySessionService, type Session, type StateShape } from '../../../js/index.js'; // prettier-ignore
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/http/protocol.js';
-import { RemoteSessionService } from '../../../js/remote/index.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/stores/http/protocol.js';
+import { RemoteSessionService } from '../../../js/service/remote/index.js';
 import type { StoredSessionService } from '../../../js/service/stored_session_service.js';
 import { sessionHandler, type SessionHandler } from '../../../js/server/index.js';
 import { canonical } from '../model/canonical.js';

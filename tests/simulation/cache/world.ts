@@ -2,9 +2,9 @@
 // promise is ready, then the next timer is due. So a schedule always runs alike.
 
 import { createHash } from 'node:crypto';
-import { Tabs } from '../../../js/cache/tabs/tabs.js';
-import { Feed } from '../../../js/watch/feed.js';
-import { Watcher } from '../../../js/watch/watcher.js';
+import { Tabs } from '../../../js/stores/cache/tabs/tabs.js';
+import { Feed } from '../../../js/core/watch/feed.js';
+import { Watcher } from '../../../js/core/watch/watcher.js';
 import { Random } from '../run/random.js';
 
 /** The most timers of a schedule. One that needs more never becomes quiet. */

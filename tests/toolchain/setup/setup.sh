@@ -184,7 +184,7 @@ set_up_pgbouncer() {
 }
 
 # google-adk for Python in a virtual environment, for the tests that run both sides on one database or one server. The
-# versions are exact, even those of the models: they decide which data a database may contain (js/python/pydantic_models.ts).
+# versions are exact, even those of the models: they decide which data a database may contain (js/values/python/pydantic_models.ts).
 set_up_python() {
   local venv="$root/target/python"
   local packages=(google-adk==2.13.0 google-genai==2.34.0)

@@ -4,7 +4,7 @@ import {
   type SessionThread,
   sessionThreadList,
   type SessionThreadList,
-} from '../../../js/assistant_ui/index.js';
+} from '../../../js/ui/assistant_ui/index.js';
 import { compiled, describe, is, it } from '../expect.js';
 import { key, service } from '../shop.js';
 

@@ -6,7 +6,7 @@ import {
   type CacheStatus,
   MemoryLocalStore,
   type OutboxEntry,
-} from '../../../js/cache/index.js';
+} from '../../../js/service/cache/index.js';
 import { describe, is, it } from '../expect.js';
 import { key, type Shop } from '../shop.js';
 

@@ -1,5 +1,8 @@
 import { type CompositeSessionKey, InMemorySessionService } from '../../../js/index.js';
-import { type InspectorProperties, SessionInspectorElement } from '../../../js/inspector/index.js';
+import {
+  type InspectorProperties,
+  SessionInspectorElement,
+} from '../../../js/ui/inspector/index.js';
 import { describe, is, it } from '../expect.js';
 import { service, type Shop } from '../shop.js';
 

@@ -4,7 +4,7 @@ import {
   InMemorySessionService,
   type Session,
 } from '../../../js/index.js';
-import type { CacheStatus } from '../../../js/cache/index.js';
+import type { CacheStatus } from '../../../js/service/cache/index.js';
 import {
   liveSession,
   liveSessions,
@@ -12,7 +12,7 @@ import {
   type SessionRun,
   type UnsentEntry,
   type UnsentEvent,
-} from '../../../js/live/index.js';
+} from '../../../js/ui/live/index.js';
 import {
   createSessionHooks,
   SessionProvider,
@@ -21,8 +21,8 @@ import {
   useSessions,
   useSessionState,
   useUnsent,
-} from '../../../js/react/index.js';
-import * as vue from '../../../js/vue/index.js';
+} from '../../../js/ui/react/index.js';
+import * as vue from '../../../js/ui/vue/index.js';
 import { describe, is, it } from '../expect.js';
 import { key, service, type Shop } from '../shop.js';
 

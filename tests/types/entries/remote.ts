@@ -3,7 +3,7 @@ import {
   type RemoteSessionOptions,
   RemoteSessionService,
   type RunRequest,
-} from '../../../js/remote/index.js';
+} from '../../../js/service/remote/index.js';
 import { describe, is, it } from '../expect.js';
 import { key, type Shop } from '../shop.js';
 

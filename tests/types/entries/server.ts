@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import * as adk from '../../../js/adk/index.js';
+import * as adk from '../../../js/service/adk/index.js';
 import { InMemorySessionService, type SessionService } from '../../../js/index.js';
 import {
   type Authorize,

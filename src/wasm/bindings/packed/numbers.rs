@@ -1,7 +1,7 @@
 //! The lists of numbers that cross between TypeScript and the wasm, where an object would cost much of the call.
 //!
 //! Each number has its name here alone: `wasm-bindgen` passes these enums on to TypeScript, which packs and unpacks in
-//! `js/storage/core/packed.ts`, and the marks of histories in `js/wasm/packed_marks.ts`.
+//! `js/core/storage/core/packed.ts`, and the marks of histories in `js/core/wasm/packed_marks.ts`.
 
 use wasm_bindgen::prelude::*;
 
@@ -227,7 +227,7 @@ pub enum WrittenNumber {
 #[wasm_bindgen]
 #[derive(Clone, Copy)]
 pub enum HistoryNumber {
-    /// For whom the view is: one of `READERS` in `js/wasm/protocol.ts`.
+    /// For whom the view is: one of `READERS` in `js/core/wasm/protocol.ts`.
     Reader,
     /// How many events it has: a mark each.
     Marks,
@@ -245,7 +245,7 @@ pub enum HistoryNumber {
 #[wasm_bindgen]
 #[derive(Clone, Copy)]
 pub enum MarkNumber {
-    /// One of `MARK_KINDS` in `js/wasm/protocol.ts`.
+    /// One of `MARK_KINDS` in `js/core/wasm/protocol.ts`.
     Kind,
     /// The number of its invocation; below 0 without one.
     Invocation,
@@ -255,7 +255,7 @@ pub enum MarkNumber {
     First,
     /// The end of a compaction.
     Second,
-    /// A sum of `EVENT_FLAGS` in `js/wasm/protocol.ts`.
+    /// A sum of `EVENT_FLAGS` in `js/core/wasm/protocol.ts`.
     Flags,
     /// The number of its author.
     Author,
@@ -273,7 +273,7 @@ pub enum CallNumber {
     Id,
     /// The number of the id of the call that it asks about.
     About,
-    /// A sum of `CALL_FLAGS` in `js/wasm/protocol.ts`.
+    /// A sum of `CALL_FLAGS` in `js/core/wasm/protocol.ts`.
     Flags,
     /// The end of the list.
     Length,

@@ -11,8 +11,8 @@ import {
 import { instruction } from 'adk-session-wasm';
 import { IndexedDbSessionService, InMemorySessionService } from 'adk-session-wasm/adk';
 import { z } from 'zod';
-import { type Answer, instructionOf } from '../../../js/adk/model_script.js';
-import { ScriptedModel } from '../../../js/adk/pairing/scripted_model.js';
+import { type Answer, instructionOf } from '../../../js/service/adk/model_script.js';
+import { ScriptedModel } from '../../../js/service/adk/pairing/scripted_model.js';
 import { meet } from '../../rendezvous.js';
 
 export interface Turn {

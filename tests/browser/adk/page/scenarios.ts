@@ -1,12 +1,12 @@
-// The scenarios of tests/js/adk, over the services that a page has.
+// The scenarios of tests/js/service/adk, over the services that a page has.
 
 import * as adk from '@google/adk';
 import { IndexedDbSessionService, InMemorySessionService } from 'adk-session-wasm/adk';
 import { clear } from '../../indexed_db/page/bare.js';
-import { scenarios } from '../../../js/adk/scenarios/index.js';
-import { type Observation, observe } from '../../../js/adk/scenarios/observe.js';
-import type { Scenario } from '../../../js/adk/scenarios/scenario.js';
-import { slowService } from '../../../js/adk/scenarios/slow_service.js';
+import { scenarios } from '../../../js/service/adk/scenarios/index.js';
+import { type Observation, observe } from '../../../js/service/adk/scenarios/observe.js';
+import type { Scenario } from '../../../js/service/adk/scenarios/scenario.js';
+import { slowService } from '../../../js/service/adk/scenarios/slow_service.js';
 
 /** The observations of a scenario over a service of the package and one of the framework. */
 export interface Pair {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { IndexedDbSessionService } from 'adk-session-wasm';
-import type { StoreName } from '../../../../js/indexed_db/layout.js';
+import type { StoreName } from '../../../../js/stores/indexed_db/layout.js';
 import { type Context, inTab, inTwoTabs, newName } from '../context.js';
 import {
   answer,

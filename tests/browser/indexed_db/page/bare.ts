@@ -1,6 +1,6 @@
 // Direct access to IndexedDB, with which the tests read, damage and lock records.
 
-import type { StoreName } from '../../../../js/indexed_db/layout.js';
+import type { StoreName } from '../../../../js/stores/indexed_db/layout.js';
 
 /** All that a database holds: by store, its keys and records. */
 export type Dump = Record<string, { key: IDBValidKey; value: unknown }[]>;

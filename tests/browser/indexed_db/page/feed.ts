@@ -1,7 +1,7 @@
 // Follows what a service's `watch` yields.
 
 import type { IndexedDbSessionService, Notice } from 'adk-session-wasm';
-import type { WatchRequest } from '../../../../js/model/notice.js';
+import type { WatchRequest } from '../../../../js/values/model/notice.js';
 
 /** Longer than anything takes here; only a feed that has failed is waited for so long. */
 const PATIENCE = 60_000;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { IndexedDbSessionService, type Session } from 'adk-session-wasm';
-import type { ComputeDelta } from '../../../../js/state/state_shape.js';
+import type { ComputeDelta } from '../../../../js/values/state/state_shape.js';
 import { type Context, inTwoTabs, newName } from '../context.js';
 import { meet } from '../../rendezvous.js';
 import { rows } from '../page/bare.js';

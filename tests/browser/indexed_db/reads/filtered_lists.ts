@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { IndexedDbSessionService } from 'adk-session-wasm';
 import { type Context, inTab, newName } from '../context.js';
-import { type Difference, findDifference } from '../../../js/read/list_model.js';
+import { type Difference, findDifference } from '../../../js/service/read/list_model.js';
 
 /** What the tests call in the page. */
 export const inPage = { compareLists };

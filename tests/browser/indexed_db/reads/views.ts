@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import { createEvent, type Event, IndexedDbSessionService } from 'adk-session-wasm';
 import { type Context, inTab, newName } from '../context.js';
 import type { Vector } from '../../../interop/history/vectors.js';
-import { expectedReads, type Reads, readsOf } from '../../../js/history/vector_reads.js';
+import { expectedReads, type Reads, readsOf } from '../../../js/core/history/vector_reads.js';
 import { around } from '../page/around.js';
 import { idsOf, keyOf } from '../page/events.js';
 

@@ -4,7 +4,11 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { IndexedDbSessionService } from 'adk-session-wasm';
 import { type Context, inTab, newName } from '../context.js';
-import { findDeletedAppend, findLostEvent, findLostSession } from '../../../js/read/walk_model.js';
+import {
+  findDeletedAppend,
+  findLostEvent,
+  findLostSession,
+} from '../../../js/service/read/walk_model.js';
 
 /** What the tests call in the page. */
 export const inPage = { findLost, deleteAndAppend };

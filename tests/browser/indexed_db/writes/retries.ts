@@ -7,7 +7,7 @@ import {
   SUPERSEDED,
   type RetryReport,
   retrySuperseded,
-} from '../../../js/append/superseded_retries.js';
+} from '../../../js/service/append/superseded_retries.js';
 import { type Context, inTab, newName } from '../context.js';
 
 /** What the tests call in the page. */

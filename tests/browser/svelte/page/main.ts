@@ -1,6 +1,10 @@
 // Shows the components of docs/live.md, and gives snapshots back to a store as other libraries hold them.
 
-import { liveSession, type LiveSessionSnapshot, liveSessions } from '../../../../js/live/index.js';
+import {
+  liveSession,
+  type LiveSessionSnapshot,
+  liveSessions,
+} from '../../../../js/ui/live/index.js';
 import { CORE } from '../../../../js/core/core_of.js';
 import { exposeScenarios } from '../../expose_scenarios.js';
 import { holders, showRunes, showStore } from './components.js';

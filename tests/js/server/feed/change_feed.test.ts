@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import type { Notice } from '../../../../js/index.js';
-import type { SessionNotice } from '../../../../js/model/notice.js';
+import type { SessionNotice } from '../../../../js/values/model/notice.js';
 import { type SessionHandler, sessionHandler } from '../../../../js/server/index.js';
 import { APP, type FeedEvent, feedEvents, KEY, requestTo, seed, serve } from '../fixture.js';
 

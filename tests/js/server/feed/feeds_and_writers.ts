@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Event, SessionService } from '../../../../js/index.js';
-import type { SessionNotice } from '../../../../js/model/notice.js';
+import type { SessionNotice } from '../../../../js/values/model/notice.js';
 import { nodeListener, sessionHandler } from '../../../../js/server/index.js';
 import { type FeedEvent, feedEvents } from '../fixture.js';
 

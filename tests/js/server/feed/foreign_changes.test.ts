@@ -1,4 +1,4 @@
-// What other programs write to a database: when it is asked, and what comes of failures. tests/js/database has the
+// What other programs write to a database: when it is asked, and what comes of failures. tests/js/stores/database has the
 // changes themselves, on each engine.
 
 import assert from 'node:assert/strict';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
-import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { createEvent, type Notice } from '../../../../js/index.js';
 import { type SessionHandlerOptions, sessionHandler } from '../../../../js/server/index.js';
 import { ALL_RIGHTS, APP, type FeedEvent, feedEvents, KEY, requestTo } from '../fixture.js';

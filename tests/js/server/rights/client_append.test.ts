@@ -8,7 +8,7 @@ import { describe, it, type TestContext } from 'node:test';
 
 import { mapStorage } from '../../../../examples/map_storage.js';
 import { createEvent, InMemorySessionService, openSessionService } from '../../../../js/index.js';
-import type { SessionService } from '../../../../js/model/session_service.js';
+import type { SessionService } from '../../../../js/values/model/session_service.js';
 import { nodeListener, type Rights, sessionHandler } from '../../../../js/server/index.js';
 import { eventJson, KEY, SESSION } from '../fixture.js';
 

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { createEvent, type Event, type NewEvent } from '../../../../js/index.js';
-import { RemoteSessionService } from '../../../../js/remote/index.js';
+import { RemoteSessionService } from '../../../../js/service/remote/index.js';
 import { publicView } from '../../../../js/server/rights/public_view.js';
-import { fetchFrom } from '../../remote/fixture.js';
+import { fetchFrom } from '../../stores/remote/fixture.js';
 import { idsIn, KEY, serve, SESSION } from '../fixture.js';
 
 const OAUTH = {

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { InMemorySessionService, isSessionError } from '../../../../js/index.js';
-import { CachedSessionService } from '../../../../js/cache/index.js';
-import { RemoteSessionService } from '../../../../js/remote/index.js';
+import { CachedSessionService } from '../../../../js/service/cache/index.js';
+import { RemoteSessionService } from '../../../../js/service/remote/index.js';
 import type { Permission } from '../../../../js/server/index.js';
-import { until } from '../../cache/fixture.js';
-import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../remote/fixture.js';
+import { until } from '../../stores/cache/fixture.js';
+import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../stores/remote/fixture.js';
 import { KEY } from '../fixture.js';
 
 /** A call that is under way when the data are erased ends so. */

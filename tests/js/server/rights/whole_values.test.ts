@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { CachedSessionService } from '../../../../js/cache/index.js';
-import { RemoteSessionService } from '../../../../js/remote/index.js';
-import { fetchFrom } from '../../remote/fixture.js';
+import { CachedSessionService } from '../../../../js/service/cache/index.js';
+import { RemoteSessionService } from '../../../../js/service/remote/index.js';
+import { fetchFrom } from '../../stores/remote/fixture.js';
 import { APP, KEY, serve, SESSION, SESSIONS, USER } from '../fixture.js';
 
 const OAUTH = { clientId: 'c', tokenUri: 'https://login.example' };

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import * as adk from '../../../../js/adk/index.js';
-import { CachedSessionService } from '../../../../js/cache/index.js';
-import { DatabaseSessionService } from '../../../../js/database/index.js';
+import * as adk from '../../../../js/service/adk/index.js';
+import { CachedSessionService } from '../../../../js/service/cache/index.js';
+import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { wholeStorage } from '../whole_storage.js';
 import {
   createEvent,
@@ -16,7 +16,7 @@ import {
   type SessionErrorCode,
   type SessionService,
 } from '../../../../js/index.js';
-import { openRemote } from '../../remote/fixture.js';
+import { openRemote } from '../../stores/remote/fixture.js';
 import { KEY, says, show, USER } from '../fixture.js';
 
 /** The services of `adk-session-wasm/adk` lack some methods. Their tests are left out. */

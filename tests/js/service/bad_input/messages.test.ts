@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { DatabaseSessionService } from '../../../../js/database/index.js';
+import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { InMemorySessionService } from '../../../../js/index.js';
-import { VertexAiSessionService } from '../../../../js/vertex/index.js';
+import { VertexAiSessionService } from '../../../../js/service/vertex/index.js';
 import { begin, failure, KEY, overStorages, says, USER } from '../fixture.js';
 
 overStorages('A refused argument', (open) => {

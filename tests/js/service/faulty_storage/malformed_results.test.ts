@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { Decide, StorageWriteRequest } from '../../../../js/storage/index.js';
+import type { Decide, StorageWriteRequest } from '../../../../js/core/storage/index.js';
 import { APP, failure, KEY, show, stored } from '../fixture.js';
 import type { MapStorage } from '../map_storage.js';
 import { faulty } from './faulty_storage.js';

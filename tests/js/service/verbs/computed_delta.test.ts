@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { InMemorySessionService, type Session } from '../../../../js/index.js';
-import type { ComputeDelta } from '../../../../js/state/state_shape.js';
+import type { ComputeDelta } from '../../../../js/values/state/state_shape.js';
 import { APP, begin, failure, KEY, overStorages, says, stored, USER } from '../fixture.js';
 
 /** The owners whose calls may change a key. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { wholeStorage } from '../whole_storage.js';
-import { InMemorySessionService as FrameworkService } from '../../../../js/adk/index.js';
+import { InMemorySessionService as FrameworkService } from '../../../../js/service/adk/index.js';
 import {
   type DeleteSessionsRequest,
   InMemorySessionService,
@@ -10,7 +10,7 @@ import {
   openSessionService,
   type SessionService,
 } from '../../../../js/index.js';
-import type { StorageDeleteUnchangedRequest } from '../../../../js/storage/index.js';
+import type { StorageDeleteUnchangedRequest } from '../../../../js/core/storage/index.js';
 import { Random } from '../../../simulation/run/random.js';
 import {
   APP,

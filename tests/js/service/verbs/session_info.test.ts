@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { wholeStorage } from '../whole_storage.js';
-import { exportSession, importSession } from '../../../../js/files/index.js';
+import { exportSession, importSession } from '../../../../js/service/files/index.js';
 import { type Event, InMemorySessionService, openSessionService } from '../../../../js/index.js';
-import type { SessionRow, Storage } from '../../../../js/storage/index.js';
-import { cutPage } from '../../../../js/storage/cut_page.js';
+import type { SessionRow, Storage } from '../../../../js/core/storage/index.js';
+import { cutPage } from '../../../../js/core/storage/cut_page.js';
 import { failure, imported, KEY, overStorages, says } from '../fixture.js';
 
 /** Events with tokens of a model. */

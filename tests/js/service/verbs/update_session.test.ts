@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { InMemorySessionService as FrameworkService } from '../../../../js/adk/index.js';
+import { InMemorySessionService as FrameworkService } from '../../../../js/service/adk/index.js';
 import { wholeStorage } from '../whole_storage.js';
-import { exportSession, importSession, sessionFromFile } from '../../../../js/files/index.js';
+import {
+  exportSession,
+  importSession,
+  sessionFromFile,
+} from '../../../../js/service/files/index.js';
 import {
   InMemorySessionService,
   type Notice,
   openSessionService,
   type SessionChanges,
 } from '../../../../js/index.js';
-import type { Storage } from '../../../../js/storage/index.js';
+import type { Storage } from '../../../../js/core/storage/index.js';
 import { APP, failure, imported, KEY, overStorages, says, stored, USER } from '../fixture.js';
 
 const DESCRIPTION = { title: 'Green tea', labels: { pinned: 'yes' } };

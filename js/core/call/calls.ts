@@ -1,0 +1,131 @@
+import { SessionError } from '../../values/errors/errors.js';
+import { invalid } from '../../values/errors/invalid.js';
+import type { CallDiagnostic } from '../../values/model/diagnostic.js';
+import type { Abortable } from '../../values/model/session.js';
+import { isPromise } from '../../values/members/is_promise.js';
+import {
+  type Call,
+  type MaybePromise,
+  requestError,
+  requireNotAborted,
+  takeRequest,
+} from './call.js';
+import type { CallFacts, Diagnostics } from './diagnostics.js';
+import { holdProgram } from './program_hold.js';
+
+/**
+ * The calls of one service. Counts the pending calls, and refuses new ones once the service is
+ * closed.
+ */
+export class Calls {
+  /** Whether a caller's function computes a delta: a call would end or share the transaction that it runs in. */
+  isComputing = false;
+  readonly #diagnostics: Diagnostics | undefined;
+  readonly #beginCall: (() => object) | undefined;
+  readonly #pending = new Map<Promise<unknown>, CallDiagnostic['method']>();
+  #isClosed = false;
+  /** Called when no call is pending. */
+  #onIdle: (() => void) | undefined;
+  /** Present while the program has to live for pending calls. */
+  #releaseProgram: (() => void) | undefined;
+
+  /**
+   * @param diagnostics absent: nobody listens
+   * @param beginCall returns the `epoch` of a call; absent: calls have none
+   */
+  constructor(diagnostics: Diagnostics | undefined, beginCall?: () => object) {
+    this.#diagnostics = diagnostics;
+    this.#beginCall = beginCall;
+  }
+
+  /** The methods of the calls that have not settled. */
+  get pending(): readonly CallDiagnostic['method'][] {
+    return [...this.#pending.values()];
+  }
+
+  /**
+   * Runs a method at once with the request's own members, so that everything is taken at the call.
+   */
+  run<Request extends object, T>(
+    method: CallDiagnostic['method'],
+    request: Request,
+    work: (request: Request, call: Call) => MaybePromise<T>,
+  ): Promise<T> {
+    const facts: CallFacts | undefined = this.#diagnostics && { retries: 0 };
+    const report = facts && this.#diagnostics?.begin(method, facts);
+    try {
+      const ownRequest = this.begin(request);
+      const { signal, reads } = ownRequest as Pick<Call, 'signal' | 'reads'>;
+      const epoch = this.#beginCall?.();
+      const onRetry = facts && ((): void => void (facts.retries += 1));
+      // One literal: its shape is known wherever the call is read, and it takes less time than a spread.
+      const result = work(ownRequest, { signal, reads, facts, epoch, onRetry });
+      if (isPromise(result)) {
+        if (report !== undefined) result.then(report.succeed, report.fail);
+        this.#wait(result, method);
+        return result;
+      }
+      report?.succeed(result);
+      return Promise.resolve(result);
+    } catch (thrown) {
+      const error = requestError(thrown);
+      report?.fail(error);
+      return Promise.reject(error);
+    }
+  }
+
+  /** Begins a walk with the request's own members, taken at the call. A refusal is thrown at the first step. */
+  walk<Request extends object, T>(
+    request: Request,
+    begin: (request: Request) => AsyncGenerator<T, void, undefined>,
+  ): AsyncGenerator<T, void, undefined> {
+    try {
+      return begin(this.begin(request));
+    } catch (error) {
+      return failedWalk(error);
+    }
+  }
+
+  /** Checks that a call can be made. @returns the request's own members */
+  begin<Request extends object>(request: Request): Request {
+    this.requireOpen();
+    if (this.isComputing) throw invalid('stateDelta', 'must not call the service');
+    const ownRequest = takeRequest(request);
+    requireNotAborted((ownRequest as Abortable).signal);
+    return ownRequest;
+  }
+
+  requireOpen(): void {
+    if (!this.#isClosed) return;
+    throw new SessionError('closed', 'This session service was closed; open another one.');
+  }
+
+  #wait(call: Promise<unknown>, method: CallDiagnostic['method']): void {
+    this.#releaseProgram ??= holdProgram();
+    this.#pending.set(call, method);
+    const forget = (): void => {
+      this.#pending.delete(call);
+      if (this.#pending.size > 0) return;
+      this.end();
+      this.#onIdle?.();
+    };
+    call.then(forget, forget);
+  }
+
+  /** The program does not live for calls that have not settled when a close gave them up. */
+  end(): void {
+    this.#releaseProgram?.();
+    this.#releaseProgram = undefined;
+  }
+
+  /** Refuses new calls, and waits for the pending ones. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#pending.size > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+  }
+}
+
+// eslint-disable-next-line require-yield, @typescript-eslint/require-await
+async function* failedWalk(error: unknown): AsyncGenerator<never, void, undefined> {
+  throw error;
+}

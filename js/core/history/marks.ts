@@ -1,0 +1,118 @@
+/** What the rules of views need to know of events; see `src/core/history`. */
+import type { Content } from '../../values/model/event/content.js';
+import type { Event } from '../../values/model/event/event.js';
+import { isPlainObject } from '../../values/json/rules.js';
+import { MARK_KINDS } from '../wasm/protocol.js';
+import { type CallMarks, callMarksOf } from './calls/call_marks.js';
+import type { HistoryMarks, Mark } from '../wasm/packed_marks.js';
+
+/** A compaction of Python. Its times are in milliseconds. */
+export interface Compaction {
+  readonly startTimestamp: number;
+  readonly endTimestamp: number;
+  readonly compactedContent: Content;
+}
+
+/** Returns the invocation before which an event rewinds, if it is the marker of a rewind. */
+export function rewindTargetOf(event: Event): string | undefined {
+  const target = memberOf(event.actions, 'rewindBeforeInvocationId');
+  return typeof target === 'string' && target !== '' ? target : undefined;
+}
+
+/** Returns the compaction of an event of Python. An event with a malformed one is an ordinary event. */
+export function compactionOf(event: Event): Compaction | undefined {
+  const compaction = memberOf(event.actions, 'compaction');
+  if (!isPlainObject(compaction)) return undefined;
+  const { startTimestamp, endTimestamp, compactedContent } = compaction;
+  const isWhole =
+    Number.isFinite(startTimestamp) &&
+    Number.isFinite(endTimestamp) &&
+    isPlainObject(compactedContent);
+  return isWhole ? (compaction as unknown as Compaction) : undefined;
+}
+
+/** Returns the time of the last event that a compacted event of `@google/adk` replaces. */
+export function compactedEndOf(event: Event): number | undefined {
+  if (memberOf(event, 'isCompacted') !== true) return undefined;
+  const end = memberOf(event, 'endTime');
+  return typeof end === 'number' && Number.isFinite(end) ? end : undefined;
+}
+
+/** Returns whether an event changes which other events count. */
+export function isMarker(event: Event): boolean {
+  return (
+    rewindTargetOf(event) !== undefined ||
+    compactionOf(event) !== undefined ||
+    compactedEndOf(event) !== undefined
+  );
+}
+
+/** Returns whether a compaction counts for a reader of all branches and scopes: it must have neither. */
+export function countsForAll(compaction: Event): boolean {
+  return !isFilled(compaction.isolationScope) && !isFilled(compaction.branch);
+}
+
+/** Returns whether a text is there and not empty. Another program may have stored anything in its place. */
+export function isFilled(text: unknown): boolean {
+  return text !== undefined && text !== null && text !== '';
+}
+
+/** The kinds of events that are not markers; see `Kind` in `src/core/history`. */
+export type Visibility = 'fixed' | 'content' | 'filtered';
+
+/** How a reader sees events. */
+export interface Reading {
+  /** Whether a compaction of Python counts. */
+  readonly counts: (compaction: Event) => boolean;
+  readonly visibilityOf: (event: Event) => Visibility;
+  /** Whether compactions are ordinary events. */
+  readonly rewindsOnly?: boolean;
+}
+
+const NO_INVOCATION = -1;
+
+/** Makes the marks of events. */
+export function marksOf(
+  events: readonly Event[],
+  { counts, visibilityOf, rewindsOnly = false }: Reading,
+): HistoryMarks & CallMarks {
+  const invocations = makeNumbering();
+  const marks = events.map((event): Mark => {
+    const { invocationId, timestamp: time } = event;
+    const invocation = isFilled(invocationId) ? invocations(invocationId) : NO_INVOCATION;
+    const target = rewindTargetOf(event);
+    if (target !== undefined) {
+      const { rewind: kind } = MARK_KINDS;
+      return { kind, invocation, time, first: invocations(target), second: 0 };
+    }
+    const compaction = rewindsOnly ? undefined : compactionOf(event);
+    if (compaction !== undefined) {
+      const kind = counts(event) ? MARK_KINDS.compaction : MARK_KINDS.otherCompaction;
+      const { startTimestamp: first, endTimestamp: second } = compaction;
+      return { kind, invocation, time, first, second };
+    }
+    const compactedEnd = rewindsOnly ? undefined : compactedEndOf(event);
+    if (compactedEnd !== undefined) {
+      return { kind: MARK_KINDS.compacted, invocation, time, first: compactedEnd, second: 0 };
+    }
+    const visibility = visibilityOf(event);
+    const content = event.author === 'user' ? MARK_KINDS.message : MARK_KINDS.answer;
+    const kind = visibility === 'content' ? content : MARK_KINDS[visibility];
+    return { kind, invocation, time, first: 0, second: 0 };
+  });
+  return { marks, ...callMarksOf(events, makeNumbering()) };
+}
+
+/** Returns a function that gives each new name the next number, from 0 up. */
+function makeNumbering(): (name: unknown) => number {
+  const numbers = new Map<unknown, number>();
+  return (name) => {
+    const number = numbers.get(name) ?? numbers.size;
+    numbers.set(name, number);
+    return number;
+  };
+}
+
+function memberOf(object: unknown, name: string): unknown {
+  return isPlainObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
+}

@@ -1,0 +1,49 @@
+/** Edits and regenerates turns. A live session loads this module when it first needs it. */
+import { newEventId } from '../../values/model/event/create_event.js';
+import type { Content } from '../../values/model/event/content.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import { sendRewind } from './rewind.js';
+
+export { branches } from './branches.js';
+export { switchBranch } from './rewind.js';
+
+/** A request to undo a turn, so that an agent answers the user's message again. */
+export interface TurnRequest extends CompositeSessionKey {
+  /** An event of the turn. */
+  readonly eventId: string;
+}
+
+/**
+ * Undoes the turn that a user's message began, and replaces the message.
+ *
+ * @returns the event of the new message
+ */
+export function editTurn(
+  service: SessionService,
+  request: TurnRequest & { readonly content: Content },
+): Promise<Event> {
+  return rewindTurn(service, request, request.content);
+}
+
+/**
+ * Undoes a turn from its message on, and sends the message again, so that an agent answers it again. A turn may begin
+ * with the answer to a call: the call is then open until the answer is stored again.
+ *
+ * @returns the event of the message
+ */
+export function regenerateTurn(service: SessionService, request: TurnRequest): Promise<Event> {
+  return rewindTurn(service, request, undefined);
+}
+
+async function rewindTurn(
+  service: SessionService,
+  { eventId, ...key }: TurnRequest,
+  content: Content | undefined,
+): Promise<Event> {
+  const id = newEventId();
+  const message = { id, invocationId: `e-${newEventId()}`, content };
+  const rewound = await sendRewind(service, key, { turn: eventId }, { message });
+  return rewound.message!;
+}

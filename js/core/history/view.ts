@@ -1,0 +1,141 @@
+import type { Event } from '../../values/model/event/event.js';
+import { createEventActions } from '../../values/model/event/create_event.js';
+import { SUMMARY_PREFIX } from '../../values/model/event/view_summary.js';
+import type { ComputedView } from '../../values/model/values/history_view.js';
+import { isPlainObject } from '../../values/json/rules.js';
+import { hasCallParts } from './calls/call_marks.js';
+import { cutEventsOf, partChanger } from './calls/changed_parts.js';
+import {
+  compactedEndOf,
+  compactionOf,
+  countsForAll,
+  isFilled,
+  isMarker,
+  marksOf,
+  type Reading,
+  rewindTargetOf,
+} from './marks.js';
+import { type HistoryItem, historyItems, type HistoryItems } from '../wasm/packed_marks.js';
+
+/** A view of loaded events. */
+export interface ViewedEvents {
+  readonly events: Event[];
+  /** The items of the view, with the indices of stored events. Empty if nothing changes what the view shows. */
+  readonly items: readonly HistoryItem[];
+  /** The ids of a transcript's events that a summary stands for. */
+  readonly summarised: ReadonlySet<string>;
+  /** The indices of the stored events of which function calls are left out. */
+  readonly cutCalls: ReadonlySet<number>;
+  /** The indices of the stored events of which responses are left out. */
+  readonly cutResponses: ReadonlySet<number>;
+  /** The indices of the stored events that invocations wait at. */
+  readonly waiting: readonly number[];
+}
+
+/** The events of transcripts that a summary stands for. A set, so that the events get no member of ours. */
+const summarisedEvents = new WeakSet<Event>();
+
+/** Notes for {@link isSummarised} which events of a transcript a summary stands for. */
+export function noteSummarised(events: readonly Event[], summarised: ReadonlySet<string>): void {
+  for (const event of events) {
+    if (summarised.has(event.id)) summarisedEvents.add(event);
+    else summarisedEvents.delete(event);
+  }
+}
+
+/** Returns whether a summary stands for an event, in the transcript that it was read for. */
+export function isSummarised(event: Event): boolean {
+  return summarisedEvents.has(event);
+}
+
+/** How all agents together see events: compactions of one branch or scope do not count. */
+const FOR_ALL: Reading = {
+  counts: countsForAll,
+  visibilityOf: (event) =>
+    isFilled(event.content) && !isFilled(event.isolationScope) ? 'content' : 'fixed',
+};
+
+/**
+ * Computes the view of a whole history. If nothing in it can change what the view shows, it is the history, and the wasm
+ * is not called.
+ *
+ * @param events all events of a session, in append order
+ */
+export function viewOf(events: Event[], view: ComputedView): ViewedEvents {
+  const summarised = new Set<string>();
+  const isForModels = view === 'model';
+  if (!events.some((event) => isMarker(event) || (isForModels && hasCallParts(event)))) {
+    return {
+      ...{ events, items: [], summarised, waiting: [] },
+      ...{ cutCalls: new Set(), cutResponses: new Set() },
+    };
+  }
+  const marks = marksOf(events, FOR_ALL);
+  const viewed = historyItems(marks, isForModels ? 'framework' : view);
+  for (const at of viewed.summarised) summarised.add(events[at]!.id);
+  noteSummarised(events, summarised);
+  const { items, changes, waiting, firstWaiting } = viewed;
+  const changed = partChanger(marks, changes);
+  const waitingSince = firstWaiting === undefined ? undefined : events[firstWaiting]!.timestamp;
+  const shownEvents = itemsOf(viewed, events, frameworkSummary, (event, index) => {
+    const isLate = waitingSince !== undefined && (compactedEndOf(event) ?? -1) >= waitingSince;
+    // The framework hides all events up to this time.
+    return isLate ? ({ ...event, endTime: waitingSince - 1 } as Event) : changed(event, index);
+  });
+  return { events: shownEvents, items, summarised, ...cutEventsOf(marks, changes), waiting };
+}
+
+/** Returns the events without what rewinds have undone, and without the rewinds. Compactions remain. */
+export function liveEvents(events: readonly Event[]): readonly Event[] {
+  if (!events.some((event) => rewindTargetOf(event) !== undefined)) return events;
+  const marks = marksOf(events, {
+    counts: () => false,
+    visibilityOf: () => 'fixed',
+    rewindsOnly: true,
+  });
+  return historyItems(marks, 'transcript').items.map(({ event }) => events[event]!);
+}
+
+/** Returns the events of a view; `summaryOf` makes those of summaries, `shownAs` those of stored events. */
+export function itemsOf(
+  { items }: HistoryItems,
+  events: readonly Event[],
+  summaryOf: (compaction: Event, agentEvent: Event | undefined) => Event,
+  shownAs: (event: Event, index: number) => Event = (event) => event,
+): Event[] {
+  return items.map(({ event, isSummary, agentEvent }) => {
+    const stored = events[event]!;
+    if (!isSummary) return shownAs(stored, event);
+    return summaryOf(stored, agentEvent === undefined ? undefined : events[agentEvent]);
+  });
+}
+
+/**
+ * Makes the event that the framework reads in place of what a compaction of Python hides. It has the author and the
+ * metadata of the last agent's event among that: the framework finds the agent of the next message by the author, and
+ * A2A finds its context by the metadata.
+ */
+function frameworkSummary(compaction: Event, agentEvent: Event | undefined): Event {
+  const summary = summaryEvent(compaction, agentEvent?.author ?? 'model');
+  const { parts } = summary.content ?? {};
+  const content = Array.isArray(parts) ? parts.filter((part) => !isThought(part)) : [];
+  summary.content = { role: 'model', parts: content };
+  if (agentEvent?.customMetadata !== undefined) summary.customMetadata = agentEvent.customMetadata;
+  return summary;
+}
+
+const isThought = (part: unknown): boolean => isPlainObject(part) && part.thought === true;
+
+/** Makes the event of a summary, with the content that Python stored. */
+export function summaryEvent(compaction: Event, author: string): Event {
+  const { endTimestamp = compaction.timestamp, compactedContent = {} } =
+    compactionOf(compaction) ?? {};
+  return {
+    id: `${SUMMARY_PREFIX}${compaction.id}`,
+    invocationId: compaction.invocationId,
+    author,
+    timestamp: endTimestamp,
+    content: structuredClone(compactedContent),
+    actions: createEventActions(),
+  };
+}

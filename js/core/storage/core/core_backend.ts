@@ -1,0 +1,364 @@
+import { isPromise } from '../../../values/members/is_promise.js';
+import {
+  after,
+  afterCommit,
+  type Call,
+  type MaybePromise,
+  requireNotAborted,
+} from '../../call/call.js';
+import { untilAborted } from '../../call/time_limit.js';
+import {
+  type CreateWrite,
+  type DeleteWrite,
+  type DescribeWrite,
+  NO_CONDITIONS,
+  type Placed,
+  type PlacedAppend,
+  type UpdateWrite,
+} from '../../write.js';
+import type { ChangesSince } from '../../../values/model/changes_since.js';
+import type { StorageOperation } from '../../../values/model/diagnostic.js';
+import type { Event } from '../../../values/model/event/event.js';
+import type { HostAbortSignal } from '../../../values/model/host.js';
+import type { StoredEvents } from '../../../values/model/event_page.js';
+import { callSessionCore, requireRoom, type SessionCore } from '../../wasm/core.js';
+import { MOST_CHANGED } from '../../wasm/protocol.js';
+import {
+  runWrite,
+  type Appended,
+  type Backend,
+  type ChangedSession,
+  type ChangesRequest,
+  type CreatedSession,
+  type Deletion,
+  type EventsRequest,
+  type ListedSession,
+  type ListRequest,
+  type MarkersRequest,
+  type MissedEvent,
+  type PageRequest,
+  type ReadList,
+  type ReadMarkers,
+  type ReadPage,
+  type ReadRequest,
+  type ReadSession,
+  type Results,
+  type SharedRevisions,
+  type SharedStates,
+  type StateRequest,
+  type StoredKind,
+  type WriteVerbs,
+} from '../backend.js';
+import { changesOf, storedEvents } from '../changes.js';
+import {
+  appendOnce,
+  createOnce,
+  deleteOnce,
+  DELETED,
+  describeOnce,
+  UNKNOWN,
+  updateOnce,
+} from '../operations/applied_operations.js';
+import { deleteCreated } from '../operations/delete_created.js';
+import type { MemoryOperations } from '../operations/memory_operations.js';
+import type { StorageKey } from '../rows.js';
+import { storageKey } from '../scopes.js';
+import {
+  packAppends,
+  packComputed,
+  packCreation,
+  type PackedAppended,
+  type PackedOutcome,
+  packRead,
+  type PackedCreated,
+  unpackAppend,
+  unpackCreated,
+  unpackOutcome,
+} from './packed.js';
+
+/** The events of a read: from memory texts of many events each, joined by commas; from IndexedDB its records. */
+export type StoredFragments = readonly unknown[];
+
+/** A page of events as the wasm gives it. It has only the revisions if no event has the id of its end. */
+interface CorePage extends Omit<ReadPage, 'events'> {
+  readonly revision: number;
+  readonly events?: StoredFragments | undefined;
+}
+
+/** The events that were found by their ids, as the wasm gives them. */
+interface FoundEvents extends Omit<StoredEvents, 'events'> {
+  readonly events: readonly MissedEvent[];
+}
+
+/** A page of a list as the wasm gives it. */
+interface CoreList extends Pick<ReadList, 'total'>, Pick<SharedStates, 'app'> {
+  /** Over IndexedDB its records. */
+  readonly sessions: readonly unknown[];
+  /** Pairs of a user's id and state. */
+  readonly users: readonly (readonly [userId: string, state: string])[];
+}
+
+/** What differs between memory and IndexedDB. */
+export interface CoreStorage {
+  /** Whether the data is in the wasm's memory, and lost if the instance traps. */
+  readonly holdsData: boolean;
+  readonly parse: (events: StoredFragments, sessionId: string, skipCorrupt: boolean) => Event[];
+  /** Checks the stored records of listed sessions. Absent over memory. */
+  readonly toListed?: (records: readonly unknown[]) => ListedSession[];
+  /** Only over memory. */
+  readonly operations?: MemoryOperations;
+}
+
+/** Memory or IndexedDB, both in the wasm. Memory answers at once, so it ignores the signal. */
+export class CoreBackend implements Backend, WriteVerbs {
+  readonly core: SessionCore;
+  readonly #storage: CoreStorage;
+
+  constructor(core: SessionCore, storage: CoreStorage) {
+    this.core = core;
+    this.#storage = storage;
+  }
+
+  keepsOperations(): boolean {
+    return this.#storage.operations !== undefined;
+  }
+
+  /** Runs a write once, if the storage keeps operations. `createdOf` is that of {@link MemoryOperations}. */
+  #once<T>(
+    key: StorageKey,
+    operation: StorageOperation | undefined,
+    write: () => MaybePromise<T>,
+    createdOf: (result: T) => number | undefined,
+  ): MaybePromise<T> {
+    const { operations } = this.#storage;
+    return operations ? operations.run(key, operation, write as () => T, createdOf) : write();
+  }
+
+  /** Calls the wasm, which answers at once or with a promise. */
+  #call<T>(call: () => unknown): MaybePromise<T> {
+    return callSessionCore<T>(this.#storage.holdsData, call);
+  }
+
+  #read<T>(call: Call, read: (caller: Caller | undefined) => unknown): MaybePromise<T> {
+    const result = this.#call<T>(() => read(callerOf(call)));
+    return orAborted(call.signal, result);
+  }
+
+  open(call: Call): MaybePromise<void> {
+    return this.#read(call, () => this.core.open());
+  }
+
+  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
+    return runWrite(this, write, call);
+  }
+
+  create(write: CreateWrite, call: Call): MaybePromise<CreatedSession | undefined> {
+    const { key, operation } = write;
+    const { packed, numbers, texts } = packCreation(write, this.#storage.holdsData);
+    const caller = callerOf(call);
+    const create = (): MaybePromise<CreatedSession | undefined> => {
+      const created = this.#call<PackedCreated | undefined>(() =>
+        this.core.create(packed, numbers, texts, caller),
+      );
+      return after(created, (created) => created && unpackCreated(created, write.events.length));
+    };
+    if (operation === undefined) return create();
+    return createOnce(
+      () => this.#once(key, operation, create, (session) => session?.created),
+      () => this.get({ key, last: 0 }, afterCommit(call)),
+    );
+  }
+
+  describe(write: DescribeWrite, call: Call): MaybePromise<boolean> {
+    const { key, operation } = write;
+    const caller = callerOf(call);
+    const describe = (): MaybePromise<boolean> =>
+      this.#call(() => this.core.describe(write, caller));
+    return describeOnce(
+      () => this.#once(key, operation, describe, (isThere) => (isThere ? UNKNOWN : undefined)),
+      () => this.get({ key, last: 0 }, afterCommit(call)),
+    );
+  }
+
+  get(request: ReadRequest, call: Call): MaybePromise<ReadSession | undefined> {
+    const { key, skipCorrupt = false } = request;
+    return after(this.#session<StoredFragments>(request, call), (session) => {
+      if (session === undefined) return undefined;
+      return {
+        ...session,
+        events: this.#storage.parse(session.events, key.sessionId, skipCorrupt),
+      };
+    });
+  }
+
+  #session<Events>(
+    { key, last, after: from, since }: ReadRequest & { readonly since?: number },
+    call: Call,
+  ): MaybePromise<ReadSession<Events> | undefined> {
+    const most = last === 'all' ? undefined : last;
+    const { names, numbers } = packRead(key, most, from, since);
+    return this.#read(call, (caller) => this.core.get(names, numbers, caller));
+  }
+
+  page(request: PageRequest, call: Call): MaybePromise<ReadPage | undefined> {
+    const { sessionId } = request.key;
+    const read = this.#read<CorePage | undefined>(call, (caller) =>
+      this.core.page(request, caller),
+    );
+    return after(read, (page) => {
+      if (page === undefined) return undefined;
+      const { events, ...session } = page;
+      if (events === undefined) return session;
+      const { skipCorrupt = false } = request;
+      return { ...session, events: this.#storage.parse(events, sessionId, skipCorrupt) };
+    });
+  }
+
+  markers(request: MarkersRequest, call: Call): MaybePromise<ReadMarkers | undefined> {
+    const { key, eventId, skipCorrupt = false } = request;
+    const { sessionId } = key;
+    const page = { key, direction: 'before', eventId, limit: 1, withCount: false } as const;
+    const read = this.#read<CorePage | undefined>(call, (caller) =>
+      this.core.page({ ...page, onlyMarkers: true }, caller),
+    );
+    return after(read, (page) => {
+      if (page?.events === undefined) return undefined;
+      const { created, revision, events } = page;
+      return { created, revision, events: this.#storage.parse(events, sessionId, skipCorrupt) };
+    });
+  }
+
+  getEvents({ key, eventIds }: EventsRequest, call: Call): MaybePromise<StoredEvents | undefined> {
+    const { appName, userId, sessionId } = key;
+    const found = this.#read<FoundEvents | undefined>(call, (caller) =>
+      this.core.events(appName, userId, sessionId, [...eventIds], caller),
+    );
+    return after(found, (found) => {
+      return found && { ...found, events: storedEvents(found.events, sessionId) };
+    });
+  }
+
+  changes(request: ChangesRequest, call: Call): MaybePromise<ChangesSince | undefined> {
+    return after(
+      this.readChanged(request, call),
+      (session) => session && changesOf(session, request),
+    );
+  }
+
+  readChanged(
+    { key, since }: ChangesRequest,
+    call: Call,
+  ): MaybePromise<ChangedSession | undefined> {
+    return this.#session({ key, since, last: MOST_CHANGED }, call);
+  }
+
+  list(request: ListRequest, call: Call): MaybePromise<ReadList> {
+    const listed = this.#read<CoreList>(call, (caller) => this.core.list(request, caller));
+    return after(listed, ({ sessions, total, app, users }) => ({
+      sessions: this.#storage.toListed?.(sessions) ?? (sessions as ListedSession[]),
+      total,
+      shared: { app, users: new Map(users) },
+    }));
+  }
+
+  append(write: PlacedAppend, call: Call): MaybePromise<Appended> {
+    if (write.operation !== undefined) return this.#appendOnce(write, call);
+    const { holdsData } = this.#storage;
+    // Only memory takes the texts into the wasm.
+    const { packed, numbers, texts } = packAppends([write], holdsData, true);
+    const caller = callerOf(call);
+    const appended = callSessionCore<PackedAppended>(holdsData, () =>
+      this.core.append(packed, numbers, texts, caller, packComputed(write.compute)),
+    );
+    return after(appended, (appended) => unpackAppend(appended, write));
+  }
+
+  #appendOnce(write: PlacedAppend, call: Call): MaybePromise<Appended> {
+    return appendOnce(
+      ({ operation, ...rest }) =>
+        this.#once(
+          rest.key,
+          operation,
+          () => this.append(rest, call),
+          ({ created }) => created,
+        ),
+      (changes) => this.readChanged(changes, call),
+      write,
+    );
+  }
+
+  get writeAll(): Backend['writeAll'] {
+    // Memory answers each append at once.
+    if (this.#storage.holdsData) return undefined;
+    return (writes) => {
+      const appends = writes.map(([write]) => write);
+      const { packed, numbers, texts = [] } = packAppends(appends, false, true);
+      const callers = writes.map(([, call]) => callerOf(call));
+      const outcomes = this.#call<PackedOutcome[]>(() =>
+        this.core.append_many(packed, numbers, texts, callers),
+      );
+      return appends.map(async (write, index) => unpackOutcome((await outcomes)[index]!, write));
+    };
+  }
+
+  update(
+    { appName, userId, delta, operation }: UpdateWrite,
+    call: Call,
+  ): MaybePromise<SharedRevisions> {
+    const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
+    requireRoom(text.length);
+    const caller = callerOf(call);
+    const update = (): MaybePromise<SharedRevisions> =>
+      this.#call(() => this.core.update(appName, userId, text, caller, packComputed(compute)));
+    return updateOnce(() =>
+      this.#once(storageKey({ appName, userId }), operation, update, () => UNKNOWN),
+    );
+  }
+
+  sharedState({ appName, userId }: StateRequest, call: Call): MaybePromise<string> {
+    return this.#read(call, (caller) => this.core.shared_state(appName, userId, caller));
+  }
+
+  delete(write: DeleteWrite, call: Call): MaybePromise<Deletion> {
+    const { what, key, operation } = write;
+    const { created, unchanged } = what === 'session' ? write : NO_CONDITIONS;
+    const remove = (): MaybePromise<Deletion> => {
+      if (what === 'session' && created !== undefined)
+        return deleteCreated(this, key, created, call);
+      const caller = callerOf(call);
+      const deleted = this.#call<number | undefined>(() =>
+        this.core.delete({ what, key, ...unchanged }, caller),
+      );
+      return after(deleted, (floor) => ({
+        isDeleted: unchanged === undefined || floor !== undefined,
+        floor,
+      }));
+    };
+    const mark = what === 'session' ? DELETED : UNKNOWN;
+    return deleteOnce(() => this.#once(key, operation, remove, () => mark));
+  }
+
+  free(): void {
+    this.core.free();
+  }
+}
+
+type Caller = (isRetry: boolean) => void;
+
+/** Ends a wait for the browser, which writes nothing, when the signal fires. Memory answers at once. */
+function orAborted<T>(
+  signal: HostAbortSignal | undefined,
+  result: MaybePromise<T>,
+): MaybePromise<T> {
+  const isAwaited = signal !== undefined && isPromise(result);
+  return isAwaited ? untilAborted(signal, result) : result;
+}
+
+/**
+ * Returns the function by which the wasm asks about a write's call: it throws `aborted` if the signal has
+ * fired, and counts a retry. See `src/wasm/bindings/js_call.rs`. A read only counts.
+ */
+function callerOf({ signal, onRetry }: Call): Caller | undefined {
+  if (signal === undefined && onRetry === undefined) return undefined;
+  return (isRetry) => (isRetry ? onRetry?.() : requireNotAborted(signal));
+}

@@ -1,0 +1,116 @@
+import { type CoreWrite, callCore, toSessionError } from '../../wasm/core.js';
+import { type Call, type MaybePromise, requireNotAborted } from '../../call/call.js';
+import type { SessionError } from '../../../values/errors/errors.js';
+import { type Plan, unpackPlan } from '../core/packed.js';
+import { contractViolation } from '../checked_rows.js';
+import { decide, type RowParts } from './decide.js';
+import type { WriteIdentity } from '../../../values/model/diagnostic.js';
+import type { StorageWriteRequest } from '../requests.js';
+import type { Changes, Found } from '../rows.js';
+import { storageKey } from '../scopes.js';
+import type { Storage } from '../storage.js';
+import { type Mutable, requestOf, storageError } from './storage_calls.js';
+
+/** The verbs that write. */
+type WriteVerb = 'create' | 'append';
+
+/** The parts of a write beside the write itself. */
+export interface WriteParts extends RowParts, WriteIdentity {
+  readonly call: Call;
+  /** The last event of a handle whose position is not known. */
+  readonly lastEventId: string | undefined;
+}
+
+/** A write that is ready for a verb of a storage. */
+export interface PreparedWrite<T> {
+  readonly request: StorageWriteRequest;
+  readonly decide: (found: Found) => Changes | undefined;
+  /**
+   * Calls the verb with this write alone. Returns without a promise if the storage does.
+   *
+   * @throws SessionError the error of the decision, even if the storage hides it; else `storage_failed`
+   */
+  readonly run: () => MaybePromise<T>;
+  /** Called after another verb was given the write. Runs the write once more if its decision needs more rows. */
+  readonly succeed: () => MaybePromise<T>;
+  /** Called if that verb failed. */
+  readonly fail: (error: unknown) => never;
+}
+
+/**
+ * Prepares a write for a verb of a storage. The write is freed when it has ended.
+ *
+ * @param end returns the result of the write and frees it
+ */
+export function prepareWrite<Verb extends WriteVerb, T>(
+  verb: Verb,
+  storage: Pick<Storage, Verb>,
+  write: CoreWrite,
+  parts: WriteParts,
+  end: () => T,
+): PreparedWrite<T> {
+  const plan = unpackPlan(write.plan());
+  const request = writeRequest(verb, plan, parts);
+  let state: 'running' | 'decided' | 'ended' = 'running';
+  let refusal: SessionError | undefined;
+  const checkedDecide = (found: Found) => {
+    if (state === 'ended') throw contractViolation(verb, 'called decide after it had ended');
+    state = 'decided';
+    refusal = undefined;
+    try {
+      return decide(verb, write, plan.scopes, parts, found);
+    } catch (thrown) {
+      throw (refusal = toSessionError(thrown));
+    }
+  };
+  const fail = (error: unknown): never => {
+    state = 'ended';
+    try {
+      write.free();
+    } catch {
+      // JavaScript threw through one of its methods, so the wasm counts it as borrowed. It is not freed.
+    }
+    throw refusal ?? storageError(verb, error);
+  };
+  const succeed = (): MaybePromise<T> => {
+    // The storage should have let the error through, but hid it.
+    if (refusal !== undefined) return fail(refusal);
+    if (state !== 'decided') return fail(contractViolation(verb, 'ended without calling decide'));
+    state = 'ended';
+    if (!write.replan()) return callCore(end);
+    return prepareWrite(verb, storage, write, parts, end).run();
+  };
+  const run = (): MaybePromise<T> => {
+    let result: void | PromiseLike<void>;
+    let isLater: boolean;
+    try {
+      requireNotAborted(request.signal);
+      result = storage[verb](request, checkedDecide);
+      // Any value with a `then` is awaited, as `await` would do.
+      isLater = typeof result?.then === 'function';
+    } catch (error) {
+      return fail(error);
+    }
+    return isLater ? Promise.resolve(result).then(succeed, fail) : succeed();
+  };
+  return { request, decide: checkedDecide, run, succeed, fail };
+}
+
+function writeRequest(verb: WriteVerb, plan: Plan, parts: WriteParts): StorageWriteRequest {
+  const { scopes, isLocating, since } = plan;
+  const { key, events, lastEventId, creation, call, operation } = parts;
+  const isCreate = verb === 'create';
+  let lastUpdateTime = isCreate ? (creation?.lastUpdateTime ?? creation?.now ?? 0) : 0;
+  for (const { timestamp } of isLocating && !isCreate ? [] : events) {
+    lastUpdateTime = Math.max(lastUpdateTime, timestamp);
+  }
+  const eventIds = isLocating ? [] : events.map(({ id }) => id);
+  if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
+  const request: Mutable<StorageWriteRequest> = requestOf(
+    { key: storageKey(key), scopes, eventIds, since, lastUpdateTime },
+    call,
+    operation,
+  );
+  if (creation?.sharesState === false) request.sharesState = false;
+  return request;
+}

@@ -1,0 +1,169 @@
+/** Reads sessions and pages of events through a storage, and checks its results. */
+import type { Call } from '../../call/call.js';
+import { untilAborted } from '../../call/time_limit.js';
+import type { StoredEvents } from '../../../values/model/event_page.js';
+import type {
+  EventsRequest,
+  MarkersRequest,
+  PageRequest,
+  ReadMarkers,
+  ReadPage,
+} from '../backend.js';
+import { storedEvents } from '../changes.js';
+import {
+  eventTuple,
+  optionalSession,
+  optionalShared,
+  requireArray,
+  requireCounter,
+  requireObject,
+} from '../checked_rows.js';
+import { readAndCut } from '../cut_page.js';
+import type {
+  StorageEventsRequest,
+  StorageMarkersRequest,
+  StoragePageRequest,
+  StorageReadRequest,
+} from '../requests.js';
+import type { OwnStorage, ParsedRows } from '../own_storage.js';
+import type { FoundEvents, MarkerRows, PageRows, Rows } from '../rows.js';
+import type { Storage } from '../storage.js';
+import { parseRows } from '../stored_events.js';
+import { requestOf, settled } from './storage_calls.js';
+
+type Read = Pick<StorageReadRequest, 'key' | 'window'>;
+
+/** Reads a session with a window of its events, or the state of a user or an app. */
+export function readThrough(storage: Storage, read: Read, call: Call) {
+  const request: StorageReadRequest = requestOf(read, call);
+  return settled('read', call, async () => {
+    const rows: Rows = await untilAborted(call.signal, (async () => storage.read(request))());
+    const states = statesIn('read', rows);
+    const events = [...requireArray('read', 'events', rows.events)];
+    for (const [index, row] of events.entries()) eventTuple('read', 'events', row, index);
+    return { ...states, events };
+  });
+}
+
+/** Reads the same with parsed events. Returns `undefined` if the storage cannot do that. */
+export async function readParsedThrough(storage: OwnStorage, read: Read, call: Call) {
+  if (storage.readParsed === undefined) return undefined;
+  const request: StorageReadRequest = requestOf(read, call);
+  return settled('readParsed', call, async () => {
+    const reading = (async () => storage.readParsed!(request))();
+    const rows: ParsedRows | undefined = await untilAborted(call.signal, reading);
+    return rows && { ...statesIn('readParsed', rows), events: rows.events };
+  });
+}
+
+/** The checked rows of a read beside its events. */
+export type StateRows = ReturnType<typeof statesIn>;
+
+function statesIn(verb: string, rows: Omit<Rows, 'events'>) {
+  requireObject(verb, 'a result', rows);
+  return {
+    session: optionalSession(verb, rows),
+    user: optionalShared(verb, 'user', rows),
+    app: optionalShared(verb, 'app', rows),
+  };
+}
+
+/** Reads a page of a session's events. Of a storage without `readPage` it reads the whole session. */
+export async function pageThrough(
+  storage: OwnStorage,
+  page: PageRequest,
+  call: Call,
+): Promise<ReadPage | undefined> {
+  const { key, direction, eventId, limit, withCount, skipCorrupt = false } = page;
+  const isForward = direction === 'after';
+  const hasVerb = storage.readPage !== undefined;
+  const isWhole = page.isToEnd === true && (!hasVerb || storage.readsBack === true);
+  const given: StoragePageRequest = {
+    key,
+    direction,
+    // One event more tells whether there are older ones.
+    limit: isForward ? limit : limit + 1,
+    ...(isWhole && { isToEnd: true }),
+    ...(eventId !== undefined && { eventId }),
+    ...(!withCount && { withCount }),
+  };
+  const request = requestOf(given, call);
+  const verb = hasVerb ? 'readPage' : 'read';
+  return settled(verb, call, async () => {
+    const read = hasVerb ? storage.readPage!(request) : readAndCut(storage, request);
+    const rows: PageRows = await untilAborted(call.signal, read);
+    requireObject(verb, 'a result', rows);
+    const session = optionalSession(verb, rows);
+    if (session === undefined) return undefined;
+    const { created, revision, lastUpdateTime, createTime, initialState } = session;
+    const { title, labels, parent } = session;
+    if (rows.events === undefined && eventId !== undefined) return { created };
+    const all = requireArray(verb, 'events', rows.events!);
+    const events = all.slice(isForward || isWhole ? 0 : -limit);
+    for (const [index, row] of events.entries()) eventTuple(verb, 'events', row, index);
+    const { eventCount } = rows;
+    if (eventCount !== undefined) requireCounter(verb, '', 'eventCount', eventCount);
+    return {
+      created,
+      revision,
+      events: parseRows(events, key.sessionId, skipCorrupt),
+      hasOlder: isForward ? eventId !== undefined : !isWhole && all.length > limit,
+      firstId: events[0]?.id,
+      lastId: events.at(-1)?.id,
+      eventCount,
+      ...{ createTime, lastUpdateTime, initialState, title, labels, parent },
+    };
+  });
+}
+
+/** Reads events by their ids. Of a storage without `readEvents` it reads the whole session. */
+export async function eventsThrough(
+  storage: Storage,
+  { key, eventIds }: EventsRequest,
+  call: Call,
+): Promise<StoredEvents | undefined> {
+  const given: StorageEventsRequest = { key, eventIds };
+  const request = requestOf(given, call);
+  const hasVerb = storage.readEvents !== undefined;
+  const verb = hasVerb ? 'readEvents' : 'read';
+  return settled(verb, call, async () => {
+    const window = eventIds.length === 0 ? { last: 0 } : {};
+    const read = async () =>
+      hasVerb ? storage.readEvents!(request) : storage.read(requestOf({ key, window }, call));
+    const rows: FoundEvents = await untilAborted(call.signal, read());
+    requireObject(verb, 'a result', rows);
+    const session = optionalSession(verb, rows);
+    if (session === undefined) return undefined;
+    const ids = new Set(eventIds);
+    const found = requireArray(verb, 'events', rows.events).filter(({ id }) => ids.has(id));
+    for (const [index, row] of found.entries()) eventTuple(verb, 'events', row, index);
+    const { created, revision } = session;
+    const places = found.map(({ seq, revision, text }) => ({ seq, revision, text }));
+    return { created, revision, events: storedEvents(places, key.sessionId) };
+  });
+}
+
+/** Reads a session's markers. Returns `undefined` if there is no session, or if the storage cannot find them alone. */
+export async function markersThrough(
+  storage: Storage,
+  { key, eventId, skipCorrupt = false }: MarkersRequest,
+  call: Call,
+): Promise<ReadMarkers | undefined> {
+  const verb = 'readMarkers';
+  if (storage[verb] === undefined) return undefined;
+  const given: StorageMarkersRequest = { key, ...(eventId !== undefined && { eventId }) };
+  const request = requestOf(given, call);
+  return settled(verb, call, async () => {
+    const rows: MarkerRows = await untilAborted(
+      call.signal,
+      (async () => storage[verb]!(request))(),
+    );
+    requireObject(verb, 'a result', rows);
+    const session = optionalSession(verb, rows);
+    if (session === undefined) return undefined;
+    const events = requireArray(verb, 'events', rows.events);
+    for (const [index, row] of events.entries()) eventTuple(verb, 'events', row, index);
+    const { created, revision } = session;
+    return { created, revision, events: parseRows(events, key.sessionId, skipCorrupt) };
+  });
+}

@@ -1,0 +1,138 @@
+/**
+ * The answers to a write that a storage has applied before: a late request, or one that was sent twice. It changes
+ * nothing.
+ */
+import { after, type MaybePromise, recovered } from '../../call/call.js';
+import { SessionError } from '../../../values/errors/errors.js';
+import type { PlacedAppend } from '../../write.js';
+import type { StorageOperation } from '../../../values/model/diagnostic.js';
+import { NEVER } from '../../wasm/protocol.js';
+import {
+  NO_REVISIONS,
+  type Appended,
+  type ChangedSession,
+  type ChangesRequest,
+  type CreatedSession,
+  type Deletion,
+  type ReadSession,
+  type SharedRevisions,
+} from '../backend.js';
+
+/** The last operation of a client that a storage has applied. */
+export interface AppliedOperation {
+  readonly number: number;
+  /** The revision at which its session was created; {@link UNKNOWN}, or {@link DELETED}. */
+  readonly created: number;
+}
+
+/** The operation did not tell when its session was created. */
+export const UNKNOWN = 0;
+/** The operation deleted its session, so no later session of that id is its own. */
+export const DELETED = -1;
+
+/** How long a storage keeps the last operation of a client, in milliseconds: 30 days. */
+export const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+/** The most clients whose operations on one session, or on one shared state, are kept. */
+export const MOST_CLIENTS = 32;
+
+const createdOf = new WeakMap<SessionError, number>();
+
+/** @throws SessionError if the storage has applied this operation of the client, or a later one */
+export function refuseApplied(
+  operation: StorageOperation,
+  applied: AppliedOperation | undefined,
+): void {
+  if (applied === undefined || operation.number > applied.number) return;
+  const message = 'The write was applied before, and its session was deleted since.';
+  const error = new SessionError('not_found', message, { operation: 'applied' });
+  createdOf.set(error, applied.created);
+  throw error;
+}
+
+/** Runs a write. If the storage has applied it before, `answer` makes the result. */
+function unlessApplied<T>(
+  write: () => MaybePromise<T>,
+  answer: (created: number, error: SessionError) => MaybePromise<T>,
+): MaybePromise<T> {
+  return recovered(write, (error) => {
+    const created = createdOf.get(error as SessionError);
+    if (created === undefined) throw error;
+    return answer(created, error as SessionError);
+  });
+}
+
+/**
+ * Answers an append that was applied before with what its handle lacks.
+ *
+ * @param readChanged reads the session with the events that were written after a revision
+ */
+export function appendOnce(
+  append: (write: PlacedAppend) => MaybePromise<Appended>,
+  readChanged: (request: ChangesRequest) => MaybePromise<ChangedSession | undefined>,
+  write: PlacedAppend,
+): MaybePromise<Appended> {
+  if (write.operation === undefined) return append(write);
+  const { key, position } = write;
+  const { created, revision } = position;
+  // Without a handle nothing is missed. A handle from elsewhere may have missed all.
+  const since = created < 0 ? NEVER : Number.isNaN(created) ? 0 : revision;
+  const known = created >= 0 ? created : UNKNOWN;
+  return sessionOnce(
+    () => append(write),
+    () => readChanged({ key, since, created: undefined }),
+    ({ created, revision, lastUpdateTime, state, events: missed }) => {
+      const head = { created, revision, lastUpdateTime };
+      const shared = NO_REVISIONS;
+      return { ...head, since, shared, unchanged: [], missed, state, placed: [] };
+    },
+    known,
+  );
+}
+
+/**
+ * Runs a write of a session. If it was applied before, `answer` makes the result of the session, if that is still its own.
+ *
+ * @param known the revision that created the session, if the caller knows it
+ */
+function sessionOnce<T, Session extends Pick<ReadSession, 'created'>>(
+  write: () => MaybePromise<T>,
+  read: () => MaybePromise<Session | undefined>,
+  answer: (session: Session) => T,
+  known = UNKNOWN,
+): MaybePromise<T> {
+  return unlessApplied(write, (created, error) =>
+    after(read(), (session) => {
+      const isOwn = (revision: number) => revision === UNKNOWN || revision === session?.created;
+      if (session === undefined || !isOwn(created) || !isOwn(known)) throw error;
+      return answer(session);
+    }),
+  );
+}
+
+/** Answers a creation that was applied before with the session, if it is still the one that it created. */
+export function createOnce(
+  create: () => MaybePromise<CreatedSession | undefined>,
+  read: () => MaybePromise<ReadSession | undefined>,
+): MaybePromise<CreatedSession | undefined> {
+  return sessionOnce(create, read, (session) => ({ ...session, shared: NO_REVISIONS }));
+}
+
+/** Answers a change of the title or the labels that was applied before. */
+export function describeOnce(
+  describe: () => MaybePromise<boolean>,
+  read: () => MaybePromise<ReadSession | undefined>,
+): MaybePromise<boolean> {
+  return sessionOnce(describe, read, () => true);
+}
+
+/** Answers a change of a shared state that was applied before. */
+export function updateOnce(
+  update: () => MaybePromise<SharedRevisions>,
+): MaybePromise<SharedRevisions> {
+  return unlessApplied(update, () => NO_REVISIONS);
+}
+
+/** Answers a deletion that was applied before. */
+export function deleteOnce(remove: () => MaybePromise<Deletion>): MaybePromise<Deletion> {
+  return unlessApplied(remove, () => ({ isDeleted: false }));
+}

@@ -1,0 +1,45 @@
+import { after, type Call, type MaybePromise } from '../../call/call.js';
+import { rewindTargetOf } from '../../history/marks.js';
+import type { Event } from '../../../values/model/event/event.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { Backend, RewindStart } from '../backend.js';
+
+/**
+ * Finds where each rewind among some events of a session starts. Returns `undefined` without rewinds, and over a server
+ * whose answer would have said it.
+ */
+export function rewindStarts(
+  backend: Pick<Backend, 'markers' | 'get' | 'computesViews'>,
+  key: CompositeSessionKey,
+  events: readonly Event[],
+  call: Call,
+): MaybePromise<RewindStart[] | undefined> {
+  const targets = rewindTargets(events);
+  if (targets.size === 0 || backend.computesViews) return undefined;
+  const read = { key, skipCorrupt: true };
+  return after(backend.markers?.(read, call), (markers) => {
+    if (markers !== undefined) return startsIn(markers.events, targets);
+    return after(
+      backend.get({ ...read, last: 'all' }, call),
+      (session) => session && startsIn(session.events, targets),
+    );
+  });
+}
+
+/** Returns the invocations that rewinds among events name. */
+export function rewindTargets(events: readonly Event[]): ReadonlySet<string> {
+  return new Set(events.flatMap((event) => rewindTargetOf(event) ?? []));
+}
+
+/**
+ * Returns where rewinds before these invocations start.
+ *
+ * @param events all of a session, or those of `MarkerRows`
+ */
+export function startsIn(events: readonly Event[], targets: ReadonlySet<string>): RewindStart[] {
+  const first = new Map<string, string>();
+  for (const { id, invocationId } of events) {
+    if (!first.has(invocationId)) first.set(invocationId, id);
+  }
+  return [...targets].map((invocationId) => ({ invocationId, eventId: first.get(invocationId) }));
+}

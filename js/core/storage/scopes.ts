@@ -1,0 +1,27 @@
+import { IS_OF_USER, type SharedScope } from '../../values/state/scope.js';
+import type { StorageKey } from './rows.js';
+
+/** The owner of a shared state: a user, or without `userId` the app. */
+export interface StateOwner {
+  readonly appName: string;
+  readonly userId?: string | undefined;
+}
+
+export function scopeOf({ userId }: StateOwner): SharedScope {
+  return userId === undefined ? 'app' : 'user';
+}
+
+/** Returns the owner of the state that a scope has for these names. */
+export function ownerOf(scope: SharedScope, { appName, userId }: StateOwner): StateOwner {
+  return IS_OF_USER[scope] ? { appName, userId } : { appName };
+}
+
+/** Returns the key of a session, or of the owner of a shared state. */
+export function storageKey({
+  appName,
+  userId,
+  sessionId,
+}: StateOwner & { readonly sessionId?: string | undefined }): StorageKey {
+  if (userId === undefined) return { appName };
+  return sessionId === undefined ? { appName, userId } : { appName, userId, sessionId };
+}

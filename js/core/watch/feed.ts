@@ -1,0 +1,69 @@
+import type { Notice } from '../../values/model/notice.js';
+import type { TabChannel } from './tab_channel.js';
+import type { Watcher } from './watcher.js';
+
+/**
+ * Delivers notices of changes to all watchers of one storage in this realm. All services over that storage
+ * publish to it. Over IndexedDB, a channel also connects it with the other tabs.
+ */
+export class Feed {
+  readonly #watchers = new Set<Watcher>();
+  readonly #channel: TabChannel<Notice> | undefined;
+  #serviceCount = 0;
+
+  /** @param openChannel opens the channel to the other tabs, which passes incoming notices to this feed */
+  constructor(openChannel?: (feed: Feed) => TabChannel<Notice>) {
+    this.#channel = openChannel?.(this);
+  }
+
+  /** See `SharedFeed`. */
+  get channelName(): string | undefined {
+    return this.#channel?.name;
+  }
+
+  /** Whether a change has to be published: someone here watches, or other tabs may. */
+  get hasReceivers(): boolean {
+    return this.#watchers.size > 0 || this.#channel !== undefined;
+  }
+
+  /** Counts one more service. The channel is closed when the last one releases the feed. */
+  retain(): void {
+    this.#serviceCount += 1;
+    this.#channel?.start();
+  }
+
+  release(): void {
+    this.#serviceCount -= 1;
+    if (this.#serviceCount === 0) this.#channel?.close();
+  }
+
+  /** Delivers notices to the watcher from now on, until it has ended. */
+  add(watcher: Watcher): void {
+    this.#watchers.add(watcher);
+    watcher.onEnd(() => {
+      this.#watchers.delete(watcher);
+      if (this.#watchers.size === 0) this.#channel?.listen(false);
+    });
+    this.#channel?.listen(true);
+  }
+
+  /** Publishes committed changes, here and in other tabs. */
+  publish(notices: readonly Notice[]): void {
+    if (notices.length === 0) return;
+    this.deliver(notices);
+    this.#channel?.send(notices);
+  }
+
+  /**
+   * Delivers notices to the watchers of this realm: those of other tabs, and a `resync` if the storage may have
+   * missed changes, for example after a lost connection was reopened.
+   */
+  deliver(notices: readonly Notice[]): void {
+    for (const watcher of this.#watchers) watcher.push(notices);
+  }
+
+  /** Called when notices of other tabs may have been missed. */
+  missed(): void {
+    this.deliver([{ type: 'resync' }]);
+  }
+}

@@ -1,0 +1,167 @@
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import { IS_OF_USER, NARROWEST_FIRST, type SharedScope } from '../../values/state/scope.js';
+import { putLast } from '../../values/members/bounded_map.js';
+import { ownerOf, type StateOwner } from '../storage/scopes.js';
+import type { Results, SharedRevisions } from '../storage/backend.js';
+import type { Placed, WriteKind } from '../write.js';
+import { Feed } from './feed.js';
+import { takeOptions, takeRequest } from '../call/call.js';
+import { onAbort } from '../call/on_abort.js';
+import { requireFunction } from '../../values/errors/option_values.js';
+import type {
+  ListenOptions,
+  Notices,
+  StopWatching,
+  WatchOptions,
+  WatchRequest,
+} from '../../values/model/notice.js';
+import { stateNotice } from './state_notice.js';
+import { requireWatchKeys } from './watch_request.js';
+import { Watcher } from './watcher.js';
+
+/** The most owners of shared states whose last written revision is remembered. */
+const MAX_OWNERS = 10_000;
+
+/**
+ * Connects one service with a {@link Feed}. It publishes the results of the core as notices, and ends its
+ * watchers when the service is closed. It costs almost nothing while nobody listens.
+ */
+export class ServiceFeed {
+  readonly feed: Feed;
+  readonly #watchers = new Set<Watcher>();
+  /** The revision at which this service last wrote a shared state, 0 if it deleted it. */
+  readonly #stateRevisions = new Map<string, number>();
+  #isClosed = false;
+
+  constructor(feed = new Feed()) {
+    this.feed = feed;
+    feed.retain();
+  }
+
+  /** Ends all watchers after they have received their pending notices. */
+  close(): void {
+    this.#isClosed = true;
+    for (const watcher of this.#watchers) watcher.finish();
+    this.feed.release();
+  }
+
+  /** Whether anyone receives the notices. */
+  get hasReceivers(): boolean {
+    return this.feed.hasReceivers;
+  }
+
+  watch(given: WatchRequest, options: ListenOptions | WatchOptions): Notices | StopWatching {
+    const request = takeRequest(given);
+    requireWatchKeys(request);
+    const { signal, onNotice } = takeOptions<ListenOptions | WatchOptions>(options);
+    if (onNotice !== undefined) requireFunction('onNotice', onNotice);
+    const watcher = new Watcher(request, onNotice);
+    if (signal?.aborted === true || this.#isClosed) watcher.stop();
+    else this.#start(watcher, signal);
+    return onNotice === undefined ? watcher : watcher.stop;
+  }
+
+  #start(watcher: Watcher, signal: AbortSignal | undefined): void {
+    this.#watchers.add(watcher);
+    this.feed.add(watcher);
+    const ignore = signal && onAbort(signal, watcher.stop);
+    watcher.onEnd(() => {
+      this.#watchers.delete(watcher);
+      ignore?.();
+    });
+  }
+
+  /** Publishes what a write has changed. */
+  publish<Kind extends WriteKind>(write: Placed<Kind>, written: Results[Kind]): void {
+    const publishers: Publishers = this.#publishers;
+    publishers[write.kind](write, written);
+  }
+
+  readonly #publishers: Publishers = {
+    create: ({ key }, created) => {
+      if (created === undefined || !this.hasReceivers) return;
+      const { revision, shared } = created;
+      const scopes = this.#noteStates(key, shared);
+      this.feed.publish([{ type: 'created', ...namesOf(key), revision, scopes }]);
+    },
+    append: ({ key, events }, { revision, since, shared, unchanged }) => {
+      if (!this.hasReceivers) return;
+      const scopes = this.#noteStates(key, shared);
+      const isBehind = since !== undefined && revision > since;
+      // A retry of events that are stored already. It is published only if the handle was behind: then perhaps
+      // only the response to the first attempt was lost, and nobody has been notified yet.
+      if (unchanged.length === events.length && !isBehind) return;
+      this.feed.publish([{ type: 'appended', ...namesOf(key), revision, scopes }]);
+    },
+    describe: ({ key }, isThere) => {
+      if (isThere) this.feed.publish([{ type: 'updated', ...namesOf(key) }]);
+    },
+    update: ({ appName, userId }, shared) => {
+      const scopes = this.#noteStates({ appName, userId }, shared);
+      if (scopes.length > 0) this.feed.publish([stateNotice(appName, userId, scopes)]);
+    },
+    delete: (write, { isDeleted, floor }) => {
+      if (!isDeleted) return;
+      const revision = floor === undefined ? {} : { revision: floor };
+      switch (write.what) {
+        case 'session':
+          return this.feed.publish([{ type: 'deleted', ...namesOf(write.key), ...revision }]);
+        case 'user': {
+          const { appName, userId } = write.key;
+          for (const scope of NARROWEST_FIRST) {
+            if (IS_OF_USER[scope]) this.#noteState(scope, { appName, userId }, 0);
+          }
+          return this.feed.publish([{ type: 'deleted', appName, userId, ...revision }]);
+        }
+        case 'userState':
+          return this.#publishStateDeleted('user', write.key);
+        case 'appState':
+          return this.#publishStateDeleted('app', write.key);
+      }
+    },
+    rewind: ({ key }, { revision }) =>
+      this.feed.publish([{ type: 'appended', ...namesOf(key), revision, scopes: [] }]),
+    fork: ({ key, newSessionId }, { revision }) => {
+      const names = namesOf({ ...key, sessionId: newSessionId });
+      this.feed.publish([{ type: 'created', ...names, revision, scopes: [] }]);
+    },
+  };
+
+  #publishStateDeleted(scope: SharedScope, { appName, userId }: StateOwner): void {
+    this.#noteState(scope, { appName, userId }, 0);
+    this.feed.publish([stateNotice(appName, userId, [scope])]);
+  }
+
+  /**
+   * Whether this service has brought a shared state to this revision, which is 0 for a deleted state. While nobody
+   * receives notices, nothing is remembered.
+   */
+  hasWrittenState(scope: SharedScope, owner: StateOwner, revision: number): boolean {
+    return this.#stateRevisions.get(stateKey(scope, owner)) === revision;
+  }
+
+  /** @returns the scopes that changed */
+  #noteStates(names: StateOwner, shared: SharedRevisions): SharedScope[] {
+    const scopes = NARROWEST_FIRST.filter((scope) => shared[scope] > 0);
+    for (const scope of scopes) this.#noteState(scope, names, shared[scope]);
+    return scopes;
+  }
+
+  #noteState(scope: SharedScope, names: StateOwner, revision: number): void {
+    putLast(this.#stateRevisions, stateKey(scope, names), revision, MAX_OWNERS);
+  }
+}
+
+type Publishers = {
+  readonly [Kind in WriteKind]: (write: Placed<Kind>, written: Results[Kind]) => void;
+};
+
+/** Returns the members of a key alone: a notice goes to the program. */
+function namesOf({ appName, userId, sessionId }: CompositeSessionKey): CompositeSessionKey {
+  return { appName, userId, sessionId };
+}
+
+function stateKey(scope: SharedScope, names: StateOwner): string {
+  const { appName, userId } = ownerOf(scope, names);
+  return JSON.stringify([scope, appName, userId]);
+}

@@ -1,0 +1,134 @@
+import type { Runner } from '@google/adk';
+import { coreOf } from '../../core/core_of.js';
+import { SessionError } from '../../values/errors/errors.js';
+import { invalid } from '../../values/errors/invalid.js';
+import type { NewEvent } from '../../values/model/event/event.js';
+import type { RunAgent, RunContext, SentEvent } from '../runs/agent/run_agent.js';
+import {
+  type AppendEventRequest,
+  type FrameworkSessionService,
+  type RunAppend,
+  serviceForRun,
+} from './framework_session_service.js';
+
+/**
+ * Makes an agent for messages of a `Runner`: the message's event keeps its id, and all events of the run belong to the
+ * message's invocation. The runner's service must be one of this package, over the same storage as the session.
+ *
+ * @throws SessionError `invalid_argument` if the runner has another service
+ *
+ * @example
+ * ```ts
+ * import { LlmAgent, Runner } from '@google/adk';
+ * import { asAdkService, runWith } from 'adk-session-wasm/adk';
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { liveSession } from 'adk-session-wasm/live';
+ *
+ * const service = new InMemorySessionService();
+ * const agent = new LlmAgent({ name: 'guide', model: 'gemini-2.5-flash' });
+ * const runner = new Runner({ appName: 'shop', agent, sessionService: asAdkService(service) });
+ * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * const chat = liveSession(service, key, { run: runWith(runner) });
+ * ```
+ */
+export function runWith(runner: Runner): RunAgent {
+  const given = Object(runner) as Partial<Runner>;
+  if (typeof given.runAsync !== 'function' || given.sessionService === undefined) {
+    throw invalid('runner', "must be a Runner of '@google/adk'");
+  }
+  const run = (context: RunContext): AsyncIterable<SentEvent> => runOnce(runner, context);
+  return Object.assign(run, { agentName: runner.agent.name });
+}
+
+async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<SentEvent> {
+  const { appName, userId, sessionId, message, streaming, signal } = context;
+  if (runner.appName !== appName) {
+    throw invalid('runner', `is of the app "${runner.appName}", and the session of "${appName}"`);
+  }
+  let isStored = false;
+  const append: RunAppend = async (request, append) => {
+    if (signal.aborted) throw new SessionError('aborted', 'The run was cancelled.');
+    if (isStored || request.session.id !== sessionId) return append(request);
+    requireMessage(request, context);
+    isStored = true;
+    const service = { appendEvent: append as RunContext['service']['appendEvent'] };
+    const { content } = request.event;
+    const isChanged = JSON.stringify(content) !== JSON.stringify(newMessage);
+    await context.storeMessage({
+      ...{ service, session: request.session },
+      ...(isChanged && { content }),
+    });
+    return message;
+  };
+  const newMessage = structuredClone(message.content ?? {});
+  newMessage.role ??= 'user';
+  // The runner may change it.
+  const given: unknown = structuredClone(newMessage);
+  const { stateDelta } = message.actions;
+  const events = viewOf(runner, sessionServiceOf(runner, context, append), message).runAsync({
+    ...{ userId, sessionId },
+    newMessage: given as Parameters<Runner['runAsync']>[0]['newMessage'],
+    ...(Object.keys(stateDelta).length > 0 && { stateDelta }),
+    abortSignal: signal,
+    ...(streaming && { runConfig: { streamingMode: 'sse' as StreamingMode } }),
+  });
+  for await (const event of events) {
+    if (!isStored) throw changedOrder();
+    yield event;
+  }
+}
+
+type RunConfig = NonNullable<Parameters<Runner['runAsync']>[0]['runConfig']>;
+type StreamingMode = NonNullable<RunConfig['streamingMode']>;
+
+/** @throws SessionError `invalid_argument` if the runner's service is not over the storage of the session */
+function sessionServiceOf(
+  { sessionService }: Runner,
+  { service }: RunContext,
+  append: RunAppend,
+): FrameworkSessionService {
+  const view = serviceForRun(sessionService, append);
+  if (view !== undefined && storeOf(view) === storeOf(service)) return view;
+  const text = 'must have a service of adk-session-wasm/adk over the storage of the session';
+  throw invalid('runner.sessionService', `${text}, such as asAdkService(service)`);
+}
+
+/** Returns what all services over one storage share, so far as this realm knows. */
+function storeOf(service: object): object {
+  return coreOf(service)?.feed.feed ?? service;
+}
+
+/** Returns a view of the runner that uses a service, and gives its run the invocation of the message. */
+function viewOf(
+  runner: Runner,
+  sessionService: FrameworkSessionService,
+  { invocationId }: NewEvent,
+): Runner {
+  const { pluginManager } = runner;
+  const callback = pluginManager.runOnUserMessageCallback.bind(pluginManager);
+  const runOnUserMessageCallback: typeof callback = (given) => {
+    // Read-only in the types alone.
+    Object.assign(given.invocationContext, { invocationId });
+    return callback(given);
+  };
+  return Object.create(runner, {
+    sessionService: { value: sessionService },
+    pluginManager: {
+      value: Object.create(pluginManager, {
+        runOnUserMessageCallback: { value: runOnUserMessageCallback },
+      }) as Runner['pluginManager'],
+    },
+  }) as Runner;
+}
+
+/** @throws SessionError `unsupported` if the runner does not first append the user's message, in its invocation */
+function requireMessage({ event }: AppendEventRequest, { message }: RunContext): void {
+  if (event.author !== 'user' || event.invocationId !== message.invocationId) throw changedOrder();
+}
+
+function changedOrder(): SessionError {
+  return new SessionError(
+    'unsupported',
+    'runWith does not know how this version of @google/adk runs a message. Update adk-session-wasm, or use @google/adk 2.0.',
+  );
+}

@@ -1,0 +1,78 @@
+import type { MaybePromise } from '../../core/call/call.js';
+import { invalid } from '../../values/errors/invalid.js';
+import { optionalCount, requireOneOf } from '../../values/errors/option_values.js';
+import type { GetSessionConfig, GetSessionRequest, Session } from '../../values/model/session.js';
+import { HISTORY_VIEWS, type HistoryView } from '../../values/model/values/history_view.js';
+import { readBack } from '../read/window/read_back.js';
+
+/** The options of what a `Runner` reads, which all services for the framework take. */
+export interface ReadOptions {
+  /**
+   * The view of the sessions that the runner reads. Default `'model'`: it does not get what was rewound, and gets the
+   * summaries of compactions that Python made. A read may name another one in its `config`.
+   */
+  view?: HistoryView | undefined;
+  /**
+   * The number of last events of the view for models that the runner reads, a whole number from 0 up. Default: all. With
+   * it a turn costs the same however long the conversation is; the model sees no earlier events either. A read that has
+   * `config.numRecentEvents` or `config.afterTimestamp` gets what these say.
+   *
+   * Earlier events come with them back to a message of the user, so that no turn is cut. If an agent runs by itself for
+   * long, these are all events since the last message. The read reaches further back if
+   * - a function's response would otherwise lack its call;
+   * - a workflow has stopped for an answer, which the next message may be;
+   * - a summary of the framework's compactor is followed by events that it does not cover.
+   *
+   * An appended answer may belong to an earlier call. The append then adds the events from that call on to the handle
+   * before it resolves. If that read fails, the append still resolves, and the next append through the handle tries again.
+   */
+  numRecentEvents?: number | undefined;
+}
+
+/** What a `Runner` gets of the sessions that it reads. */
+export class RunnerReads {
+  readonly #view: HistoryView;
+  readonly #numRecentEvents: number | undefined;
+
+  /** @throws SessionError `invalid_argument` if an option is invalid */
+  constructor({ view = 'model', numRecentEvents }: ReadOptions) {
+    this.#view = requireOneOf('view', view, HISTORY_VIEWS);
+    this.#numRecentEvents = optionalCount('numRecentEvents', numRecentEvents);
+    if (this.#numRecentEvents === undefined || view === 'model') return;
+    throw invalid('numRecentEvents', "needs the view 'model': only its windows suit a model");
+  }
+
+  /** Reads a session as the request says, and by the options where it says nothing. */
+  read<Request extends object, Read extends Session | undefined>(
+    request: Request,
+    read: (request: Request) => MaybePromise<Read>,
+  ): MaybePromise<Read | Session | undefined> {
+    const config = configOf(request);
+    if (config === undefined) return read(request);
+    const { view = this.#view, numRecentEvents, afterTimestamp, skipCorrupt } = config;
+    const readWith = (more: GetSessionConfig): MaybePromise<Read> =>
+      read({ ...request, config: { ...config, ...more } });
+    const count = this.#numRecentEvents;
+    const hasWindow = numRecentEvents !== undefined || afterTimestamp !== undefined;
+    if (count === undefined || hasWindow || view !== 'model') {
+      return config.view === undefined ? readWith({ view }) : read(request);
+    }
+    return readBack(
+      (last) => readWith({ view, numRecentEvents: last }),
+      skipCorrupt === true,
+      count,
+      ({ length }) => length - count,
+    );
+  }
+}
+
+/** Returns the config of a read request; `undefined` if the service has to say why it cannot be read. */
+function configOf(request: object): GetSessionConfig | undefined {
+  try {
+    const { config } = request as Pick<GetSessionRequest, 'config'>;
+    if (config === undefined || config === null) return {};
+    return typeof config === 'object' ? { ...config } : undefined;
+  } catch {
+    return undefined;
+  }
+}

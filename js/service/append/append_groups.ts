@@ -1,0 +1,276 @@
+import { mayBeWritten } from '../../values/errors/unwritten.js';
+import type { Appended, Backend } from '../../core/storage/backend.js';
+import { isPromise } from '../../values/members/is_promise.js';
+import { after, type MaybePromise } from '../../core/call/call.js';
+import type { PlacedAppend } from '../../core/write.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import {
+  countRetry,
+  endWrite,
+  enqueue,
+  type CallQueue,
+  type JoinedCalls,
+  MOST_EVENTS,
+  type QueuedAppend,
+  type StoredAppend,
+  takeWrite,
+  writeOf,
+} from './waiting_calls.js';
+
+/** The most groups under way at once. Appends that wait meanwhile make the next group larger. */
+const MAX_GROUPS = 2;
+
+/** The milliseconds after which a group no longer counts as one of them: another transaction may hold a row. */
+const SLOW_GROUP = 100;
+
+const soon = Promise.resolve();
+
+/** An append with its place, and what follows its commit. */
+export interface PreparedAppend {
+  readonly placed: PlacedAppend;
+  /** Called after the commit. */
+  readonly written: (appended: Appended) => void;
+}
+
+/** The parts that {@link AppendGroups} works with. */
+interface GroupParts {
+  /** Returns the backend. Called only once `load` returns `undefined`. */
+  readonly backend: () => Backend;
+  /**
+   * Begins to load what the backend needs. Returns `undefined` once it is loaded.
+   *
+   * @param atOnce see `loadWasm`
+   */
+  readonly load: (atOnce: boolean) => Promise<void> | undefined;
+  /** Whether an append is done when the call returns, once the wasm is loaded. */
+  readonly isSynchronous: boolean;
+  /** Gives an append its place. Changes nothing, because it may be called again. */
+  readonly prepare: (append: QueuedAppend) => PreparedAppend;
+}
+
+/**
+ * Queues and groups appends. This is the one place that does so.
+ *
+ * Appends through one handle are stored one after the other, so that none of them makes the handle
+ * stale. Calls that wait meanwhile are combined into one write when their turn comes.
+ *
+ * Writes to different sessions that wait at the same time form a group. A storage that can do so
+ * stores a group in one transaction. Over other storages each group has one write, and all groups
+ * run at once.
+ *
+ * Each call succeeds or fails by itself. If a write of several calls fails, for whatever reason,
+ * its calls are stored again one by one, each with its own outcome. A call that is stored already,
+ * because only the response was lost, is found by its event ids.
+ */
+export class AppendGroups {
+  readonly #parts: GroupParts;
+  readonly #queues = new WeakMap<object, CallQueue>();
+  /** The queues of handles with waiting appends and none under way, in the order of their turns. */
+  #ready: CallQueue[] = [];
+  /** The number of groups under way that later appends wait for. */
+  #groups = 0;
+  /** Whether the next group starts by itself, in this tick or the next. */
+  #isScheduled = false;
+
+  constructor(parts: GroupParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Stores events, at once if nothing has to be waited for. Appends through one handle are stored one after the other.
+   */
+  add(append: QueuedAppend): MaybePromise<StoredAppend> {
+    const { isSynchronous, prepare, backend, load } = this.#parts;
+    if (isSynchronous && this.#ready.length === 0 && load(true) === undefined) {
+      const { placed, written } = prepare(append);
+      return after(backend().write(placed, append.call), (appended) => {
+        written(appended);
+        return { appended, groupSize: 1 };
+      });
+    }
+    const { handle: { record } = { record: append } } = append;
+    let queue = this.#queues.get(record);
+    if (queue === undefined) this.#queues.set(record, (queue = { calls: [], isActive: false }));
+    const stored = enqueue(queue, append);
+    if (!queue.isActive) {
+      queue.isActive = true;
+      this.#ready.push(queue);
+      this.#schedule();
+    }
+    return stored;
+  }
+
+  /** Starts all waiting appends that can start, so that the service's next call comes after them. */
+  flush(): void {
+    this.#start(true);
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    // Not `queueMicrotask`: Node creates a traceable resource for each of its callbacks.
+    void soon.then(() => {
+      this.#isScheduled = false;
+      this.#start(false);
+    });
+  }
+
+  /**
+   * Starts groups once the backend is loaded.
+   *
+   * Waits only for promises, so that synchronous writes finish in this tick. After a group of several sessions
+   * the event loop goes on first: a storage may have taken milliseconds for it without a pause. Browsers have
+   * no immediates and no such storage, and the timers of a hidden page may take a minute.
+   *
+   * @param isAll whether to start more groups than should be under way at once
+   */
+  #start(isAll: boolean): void {
+    if (this.#ready.length === 0) return;
+    try {
+      const loading = this.#parts.load(false);
+      if (loading !== undefined) {
+        loading.then(
+          () => this.#start(isAll),
+          (error: unknown) => this.#failAll(error),
+        );
+        return;
+      }
+      const isMany = this.#parts.backend().writeAll !== undefined;
+      while (this.#ready.length > 0 && (isAll || !isMany || this.#groups < MAX_GROUPS)) {
+        if (this.#isScheduled && !isAll && isMany) return;
+        const group = this.#takeGroup();
+        if (group.length === 0) continue;
+        for (const writes of isMany ? [group] : group.map((write) => [write])) {
+          for (const [index, outcome] of this.#store(writes).entries()) {
+            void after(outcome, () => this.#finish(writes[index]!.queue));
+          }
+        }
+        if (isMany && group.length > 1 && typeof setImmediate === 'function') this.#pause();
+      }
+    } catch (error) {
+      this.#failAll(error);
+    }
+  }
+
+  /** Takes the next writes, each to another session, with about {@link MOST_EVENTS} events in all. */
+  #takeGroup(): JoinedCalls[] {
+    const group: JoinedCalls[] = [];
+    const sessions = new Set<string>();
+    let size = 0;
+    const ready = this.#ready;
+    this.#ready = [];
+    for (const queue of ready) {
+      const name = sessionName(queue.calls[0]?.append.write.key);
+      if (size >= MOST_EVENTS || sessions.has(name)) {
+        this.#ready.push(queue);
+        continue;
+      }
+      const write = takeWrite(queue);
+      if (write === undefined) {
+        this.#finish(queue);
+        continue;
+      }
+      for (const { append } of write.calls) size += append.write.events.length;
+      sessions.add(name);
+      group.push(write);
+    }
+    return group;
+  }
+
+  /** Starts no group until the event loop has gone round. */
+  #pause(): void {
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#start(false);
+    });
+  }
+
+  /** Counts a group as under way until its first attempt has settled, or is slow. */
+  #count(attempts: readonly MaybePromise<unknown>[]): void {
+    const pending = attempts.filter(isPromise);
+    if (pending.length === 0) return;
+    this.#groups += 1;
+    let isCounted = true;
+    const stop = (): void => {
+      clearTimeout(timer);
+      if (!isCounted) return;
+      isCounted = false;
+      this.#groups -= 1;
+      this.#schedule();
+    };
+    const timer = setTimeout(stop, SLOW_GROUP);
+    void Promise.allSettled(pending).then(stop);
+  }
+
+  /** Makes a handle ready for its next write, if more appends wait. */
+  #finish(queue: CallQueue): void {
+    queue.isActive = queue.calls.length > 0;
+    if (!queue.isActive) return;
+    this.#ready.push(queue);
+    this.#schedule();
+  }
+
+  #failAll(error: unknown): void {
+    while (this.#ready.length > 0) {
+      for (const write of this.#takeGroup()) {
+        endWrite(write, ({ reject }) => reject(error));
+        this.#finish(write.queue);
+      }
+    }
+  }
+
+  /**
+   * Stores writes, several of them in one transaction. Never throws or rejects: each call gets its own outcome.
+   *
+   * @param earlier an attempt that failed, with its error if it may have stored the events
+   * @returns for each write a promise, or `undefined` if its calls have their outcomes
+   */
+  #store(
+    writes: readonly JoinedCalls[],
+    earlier?: { readonly doubt: unknown },
+  ): MaybePromise<void>[] {
+    const size = writes.reduce((sum, { calls }) => sum + calls.length, 0);
+    let attempts: MaybePromise<Appended>[];
+    try {
+      const prepared = writes.map(({ append }) => this.#parts.prepare(append));
+      const placed = prepared.map(
+        ({ placed }, index) => [placed, writes[index]!.append.call] as const,
+      );
+      const backend = this.#parts.backend();
+      const appended =
+        placed.length === 1 ? [backend.write(...placed[0]!)] : backend.writeAll!(placed);
+      attempts = prepared.map(({ written }, index) =>
+        after(appended[index]!, (appended) => {
+          written(appended);
+          return appended;
+        }),
+      );
+    } catch (error) {
+      attempts = writes.map(() => Promise.reject(error as Error));
+    }
+    if (earlier === undefined) this.#count(attempts);
+    return writes.map((write, index) => {
+      const succeed = (appended: Appended): void =>
+        endWrite(write, ({ resolve }) => resolve({ appended, groupSize: size }));
+      const fail = (error: unknown): MaybePromise<void> => {
+        if (size > 1) return this.#storeEach(write, error);
+        // Any other error would claim that nothing was written.
+        endWrite(write, ({ reject }) => reject(earlier?.doubt ?? error));
+      };
+      const attempt = attempts[index]!;
+      return isPromise(attempt) ? attempt.then(succeed, fail) : succeed(attempt);
+    });
+  }
+
+  async #storeEach({ queue, calls, stop }: JoinedCalls, error: unknown): Promise<void> {
+    stop();
+    const doubt = mayBeWritten(error) ? error : undefined;
+    countRetry(calls);
+    for (const call of calls) await this.#store([writeOf(queue, [call])], { doubt })[0];
+  }
+}
+
+function sessionName(key: CompositeSessionKey | undefined): string {
+  return key === undefined ? '' : `${key.appName}\0${key.userId}\0${key.sessionId}`;
+}

@@ -1,0 +1,290 @@
+import { invalid } from '../../values/errors/invalid.js';
+import { optionalCount } from '../../values/errors/option_values.js';
+import type { Event, NewEvent } from '../../values/model/event/event.js';
+import { firstTitleOf } from '../../values/model/event/auto_title.js';
+import { withClaimMark } from '../../values/model/event/claim_mark.js';
+import type {
+  AppendEventRequest,
+  CompositeSessionKey,
+  ExpectedEvents,
+} from '../../values/model/session.js';
+import { type StateSchema, validateDelta } from '../../values/state/state_schema.js';
+import { type AppendRules, appendRulesOf, refuseFrameworkEvents } from './append_rules.js';
+import { Computation } from './computation.js';
+import { AppendGroups, type PreparedAppend } from './append_groups.js';
+import { type EventToStore, withoutKeys } from './event_to_store.js';
+import { takeExpectedEvents } from './expected_events.js';
+import { applyWritten } from './handle_update.js';
+import { positionFor } from './missed_rewinds.js';
+import type { ServiceFeed } from '../../core/watch/service_feed.js';
+import { after, afterCommit, type Call, type MaybePromise } from '../../core/call/call.js';
+import type { Calls } from '../../core/call/calls.js';
+import type { WriteIdentity } from '../../values/model/diagnostic.js';
+import { snapshotHandle } from '../../core/handle/handle.js';
+import { requireKey } from '../../values/model/values/ids.js';
+import { type EventSnapshot, isPartial, snapshotEvent } from '../../values/model/event/snapshot.js';
+import { isViewSummary } from '../../values/model/event/view_summary.js';
+import type { ReaderParts } from '../read/reader_parts.js';
+import type { SessionReader } from '../read/session_reader.js';
+import type { Appended, Backend } from '../../core/storage/backend.js';
+import type { StateShape } from '../../values/state/state_shape.js';
+import {
+  type AppendWrite,
+  type Computed,
+  firstTitle,
+  type HandlePosition,
+  type PlacedAppend,
+  type TitleChange,
+} from '../../core/write.js';
+import type { StalePolicy } from '../../core/wasm/protocol.js';
+import type { ObservingHandle, QueuedAppend } from './waiting_calls.js';
+
+/** The members of a request to append, besides its events. */
+interface HandleRequest extends Pick<
+  AppendEventRequest,
+  'session' | 'expectedRevision' | 'expectedEvents'
+> {
+  /** The public types of requests show neither this member nor the next. */
+  readonly titleChange?: TitleChange | undefined;
+  /**
+   * Lets the append succeed only if no event with one of the ids is stored, or if this append has stored it before: its
+   * answer may have been lost. A text that no other append has. `js/service/runs/claim.ts` gives it.
+   */
+  readonly claim?: string | undefined;
+}
+
+/** An append through a handle that a client in another process holds. */
+export interface RemoteAppend
+  extends Pick<AppendEventRequest, 'expectedRevision' | 'expectedEvents'>, WriteIdentity {
+  readonly key: CompositeSessionKey;
+  readonly position: HandlePosition;
+  readonly stale: StalePolicy;
+  readonly events: readonly NewEvent[];
+  /** The title that the client gives to a session without one. */
+  readonly firstTitle: string | undefined;
+}
+
+/** The parts that an {@link Appender} works with. */
+interface AppenderParts extends Pick<ReaderParts, 'callBackend' | 'handles'> {
+  readonly calls: Calls;
+  /** The rules of handles that have none of their own. */
+  readonly rules: AppendRules;
+  readonly schema: StateSchema | undefined;
+  /** Whether a user's message gives a title to a session that has none. */
+  readonly autoTitle: boolean;
+  readonly clock: () => number;
+  readonly newId: () => string;
+  /** Called when the wasm is loaded. */
+  readonly backend: () => Backend;
+  /** See `GroupParts`. */
+  readonly load: (atOnce: boolean) => Promise<void> | undefined;
+  /** Whether an append is done when the call returns, once the wasm is loaded. */
+  readonly isSynchronous: boolean;
+  readonly feed: ServiceFeed;
+  readonly reader: SessionReader;
+  /** Whether the storage removes a key of a state whose value is `null`. */
+  readonly removesNull: boolean;
+}
+
+/**
+ * Appends events through handles. Appends through one handle are stored one after the other.
+ *
+ * Over memory an append is done when the call returns, if the wasm is loaded. Otherwise, and over other storages, it
+ * waits until the earlier appends through the same handle have settled; waiting appends are stored together.
+ */
+export class Appender {
+  readonly #parts: AppenderParts;
+  readonly #groups: AppendGroups;
+
+  constructor(parts: AppenderParts) {
+    this.#parts = parts;
+    const { backend, load, isSynchronous } = parts;
+    const prepare = (append: QueuedAppend) => this.#prepare(append);
+    this.#groups = new AppendGroups({ backend, load, isSynchronous, prepare });
+  }
+
+  /**
+   * Appends events. Takes and checks everything at the call. If that throws, nothing is stored, but
+   * events before the invalid one may have got an id and a timestamp.
+   *
+   * @param call its facts get the number of events and the size of their group
+   * @returns the stored events, in order, without partial events. A partial event is a piece of a
+   *   streamed answer, which is not stored.
+   */
+  append(
+    request: HandleRequest,
+    newEvents: readonly NewEvent[],
+    call: Call,
+  ): MaybePromise<readonly EventToStore[]> {
+    const { expectedRevision, expectedEvents, titleChange, claim } = request;
+    const session = snapshotHandle(request.session);
+    const expected = optionalCount('expectedRevision', expectedRevision);
+    // The snapshots set the missing members.
+    const events = newEvents as readonly Event[];
+    const { handles, reader, autoTitle } = this.#parts;
+    const record = handles.recordOf(session);
+    const mayTitle = autoTitle && !record.isTitled && !session.hasTitle;
+    const viewRules = appendRulesOf(events);
+    if (viewRules === undefined) refuseFrameworkEvents(events);
+    const { writer, stale } = viewRules ?? this.#parts.rules;
+    const taken: EventToStore[] = [];
+    for (const event of events)
+      if (isStored(event)) {
+        const plain = this.#take(event);
+        const snapshot = claim === undefined ? plain : withClaimMark(plain, claim);
+        taken.push({ event, snapshot, order: writer.recordOrder(event) });
+      }
+    const snapshots = taken.map(({ snapshot }) => snapshot);
+    const { appName, userId, id: sessionId } = session;
+    const write: AppendWrite = {
+      kind: 'append',
+      key: { appName, userId, sessionId },
+      events: snapshots,
+      stale,
+      expectedRevision: expected,
+      expectedEvents: takeExpectedEvents(
+        claim === undefined ? expectedEvents : noneOf(snapshots),
+        snapshots,
+      ),
+      titleChange: titleChange ?? firstTitle(mayTitle ? firstTitleOf(snapshots) : undefined),
+    };
+    const handle = { session, record, writer, events: taken };
+    const stored = taken.length > 0 ? this.#groups.add({ write, call, handle }) : undefined;
+    return after(stored, (stored) => {
+      noteFacts(call, taken.length, stored?.groupSize);
+      const readCall = afterCommit(call);
+      return after(reader.addMissingCalls(session, record, events, readCall), () =>
+        after(
+          stale === 'merge' ? reader.renewView(session, record, readCall) : undefined,
+          () => taken,
+        ),
+      );
+    });
+  }
+
+  /**
+   * Appends events through a handle that a client in another process holds, and returns what that needs.
+   *
+   * @param call see {@link Appender.append}
+   */
+  appendRemote(request: RemoteAppend, call: Call): MaybePromise<Appended> {
+    const { key, position, stale, firstTitle: given, expectedRevision, operation } = request;
+    requireKey(key);
+    const events = (request.events as readonly Event[])
+      .filter(isStored)
+      .map((event) => this.#take(event));
+    if (events.length === 0) throw invalid('events', 'must have an event that is not partial');
+    const title = this.#parts.autoTitle ? firstTitleOf(events) : undefined;
+    const write: AppendWrite = {
+      ...{ kind: 'append', key, events, stale, expectedRevision, operation },
+      expectedEvents: takeExpectedEvents(request.expectedEvents, events),
+      titleChange: firstTitle(title ?? given),
+    };
+    return after(this.#groups.add({ write, call, position }), ({ appended, groupSize }) => {
+      noteFacts(call, events.length, groupSize);
+      return appended;
+    });
+  }
+
+  /**
+   * Appends an event to a session without a handle of it.
+   *
+   * @param stateDelta the delta of the event, or the caller's function that computes it
+   */
+  appendUnread(
+    { key, operation }: Pick<AppendWrite, 'key' | 'operation'>,
+    event: Event,
+    stateDelta: unknown,
+    call: Call,
+  ): MaybePromise<void> {
+    const { feed, callBackend, calls } = this.#parts;
+    const events: EventSnapshot[] = [];
+    const take = (delta: unknown): Computed => {
+      // Set as given: the snapshot refuses an invalid delta.
+      event.actions.stateDelta = delta as StateShape;
+      const snapshot = this.#take(event);
+      events[0] = snapshot;
+      return { delta: snapshot.deltaText, event: snapshot.text };
+    };
+    const computation = Computation.of(stateDelta, take, calls);
+    take(computation === undefined ? stateDelta : {});
+    const write: PlacedAppend = {
+      ...{ kind: 'append', key, events, stale: 'append', operation },
+      // −1 tells Rust that no handle can be stale here.
+      position: { created: -1, revision: 0, lastEventId: undefined },
+      compute: computation?.run,
+    };
+    const appended = callBackend<Appended>(call, (backend) => backend.write(write, call));
+    return after(appended, (appended) => {
+      const publish = (): void => feed.publish(write, appended);
+      return computation === undefined ? publish() : computation.finish(publish);
+    });
+  }
+
+  /** Starts all waiting appends, so that they come before the service's next call. */
+  flush(): void {
+    this.#groups.flush();
+  }
+
+  #take(event: Event): EventSnapshot {
+    const { clock, newId, schema } = this.#parts;
+    const snapshot = snapshotEvent(event, clock, newId);
+    if (schema !== undefined) validateDelta(schema, snapshot.callerDelta ?? snapshot.delta);
+    return snapshot;
+  }
+
+  #prepare({ write, handle, position }: QueuedAppend): PreparedAppend {
+    const { feed, removesNull } = this.#parts;
+    const { key, stale, expectedRevision, expectedEvents, titleChange, operation } = write;
+    const events = handle && withoutSuperseded(handle);
+    const placed = {
+      kind: 'append' as const,
+      key,
+      position: position ?? positionFor(handle!, events!),
+      stale,
+      expectedRevision,
+      expectedEvents,
+      events: events?.map(({ snapshot }) => snapshot) ?? write.events,
+      titleChange,
+      compute: undefined,
+      operation,
+    };
+    return {
+      placed,
+      written(appended) {
+        if (handle !== undefined)
+          applyWritten({ ...handle, events: events! }, placed, appended, removesNull);
+        feed.publish(placed, appended);
+      },
+    };
+  }
+}
+
+/** Expects that no event with one of the ids is stored. */
+function noneOf(snapshots: readonly EventSnapshot[]): ExpectedEvents {
+  return Object.fromEntries(snapshots.map(({ id }) => [id, null]));
+}
+
+/** Whether an event is stored: partial ones and summaries of a view are not. */
+function isStored(event: Event): boolean {
+  return !isPartial(event) && !isViewSummary(event);
+}
+
+function noteFacts({ facts }: Call, rows: number, groupSize?: number): void {
+  if (facts === undefined) return;
+  facts.rows = rows;
+  if (groupSize !== undefined) facts.groupSize = groupSize;
+}
+
+/** Removes from each delta the keys that a later, already stored write has superseded. */
+function withoutSuperseded({ session, events, writer }: ObservingHandle): readonly EventToStore[] {
+  const ahead = new Map<string, EventToStore>();
+  if (events.length === 1) {
+    return events.map((taken) => withoutKeys(taken, writer.findSuperseded(session, taken, ahead)));
+  }
+  return events.map((taken) => {
+    const reduced = withoutKeys(taken, writer.findSuperseded(session, taken, ahead));
+    for (const key of Object.keys(reduced.snapshot.delta)) ahead.set(key, reduced);
+    return reduced;
+  });
+}

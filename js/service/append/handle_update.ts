@@ -1,0 +1,300 @@
+/** Changes a handle after the commit of an append: gives it the stored events and those that it had missed. */
+import { hasCallParts } from '../../core/history/calls/call_marks.js';
+import { withoutClaimMark } from '../../values/model/event/claim_mark.js';
+import type { Event } from '../../values/model/event/event.js';
+import { isMarker } from '../../core/history/marks.js';
+import { setMember } from '../../values/members/member.js';
+import type { Session } from '../../values/model/session.js';
+import { applySnapshot, type EventSnapshot } from '../../values/model/event/snapshot.js';
+import type { Appended, MissedEvent } from '../../core/storage/backend.js';
+import type { PlacedAppend } from '../../core/write.js';
+import type { StalePolicy } from '../../core/wasm/protocol.js';
+import { isTemp } from '../../values/state/scope.js';
+import { hasUnstoredWrite } from '../../values/state/write_order.js';
+import { insertEvents, positionOf, putEvent } from '../../core/handle/event_index.js';
+import type { HandleRecord, HandleSnapshot } from '../../core/handle/handle.js';
+import { type EventToStore, withoutKeys } from './event_to_store.js';
+import { noteMissedRewind } from './missed_rewinds.js';
+import { writeKey } from '../../values/state/keys.js';
+import type { StateWriter } from './state_writer.js';
+import type { ObservingHandle } from './waiting_calls.js';
+import { partsOf } from '../../values/model/event/parts.js';
+import { isViewSummary } from '../../values/model/event/view_summary.js';
+import { parseEventText } from '../../core/storage/stored_events.js';
+
+/**
+ * Applies an append to the caller's objects, after its commit. Nothing else changes them.
+ *
+ * @param handle its events are those that were stored
+ * @param removesNull whether the storage removes a key of a state whose value is `null`
+ */
+export function applyWritten(
+  handle: ObservingHandle,
+  { position, stale, titleChange }: PlacedAppend,
+  appended: Appended,
+  removesNull: boolean,
+): void {
+  const { session, record } = handle;
+  noteMissedRewind(record, position, appended);
+  updateHandle(handle, stale, appended);
+  if (removesNull) removeNulls(session);
+  if (titleChange !== undefined) record.isTitled = true;
+}
+
+/**
+ * Gives the handle the stored events, and the events that it had missed.
+ *
+ * Never throws, because a committed append must not fail. Setters or proxies of the handle may
+ * throw; the handle then keeps its old revision. The next append through the handle updates it, or
+ * reports it as stale.
+ */
+function updateHandle(
+  { session, record, events, writer }: ObservingHandle,
+  stale: StalePolicy,
+  appended: Appended,
+): void {
+  const { revision, lastUpdateTime, since = 0, unchanged, missed } = appended;
+  const merges = stale === 'merge';
+  const earlier =
+    unchanged.length === 0
+      ? NONE
+      : new Map(unchanged.map(({ position, revision }) => [position, revision]));
+  const written = events.length - earlier.size;
+  // Each written event got a revision of its own, one after the other.
+  let last = revision - written;
+  setTime(session, lastUpdateTime);
+  let isGiven = true;
+  // A handle that we did not give out counts as having everything stored up to `since`, even events
+  // outside of its window.
+  if (Number.isNaN(record.createdRevision)) record.knownUntil = since;
+  try {
+    if (missed.length > 0) applyMissed(session, record, since, missed, appended.state);
+    if (merges) record.knownUntil = last;
+  } catch {
+    isGiven = false;
+  }
+  let position = 0;
+  for (const taken of events) {
+    const storedAt = earlier.get(position) ?? ++last;
+    position += 1;
+    isGiven = give(session, record, taken, storedAt, writer) && isGiven;
+  }
+  if (!isGiven) return;
+  try {
+    if (record.firstEventId === '') record.firstEventId = session.events[0]?.id ?? '';
+  } catch {
+    return;
+  }
+  record.createdRevision = appended.created;
+  // A retry that wrote nothing must not cover what others appended after it: a handle that does not
+  // merge has not been given those events.
+  record.revision =
+    merges || written > 0 ? revision : Math.max(record.revision, since, ...earlier.values());
+  record.lastUpdateTime = lastUpdateTime;
+}
+
+const NONE: ReadonlyMap<number, number> = new Map();
+
+/**
+ * Gives the handle one stored event. Each part is applied even if another part fails.
+ *
+ * The handle has a revision for the event itself and one for each key of its delta. A part is
+ * applied only if `storedAt` is later. So a retry of an append whose answer was lost adds what the
+ * handle lacks, and never overwrites what later appends have changed.
+ *
+ * @param storedAt the revision at which this append, or an earlier one, wrote the event
+ * @returns whether both the handle and the event could be changed
+ */
+function give(
+  session: HandleSnapshot,
+  record: HandleRecord,
+  taken: EventToStore,
+  storedAt: number,
+  writer: StateWriter,
+): boolean {
+  const { event, snapshot } = taken;
+  const { laterChanges } = record;
+  const isLater = (than = 0): boolean => storedAt > Math.max(record.knownUntil, than);
+  const isNews = isLater(laterChanges?.events.get(snapshot.id));
+  let isGiven = true;
+  try {
+    const isWhole = isNews && laterChanges === undefined;
+    const keys = isWhole ? [] : Object.keys(snapshot.delta);
+    const overtaken = keys.filter((key) => !isLater(laterChanges?.keys.get(key)));
+    writer.applyDelta(session, withoutKeys(taken, overtaken));
+  } catch {
+    isGiven = false;
+  }
+  try {
+    applySnapshot(event, snapshot);
+  } catch {
+    isGiven = false;
+  }
+  try {
+    const isPut = isNews || positionOf(session, snapshot.id) < 0;
+    if (isPut && isShown(session, record, event)) putEvent(session, event, snapshot.id);
+  } catch {
+    isGiven = false;
+  }
+  if (isGiven) noteGiven(record, snapshot, storedAt);
+  return isGiven;
+}
+
+/**
+ * Removes the keys that are `null` from a handle's state, for a storage that has removed them. Those that are not
+ * stored stay. Never throws.
+ */
+function removeNulls({ state }: Session): void {
+  try {
+    for (const [key, value] of Object.entries(state)) {
+      const isStored = !isTemp(key) && !hasUnstoredWrite(state, key);
+      if (isStored && value === null) Reflect.deleteProperty(state, key);
+    }
+  } catch {
+    // A getter or a proxy of the caller threw. The next `getSession` returns the state.
+  }
+}
+
+/** Notes that the handle has the changes written at a revision. */
+function noteGiven(record: HandleRecord, { id, delta }: EventSnapshot, revision: number): void {
+  if (revision <= record.knownUntil + 1) {
+    record.knownUntil = Math.max(record.knownUntil, revision);
+    return;
+  }
+  record.laterChanges ??= { events: new Map(), keys: new Map() };
+  const { events, keys } = record.laterChanges;
+  const note = (map: Map<string, number>, name: string): void => {
+    map.set(name, Math.max(revision, map.get(name) ?? 0));
+  };
+  note(events, id);
+  for (const key of Object.keys(delta)) note(keys, key);
+}
+
+/**
+ * Sets the time of the caller's object. Skips an object that is another session by now or refuses
+ * the change.
+ */
+function setTime({ given, id, state }: HandleSnapshot, time: number): void {
+  try {
+    if (given.state === state && given.id === id) setMember(given, 'lastUpdateTime', time);
+  } catch {
+    // The next `getSession` returns the time.
+  }
+}
+
+/**
+ * Returns whether an event may stand on the handle: markers are in no view but `'raw'`. Notes whether the event changes
+ * which others belong to the view.
+ */
+function isShown(session: Session, record: HandleRecord, event: Event): boolean {
+  if (record.view === 'raw') return true;
+  const isNoEvent = isMarker(event);
+  record.isViewStale ||= isNoEvent || (record.view === 'model' && touchesSummary(session, event));
+  return !isNoEvent;
+}
+
+/** Returns whether a shown summary may hide an event, whose clock was behind, or a call that the event answers. */
+function touchesSummary({ events }: Session, event: Event): boolean {
+  const isAnswer = partsOf(event).some(({ functionResponse }) => functionResponse);
+  // Most events are neither, and pay nothing for the search.
+  const isLate = event.timestamp <= (events.at(-1)?.timestamp ?? 0);
+  if (!isAnswer && !isLate) return false;
+  return events.some(
+    (shown) => isViewSummary(shown) && (isAnswer || event.timestamp <= shown.timestamp),
+  );
+}
+
+/** An event that a handle may have missed, parsed. */
+interface ParsedEvent extends MissedEvent {
+  readonly event: Event;
+}
+
+/**
+ * Gives the handle the events that it lacks.
+ *
+ * Another program may write to the storage by rules of its own. So an event with a revision up to `since` may have
+ * come later, and the storage may return it too. The handle gets such an event only if the window that it was read
+ * with would have held it.
+ *
+ * @param stored the stored state before the append; given if a missed event was replaced or is a rewind, since the
+ *   events then do not show all changes
+ */
+function applyMissed(
+  session: HandleSnapshot,
+  record: HandleRecord,
+  since: number,
+  rows: readonly MissedEvent[],
+  stored?: string,
+): void {
+  const { state } = session;
+  const missed: ParsedEvent[] = [];
+  for (const row of rows) {
+    // The append is stored, so a damaged event must not fail it. The next read reports the damaged
+    // event.
+    const event = parseEventText(row.text);
+    if (event !== undefined) missed.push({ ...row, event: withoutClaimMark(event) });
+  }
+  missed.sort((one, other) => one.seq - other.seq);
+  const belongs = windowOf(session, record, missed);
+  const before = new Map<number, readonly Event[]>();
+  // The lacked events before the next event that the handle has. Only an event that was written since counts: `loadOlder`
+  // has put it on the handle. Before an older one, only late events are lacked: their clock was behind. They go to the end.
+  let lacked: Event[] = [];
+  const applied = missed.filter(({ seq, revision, event }) => {
+    const isNew = revision > since;
+    const position = positionOf(session, event.id);
+    if (position >= 0) {
+      if (!isNew) return false;
+      if (lacked.length > 0) before.set(position, lacked);
+      lacked = [];
+      putEvent(session, event);
+      return true;
+    }
+    // An event that was replaced has a later revision. It may lie outside of the handle's window.
+    const isLacked = seq > since || (revision === seq && belongs(seq, event));
+    // It may be a call without a response, or the response to a call that was left out.
+    if (isLacked && record.view === 'model') record.isViewStale ||= hasCallParts(event);
+    if (isLacked && isShown(session, record, event)) lacked.push(event);
+    return isLacked || isNew;
+  });
+  insertEvents(session, before);
+  for (const event of lacked) putEvent(session, event);
+  applied.sort((one, other) => one.revision - other.revision);
+  // The newest value of each key. Only the stored state shows what an event changed before it was
+  // replaced, and what a rewind changed.
+  const values = new Map<string, unknown>();
+  const put = (delta: Record<string, unknown>): void => {
+    for (const key of Object.keys(delta)) values.set(key, delta[key]);
+  };
+  // Parses the text once more, so that state and event share no object.
+  for (const { text } of applied)
+    put((JSON.parse(text) as Partial<Event>).actions?.stateDelta ?? {});
+  if (stored !== undefined) {
+    for (const key of values.keys()) values.set(key, undefined);
+    put(JSON.parse(stored) as Record<string, unknown>);
+  }
+  for (const [key, value] of values) {
+    // A write of this handle's own agents that is not appended yet is newer.
+    if (!hasUnstoredWrite(state, key)) writeKey(state, key, value);
+  }
+}
+
+/**
+ * Returns a test for events up to the handle's revision: would the window the handle was read with
+ * hold the event?
+ */
+function windowOf(
+  { events }: Session,
+  { firstEventId, afterTimestamp = -Infinity }: HandleRecord,
+  missed: readonly ParsedEvent[],
+): (seq: number, event: Event) => boolean {
+  // A handle that we did not give out may hold anything.
+  const first = events[0] as Event | null | undefined;
+  if (firstEventId !== undefined && firstEventId === (first?.id ?? '')) return () => true;
+  if (!first) return () => false;
+  // If the handle's first event is not among the missed events, it is older than all of them.
+  const from = missed.find(({ event }) => event.id === first.id)?.seq ?? 0;
+  // `loadOlder` may have put a first event before `afterTimestamp` on the handle.
+  const earliest = Math.max(afterTimestamp, first.timestamp);
+  return (seq, { timestamp }) => seq >= from && timestamp >= earliest;
+}

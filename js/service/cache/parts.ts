@@ -1,0 +1,163 @@
+import { Diagnostics } from '../../core/call/diagnostics.js';
+import { holdProgramUntil } from '../../core/call/program_hold.js';
+import { ServiceCore } from '../service_core.js';
+import { checkedClock } from '../sources.js';
+import { Background } from '../../stores/cache/background.js';
+import { epochBackend } from '../../stores/cache/epoch_backend.js';
+import { type Epoch, openEpoch } from '../../stores/cache/epoch.js';
+import { openLocalStore } from '../../stores/cache/tabs/open_local_store.js';
+import type { TakenOptions } from './options.js';
+import { Outbox } from '../../stores/cache/outbox.js';
+import { closedError } from '../../stores/cache/records/failures.js';
+import { StatusBoard } from '../../stores/cache/records/status.js';
+import { GroupedQueue } from '../../stores/cache/copies/grouped_queue.js';
+import { Tabs } from '../../stores/cache/tabs/tabs.js';
+
+export type CacheParts = ReturnType<typeof openParts>;
+
+/** Makes the parts of a cache, and connects them. Those that work on the local data are the parts of an {@link Epoch}. */
+export function openParts(options: TakenOptions) {
+  const {
+    store: localStore,
+    feed: ownFeed,
+    hub,
+    marker,
+    isDurable,
+    isOwn,
+  } = openLocalStore(options.local, options.owner, () => epoch.listeners.lost());
+  const storage = { kind: 'cache', durable: isDurable };
+  const diagnostics = Diagnostics.of(options, storage);
+  const tabs = new Tabs(hub);
+  const board = new StatusBoard(tabs.own, (message) => tabs.post('status', message));
+  const background = new Background(() => core.calls.requireOpen());
+  const run = background.run.bind(background);
+  const erasureListeners = new Set<() => void>();
+  /** Opens another epoch, because the local data was erased. */
+  const renew = (): void => {
+    const ended = epoch;
+    epoch = open(ended);
+    // The new epoch may lead, and has heard of no tab what it reads.
+    tabs.post('opened');
+    for (const listener of erasureListeners) listener();
+    run(() => ended.erase()).catch(ended.report);
+  };
+  const erasing = new GroupedQueue<undefined>(async () => {
+    const { data } = epoch;
+    renew();
+    const client = await data.erase();
+    tabs.post('forget', client);
+    // A call that has begun meanwhile may still have found the data.
+    if (client !== '' && epoch.data.client === client) renew();
+    epoch.rescan();
+  });
+  const forget = (): Promise<void> => erasing.call('', undefined);
+  const tab = {
+    ...{ options, localStore, marker, ownFeed, tabs, board, diagnostics, background },
+    clock: checkedClock(options.clock ?? Date.now),
+    onForgetOrder: () => void run(forget).catch((error: unknown) => epoch.report(error)),
+  };
+  const open = (earlier?: Epoch): Epoch => {
+    const onErased = (): void => {
+      // Several transactions may find it out.
+      if (opened !== epoch) return;
+      erased = opened.data.client;
+      renew();
+      epoch.rescan();
+    };
+    const opened = openEpoch({ ...tab, onErased }, earlier?.data);
+    return opened;
+  };
+  /** The client whose erasure this tab has found out last; `''` if none. */
+  let erased = '';
+  let epoch = open();
+
+  const stopListening = tabs.listen({
+    forget(client) {
+      // This tab may have found it out, and have begun again. A call since then must not end with `aborted`.
+      const isOther = epoch.data.client !== client;
+      if (isOther && (epoch.data.client !== '' || client === erased)) return;
+      renew();
+      epoch.rescan();
+    },
+    status: (message) => board.receive(message),
+    opened: () => epoch.listeners.opened(),
+    wake: () => epoch.listeners.wake(),
+    failed: (failure) => epoch.listeners.failed(failure),
+    closed: () => epoch.listeners.closed(),
+    changed: (name) => epoch.listeners.changed(name),
+    reads: (name) => epoch.listeners.reads(name),
+    lost: () => epoch.listeners.lost(),
+    missed() {
+      tabs.post('opened');
+      epoch.listeners.missed();
+    },
+  });
+  const goOnline = (): void => epoch.sender.wake();
+  globalThis.addEventListener?.('online', goOnline);
+
+  /** Begins a call of the program. It keeps the present epoch. */
+  const beginCall = (): Epoch => {
+    epoch.data.mayBegin();
+    return epoch;
+  };
+  const core: ServiceCore = new ServiceCore(
+    {
+      storage,
+      openBackend: () => epochBackend(() => epoch.backend),
+      beginCall: () => beginCall().backend,
+      epochs: {
+        present: () => epoch.backend,
+        onErased(listener) {
+          erasureListeners.add(listener);
+          return () => void erasureListeners.delete(listener);
+        },
+      },
+      feed: ownFeed,
+      closing() {
+        stopListening();
+        globalThis.removeEventListener?.('online', goOnline);
+        epoch.end(closedError());
+      },
+      async closeStorage() {
+        await epoch.settled(closedError());
+        await background.settled();
+        if (await epoch.leadership.release()) tabs.post('closed');
+        board.close();
+        await marker?.putNote();
+        if (isOwn) await localStore.close();
+      },
+    },
+    options,
+  );
+
+  /** Runs a call of the program, unlike the work of the background. */
+  const call = <T>(work: (epoch: Epoch) => Promise<T>): Promise<T> => {
+    const result = run(() => work(beginCall()));
+    holdProgramUntil(result);
+    return result;
+  };
+  const acknowledgeLoss = (): Promise<void> =>
+    call(async ({ data }) => {
+      await data.write((transaction) => transaction.acknowledgeLoss());
+      tabs.post('lost');
+    });
+  const outbox = new Outbox({ clock: tab.clock, call });
+  // Sends what an earlier visit left.
+  void Promise.resolve()
+    .then(() => tabs.post('opened'))
+    .then(() => run(() => epoch.pending.scan()))
+    .then(() => epoch.sender.wake())
+    .catch((error: unknown) => epoch.report(error));
+  const { readTimeoutMs } = options;
+  return {
+    core,
+    board,
+    readTimeoutMs,
+    remoteService: options.remote,
+    outbox,
+    forget,
+    acknowledgeLoss,
+    call,
+    beginCall,
+  };
+}

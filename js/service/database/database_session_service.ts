@@ -1,0 +1,258 @@
+import { invalid, invalidValue } from '../../values/errors/invalid.js';
+import type { Kysely } from 'kysely';
+import { takeOptions } from '../../core/call/call.js';
+import {
+  MAX_TIMEOUT_MS,
+  requireBoolean,
+  requireMilliseconds,
+  requireObject,
+  requireOneOf,
+} from '../../values/errors/option_values.js';
+import { partsOver } from '../over_storage.js';
+import type { SessionServiceOptions } from '../service_options.js';
+import { ServiceCore } from '../service_core.js';
+import { checkedClock } from '../sources.js';
+import { StoredSessionService } from '../stored_session_service.js';
+import type { StateShape } from '../../values/state/state_shape.js';
+import {
+  ADDRESS_RULES,
+  ENGINE_KINDS,
+  isDurable,
+  parseAddress,
+} from '../../stores/database/engine/address.js';
+import type { DatabaseStorage, DatabaseToOpen } from '../../stores/database/database_storage.js';
+import type { EngineKind } from '../../stores/database/engine/engine.js';
+import { loadWithKysely } from '../../stores/database/kysely.js';
+import type { TableOptions } from '../../stores/database/table_options.js';
+import { requireTableNames } from '../../stores/database/tables/table_names.js';
+import { DEFAULT_TIMEOUT_MS, Waits } from '../../stores/database/engine/waits.js';
+import type { Database } from '../../stores/database/tables/tables.js';
+
+/**
+ * Options for a database that the service opens itself, in addition to the options of every service.
+ *
+ * @example
+ * ```ts
+ * import { DatabaseSessionService, type DatabaseOptions } from 'adk-session-wasm/database';
+ *
+ * const options: DatabaseOptions = { durability: 'relaxed', driverOptions: { max: 20 } };
+ * const service = new DatabaseSessionService('postgresql://ada@127.0.0.1/agents', options);
+ * await service.close();
+ * ```
+ */
+export interface DatabaseOptions<S extends object = StateShape>
+  extends SessionServiceOptions<S>, TableOptions {
+  /**
+   * The failures that a resolved call survives. `'strict'` (default): a power loss, if the disk really
+   * flushes. `'relaxed'`: the end of the program; the last moments before a power loss may be lost, on
+   * PostgreSQL also those before a crash of the server. On MariaDB only the server can set this, so
+   * they refuse `'relaxed'`.
+   */
+  durability?: 'strict' | 'relaxed' | undefined;
+  /**
+   * Passed to the driver unchanged: to the constructor of `better-sqlite3`, or to the pool of `pg` or
+   * `mysql2`. For `pg` the default is `pipeline: true`, which sends queries without waiting for each other.
+   */
+  driverOptions?: object | undefined;
+  /**
+   * The limit of every wait, in milliseconds; default 30,000. It holds for a connection, for each answer of
+   * the server and for locks of others. PostgreSQL gets it for each transaction: as
+   * `idle_in_transaction_session_timeout`, and for writes as `statement_timeout` too, unless `driverOptions`
+   * names these. A call fails with `connection_lost` if the server is silent for a second longer.
+   */
+  timeoutMs?: number | undefined;
+}
+
+/**
+ * Names the database by its URL.
+ *
+ * @example
+ * ```ts
+ * import { DatabaseSessionService, type DatabaseUrlOptions } from 'adk-session-wasm/database';
+ *
+ * const options: DatabaseUrlOptions = { url: 'sqlite::memory:' };
+ * const service = new DatabaseSessionService(options);
+ * await service.close();
+ * ```
+ */
+export interface DatabaseUrlOptions<S extends object = StateShape> extends DatabaseOptions<S> {
+  /** See {@link DatabaseSessionService}. */
+  url: string;
+}
+
+/**
+ * Options for a Kysely of yours. The service uses it, and leaves its settings and its closing to you.
+ *
+ * @example
+ * ```ts
+ * import Sqlite from 'better-sqlite3';
+ * import { Kysely, SqliteDialect } from 'kysely';
+ * import { type DatabaseKyselyOptions, DatabaseSessionService } from 'adk-session-wasm/database';
+ *
+ * const kysely = new Kysely<unknown>({ dialect: new SqliteDialect({ database: new Sqlite(':memory:') }) });
+ * const options: DatabaseKyselyOptions = { kysely, engine: 'sqlite' };
+ * const service = new DatabaseSessionService(options);
+ * await service.close();
+ * await kysely.destroy();
+ * ```
+ */
+export interface DatabaseKyselyOptions<S extends object = StateShape>
+  extends SessionServiceOptions<S>, TableOptions {
+  /** A `Kysely` of any tables: these members are the same whatever tables it declares. */
+  kysely: Pick<Kysely<unknown>, 'destroy' | 'getExecutor'>;
+  /** The dialect of the database, and its error codes. */
+  engine: EngineKind;
+  /**
+   * How long a call waits for a connection and for each answer, in milliseconds; default 30,000. A connection
+   * that does not answer is never used again. The service cannot close it or kill its statement, as it does
+   * on its own connections. Its locks last until the server has ended the statement or lost the connection.
+   */
+  timeoutMs?: number | undefined;
+}
+
+/**
+ * Keeps sessions in a SQLite file, PostgreSQL or MariaDB, in the tables of google-adk Python's
+ * `DatabaseSessionService`. Agents in Python and in JavaScript share the database, and each continues the
+ * other's sessions.
+ *
+ * A SQLite file of Python's `SqliteSessionService`, as the `adk` command makes it, is recognised, and read
+ * and written in its own form. In such a file no key and no string value of a state may contain U+0000,
+ * because Python's next write to that state would cut it off. The write fails with `unserializable` and the
+ * path.
+ *
+ * The URL is `sqlite:PATH` (`sqlite::memory:` for a database in memory), `postgresql://…`, `mysql://…` or
+ * `mariadb://…`. Python's spelling with a driver in it (`sqlite+aiosqlite:///PATH`) is accepted too. Install
+ * `kysely` and the driver beside this package: `better-sqlite3` (or use Node's built-in `node:sqlite`), `pg` or `mysql2`.
+ *
+ * The constructor does not connect: the first call does, such as `ping`. Missing
+ * tables are created.
+ *
+ * @example
+ * ```ts
+ * import { DatabaseSessionService } from 'adk-session-wasm/database';
+ *
+ * const service = new DatabaseSessionService('sqlite::memory:');
+ * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * const session = await service.getOrCreateSession(key);
+ * await service.close();
+ * ```
+ */
+export class DatabaseSessionService<S extends object = StateShape> extends StoredSessionService<S> {
+  /** @throws SessionError `invalid_argument`, without the URL, if the URL or an option is invalid */
+  constructor(url: string, options?: DatabaseOptions<S>);
+  constructor(options: DatabaseUrlOptions<S> | DatabaseKyselyOptions<S>);
+  constructor(
+    given: string | DatabaseUrlOptions<S> | DatabaseKyselyOptions<S>,
+    beside: DatabaseOptions<S> = {},
+  ) {
+    requireObject('The options', beside);
+    if (typeof given !== 'string' && typeof given !== 'object') {
+      throw invalidValue('url', 'must be a string, or options with a url', given);
+    }
+    const all = typeof given === 'string' ? { ...beside, url: given } : given;
+    const options = takeOptions(all);
+    const database = checkedOptions(options);
+    super(
+      new ServiceCore(
+        partsOver(database, () => loadStorage(database)),
+        options,
+      ),
+    );
+  }
+}
+
+/**
+ * Returns the storage of a `DatabaseSessionService`, for callers that do not need the service.
+ * Connects at its first verb.
+ *
+ * @throws SessionError (as a rejection) `invalid_argument` as the constructor of the service,
+ *   `storage_unavailable` if Kysely is not installed
+ */
+export async function openStorage(
+  options: DatabaseUrlOptions<object> | DatabaseKyselyOptions<object>,
+): Promise<DatabaseStorage> {
+  return loadStorage(checkedOptions(options));
+}
+
+async function loadStorage(database: DatabaseToOpen): Promise<DatabaseStorage> {
+  const load = () => import('../../stores/database/database_storage.js');
+  const { DatabaseStorage } = await loadWithKysely(database.kind, load);
+  return new DatabaseStorage(database);
+}
+
+function checkedOptions(
+  options: DatabaseUrlOptions<object> | DatabaseKyselyOptions<object>,
+): DatabaseToOpen {
+  const clock = checkedClock(options.clock ?? Date.now);
+  const waits = new Waits(
+    requireMilliseconds('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1, LONGEST_WAIT_MS),
+  );
+  if ('kysely' in options) {
+    const { engine: kind } = options;
+    const kysely: unknown = options.kysely;
+    if (!ENGINE_KINDS.includes(kind)) {
+      throw invalidValue('engine', `must be one of ${ENGINE_KINDS.join(', ')}`, kind);
+    }
+    if (!isKysely(kysely)) {
+      throw invalidValue('kysely', 'must be an instance of Kysely', kysely);
+    }
+    requireNoPlugins(kysely);
+    const tables = tablesOf(kind, options);
+    return { kind, durable: true, from: { kysely }, ...tables, clock, waits };
+  }
+  const address = parseAddress(options.url);
+  const { kind } = address;
+  const { durability = 'strict', driverOptions = {} } = options;
+  requireDurability(durability, kind);
+  requireDriverOptions(driverOptions, kind);
+  const from = { address, durability, driverOptions };
+  const tables = tablesOf(kind, options);
+  return { kind, durable: isDurable(address), from, ...tables, clock, waits };
+}
+
+function tablesOf(
+  kind: EngineKind,
+  options: TableOptions,
+): Pick<DatabaseToOpen, 'names' | 'access'> {
+  const { createTables = true } = options;
+  const names = requireTableNames(kind, options);
+  requireBoolean('createTables', createTables);
+  return { names, access: createTables ? 'create' : 'write' };
+}
+
+/** Refuses plugins: they may rename tables or columns, and the service needs its own names. */
+function requireNoPlugins(kysely: Database): void {
+  const plugins = kysely.getExecutor().plugins.map((plugin) => plugin.constructor.name);
+  if (plugins.length === 0) return;
+  throw invalid(
+    'kysely',
+    `has plugins (${plugins.join(', ')}), which the service cannot heed; give kysely.withoutPlugins(), and for withSchema the option schema`,
+  );
+}
+
+/** Less the second that `Waits` adds. */
+const LONGEST_WAIT_MS = MAX_TIMEOUT_MS - 1000;
+
+/** Whether the value is a Kysely, of any copy of the package. */
+function isKysely(value: unknown): value is Database {
+  return typeof (Object(value) as Partial<Database>).withoutPlugins === 'function';
+}
+
+function requireDriverOptions(options: object, kind: EngineKind): void {
+  requireObject('The options', options);
+  const { ssl } = options as { ssl?: unknown };
+  if (typeof ssl === 'string' && !ADDRESS_RULES[kind].takesSslText) {
+    throw invalid(
+      'driverOptions.ssl',
+      'must be true, false or an object of options for TLS; it is a string',
+    );
+  }
+}
+
+function requireDurability(durability: unknown, kind: EngineKind): void {
+  requireOneOf('durability', durability, ['strict', 'relaxed']);
+  const { durabilityOfServer } = ADDRESS_RULES[kind];
+  if (durability === 'relaxed' && durabilityOfServer !== undefined) {
+    throw invalid('durability', durabilityOfServer);
+  }
+}

@@ -1,0 +1,46 @@
+/** Filters the sessions of a list by their titles and labels. */
+import { invalid } from '../../values/errors/invalid.js';
+import { type Description, parseLabels, takeDescription } from '../../values/model/description.js';
+import type { SessionChanges } from '../../values/model/session.js';
+
+/** The title and the labels that the sessions of a list must have, as texts. */
+export interface SessionFilter extends Description {
+  /** Takes the stored texts of a session, which may be damaged. */
+  readonly admits: (title: unknown, labels: unknown) => boolean;
+}
+
+/**
+ * Takes the filter of a request.
+ *
+ * @returns `undefined` without one
+ * @throws SessionError `invalid_argument` for a title or labels that no session can have
+ */
+export function takeFilter(given: SessionChanges): SessionFilter | undefined {
+  const { title, labels } = takeDescription(given);
+  if (!title && !labels) return undefined;
+  const words = wordsOf(title);
+  if (title && words.length === 0) throw invalid('title', 'must have a letter or a digit');
+  const wanted = Object.entries(parseLabels(labels));
+  return {
+    title,
+    labels,
+    admits(title, labels) {
+      const stored = wordsOf(title);
+      if (!words.every((word) => stored.some((other) => other.startsWith(word)))) return false;
+      if (wanted.length === 0) return true;
+      const present = parseLabels(labels);
+      return wanted.every(([key, value]) => Object.hasOwn(present, key) && present[key] === value);
+    },
+  };
+}
+
+/** Returns the words of a title, folded so that upper and lower case are the same. */
+function wordsOf(title: unknown): string[] {
+  if (typeof title !== 'string') return [];
+  return (
+    title
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  );
+}

@@ -1,0 +1,252 @@
+import { isTime } from '../../values/model/values/time.js';
+import { after as whenRead, type Call, type MaybePromise } from '../../core/call/call.js';
+import { optionalBoolean, optionalCount, requireOneOf } from '../../values/errors/option_values.js';
+import { invalid, invalidValue } from '../../values/errors/invalid.js';
+import { isWellFormed } from '../../values/json/text.js';
+import { requireOwner } from '../../values/model/values/ids.js';
+import type { Session } from '../../values/model/session.js';
+import type {
+  ListSessionsPageRequest,
+  SessionsPage,
+  SessionsRequest,
+} from '../../values/model/session_list.js';
+import type { ListTime, TimedPlace } from '../../core/storage/list_place.js';
+import type { ListedSession, ListRequest, ReadList } from '../../core/storage/backend.js';
+import { type CursorKind, cursorText, readPlace } from '../../values/json/cursor.js';
+import { corruptSession, makeHandles } from './listed_records.js';
+import { type SessionFilter, takeFilter } from './session_filter.js';
+import type { ReaderParts } from './reader_parts.js';
+
+/** The most sessions that are read at once to look for those that a filter admits. */
+const CHUNK = 1000;
+/** If a read had too few sessions that the filter admits, the next one has this many times as many. */
+const GROWTH = 4;
+
+/** A place is the number of the page that ends there, and the session's time in the list, id and user. */
+export const LIST_CURSOR: CursorKind = {
+  version: 'l2',
+  owner: 'list',
+  isPlace: ([page, time, sessionId, userId]) =>
+    Number.isSafeInteger(page) &&
+    isTime(time) &&
+    typeof sessionId === 'string' &&
+    typeof userId === 'string',
+};
+
+/** A list of sessions. Only its own cursors are accepted. */
+interface SessionList extends Pick<SessionFilter, 'labels' | 'title'> {
+  readonly appName: string;
+  readonly userId: string | undefined;
+  readonly order: 'asc' | 'desc';
+  readonly orderBy: ListTime;
+}
+
+/** The place of a cursor, see {@link LIST_CURSOR}. */
+type Boundary = readonly [page: number, time: number, sessionId: string, userId: string];
+
+/** The page of a request. */
+interface RequestedPage extends Pick<ListRequest, 'offset' | 'limit' | 'withTotal'> {
+  /** Counts from 1. */
+  readonly number: number;
+  readonly after: TimedPlace | undefined;
+}
+
+/** Lists sessions. */
+export class SessionLists {
+  readonly #parts: ReaderParts;
+
+  constructor(parts: ReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** @param isWalk whether the page may have more sessions than its limit, if they were read in any case */
+  list<S extends object>(
+    request: ListSessionsPageRequest,
+    call: Call,
+    isWalk = false,
+  ): MaybePromise<SessionsPage<S>> {
+    const { appName } = request;
+    const filter = takeFilter(request);
+    const list = takeList(request, filter);
+    const page = takePage(request, list, filter !== undefined);
+    const { limit, withTotal } = page;
+    const stateKeys = optionalKeys(request.stateKeys);
+    const read =
+      filter === undefined
+        ? this.#read(list, page, call)
+        : this.#readFiltered(list, filter, limit, page.after, call);
+    return whenRead(read, ({ sessions: records, total: totalItems, shared }) => {
+      const listed = isWalk ? records : records.slice(0, limit);
+      const sessions = makeHandles<S>(listed, appName, shared, this.#parts.handles, stateKeys);
+      const number = limit ? page.number : 1;
+      const size = limit ?? (withTotal ? totalItems : sessions.length);
+      const totalPages = size && Math.ceil(totalItems / size);
+      // Without a filter, a walk gets more sessions than its limit only if it gets all that remain.
+      const isFull = filter === undefined ? listed.length === limit : listed.length >= limit!;
+      const last = limit && isFull ? listed.at(-1) : undefined;
+      return {
+        sessions,
+        page: number,
+        limit: size,
+        ...(withTotal && { totalItems, totalPages }),
+        ...(last && { nextCursor: listCursor(list, number, placeOf(last, list)) }),
+      };
+    });
+  }
+
+  #read(
+    { appName, userId, order, orderBy }: SessionList,
+    page: Pick<ListRequest, 'offset' | 'limit' | 'withTotal' | 'after' | 'description'>,
+    call: Call,
+  ): MaybePromise<ReadList> {
+    const { offset, limit, withTotal, after, description } = page;
+    const list = { appName, userId, order, orderBy, offset, limit };
+    return this.#parts.callBackend(call, (backend) =>
+      backend.list({ ...list, withTotal, after, description }, call),
+    );
+  }
+
+  /** Reads sessions in the order of the list until there are enough that the filter admits. */
+  #readFiltered(
+    list: SessionList,
+    filter: SessionFilter,
+    limit: number | undefined,
+    after: TimedPlace | undefined,
+    call: Call,
+    size = limit,
+  ): MaybePromise<ReadList> {
+    const { admits, title, labels } = filter;
+    const chunk = size && Math.min(size, CHUNK);
+    const page = {
+      offset: 0,
+      limit: chunk,
+      withTotal: false,
+      after,
+      description: { title, labels },
+    };
+    return whenRead(this.#read(list, page, call), (read) => {
+      const { sessions: records, total, shared } = read;
+      const admitted = records.filter(({ title, labels }) => admits(title, labels));
+      const last = records.at(-1);
+      const missing = limit === undefined ? 0 : limit - admitted.length;
+      if (missing <= 0 || last === undefined || records.length < chunk!) {
+        return { sessions: admitted, total, shared };
+      }
+      const place = placeOf(last, list);
+      const rest = this.#readFiltered(list, filter, missing, place, call, chunk! * GROWTH);
+      return whenRead(rest, ({ sessions: others, shared: { users } }) => ({
+        sessions: [...admitted, ...others],
+        total,
+        shared: { app: shared.app, users: new Map([...shared.users, ...users]) },
+      }));
+    });
+  }
+}
+
+/**
+ * How far before the start of a walk its last pass begins, in milliseconds. An event may be older than its append, and
+ * clocks differ, so a session may move to a time before the start.
+ */
+const LOOK_BACK = 10_000;
+
+/**
+ * Yields sessions. Each comes once, even if it moves in the list meanwhile. In a list by `lastUpdateTime` a session may
+ * move to a place that the walk has passed. So the walk ends with a pass over the sessions that changed since its start.
+ */
+export async function* walkSessions<S extends object>(
+  { limit = 50, ...request }: SessionsRequest,
+  list: (request: ListSessionsPageRequest) => Promise<SessionsPage<S>>,
+  clock: () => number,
+): AsyncGenerator<Session<S>, void, undefined> {
+  if ((limit as unknown) === 0) throw invalid('limit', 'must be at least 1; it is 0');
+  const yielded = new Set<string>();
+  const canMove = request.orderBy !== 'createTime';
+  let start = clock();
+  let cursor: string | undefined;
+  for (const order of canMove ? [request.order, 'asc' as const] : [request.order]) {
+    do {
+      const page = await list({ ...request, order, limit, cursor, withTotal: false });
+      // The clocks of the writers may be behind this one.
+      if (yielded.size === 0 && order === 'desc') {
+        start = Math.min(start, page.sessions[0]?.lastUpdateTime ?? start);
+      }
+      cursor = page.nextCursor;
+      for (const session of page.sessions) {
+        const name = JSON.stringify([session.userId, session.id]);
+        if (yielded.has(name)) continue;
+        yielded.add(name);
+        yield session;
+      }
+    } while (cursor !== undefined);
+    const lastPass = takeList({ ...request, order: 'asc' }, takeFilter(request));
+    const lastUpdateTime = Math.max(0, start - LOOK_BACK);
+    cursor = listCursor(lastPass, 0, { lastUpdateTime, sessionId: '', userId: '' });
+  }
+}
+
+function listCursor(list: SessionList, page: number, place: TimedPlace): string {
+  const { sessionId, userId, [list.orderBy]: time } = place;
+  return cursorText(LIST_CURSOR, cursorOwner(list), [page, time, sessionId, userId]);
+}
+
+/** Returns the owner of the cursors of a list. */
+function cursorOwner({ appName, userId, order, orderBy, labels, title }: SessionList): unknown[] {
+  return [appName, userId, order, orderBy, labels, title];
+}
+
+function takeList(
+  { appName, userId, order = 'asc', orderBy = 'lastUpdateTime' }: ListSessionsPageRequest,
+  filter: SessionFilter | undefined,
+): SessionList {
+  requireOwner({ appName, userId });
+  requireOneOf('order', order, ['asc', 'desc']);
+  requireOneOf('orderBy', orderBy, ['lastUpdateTime', 'createTime']);
+  return { appName, userId, order, orderBy, labels: filter?.labels, title: filter?.title };
+}
+
+/** Takes the page that a request asks for. */
+function takePage(
+  request: ListSessionsPageRequest,
+  list: SessionList,
+  isFiltered: boolean,
+): RequestedPage {
+  const { cursor } = request;
+  const limit = optionalCount('limit', request.limit);
+  const page = optionalCount('page', request.page, 1);
+  const withTotal = optionalBoolean('withTotal', request.withTotal) ?? !isFiltered;
+  const isLater = cursor !== undefined || isFiltered;
+  const conflicting =
+    (isLater && page !== undefined && 'page') || (isFiltered && withTotal && 'withTotal');
+  if (conflicting) throw invalid(conflicting, 'cannot be given with this cursor or filter');
+  const dependent = (page !== undefined && 'page') || (cursor !== undefined && 'cursor');
+  if (limit === undefined && dependent) {
+    throw invalid(dependent, 'needs a limit: the number of items on a page');
+  }
+  if (cursor === undefined) {
+    const number = page ?? 1;
+    const offset = Math.min((number - 1) * (limit ?? 0), Number.MAX_SAFE_INTEGER);
+    return { offset, limit, withTotal, number, after: undefined };
+  }
+  const place = readPlace('cursor', LIST_CURSOR, cursorOwner(list), cursor);
+  const [lastPage, time, sessionId, userId] = place as Boundary;
+  const boundary = { [list.orderBy]: time, sessionId, userId };
+  return { offset: 0, limit, withTotal, number: lastPage + 1, after: boundary };
+}
+
+/** @throws SessionError `corrupt_record` if the time of the session is damaged */
+function placeOf(listed: ListedSession, { appName, orderBy }: SessionList): TimedPlace {
+  const { sessionId, userId, [orderBy]: time } = listed;
+  if (!isTime(time)) throw corruptSession(listed, appName, 'it is damaged');
+  return { [orderBy]: time, sessionId, userId };
+}
+
+function isStateKey(key: unknown): key is string {
+  return typeof key === 'string' && isWellFormed(key);
+}
+
+/** Returns the keys as a set, or `undefined` if they are absent. */
+function optionalKeys(keys: unknown): ReadonlySet<string> | undefined {
+  if (keys === undefined) return undefined;
+  if (Array.isArray(keys) && keys.every(isStateKey)) return new Set(keys);
+  throw invalidValue('stateKeys', 'must be an array of well-formed strings', keys);
+}

@@ -1,0 +1,183 @@
+import {
+  optionalBoolean,
+  optionalCountOrAll,
+  optionalNumber,
+  requireOneOf,
+} from '../../values/errors/option_values.js';
+import { type Description, setDescription } from '../../values/model/description.js';
+import type { Event } from '../../values/model/event/event.js';
+import { isId, requireId, requireUser } from '../../values/model/values/ids.js';
+import type {
+  CompositeSessionKey,
+  GetSessionRequest,
+  Session,
+} from '../../values/model/session.js';
+import type { EventCount } from '../../values/model/values/event_count.js';
+import type { StateShape } from '../../values/state/state_shape.js';
+import type { Backend, CreatedSession, ReadSession } from '../../core/storage/backend.js';
+import { IS_OF_USER, type SharedScope } from '../../values/state/scope.js';
+import { ownerOf, type StateOwner } from '../../core/storage/scopes.js';
+import { after, type Call, type MaybePromise, takeOptions } from '../../core/call/call.js';
+import type { NewSession } from '../../core/write.js';
+import { replaceEvents } from '../../core/handle/event_index.js';
+import type { HandleRecord, HandleSnapshot, HandleWindow } from '../../core/handle/handle.js';
+import { isPromise } from '../../values/members/is_promise.js';
+import type { ReaderParts } from './reader_parts.js';
+import type { Reads } from './reads.js';
+import type { MissingCalls } from './window/missing_calls.js';
+import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
+import type { ViewReader } from './view/view_reader.js';
+import { parseTexts } from '../../core/storage/stored_events.js';
+import { parseState } from './stored_state.js';
+
+/** What computes the views of one service. */
+interface Views {
+  readonly reader: ViewReader;
+  readonly missingCalls: MissingCalls;
+}
+
+/** Reads sessions and states, and makes handles from what the backend returns. */
+export class SessionReader {
+  readonly #parts: ReaderParts;
+  readonly #reads: Reads;
+  /** Present once they are loaded. */
+  #views: Views | undefined;
+
+  constructor(parts: ReaderParts, reads: Reads) {
+    this.#parts = parts;
+    this.#reads = reads;
+  }
+
+  get<S extends object>(
+    request: Omit<GetSessionRequest, 'signal'>,
+    call: Call,
+  ): MaybePromise<Session<S> | undefined> {
+    const { appName, userId, sessionId } = request;
+    const config = request.config && takeOptions(request.config, 'config.');
+    requireUser(request);
+    const last = optionalCountOrAll('config.numRecentEvents', config?.numRecentEvents);
+    const from = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
+    const skipCorrupt = optionalBoolean('config.skipCorrupt', config?.skipCorrupt) ?? false;
+    const view = requireOneOf('config.view', config?.view ?? 'raw', HISTORY_VIEWS);
+    if (!isId(sessionId)) return undefined;
+    const key = { appName, userId, sessionId };
+    const given = { key, last, after: from, skipCorrupt };
+    const load = (backend: Backend): MaybePromise<ReadSession | undefined> => {
+      if (view === 'raw') return backend.get(given, call);
+      return after(this.#loadViews(call), ({ reader }) =>
+        reader.get(backend, { ...given, view }, call),
+      );
+    };
+    return after(this.#parts.callBackend(call, load), (read) => {
+      if (read === undefined) return undefined;
+      const isWhole = (last ?? 'all') === 'all' && from === undefined;
+      const window = { isWhole, afterTimestamp: from, view };
+      return this.#makeHandle<S>(key, read, read.events, window, read);
+    });
+  }
+
+  #loadViews({ signal }: Call): MaybePromise<Views> {
+    return (
+      this.#views ??
+      after(this.#reads(signal), ({ MissingCalls, ViewReader }) => {
+        const views = { reader: new ViewReader(), missingCalls: new MissingCalls() };
+        return (this.#views ??= views);
+      })
+    );
+  }
+
+  /** Makes a handle on a session that was created. */
+  open<S extends object>(
+    { key, events, description }: NewSession,
+    created: CreatedSession,
+  ): Session<S> {
+    // Parsed from the stored texts: a handle shares nothing with the caller's events.
+    const texts = events.map(({ text }) => text);
+    const parsed = parseTexts(texts);
+    return this.#makeHandle<S>(key, created, parsed, { isWhole: true }, description);
+  }
+
+  /** Makes a handle on a fork, with all its events. */
+  openForked(key: CompositeSessionKey, forked: ReadSession): Session {
+    return this.#makeHandle(key, forked, forked.events, { isWhole: true }, forked);
+  }
+
+  /**
+   * Called after an append. Adds the calls that the events answer, if the handle has the view for models and lacks them.
+   */
+  addMissingCalls(
+    session: Session,
+    { view }: HandleRecord,
+    events: readonly Event[],
+    call: Call,
+  ): MaybePromise<void> {
+    const { appName, userId, id: sessionId } = session;
+    const readLast = (numRecentEvents: EventCount): MaybePromise<Session | undefined> => {
+      // The append is stored, so a damaged event must not fail it. A later read reports the damaged
+      // event.
+      const config = { numRecentEvents, skipCorrupt: true, view };
+      return this.get({ appName, userId, sessionId, config }, call);
+    };
+    if (view !== 'model') return undefined;
+    // The handle was read with the view, so the part is loaded.
+    return this.#views?.missingCalls.add(session, events, readLast);
+  }
+
+  /**
+   * Called after an append through a handle that merges. If the handle got an event that changes which other events its
+   * view shows, reads its window again. Never fails, because the append is stored. The next append tries again.
+   */
+  renewView(session: HandleSnapshot, record: HandleRecord, call: Call): MaybePromise<void> {
+    if (!record.isViewStale) return undefined;
+    const { appName, userId, id: sessionId, events } = session;
+    const isWhole = record.firstEventId !== undefined;
+    // A read without a number returns all events that can be reached.
+    const numRecentEvents = isWhole ? undefined : events.length;
+    const config = { numRecentEvents, view: record.view, skipCorrupt: true } as const;
+    const renew = (read: Session | undefined): MaybePromise<void> => {
+      if (read === undefined) return undefined;
+      // Another append through the handle was stored after the read.
+      const isOld = (this.#parts.handles.revisionOf(read.state) ?? 0) < record.revision;
+      if (isOld) return this.renewView(session, record, call);
+      replaceEvents(session, read.events);
+      if (isWhole) record.firstEventId = read.events[0]?.id ?? '';
+      record.isViewStale = false;
+    };
+    try {
+      const renewed = after(this.get({ appName, userId, sessionId, config }, call), renew);
+      return isPromise(renewed) ? renewed.catch(() => undefined) : renewed;
+    } catch {
+      return undefined;
+    }
+  }
+
+  sharedState(
+    scope: SharedScope,
+    { appName, userId }: StateOwner,
+    call: Call,
+  ): MaybePromise<StateShape> {
+    requireId('appName', appName);
+    if (IS_OF_USER[scope]) requireId('userId', userId);
+    // The request for the state of the app may name a user.
+    const owner = ownerOf(scope, { appName, userId });
+    const text = this.#parts.callBackend<string>(call, (backend) =>
+      backend.sharedState({ scope, ...owner }, call),
+    );
+    const name = (): string =>
+      scope === 'user' ? `user ${JSON.stringify(userId)}` : `app ${JSON.stringify(appName)}`;
+    return after(text, (text) => parseState(text, name));
+  }
+
+  #makeHandle<S extends object>(
+    key: CompositeSessionKey,
+    read: ReadSession | CreatedSession,
+    events: Event[],
+    window: HandleWindow,
+    description: Description,
+  ): Session<S> {
+    const session = (): string => `session ${JSON.stringify(key.sessionId)}`;
+    const state = parseState(read.state, session) as Partial<S>;
+    const handle = this.#parts.handles.open<S>(key, read, state, events, window);
+    return setDescription(handle, description);
+  }
+}

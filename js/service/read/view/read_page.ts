@@ -1,0 +1,88 @@
+/** Reads pages of a session's events, as a view shows them. */
+import { after, type Call, type MaybePromise } from '../../../core/call/call.js';
+import { hasCallParts } from '../../../core/history/calls/call_marks.js';
+import { isMarker } from '../../../core/history/marks.js';
+import type { EventCount } from '../../../values/model/values/event_count.js';
+import type { ComputedView } from '../../../values/model/values/history_view.js';
+import type { Backend, PageRequest, ReadMarkers, ReadPage } from '../../../core/storage/backend.js';
+import { hasPages, pageOfView } from './end_of_view.js';
+import { ViewPages } from './view_pages.js';
+import { decided, growingRead } from '../window/growing_read.js';
+
+/** Reads a page. Loads the whole history only if the page needs it. Returns `undefined` if there is no session. */
+export function readPage(
+  backend: Backend,
+  { view = 'raw', ...page }: PageRequest,
+  call: Call,
+): MaybePromise<ReadPage | undefined> {
+  if (view === 'raw') return backend.page(page, call);
+  if (backend.computesViews) return backend.page({ ...page, view }, call);
+  return after(backend.markers?.(page, call), (markers) => {
+    const read = markers && readByMarkers(backend, markers, view, page, call);
+    return after(read, (read) => read ?? readWhole(backend, view, page, call));
+  });
+}
+
+/**
+ * Reads a page without the whole history. Returns `undefined` if the page needs that, or if the session has changed
+ * since the markers were read.
+ *
+ * Without markers the page is the stored one, unless models get it and it has function calls. Otherwise the whole history
+ * is needed for the count of a view, for a page after an event, and for the view for models if there is a compaction. Any
+ * other page needs only the markers and the events before it.
+ */
+function readByMarkers(
+  backend: Backend,
+  markers: ReadMarkers,
+  view: ComputedView,
+  page: PageRequest,
+  call: Call,
+): MaybePromise<ReadPage | undefined> {
+  const read = (request: PageRequest): MaybePromise<ReadPage | undefined> =>
+    after(backend.page(request, call), (read) => {
+      const { created, revision } = read ?? {};
+      return created === markers.created && revision === markers.revision ? read : undefined;
+    });
+  const hasMarkers = markers.events.some(isMarker);
+  const needsAll = page.direction === 'after' || page.withCount;
+  const byEvents = (): MaybePromise<ReadPage | undefined> =>
+    needsAll || !hasPages(markers.events, view)
+      ? undefined
+      : growingRead<ReadPage | undefined>(2 * page.limit, attempt, {
+          least: markers.events.length,
+        });
+  const attempt = (last: EventCount) => {
+    if (last === 'all') return decided(undefined);
+    return after(read({ ...page, limit: last, isToEnd: false }), (read) => {
+      if (read?.events === undefined) return decided(undefined);
+      const { created, events, hasOlder } = read;
+      const shown = pageOfView(markers.events, events, view, page, hasOlder === false);
+      if (shown === undefined) return hasOlder === true ? undefined : decided(undefined);
+      const [firstId, lastId] = [shown.events[0]?.id, shown.events.at(-1)?.id];
+      return decided({ created, ...shown, firstId, lastId });
+    });
+  };
+  if (hasMarkers) return byEvents();
+  // Without markers and calls, models get what is stored.
+  return after(read(page), (read) => {
+    if (read?.events?.some(hasCallParts) === false) return read;
+    return view === 'transcript' ? read : byEvents();
+  });
+}
+
+function readWhole(
+  backend: Backend,
+  view: ComputedView,
+  { key, direction, eventId, limit, isToEnd, skipCorrupt, isShown = false }: PageRequest,
+  call: Call,
+): MaybePromise<ReadPage | undefined> {
+  // Another page would read the whole history once more.
+  const most = isToEnd === true ? 'all' : limit;
+  return after(backend.get({ key, skipCorrupt }, call), (read) => {
+    if (read === undefined) return undefined;
+    const pages = new ViewPages(read, view);
+    const shown =
+      direction === 'after' ? pages.after(eventId, most) : pages.before(eventId, most, isShown);
+    return { created: read.created, ...shown };
+  });
+}

@@ -1,0 +1,65 @@
+/** Copies of what callers give. A store calls its service later, when a caller may have changed its object. */
+import { requestError } from '../../../core/call/call.js';
+import { isSessionError } from '../../../values/errors/errors.js';
+import { requireObject } from '../../../values/errors/option_values.js';
+import { isObject } from '../../../values/json/rules.js';
+import { rawOf } from '../../../values/members/raw.js';
+import { newEventId } from '../../../values/model/event/create_event.js';
+import type { Event } from '../../../values/model/event/event.js';
+import { partsOf } from '../../../values/model/event/parts.js';
+import { snapshotEvent } from '../../../values/model/event/snapshot.js';
+import { snapshotDelta } from '../../../values/state/delta.js';
+import type { SentEvent } from './run_agent.js';
+
+/** Copies an event, and fills in its missing members. The copy shares only the values of `temp:` keys. */
+export function copyEvent(proxied: SentEvent): Event {
+  try {
+    requireObject('event', proxied);
+    // To read an event through Vue's deep proxies takes longer than to append it.
+    const given = rawOf<SentEvent>(proxied);
+    const { id = '', timestamp = Date.now(), invocationId = `e-${newEventId()}`, actions } = given;
+    const event = { ...given, invocationId, timestamp, id: id === '' ? newEventId() : id } as Event;
+    if (actions !== undefined) event.actions = { ...actions };
+    return deepCopyOf(event);
+  } catch (thrown) {
+    throw requestError(thrown);
+  }
+}
+
+/**
+ * Copies a piece of a streamed answer as {@link copyEvent} does. Its texts keep halves of surrogate pairs, since the next
+ * piece may have the other half.
+ */
+export function copyPiece(given: SentEvent): Event {
+  const piece = copyEvent(given);
+  const texts = partsOf(rawOf(given) as Event).map(({ text }) => text);
+  partsOf(piece).forEach((part, index) => {
+    const text = texts[index];
+    // A copy has one character in place of each half.
+    if (text !== undefined && part.text?.length === text.length) part.text = text;
+  });
+  return piece;
+}
+
+function deepCopyOf(event: Event): Event {
+  try {
+    const { text, temp } = snapshotEvent(event, Date.now, newEventId);
+    const copy = JSON.parse(text) as Event;
+    Object.assign(copy.actions.stateDelta, temp);
+    return copy;
+  } catch (error) {
+    if (!isSessionError(error, 'unserializable')) throw error;
+    // The service refuses the event too. It is shown with this error.
+    return event;
+  }
+}
+
+/**
+ * Copies a state or a delta without its `temp:` keys. Returns what is no object as it is.
+ *
+ * @param name the name to use in errors
+ * @throws SessionError as the service does
+ */
+export function copyState<Given>(given: Given, name?: string): Given {
+  return isObject(given) ? (JSON.parse(snapshotDelta(given, name).text) as Given) : given;
+}

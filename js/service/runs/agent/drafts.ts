@@ -1,0 +1,105 @@
+import type { Part } from '../../../values/model/event/content.js';
+import type { Event } from '../../../values/model/event/event.js';
+import { isAnswer } from '../../../values/model/event/answer.js';
+import { partsOf } from '../../../values/model/event/parts.js';
+
+/** An answer that is being streamed. */
+export interface Draft {
+  /** The pieces that have come so far, as one event. Its id stays, so that a view keeps its element. */
+  readonly event: Event;
+  /** The id of the whole event that has ended it. It is shown until that event is. */
+  readonly endedBy?: string | undefined;
+}
+
+/** The answers that a run streams. */
+export class Drafts {
+  /** The drafts. The array stays the same until a draft changes. */
+  all: readonly Draft[] = [];
+  /** The ids of the whole events of the run: what is still streamed comes after them. */
+  wholes: readonly string[] = [];
+  /** The half of a surrogate pair at the end of a draft, where it shows U+FFFD. The next piece may have the other half. */
+  readonly #halves = new WeakMap<Event, string>();
+
+  /** Adds a piece of a streamed answer. All pieces of one author in one invocation belong to one draft until it ends. */
+  add(piece: Event): void {
+    const draft = this.#openDraftOf(piece);
+    const { event } = draft ?? {};
+    const { parts, half } = joinParts(
+      partsOf(event),
+      partsOf(piece),
+      event && this.#halves.get(event),
+    );
+    const content = { ...event?.content, ...piece.content, parts };
+    const grown = { ...event, ...piece, id: event?.id ?? piece.id, content };
+    if (half !== '') this.#halves.set(grown, half);
+    this.#replace(draft, { event: grown });
+  }
+
+  /** Ends the draft that a whole event replaces. */
+  end(whole: Event): void {
+    this.wholes = [...this.wholes, whole.id];
+    const draft = isAnswer(whole) ? this.#openDraftOf(whole) : undefined;
+    if (draft !== undefined) this.#replace(draft, { ...draft, endedBy: whole.id });
+  }
+
+  clear(): void {
+    if (this.all.length > 0) this.all = [];
+    this.wholes = [];
+  }
+
+  #openDraftOf(event: Event): Draft | undefined {
+    return this.all.find(
+      (draft) => draft.endedBy === undefined && isOfSameAnswer(draft.event, event),
+    );
+  }
+
+  #replace(draft: Draft | undefined, next: Draft): void {
+    const { all } = this;
+    this.all = draft ? all.map((other) => (other === draft ? next : other)) : [...all, next];
+  }
+}
+
+/** Whether an event belongs to the answer that a draft shows. */
+export function isOfSameAnswer(draft: Event, event: Event): boolean {
+  return (['invocationId', 'author', 'branch'] as const).every(
+    (member) => draft[member] === event[member],
+  );
+}
+
+/**
+ * Joins the texts of pieces.
+ *
+ * @param half the half of a surrogate pair that the end of the last text stands for
+ */
+function joinParts(
+  parts: readonly Part[],
+  added: readonly Part[],
+  half = '',
+): { parts: Part[]; half: string } {
+  const joined = [...parts];
+  for (const part of added) {
+    const last = joined.at(-1);
+    if (part.text === undefined) {
+      joined.push(part);
+      half = '';
+    } else if (last?.text === undefined || last.thought !== part.thought) {
+      joined.push({ ...part, text: wellFormed(part.text) });
+      half = halfAtEnd(part.text);
+    } else {
+      const text = half + part.text;
+      const before = half === '' ? last.text : last.text.slice(0, -1);
+      joined[joined.length - 1] = { ...last, ...part, text: before + wellFormed(text) };
+      half = halfAtEnd(text);
+    }
+  }
+  return { parts: joined, half };
+}
+
+/** Replaces halves of surrogate pairs by U+FFFD. */
+function wellFormed(text: string): string {
+  return text.replaceAll(/\p{Surrogate}/gu, '\ufffd');
+}
+
+function halfAtEnd(text: string): string {
+  return /[\ud800-\udbff]$/.exec(text)?.[0] ?? '';
+}

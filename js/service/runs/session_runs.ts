@@ -1,0 +1,400 @@
+import { messageOf } from '../../values/errors/describe.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
+import { coreOf } from '../../core/core_of.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import { sealRun } from './state/cancelled.js';
+import { type Draft, Drafts } from './agent/drafts.js';
+import { runAgent } from './agent/run.js';
+import type { RunAgent } from './agent/run_agent.js';
+import { RunLock } from './tabs/run_lock.js';
+import { OtherTabs, type StreamedAnswers } from './tabs/other_tabs.js';
+import type { RunEnd } from './tabs/run_messages.js';
+import type { SessionRun } from './state/session_run.js';
+
+/** A message when its turn has come. */
+export interface AdmittedMessage {
+  readonly message: Event;
+  /** Whether it is stored already, in one step with a rewind. */
+  readonly isStored: boolean;
+  /** The revision at which it was admitted. If the session has another one, it is admitted again. */
+  readonly expectedRevision?: number | undefined;
+}
+
+/** A message that waits for its run. */
+export interface AskedMessage {
+  /** The id of the message, or one of its own for a message that is made later. */
+  readonly id: string;
+  /** The calls that the message answers. */
+  readonly callIds: readonly string[];
+  readonly agent: RunAgent;
+  readonly streaming: boolean;
+  /** Called when no other run of the session is under way. */
+  readonly admit: () => Promise<AdmittedMessage>;
+}
+
+interface QueuedMessage extends AskedMessage {
+  readonly resolve: (stored: Event) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface CurrentRun {
+  readonly asked: QueuedMessage;
+  readonly controller: AbortController;
+  message: Event | undefined;
+  isStored: boolean;
+  /** Whether the session is gone, so that nothing is sealed. */
+  isAbandoned: boolean;
+  ended: Promise<void>;
+}
+
+/** The most times that a message is admitted again because the session has changed. */
+const MAX_ADMISSIONS = 5;
+
+/** Milliseconds for which another tab may take to cancel its run: a second for the agent, and the rest for the seal. */
+const OTHER_TAB_MS = 3000;
+
+/**
+ * The runs of one session, in this realm and in the other tabs: one at a time, and a queue of messages. All stores of the
+ * session share it. It lives on without stores, so that a component that goes cancels nothing.
+ */
+export class SessionRuns {
+  readonly #service: SessionService;
+  readonly #key: CompositeSessionKey;
+  readonly #lock: RunLock;
+  readonly #others: OtherTabs;
+  readonly #drafts = new Drafts();
+  readonly #queue: QueuedMessage[] = [];
+  readonly #listeners = new Set<() => void>();
+  /** Whether the queue waits for the next message, since a run has failed or was cancelled. */
+  #isPaused = false;
+  #isWorking = false;
+  #current: CurrentRun | undefined;
+  /** How the last run ended, if not by itself. */
+  #last: SessionRun | undefined;
+
+  constructor(service: SessionService, key: CompositeSessionKey, channelName: string | undefined) {
+    this.#service = service;
+    this.#key = key;
+    const session = JSON.stringify([key.appName, key.userId, key.sessionId]);
+    this.#lock = new RunLock(channelName && `${channelName}:run:${session}`);
+    this.#others = new OtherTabs(session, channelName, this.#lock, {
+      changed: () => this.#changed(),
+      cancel: (messageId) => {
+        if (this.#current?.message?.id === messageId) void this.#cancelCurrent(this.#current);
+      },
+      tellNow: () => this.#tell('running'),
+    });
+  }
+
+  /** The run, as far as it is known without the events; `messageId` is empty if another tab has not told it yet. */
+  get run(): SessionRun | undefined {
+    const { message } = this.#current ?? {};
+    if (message !== undefined) return { status: 'running', messageId: message.id };
+    const { running } = this.#others;
+    if (running !== undefined) return { status: 'running', messageId: running.messageId };
+    const waiting = this.#current?.asked ?? (this.#isPaused ? undefined : this.#queue[0]);
+    if (waiting !== undefined) return { status: 'queued', messageId: waiting.id };
+    return this.#last ?? this.#others.last;
+  }
+
+  /** The invocation of the run. */
+  get invocationId(): string | undefined {
+    return this.#current?.message?.invocationId ?? this.#others.running?.invocationId;
+  }
+
+  get isRunning(): boolean {
+    return this.#current !== undefined || this.#others.running !== undefined;
+  }
+
+  /** The answers that are streamed, or that were when the last run ended. */
+  get drafts(): readonly Draft[] {
+    return this.#streamedElsewhere?.drafts ?? this.#drafts.all;
+  }
+
+  /** The ids of the whole events of the same run. */
+  get wholes(): readonly string[] {
+    return this.#streamedElsewhere?.wholes ?? this.#drafts.wholes;
+  }
+
+  /** What another tab has streamed, if the last run was its. */
+  get #streamedElsewhere(): StreamedAnswers | undefined {
+    return this.#current === undefined ? this.#others.streamed : undefined;
+  }
+
+  /** The calls whose answers wait or are under way. */
+  get answeredNow(): ReadonlySet<string> {
+    const asked = [...this.#queue, ...(this.#current ? [this.#current.asked] : [])];
+    return new Set(asked.flatMap(({ callIds }) => callIds));
+  }
+
+  /** Calls `listener` after changes, until the returned function is called. */
+  follow(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    const stop = this.#others.follow();
+    return () => {
+      if (this.#listeners.delete(listener)) stop();
+    };
+  }
+
+  /**
+   * Runs an agent when all runs before it have ended.
+   *
+   * @param isNext whether it comes before those that wait
+   * @returns the message, once it is stored
+   */
+  ask(asked: AskedMessage, isNext = false): Promise<Event> {
+    return new Promise((resolve, reject) => {
+      const queued = { ...asked, resolve, reject };
+      if (isNext) this.#queue.unshift(queued);
+      else this.#queue.push(queued);
+      this.#resume();
+    });
+  }
+
+  isQueued(messageId: string): boolean {
+    return this.#queue.some(({ id }) => id === messageId);
+  }
+
+  /** Lets a message that waits have its turn. Returns `false` if it does not wait. */
+  retry(messageId: string): boolean {
+    const isQueued = this.isQueued(messageId);
+    if (isQueued) this.#resume();
+    return isQueued;
+  }
+
+  /** Takes a message out that waits. Returns `false` if it does not wait. */
+  discard(messageId: string): boolean {
+    const at = this.#queue.findIndex(({ id }) => id === messageId);
+    if (at < 0) return false;
+    const [asked] = this.#queue.splice(at, 1);
+    asked!.reject(new SessionError('aborted', 'The message was cancelled before its run.'));
+    this.#changed();
+    return true;
+  }
+
+  /**
+   * Cancels a run, here or in another tab, or takes a message out of the queue. A message without a run is sealed.
+   *
+   * @param message the newest message, if nobody has answered it
+   */
+  async cancel(messageId: string | undefined, message: Event | undefined): Promise<void> {
+    const isMeant = (id: string | undefined): boolean =>
+      messageId === undefined || id === messageId;
+    const current = this.#current;
+    const { running } = this.#others;
+    if (current && (isMeant(current.message?.id) || isMeant(current.asked.id))) {
+      return this.#cancelCurrent(current);
+    }
+    const waiting = this.#queue.find(({ id }) => isMeant(id));
+    if (running === undefined && waiting !== undefined) return void this.discard(waiting.id);
+    if (running !== undefined) {
+      if (!isMeant(running.messageId) && running.messageId !== '') {
+        return void (messageId !== undefined && this.discard(messageId));
+      }
+      this.#others.askToCancel(running.messageId || message?.id);
+      await this.#lock.released(OTHER_TAB_MS);
+    }
+    if (message === undefined || !isMeant(message.id)) return;
+    await this.#lock.hold(() => this.#seal(message, undefined, true));
+    this.#changed();
+  }
+
+  /** Cancels what runs, and does work while no other run can begin. */
+  async change<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.isRunning) await this.cancel(undefined, undefined);
+    return this.#lock.hold(work);
+  }
+
+  /** Cancels what runs, and forgets what waits: the session is gone. */
+  abandon(): void {
+    for (const { id } of [...this.#queue]) this.discard(id);
+    if (this.#current === undefined) return;
+    this.#current.isAbandoned = true;
+    this.#current.controller.abort();
+  }
+
+  #changed(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #resume(): void {
+    this.#isPaused = false;
+    this.#changed();
+    if (!this.#isWorking) void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    this.#isWorking = true;
+    while (!this.#isPaused && this.#queue.length > 0) {
+      const hold = this.#lock.hold(async () => {
+        // The message may have been taken out while another tab had the lock.
+        const asked = this.#isPaused ? undefined : this.#queue.shift();
+        if (asked !== undefined) await this.#run(asked);
+      });
+      // A page that is going away gets no lock.
+      await hold.catch((error: unknown) => this.#queue.shift()?.reject(error));
+    }
+    this.#isWorking = false;
+    this.#changed();
+  }
+
+  async #run(asked: QueuedMessage): Promise<void> {
+    const controller = new AbortController();
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const current: CurrentRun = {
+      ...{ asked, controller, message: undefined, isStored: false, isAbandoned: false, ended },
+    };
+    this.#current = current;
+    this.#last = undefined;
+    this.#drafts.clear();
+    const stop = this.#others.begin();
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      await this.#answer(current);
+    } catch (error) {
+      failure = { error };
+    }
+    const outcome = await this.#end(current, failure);
+    this.#current = undefined;
+    this.#tell(outcome, current.message);
+    stop();
+    end();
+    this.#changed();
+  }
+
+  async #answer(current: CurrentRun): Promise<void> {
+    const { asked, controller } = current;
+    const { signal } = controller;
+    for (let admissions = 1; ; admissions += 1) {
+      const admitted = await asked.admit();
+      const { message } = (current.message = admitted.message) && admitted;
+      const noteStored = (stored: Event): void => {
+        current.isStored = true;
+        asked.resolve(stored);
+        this.#changed();
+      };
+      if (admitted.isStored) noteStored(message);
+      if (signal.aborted) return;
+      this.#changed();
+      this.#tell('running');
+      try {
+        return await runAgent({
+          ...{ key: this.#key, service: this.#service, agent: asked.agent, signal },
+          ...admitted,
+          streaming: asked.streaming,
+          onStored: noteStored,
+          onPiece: (piece) => {
+            this.#drafts.add(piece);
+            this.#drafted();
+          },
+          onWhole: (whole) => {
+            this.#drafts.end(whole);
+            this.#drafted();
+          },
+        });
+      } catch (error) {
+        const isOther = isSessionError(error, 'stale_session') && !current.isStored;
+        const mayRepeat = admitted.expectedRevision !== undefined && admissions < MAX_ADMISSIONS;
+        if (!isOther || !mayRepeat) throw error;
+      }
+    }
+  }
+
+  /** Notes how a run has ended. Never rejects. */
+  async #end(
+    { asked, controller, message, isStored, isAbandoned }: CurrentRun,
+    failure: { readonly error: unknown } | undefined,
+  ): Promise<RunEnd> {
+    const isCancelled = controller.signal.aborted;
+    if (failure !== undefined && !isCancelled && !isStored && isOfStored(failure.error, message)) {
+      // The run of this message has begun elsewhere, or before: it is not run twice.
+      const stored = await this.#storedMessage(message!.id).catch(() => undefined);
+      asked.resolve(stored ?? message!);
+      return 'ended';
+    }
+    if (!isCancelled && failure === undefined) return 'ended';
+    this.#isPaused = true;
+    if (!isStored || message === undefined) {
+      const aborted = new SessionError('aborted', 'The run was cancelled. Nothing was written.');
+      asked.reject(isCancelled ? aborted : failure?.error);
+      return isCancelled ? 'cancelled' : 'failed';
+    }
+    if (!isCancelled) {
+      this.#last = { status: 'failed', messageId: message.id, error: runError(failure!.error) };
+      return 'failed';
+    }
+    this.#last = { status: 'cancelled', messageId: message.id };
+    if (isAbandoned) return 'cancelled';
+    await this.#seal(message, asked.agent.agentName, false).catch((error: unknown) => {
+      this.#last = { status: 'failed', messageId: message.id, error };
+    });
+    return 'cancelled';
+  }
+
+  async #storedMessage(eventId: string): Promise<Event | undefined> {
+    const { events } = await this.#service.getEvents({ ...this.#key, eventIds: [eventId] });
+    return events[0]?.event;
+  }
+
+  async #seal(message: Event, agentName: string | undefined, isUnanswered: boolean): Promise<void> {
+    const drafts = this.#drafts.all;
+    const run = { key: this.#key, message, drafts, agentName, isUnanswered };
+    for (const event of await sealRun(this.#service, run)) this.#drafts.end(event as Event);
+  }
+
+  async #cancelCurrent(current: CurrentRun): Promise<void> {
+    current.controller.abort();
+    await current.ended;
+  }
+
+  #drafted(): void {
+    this.#changed();
+    this.#others.tellSoon();
+  }
+
+  #tell(status: 'running' | RunEnd, message = this.#current?.message): void {
+    if (message === undefined) return;
+    const { id: messageId, invocationId } = message;
+    const error = status === 'failed' ? this.#last?.error : undefined;
+    const told = isSessionError(error) ? { code: error.code, message: error.message } : undefined;
+    const { all: drafts, wholes } = this.#drafts;
+    this.#others.tell({
+      messageId,
+      invocationId,
+      status,
+      drafts,
+      wholes,
+      ...(told && { error: told }),
+    });
+  }
+}
+
+/** Whether a run was refused because its message is stored. */
+function isOfStored(error: unknown, message: Event | undefined): boolean {
+  return (
+    message !== undefined && isSessionError(error, 'already_exists') && error.key === 'message.id'
+  );
+}
+
+function runError(error: unknown): SessionError {
+  if (isSessionError(error)) return error;
+  return new SessionError('run_failed', `The agent failed: ${messageOf(error)}`, { cause: error });
+}
+
+/** The runs of the sessions of each storage, by the session. */
+const runsOfStorages = new WeakMap<object, Map<string, SessionRuns>>();
+
+/** Returns the runs of a session, which all stores of this realm share. */
+export function sessionRunsOf(service: SessionService, key: CompositeSessionKey): SessionRuns {
+  const feed = coreOf(service)?.feed.feed;
+  const storage: object = feed ?? service;
+  const known = runsOfStorages.get(storage) ?? new Map<string, SessionRuns>();
+  runsOfStorages.set(storage, known);
+  const name = JSON.stringify([key.appName, key.userId, key.sessionId]);
+  const runs = known.get(name) ?? new SessionRuns(service, key, feed?.channelName);
+  known.set(name, runs);
+  return runs;
+}

@@ -1,0 +1,65 @@
+import type { Event, NewEvent } from '../../../values/model/event/event.js';
+import { partsOf } from '../../../values/model/event/parts.js';
+import { isAbort } from '../../../values/model/event/waiting.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { SessionService } from '../../../values/model/session_service.js';
+import { abortEvents } from '../agent/abort_events.js';
+import type { Draft } from '../agent/drafts.js';
+import { storedStatus } from './stored_status.js';
+
+/** How many events are read at first. A run is mostly shorter. */
+const FIRST_WINDOW = 64;
+
+/** A run that was cancelled. */
+export interface CancelledRun {
+  readonly key: CompositeSessionKey;
+  readonly message: Pick<Event, 'id' | 'invocationId'>;
+  readonly drafts: readonly Draft[];
+  readonly agentName: string | undefined;
+  /** Whether to do nothing if the message has an answer meanwhile. */
+  readonly isUnanswered: boolean;
+}
+
+/**
+ * Seals a cancelled run: stores the texts that were streamed as interrupted answers, and then the events by which
+ * google-adk seals a run. Nothing happens if its message is not stored, or if it was sealed already.
+ *
+ * @returns the stored events
+ */
+export async function sealRun(
+  service: SessionService,
+  { key, message, drafts, agentName, isUnanswered }: CancelledRun,
+): Promise<readonly NewEvent[]> {
+  const { invocationId } = message;
+  for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
+    const session = await service.getSession({ ...key, config: { numRecentEvents, view: 'raw' } });
+    const { events = [] } = session ?? {};
+    const isWhole = events.length < numRecentEvents;
+    const isFound = events.some(({ id }) => id === message.id);
+    if (session === undefined || (isWhole && !isFound)) return [];
+    if (!isFound) continue;
+    if (events.some((event) => event.invocationId === invocationId && isAbort(event))) return [];
+    if (isUnanswered && storedStatus(events)?.messageId !== message.id) return [];
+    const last = events.findLast(({ author }) => author !== 'user')?.author;
+    const texts = drafts.flatMap((draft) => interrupted(draft, events));
+    const seal = abortEvents(events, invocationId, agentName ?? last ?? 'agent');
+    const sealing = [...texts, ...seal];
+    if (sealing.length > 0) await service.appendEvents({ session, events: sealing });
+    return sealing;
+  }
+}
+
+/** Returns what was streamed of an answer that did not come to its end. */
+function interrupted({ event, endedBy }: Draft, stored: readonly Event[]): NewEvent[] {
+  if (endedBy !== undefined && stored.some(({ id }) => id === endedBy)) return [];
+  const parts = partsOf(event).filter(({ text, thought }) => text && !thought);
+  if (parts.length === 0) return [];
+  const { id, invocationId, author = 'agent', branch } = event;
+  return [
+    {
+      ...{ id, invocationId, author, interrupted: true },
+      ...(branch !== undefined && { branch }),
+      content: { role: 'model', parts: [...parts] },
+    },
+  ];
+}

@@ -1,0 +1,32 @@
+import type { Event } from '../../../values/model/event/event.js';
+import { isFinalResponse } from '../../../values/model/event/final_response.js';
+import { partsOf } from '../../../values/model/event/parts.js';
+import { hasWaitingCall, isAbort } from '../../../values/model/event/waiting.js';
+
+/** What the events tell of the newest message while nothing runs. */
+export interface StoredStatus {
+  readonly status: 'unanswered' | 'cancelled';
+  readonly messageId: string;
+}
+
+/** Returns the newest message of the user. */
+export function newestMessage(events: readonly Event[]): Event | undefined {
+  return events.findLast((event) => event.author === 'user' && partsOf(event).length > 0);
+}
+
+/** Returns whether the newest message was cancelled or has no answer; `undefined` if it has one, or a question is open. */
+export function storedStatus(events: readonly Event[]): StoredStatus | undefined {
+  const message = newestMessage(events);
+  if (message === undefined) return undefined;
+  const { id: messageId } = message;
+  const later = events.slice(events.indexOf(message) + 1);
+  if (later.some(isAbort)) return { status: 'cancelled', messageId };
+  return later.some(isEnd) ? undefined : { status: 'unanswered', messageId };
+}
+
+/** Whether an event ends a run: a final answer, an error, or a question to the user. */
+function isEnd(event: Event): boolean {
+  if (event.author === 'user') return false;
+  if (hasWaitingCall(event) || event.errorCode) return true;
+  return partsOf(event).length > 0 && isFinalResponse(event);
+}

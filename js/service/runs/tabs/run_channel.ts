@@ -1,0 +1,52 @@
+import { TabChannel, type TabHost } from '../../../core/watch/tab_channel.js';
+import { RUN_MESSAGES, type RunMessage } from './run_messages.js';
+
+/** Who gets the messages about the runs of one session. */
+export interface RunListener {
+  receive(message: RunMessage): void;
+  /** Called when messages may have been missed. */
+  missed(): void;
+}
+
+/** Connects the runs of the sessions of one database with those of the other tabs. */
+export class RunChannel {
+  readonly #channel: TabChannel<RunMessage>;
+  readonly #listeners = new Map<string, RunListener>();
+
+  constructor(name: string, host?: TabHost) {
+    const listener = {
+      deliver: (messages: readonly RunMessage[]) => {
+        for (const message of messages) this.#listeners.get(message.session)?.receive(message);
+      },
+      missed: () => {
+        for (const listener of this.#listeners.values()) listener.missed();
+      },
+    };
+    this.#channel = new TabChannel(name, RUN_MESSAGES, listener, host);
+  }
+
+  /** Passes the messages of a session on, until the returned function is called. */
+  listen(session: string, listener: RunListener): () => void {
+    if (this.#listeners.size === 0) this.#channel.start();
+    this.#listeners.set(session, listener);
+    this.#channel.listen(true);
+    return () => {
+      this.#listeners.delete(session);
+      if (this.#listeners.size === 0) this.#channel.close();
+    };
+  }
+
+  send(message: RunMessage): void {
+    this.#channel.send([message]);
+  }
+}
+
+const channels = new Map<string, RunChannel>();
+
+/** Returns the channel beside that of a database's changes: one in each realm, since it delivers nothing to its sender's. */
+export function runChannelOf(feedName: string): RunChannel {
+  const name = `${feedName}:runs`;
+  const channel = channels.get(name) ?? new RunChannel(name);
+  channels.set(name, channel);
+  return channel;
+}

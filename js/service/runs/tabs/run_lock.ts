@@ -1,0 +1,69 @@
+import { KeyedQueue } from '../../../core/call/keyed_queue.js';
+import { onAbort } from '../../../core/call/on_abort.js';
+import type { HostAbortSignal } from '../../../values/model/host.js';
+
+/** The part of a browser's `LockManager` that is used here. */
+export type Locks = Pick<LockManager, 'request' | 'query'>;
+
+/**
+ * Lets one run of a session take place at a time, in all tabs that share its database. Without Web Locks, or without a
+ * shared database, the runs of this realm exclude each other.
+ */
+export class RunLock {
+  readonly #name: string;
+  readonly #locks: Locks | undefined;
+  readonly #ofRealm = new KeyedQueue<undefined>();
+
+  /** @param name names the database and the session; `undefined` if no other tab shares them */
+  constructor(name: string | undefined, locks = currentLocks()) {
+    this.#name = name ?? '';
+    this.#locks = name === undefined ? undefined : locks;
+  }
+
+  /** Whether other tabs take the same lock. */
+  get isShared(): boolean {
+    return this.#locks !== undefined;
+  }
+
+  /** Does the work while no other tab holds the lock. */
+  async hold<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#ofRealm.run(undefined, async () => {
+      if (this.#locks === undefined) return work();
+      // The types of the DOM take the result for the work's promise.
+      return await this.#locks.request(this.#name, work);
+    });
+  }
+
+  /** Whether this tab or another one holds the lock now. */
+  async isHeld(): Promise<boolean> {
+    const { held = [] } = (await this.#locks?.query()) ?? {};
+    return held.some(({ name, mode }) => name === this.#name && mode === 'exclusive');
+  }
+
+  /** Calls `run` once no tab holds the lock, unless the signal fires before. */
+  onRelease(run: () => void, signal: HostAbortSignal): void {
+    if (this.#locks === undefined) return run();
+    // A shared lock lets all tabs that wait go on at once. It is given back at once.
+    const released = this.#locks.request(this.#name, { mode: 'shared', signal }, () => undefined);
+    released.then(run, () => undefined);
+  }
+
+  /** Resolves once no tab holds the lock, at most after some milliseconds. */
+  async released(timeoutMs: number): Promise<void> {
+    const controller = new AbortController();
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => controller.abort(), timeoutMs);
+      onAbort(controller.signal, resolve);
+      this.onRelease(() => {
+        clearTimeout(timer);
+        resolve();
+      }, controller.signal);
+    });
+  }
+}
+
+/** A page without a secure context has none. Node 24 has them, but no tabs. */
+function currentLocks(): Locks | undefined {
+  const { navigator } = globalThis as { navigator?: { readonly locks?: Locks } };
+  return navigator?.locks;
+}

@@ -1,0 +1,78 @@
+/** The form of the messages between tabs about runs. Another version of the package may use the channel. */
+import { isObject } from '../../../values/json/rules.js';
+import type { Event } from '../../../values/model/event/event.js';
+import { isId } from '../../../values/model/values/ids.js';
+import { isEvent } from '../../../core/storage/stored_events.js';
+import type { TabCodec } from '../../../core/watch/tab_channel.js';
+import type { Draft } from '../agent/drafts.js';
+
+/** It changes when a message changes its meaning. */
+const FORMAT_VERSION = 1;
+
+/** How a run ended. */
+export type RunEnd = 'ended' | 'failed' | 'cancelled';
+
+/** A message about the runs of a session. */
+export type RunMessage = { readonly session: string } & (
+  | {
+      /** Asks the tab that runs an agent to tell it now. */
+      readonly type: 'ask';
+    }
+  | {
+      /** Asks the tab that runs an agent to stop. */
+      readonly type: 'cancel';
+      readonly messageId: string;
+    }
+  | {
+      /** A run as it is now, with its whole drafts. */
+      readonly type: 'run';
+      readonly messageId: string;
+      readonly invocationId: string;
+      readonly status: 'running' | RunEnd;
+      readonly drafts: readonly Draft[];
+      /** The ids of the whole events before the drafts that have not ended. */
+      readonly wholes: readonly string[];
+      readonly error?: { readonly code: string; readonly message: string };
+    }
+);
+
+/** A run of another tab. */
+export type ToldRun = RunMessage & { readonly type: 'run' };
+
+/** The form of messages about runs. */
+export const RUN_MESSAGES: TabCodec<RunMessage> = {
+  merge: newest,
+  encode: (messages) => ({ format: FORMAT_VERSION, messages }),
+  decode(data) {
+    if (!isObject(data) || data.format !== FORMAT_VERSION || !Array.isArray(data.messages))
+      return [];
+    return data.messages.filter(isRunMessage);
+  },
+};
+
+/** Leaves out what a later message of the same run replaces: each has the whole drafts. */
+function newest(messages: readonly RunMessage[]): readonly RunMessage[] {
+  return messages.filter((message, at) => {
+    if (message.type !== 'run') return true;
+    const { session, messageId } = message;
+    const isReplaced = (later: RunMessage): boolean =>
+      later.type === 'run' && later.session === session && later.messageId === messageId;
+    return !messages.slice(at + 1).some(isReplaced);
+  });
+}
+
+function isRunMessage(value: unknown): value is RunMessage {
+  if (!isObject(value) || typeof value.session !== 'string') return false;
+  const { type, messageId, invocationId, status, drafts, wholes } = value;
+  if (type === 'ask') return true;
+  if (!isId(messageId)) return false;
+  if (type === 'cancel') return true;
+  const isStatus = ['running', 'ended', 'failed', 'cancelled'].includes(status as string);
+  const hasDrafts = Array.isArray(drafts) && drafts.every(isDraft) && Array.isArray(wholes);
+  return type === 'run' && isStatus && hasDrafts && typeof invocationId === 'string';
+}
+
+function isDraft(value: unknown): value is Draft {
+  const event = isObject(value) ? value.event : undefined;
+  return isEvent(event) && isId((event as Partial<Event>).id);
+}

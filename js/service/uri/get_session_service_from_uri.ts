@@ -1,0 +1,117 @@
+import { invalid } from '../../values/errors/invalid.js';
+import { InMemorySessionService } from '../in_memory_session_service.js';
+import {
+  IndexedDbSessionService,
+  type IndexedDbSessionServiceOptions,
+} from '../indexed_db_session_service.js';
+import { takeOptions } from '../../core/call/call.js';
+import { partsOver } from '../over_storage.js';
+import { isDurable } from '../../stores/database/engine/address.js';
+import type { TableOptions } from '../../stores/database/table_options.js';
+import { requireTableNames } from '../../stores/database/tables/table_names.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import { ServiceCore } from '../service_core.js';
+import type { SessionServiceOptions } from '../service_options.js';
+import { StoredSessionService } from '../stored_session_service.js';
+import type { StateShape } from '../../values/state/state_shape.js';
+import type { VertexAiOptions } from '../vertex/vertex_ai_session_service.js';
+import { withVertexIds } from '../../stores/vertex/verbs/session_ids.js';
+import { VERTEX_FACTS } from '../../stores/vertex/vertex_facts.js';
+import { parseUri } from './parse_uri.js';
+
+/**
+ * Options of {@link getSessionServiceFromUri}. Options that do not apply to the URI's storage are ignored, so
+ * that one configuration works for all. The exceptions are `schema` and `tablePrefix`, which keep tenants
+ * apart: a storage that others can reach and that has no tables refuses them.
+ *
+ * @example
+ * ```ts
+ * import { getSessionServiceFromUri, type SessionServiceUriOptions } from 'adk-session-wasm/uri';
+ *
+ * const options: SessionServiceUriOptions = { durability: 'relaxed', driverOptions: { max: 20 } };
+ * const service = getSessionServiceFromUri('postgresql://ada@127.0.0.1/agents', options);
+ * ```
+ */
+export interface SessionServiceUriOptions<S extends object = StateShape>
+  extends
+    SessionServiceOptions<S>,
+    Omit<IndexedDbSessionServiceOptions, 'name' | keyof SessionServiceOptions>,
+    Omit<VertexAiOptions, 'agentEngineId' | keyof SessionServiceOptions>,
+    TableOptions {
+  /** For databases: passed to the driver unchanged. */
+  driverOptions?: object | undefined;
+}
+
+/**
+ * Returns the session service that a URI names. A program can take the URI from its configuration, as with
+ * `@google/adk` and google-adk for Python.
+ *
+ * | URI | service |
+ * | --- | --- |
+ * | `memory://` | `InMemorySessionService` |
+ * | `sqlite:PATH`, `sqlite::memory:` | `DatabaseSessionService` over a SQLite file, or over memory |
+ * | `postgresql://…`, `mysql://…`, `mariadb://…` | `DatabaseSessionService` over a server's database |
+ * | `indexeddb:NAME` | `IndexedDbSessionService`, in a browser |
+ * | `agentengine://ENGINE`, `vertexai://ENGINE` | `VertexAiSessionService`; ENGINE is the engine's number or full name |
+ *
+ * Python's URIs with a driver (`postgresql+asyncpg://`, `sqlite+aiosqlite:///PATH`) are accepted too. Nothing
+ * is loaded or opened before the first call. Only then does a program load the database code, and a page
+ * never does.
+ *
+ * @param uri the service's URI; no error shows it, and no driver's error shows its password
+ * @throws SessionError `invalid_argument` if the URI names no service; the message lists the valid forms.
+ *   Calls of the service reject with `storage_unavailable` if the storage does not exist here, such as a SQL
+ *   database in a page
+ *
+ * @example
+ * ```ts
+ * import { getSessionServiceFromUri } from 'adk-session-wasm/uri';
+ *
+ * const service = getSessionServiceFromUri(process.env.SESSIONS ?? 'memory://');
+ * const session = await service.getOrCreateSession({ appName: 'shop', userId: 'ada', sessionId: 's1' });
+ * await service.close();
+ * ```
+ */
+export function getSessionServiceFromUri<S extends object = StateShape>(
+  uri: string,
+  given: SessionServiceUriOptions<S> = {},
+): SessionService<S> {
+  const serviceUri = parseUri(uri);
+  const options = takeOptions(given);
+  switch (serviceUri.kind) {
+    case 'memory':
+      return new InMemorySessionService<S>(options);
+    case 'indexeddb':
+      refuseTableNames(options);
+      return new IndexedDbSessionService<S>({ ...options, name: serviceUri.name });
+    case 'database': {
+      const { address, url } = serviceUri;
+      const { kind } = address;
+      requireTableNames(kind, options);
+      const parts = partsOver({ kind, durable: isDurable(address) }, async () => {
+        const { openStorage } = await import('#database');
+        return openStorage({ ...options, url });
+      });
+      return new StoredSessionService<S>(new ServiceCore(parts, options));
+    }
+    case 'vertexai': {
+      const { agentEngineId } = serviceUri;
+      refuseTableNames(options);
+      const parts = partsOver(VERTEX_FACTS, async () => {
+        const { openStorage } = await import('../vertex/vertex_ai_session_service.js');
+        return openStorage({ ...options, agentEngineId });
+      });
+      return new StoredSessionService<S>(new ServiceCore(parts, withVertexIds(options)));
+    }
+  }
+}
+
+/**
+ * Refuses `schema` and `tablePrefix`. If they were ignored, tenants would share data that these names keep
+ * apart.
+ */
+function refuseTableNames({ schema, tablePrefix }: SessionServiceUriOptions): void {
+  if (schema === undefined && tablePrefix === undefined) return;
+  const key = schema === undefined ? 'tablePrefix' : 'schema';
+  throw invalid(key, 'applies only to SQL databases; this URI names none');
+}

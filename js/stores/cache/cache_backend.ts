@@ -1,0 +1,183 @@
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import { StorageBackend } from '../../core/storage/driver/storage_backend.js';
+import { storageKey } from '../../core/storage/scopes.js';
+import {
+  runWrite,
+  type Appended,
+  type Backend,
+  type CreatedSession,
+  type Deletion,
+  type Results,
+  type SharedRevisions,
+  type StoredKind,
+  type WriteVerbs,
+} from '../../core/storage/backend.js';
+import type { Call, MaybePromise } from '../../core/call/call.js';
+import { isSessionError } from '../../values/errors/errors.js';
+import { endsWithin } from '../../core/call/time_limit.js';
+import type {
+  Computed,
+  CreateWrite,
+  DeleteWrite,
+  DescribeWrite,
+  Placed,
+  PlacedAppend,
+  UpdateWrite,
+} from '../../core/write.js';
+import type { Bounds } from './copies/bounds.js';
+import { CacheHistory } from './cache_history.js';
+import { CopyReads, type ReadParts } from './copy_reads.js';
+import type { CacheTransaction } from './data/cache_transaction.js';
+import { type CacheKey, isSession } from './records/cache_key.js';
+import { isOutage } from './records/failures.js';
+import { CacheStorage } from './storage/cache_storage.js';
+import { standIn } from './data/stand_in.js';
+import type { Sender } from './sending/sender.js';
+
+export interface CacheBackendParts extends ReadParts {
+  readonly bounds: Bounds;
+  readonly sender: Sender;
+  readonly isThrough: boolean;
+}
+
+/** The local data as a backend. {@link CopyReads} has its reads. A write adds operations to the outbox, which are sent later. */
+export class CacheBackend extends CopyReads implements Backend, WriteVerbs {
+  readonly history: CacheHistory;
+  readonly #parts: CacheBackendParts;
+
+  constructor(parts: CacheBackendParts) {
+    super(parts);
+    this.#parts = parts;
+    this.history = new CacheHistory({
+      ...parts,
+      write: (key, call, write) => this.#writeTo(key, call, write),
+      get: (key, call) => this.get({ key, last: 'all' }, call),
+    });
+  }
+
+  async open(call: Call): Promise<void> {
+    await this.backend.open(call);
+  }
+
+  keepsOperations(): boolean {
+    return false;
+  }
+
+  /** Runs a local write, and waits for the remote if the option says so. */
+  #write<T>(
+    key: CacheKey,
+    call: Call,
+    run: (backend: StorageBackend, storage: CacheStorage) => T | Promise<T>,
+    creation?: CreateWrite,
+  ): Promise<T> {
+    let storage!: CacheStorage;
+    const work = (): Promise<T> => {
+      storage = new CacheStorage(this.#parts, creation);
+      return Promise.resolve(run(new StorageBackend(storage), storage));
+    };
+    return this.#send(key, call, work, () => storage.numbers);
+  }
+
+  /** Runs a write of operations. */
+  #writeTo<T>(
+    key: CompositeSessionKey,
+    call: Call,
+    write: (transaction: CacheTransaction, note: (number: number) => void) => Promise<T>,
+  ): Promise<T> {
+    let numbers: number[] = [];
+    const work = (): Promise<T> =>
+      this.#parts.data.write((transaction) => {
+        numbers = [];
+        return write(transaction, (number) => numbers.push(number));
+      });
+    return this.#send(key, call, work, () => numbers);
+  }
+
+  async #send<T>(
+    key: CacheKey,
+    call: Call,
+    work: () => Promise<T>,
+    numbersOf: () => readonly number[],
+  ): Promise<T> {
+    const { bounds, sender, isThrough } = this.#parts;
+    if (isSession(key)) await this.history.forked(key);
+    const result = await bounds.write(isSession(key) ? key : undefined, work);
+    const numbers = numbersOf();
+    if (isSession(key)) bounds.markUsed(key);
+    if (numbers.length === 0) return result;
+    sender.wakeForWrite();
+    if (isThrough) await sender.confirm(key, numbers, call.signal);
+    return result;
+  }
+
+  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
+    return runWrite(this, write, call);
+  }
+
+  create(write: CreateWrite, call: Call): Promise<CreatedSession | undefined> {
+    return this.#write(write.key, call, (backend) => backend.create(write, call), write);
+  }
+
+  async describe(write: DescribeWrite, call: Call): Promise<boolean> {
+    await this.#require(write.key, call);
+    return this.#write(write.key, call, (backend) => backend.describe(write, call));
+  }
+
+  async append(write: PlacedAppend, call: Call): Promise<Appended> {
+    const { key, position } = write;
+    // Without a handle the session may be unknown here.
+    if (!(position.created >= 0)) await this.#require(key, call);
+    const append = () => this.#write(key, call, (backend) => backend.append(write, call));
+    try {
+      return await append();
+    } catch (error) {
+      if (!isSessionError(error, 'not_found') || !(await this.#isGivenUp(key))) throw error;
+      await this.#require(key, call);
+      return append();
+    }
+  }
+
+  #isGivenUp(key: CompositeSessionKey): Promise<boolean> {
+    return this.#parts.data.read(
+      async (transaction) => (await transaction.copies.givenUp(key)) !== undefined,
+    );
+  }
+
+  /**
+   * Fetches a session that has no copy, so that it can be changed. If the remote does not answer in time, the change is
+   * stored all the same; see {@link standIn}.
+   */
+  async #require(key: CompositeSessionKey, call: Call): Promise<void> {
+    const { data, fetch, clock, readTimeoutMs } = this.#parts;
+    await this.history.forked(key);
+    const isThere = await data.read(
+      async (transaction) =>
+        (await transaction.view(key)) !== undefined ||
+        (await transaction.copies.get(key)) !== undefined,
+    );
+    if (isThere) return;
+    try {
+      if (await endsWithin(readTimeoutMs, fetch.require(key, 1), call.signal)) return;
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+    }
+    await data.write((transaction) => standIn(transaction, key, clock()));
+  }
+
+  update(write: UpdateWrite, call: Call): Promise<SharedRevisions> {
+    const { appName, userId, delta } = write;
+    return this.#write({ appName, userId }, call, (backend, storage) => {
+      // What is written is what the caller gave, also if it equals what is there.
+      const compute = (state: string): Computed => {
+        const computed = typeof delta === 'string' ? { delta } : delta(state);
+        storage.delta = computed.delta;
+        return computed;
+      };
+      return backend.update({ ...write, delta: compute }, call);
+    });
+  }
+
+  delete(write: DeleteWrite, call: Call): Promise<Deletion> {
+    return this.#write(storageKey(write.key), call, (backend) => backend.delete(write, call));
+  }
+}

@@ -1,0 +1,295 @@
+import { untilAborted } from '../../core/call/time_limit.js';
+import type { Call, MaybePromise } from '../../core/call/call.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
+import { sessionNotFound } from '../../values/errors/session_not_found.js';
+import { branchesOf } from '../../core/history/branches.js';
+import { planRewind, type PlannedRewind } from '../../core/history/computed_rewind.js';
+import { rewindTargetOf } from '../../core/history/marks.js';
+import { type SourceSession, stateAfter } from '../../core/history/state_at.js';
+import { newEventId } from '../../values/model/event/create_event.js';
+import type { Event } from '../../values/model/event/event.js';
+import { snapshotEvent } from '../../values/model/event/snapshot.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { BackendHistory, ReadSession } from '../../core/storage/backend.js';
+import type {
+  ForkWrite,
+  HistoryRead,
+  HistoryState,
+  RewindWrite,
+  Rewound,
+  SessionBranches,
+  StoredRewind,
+} from '../../core/history_verbs.js';
+import { parseTexts } from '../../core/storage/stored_events.js';
+import type { StateShape } from '../../values/state/state_shape.js';
+import type { CacheContext } from './copies/context.js';
+import type { Fetch } from './copies/fetch.js';
+import type { CacheTransaction } from './data/cache_transaction.js';
+import { nameOf } from './records/cache_key.js';
+import { isRefusal } from './records/failures.js';
+import type { Operation, OperationEvent } from './records/records.js';
+import { historyOf } from './sending/delivery.js';
+import type { Sender } from './sending/sender.js';
+import { olderInvocations } from './storage/older_invocations.js';
+import { lastEvents } from './storage/shown_events.js';
+import type { SessionView } from './view/session_overlay.js';
+import { sharedWrites, deltaOf } from './view/shared_overlay.js';
+
+export interface CacheHistoryParts extends CacheContext {
+  readonly fetch: Fetch;
+  readonly sender: Sender;
+  /**
+   * Runs a local write, and waits for the remote if the option says so.
+   *
+   * @param write returns the numbers of the operations that it has added
+   */
+  readonly write: <T>(
+    key: CompositeSessionKey,
+    call: Call,
+    write: (transaction: CacheTransaction, note: (number: number) => void) => Promise<T>,
+  ) => Promise<T>;
+  /** Reads a session with all its events. */
+  readonly get: (key: CompositeSessionKey, call: Call) => Promise<ReadSession | undefined>;
+}
+
+/** A session as a reader sees it, so far as it is here. */
+interface LocalSession extends SourceSession {
+  readonly events: readonly Event[];
+  readonly birth: number;
+  readonly revision: number;
+  /** Whether the remote has older events, or may have. */
+  readonly hasOlder: boolean;
+  /** Whether the remote has no revisions. */
+  readonly isPlain: boolean;
+}
+
+/**
+ * The histories of a cache. A rewind is an operation of the outbox that says what is meant: the remote computes it, with
+ * what others have written meanwhile. Until then readers see it over the copy, as far as this device knows the session.
+ */
+export class CacheHistory implements BackendHistory {
+  readonly #parts: CacheHistoryParts;
+  /** The forks that are under way, by name of the new session. */
+  readonly #forks = new Map<string, Promise<unknown>>();
+
+  constructor(parts: CacheHistoryParts) {
+    this.#parts = parts;
+  }
+
+  /** Waits for the fork that makes a session. */
+  async forked(key: CompositeSessionKey): Promise<void> {
+    await this.#forks.get(nameOf(key));
+  }
+
+  async rewind(request: RewindWrite, call: Call): Promise<StoredRewind> {
+    const { key, marker, place, message, events } = request;
+    const write: RewindWrite = { key, marker, place, message, events };
+    await this.#require(key, call);
+    for (;;) {
+      const [session, planned] = await this.#compute(key, call, (session) => {
+        if (session.isPlain) throw withoutRevisions();
+        return planRewind(session, write);
+      });
+      const revision = await this.#parts.write(key, call, async (transaction, note) => {
+        const view = await requireView(transaction, key);
+        // Something came between. It is undone too.
+        if (view.revision !== session.revision || view.birth !== session.birth) return undefined;
+        const operation = this.#operationOf(transaction, write, planned, view.birth);
+        await transaction.outbox.change(key, { put: [operation] });
+        note(operation.number);
+        const { revision } = await requireView(transaction, key);
+        transaction.drawUpTo(revision);
+        return revision;
+      });
+      if (revision === undefined) continue;
+      return { ...resultOf(planned), revision };
+    }
+  }
+
+  #operationOf(
+    transaction: CacheTransaction,
+    { key, ...meant }: RewindWrite,
+    { event, following, titleChange, state }: PlannedRewind,
+    birth: number,
+  ): Operation {
+    const { clock } = this.#parts;
+    const { appName, userId, sessionId } = key;
+    const take = (event: object): OperationEvent => {
+      const { id, text, timestamp } = snapshotEvent(event as Event, clock, newEventId);
+      const tick = transaction.tick();
+      return { id, text, timestamp, seq: tick, tick };
+    };
+    const marker = take(event);
+    const others = following.map(take);
+    return {
+      number: marker.tick,
+      kind: 'rewind',
+      key: { appName, userId, sessionId },
+      ...{ birth, attempts: 0, expected: null, event: marker },
+      time: (others.at(-1) ?? marker).timestamp,
+      rewind: { ...meant, state: JSON.stringify(state), following: others, titleChange },
+      shared: sharedWrites(others.map(({ text }) => deltaOf(text))),
+    };
+  }
+
+  /** Computes from what is here. What that lacks is fetched. */
+  async #compute<T>(
+    key: CompositeSessionKey,
+    call: Call,
+    work: (session: LocalSession) => MaybePromise<T>,
+  ): Promise<readonly [LocalSession, T]> {
+    const session = await this.#read(key);
+    if (session === undefined) throw sessionNotFound(key.sessionId);
+    try {
+      return [session, await work(session)];
+    } catch (error) {
+      const isMissing =
+        isSessionError(error, 'not_found') || isSessionError(error, 'invalid_argument');
+      if (!isMissing || !session.hasOlder) throw error;
+    }
+    const whole = await this.#parts.get(key, call);
+    if (whole === undefined) throw sessionNotFound(key.sessionId);
+    const { events, title, created: birth, revision } = whole;
+    const state = JSON.parse(whole.state) as StateShape;
+    const known = { ...session, events, state, title, birth, revision };
+    const fetched = { ...known, hasOlder: false, olderInvocations: undefined };
+    return [fetched, await work(fetched)];
+  }
+
+  /** Fetches a session that was never read. */
+  async #require(key: CompositeSessionKey, call: Call): Promise<void> {
+    await this.forked(key);
+    const { fetch } = this.#parts;
+    if ((await this.#read(key)) !== undefined) return;
+    await untilAborted(call.signal, fetch.require(key, 1)).catch(onlyRefusals(call));
+  }
+
+  #read(key: CompositeSessionKey): Promise<LocalSession | undefined> {
+    return this.#parts.data.read(async (transaction) => {
+      const view = await transaction.view(key);
+      if (view === undefined) return undefined;
+      const rows = await lastEvents(transaction, key, view, {});
+      const { birth, revision, state, title, initialState, copy } = view;
+      const isUnfetched = view.overlay.creation?.isThere === true;
+      const hasOlder = copy === undefined ? isUnfetched : copy.hasOlder || copy.isStale;
+      const events = parseTexts(rows.map(({ text }) => text));
+      const isOwn = (id: string): boolean => view.overlay.events.has(id);
+      const part = { rewindStarts: copy?.rewindStarts, isOwn };
+      return {
+        events,
+        olderInvocations: hasOlder ? olderInvocations(events, part) : undefined,
+        state: JSON.parse(state) as StateShape,
+        title: title === '' ? undefined : title,
+        // Older events than those that are here may have changed it.
+        initialState: () =>
+          hasOlder || initialState === undefined
+            ? undefined
+            : (JSON.parse(initialState) as StateShape),
+        ...{ birth, revision, hasOlder, isPlain: copy?.created === null },
+      };
+    });
+  }
+
+  async fork(request: ForkWrite, call: Call): Promise<ReadSession> {
+    const { key, newSessionId: sessionId, end, title } = request;
+    const write: ForkWrite = { key, newSessionId: sessionId, end, title };
+    const newKey = { ...key, sessionId };
+    const name = nameOf(newKey);
+    const forking = this.#fork(write, newKey, call);
+    const settled = forking.then(nothing, nothing);
+    this.#forks.set(name, settled);
+    void settled.then(() => {
+      if (this.#forks.get(name) === settled) this.#forks.delete(name);
+    });
+    return forking;
+  }
+
+  /** The remote makes the fork: a copy may lack its events. */
+  async #fork(write: ForkWrite, newKey: CompositeSessionKey, call: Call): Promise<ReadSession> {
+    const { pending, sender, remote, fetch } = this.#parts;
+    const make = async (): Promise<void> => {
+      // Another tab may have stored changes of which this one has not heard.
+      await pending.refresh(write.key);
+      await sender.waitFor([nameOf(write.key)], call.signal);
+      await remote.ask((backend, call) => historyOf(backend).fork(write, call), call);
+      await fetch.copy(newKey, 'all');
+    };
+    await untilAborted(call.signal, make()).catch(onlyRefusals(call));
+    const forked = await this.#parts.get(newKey, call);
+    if (forked === undefined) throw sessionNotFound(newKey.sessionId);
+    return forked;
+  }
+
+  branches({ key }: HistoryRead, call: Call): Promise<SessionBranches> {
+    const local = ({ events, olderInvocations }: LocalSession): SessionBranches => {
+      const last = events.findLast((event) => rewindTargetOf(event) !== undefined);
+      return { places: branchesOf(events, olderInvocations), lastRewind: last?.invocationId };
+    };
+    return this.#askOrCompute(key, call, local, (history, own) => history.branches({ key }, own));
+  }
+
+  stateAt(
+    { key, eventId }: HistoryRead & { readonly eventId: string },
+    call: Call,
+  ): Promise<HistoryState> {
+    const local = (session: LocalSession) => stateAfter(session, eventId);
+    return this.#askOrCompute(key, call, local, (history, own) =>
+      history.stateAt({ key, eventId }, own),
+    );
+  }
+
+  /** Asks the remote if a copy has not the whole session, and nothing of it is unsent. Otherwise computes from the copy. */
+  async #askOrCompute<T>(
+    key: CompositeSessionKey,
+    call: Call,
+    local: (session: LocalSession) => MaybePromise<T>,
+    ask: (history: BackendHistory, own: Call) => MaybePromise<T>,
+  ): Promise<T> {
+    const { pending, remote } = this.#parts;
+    await this.#require(key, call);
+    const session = await this.#read(key);
+    const isAsked = session?.hasOlder === true && pending.operations(nameOf(key)).length === 0;
+    if (isAsked) {
+      try {
+        const asked = remote.ask((backend, own) => ask(historyOf(backend), own), call);
+        return await untilAborted(call.signal, asked);
+      } catch (error) {
+        if (isRefusal(error) || call.signal?.aborted === true) throw error;
+      }
+    }
+    return (await this.#compute(key, call, local))[1];
+  }
+}
+
+function resultOf({ event, message, unknownKeys }: PlannedRewind): Rewound {
+  return { event, message, unknownKeys };
+}
+
+function nothing(): void {
+  // The writes of the new session only wait until the fork has settled.
+}
+
+/** Returns how a failure of the remote is reported: it concerns events that are not here. */
+function onlyRefusals({ signal }: Call): (error: unknown) => never {
+  return (error) => {
+    if (isRefusal(error) || signal?.aborted === true) throw error;
+    const message = 'The session has older events than are here, and the remote does not answer.';
+    const fields = { missing: 'events', storage: 'cache', cause: error } as const;
+    throw new SessionError('connection_lost', message, fields);
+  };
+}
+
+function withoutRevisions(): SessionError {
+  const message = 'The remote has no revisions, so its sessions cannot be rewound.';
+  return new SessionError('unsupported', message, { storage: 'cache' });
+}
+
+/** @throws SessionError `not_found` */
+async function requireView(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+): Promise<SessionView> {
+  const view = await transaction.view(key);
+  if (view === undefined) throw sessionNotFound(key.sessionId);
+  return view;
+}

@@ -1,0 +1,400 @@
+/** Changes copies by what the remote has said, each in the transaction of the caller. */
+import { isEqualText } from '../../../values/json/equal.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { SHARED_SCOPES } from '../../../values/state/scope.js';
+import { ownerOf, scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
+import type { ListedSession } from '../../../core/storage/backend.js';
+import { stateNotice } from '../../../core/watch/state_notice.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import { refusalOfDeleted } from '../records/failures.js';
+import {
+  type CopiedRecord,
+  type Copy,
+  hasCopy,
+  eventsOf,
+  isWaiting,
+  newRecord,
+  type SessionOperation,
+  type SessionRecord,
+} from '../records/records.js';
+import type { StateShape } from '../../../values/state/state_shape.js';
+import { withFetched } from '../view/shared_overlay.js';
+import {
+  type CopyDraft,
+  makeDraft,
+  putChanged,
+  putOlder,
+  putWindow,
+  renumberEvent,
+  storeDraft,
+  withStarts,
+} from './copied_events.js';
+import type { OlderEvents, RemoteSession, WholeSession } from './remote_end.js';
+import { splitByScope } from '../../../values/state/keys.js';
+
+/** What a fetch asked for. */
+export interface FetchStart extends Beginning {
+  /** The copy that was there. */
+  readonly created: number | null | undefined;
+  readonly birth: number;
+}
+
+/** When a fetch began. */
+export interface Beginning {
+  /** The last number that was drawn before. */
+  readonly began: number;
+}
+
+/**
+ * Takes a fetched session.
+ *
+ * @returns the users and apps whose states are to be fetched again, because they have changed since the fetch began;
+ *   `undefined` if the copy is gone whose changes were fetched
+ */
+export async function takeSession(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  session: RemoteSession | undefined,
+  start: FetchStart,
+  now: number,
+): Promise<readonly StateOwner[] | undefined> {
+  const { began } = start;
+  const overtaken: StateOwner[] = [];
+  const record = await transaction.copies.get(key);
+  if (session === undefined) {
+    await takeAbsence(transaction, key, record, start);
+    return overtaken;
+  }
+  if (await isDeletedSince(transaction, key, record, began)) return overtaken;
+  const copy = record?.copy;
+  if (session.state !== undefined) {
+    const states = splitByScope(session.state);
+    for (const scope of SHARED_SCOPES) {
+      const owner = ownerOf(scope, key);
+      const isTaken = await takeState(transaction, owner, JSON.stringify(states[scope]), began);
+      if (!isTaken) overtaken.push(owner);
+    }
+  }
+  let present = record;
+  if (copy !== undefined && copy.created !== session.created) {
+    if (isBefore(session.created, copy.created)) return overtaken;
+    await takeAbsence(transaction, key, record, { ...start, created: copy.created });
+    present = await transaction.copies.get(key);
+    if (present?.copy !== undefined) return overtaken;
+  }
+  if (!hasCopy(present)) {
+    if (session.since !== undefined) return undefined;
+    await makeCopy(transaction, key, present, session, now);
+    return overtaken;
+  }
+  const { revision } = present.copy;
+  const isLate = session.revision < revision || (session.since ?? 0) > revision;
+  if (!isLate) await updateCopy(transaction, key, present, session, began);
+  return overtaken;
+}
+
+function isBefore(one: number | null, other: number | null): boolean {
+  return one !== null && other !== null && one < other;
+}
+
+/** Whether the session or its user was deleted here since a fetch began, or is about to be. */
+async function isDeletedSince(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  record: SessionRecord | undefined,
+  began: number,
+): Promise<boolean> {
+  if (record?.copy !== undefined) return false;
+  if (transaction.deletedAt(key) > began) return true;
+  const { appName, userId } = key;
+  const user = { appName, userId };
+  if (((await transaction.states.get(user))?.clearedAt ?? 0) > began) return true;
+  const operations = await transaction.outbox.of(key);
+  const first = operations.find(({ kind }) => kind === 'create' || kind === 'delete');
+  // A deletion after the creation hides the copy, and is sent for it.
+  if (first?.kind === 'create') return false;
+  if ((await transaction.states.userDeletions(user)).length > 0) return true;
+  // The session that a deletion without a copy deletes is still at the remote.
+  return first !== undefined;
+}
+
+async function makeCopy(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  present: SessionRecord | undefined,
+  session: RemoteSession,
+  now: number,
+): Promise<void> {
+  const operations = await transaction.outbox.of(key);
+  const creation = operations.find(({ kind }) => kind === 'create');
+  const givenUp = await transaction.copies.givenUp(key);
+  // Handles of a copy that was given up hold again if all events come: any of them may be one that they lack.
+  const isWholeAgain = givenUp?.created === session.created && !session.hasOlder;
+  const before = isWholeAgain ? givenUp.birth : undefined;
+  const birth = creation?.birth ?? before ?? transaction.tick();
+  if (givenUp !== undefined) await transaction.copies.forgetGivenUp(key);
+  const record: SessionRecord = { ...newRecord(birth, now), ...present, birth };
+  const draft = makeDraft(key, record, copyOf(session), operations);
+  const isNew = creation === undefined && before === undefined;
+  await putWindow(transaction, draft, session.events, isNew);
+  if (creation !== undefined) draft.isChanged = true;
+  draft.copy = withStarts({ ...draft.copy, hasOlder: session.hasOlder }, session.rewindStarts);
+  const next = await storeDraft(transaction, draft);
+  await sweep(transaction, key);
+  const type = creation === undefined ? 'created' : 'appended';
+  transaction.notify({ type, ...key, revision: Math.max(next.tick, birth), scopes: [] });
+}
+
+async function updateCopy(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  record: CopiedRecord,
+  session: RemoteSession,
+  began: number,
+): Promise<void> {
+  const before = record.copy;
+  const draft = makeDraft(key, record, before, await transaction.outbox.of(key));
+  const isDescribed = began < before.describedAt;
+  const head = copyOf(session, before);
+  if (session.since === undefined) {
+    draft.copy = { ...before, revision: session.revision };
+    await putWindow(transaction, draft, session.events, false);
+    const { hasOlder } = session;
+    const unknown = { rewindStarts: undefined, olderSums: undefined };
+    draft.copy = { ...draft.copy, ...unknown, hasOlder, isStale: false };
+  } else {
+    await putChanged(transaction, draft, session.events);
+  }
+  draft.copy = withStarts(draft.copy, session.rewindStarts);
+  const { first, next, size, hasOlder, isStale } = draft.copy;
+  const { rewindStarts, olderSums, rewoundAt } = draft.copy;
+  const description = isDescribed ? { title: before.title, labels: before.labels } : {};
+  const events = { first, next, size, hasOlder, isStale, rewindStarts, olderSums, rewoundAt };
+  draft.copy = { ...head, ...description, ...events };
+  if (head.state !== before.state) draft.isChanged = true;
+  const after = await storeDraft(transaction, draft);
+  await sweep(transaction, key);
+  if (draft.isChanged) return notifyAppended(transaction, draft, after);
+  const isRenamed = draft.copy.title !== before.title || draft.copy.labels !== before.labels;
+  if (isRenamed) transaction.notify({ type: 'updated', ...key });
+}
+
+/** Notifies the watchers of the events of a copy that was stored. */
+export function notifyAppended(
+  transaction: CacheTransaction,
+  { key, isReordered }: CopyDraft,
+  { tick }: SessionRecord,
+): void {
+  const revision = isReordered ? transaction.counter : tick;
+  transaction.notify({ type: 'appended', ...key, revision, scopes: [] });
+}
+
+/** Takes older events than the copy has. @returns whether they came before the events that the copy still has */
+export async function takeOlder(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  created: number | null,
+  firstId: string,
+  older: OlderEvents,
+): Promise<boolean> {
+  const record = await transaction.copies.get(key);
+  if (record?.copy?.created !== created || record.copy === undefined) return false;
+  const first = await firstEventId(transaction, key, record.copy);
+  if (first !== firstId) return false;
+  const draft = makeDraft(key, record, record.copy, await transaction.outbox.of(key));
+  await putOlder(transaction, draft, older);
+  await transaction.copies.put(key, { ...record, copy: draft.copy });
+  return true;
+}
+
+export async function firstEventId(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  { first, next }: Copy,
+): Promise<string | undefined> {
+  if (first === next) return undefined;
+  return (await transaction.copies.events(key).at(first)).id;
+}
+
+/** Takes a session of a list. @returns whether the session is to be fetched */
+export async function takeListed(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  session: RemoteSession,
+  began: number,
+  now: number,
+): Promise<boolean> {
+  const record = await transaction.copies.get(key);
+  if (hasCopy(record)) {
+    const { copy } = record;
+    if (copy.created !== session.created) return !isBefore(session.created, copy.created);
+    // The events of a copy that was only listed are fetched when it is read.
+    const isListedOnly = copy.first === copy.next && copy.hasOlder;
+    if (session.revision > copy.revision && !isListedOnly) return true;
+    const isDescribed = session.title === copy.title && session.labels === copy.labels;
+    const isSame = session.revision <= copy.revision && (isDescribed || began < copy.describedAt);
+    const since = copy.revision;
+    if (!isSame)
+      await updateCopy(transaction, key, record, { ...session, since, events: [] }, began);
+    return copy.isStale;
+  }
+  if (await isDeletedSince(transaction, key, record, began)) return false;
+  // A handle of a session that was created here too needs all events of others.
+  if (record !== undefined) return true;
+  await makeCopy(transaction, key, undefined, session, Math.min(now, session.lastUpdateTime));
+  return false;
+}
+
+/** Returns a session of a list as the remote has it, without its events. */
+export function listedSession(
+  listed: ListedSession,
+): WholeSession & { readonly state: StateShape } {
+  const { created, revision, lastUpdateTime, createTime, state, parent } = listed;
+  const { title = '', labels = '' } = listed;
+  const hasRevisions = created > 0;
+  return {
+    created: hasRevisions ? created : null,
+    revision: hasRevisions ? revision : lastUpdateTime,
+    ...{ lastUpdateTime, createTime, title, labels, parent, events: [] },
+    state: JSON.parse(state) as StateShape,
+    hasOlder: !hasRevisions || revision > created,
+    since: undefined,
+  };
+}
+
+function copyOf(session: RemoteSession, before?: Copy): Copy {
+  const { created, revision, lastUpdateTime, createTime, title, labels, parent, state } = session;
+  const own = state === undefined ? undefined : JSON.stringify(splitByScope(state).session);
+  return {
+    ...{ created, revision, lastUpdateTime, title, labels },
+    createTime: createTime ?? before?.createTime ?? lastUpdateTime,
+    // The parent and the initial state never change, and some answers lack them.
+    parent: parent ?? before?.parent,
+    initialState: before?.initialState,
+    state: own ?? before?.state ?? '{}',
+    describedAt: before?.describedAt ?? 0,
+    ...{ first: 0, next: 0, hasOlder: true, size: 0, isStale: false },
+  };
+}
+
+/** The remote does not have a session. That concerns only the creation that was asked for. */
+async function takeAbsence(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  record: SessionRecord | undefined,
+  { created, birth }: FetchStart,
+): Promise<void> {
+  if (!hasCopy(record) || record.copy.created !== created || record.birth !== birth) return;
+  await removeGone(transaction, key, record);
+}
+
+/** Removes a session that the remote has deleted. What waits for it is refused. */
+export async function removeGone(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  record: SessionRecord,
+): Promise<void> {
+  const operations = await transaction.outbox.of(key);
+  const own = operations.filter(({ birth }) => birth === record.birth);
+  const landed = own.filter((operation) => !isWaiting(operation));
+  const first = own.find(isWaiting);
+  // Their answers tell what happened.
+  if (first?.kind === 'create' || first?.kind === 'delete') return;
+  if (landed.length > 0) await transaction.outbox.change(key, { removed: landed });
+  if (first === undefined) return removeCopy(transaction, key);
+  const refused = { ...first, refusal: refusalOfDeleted(key) };
+  if (first.refusal === undefined) await transaction.outbox.change(key, { put: [refused] });
+}
+
+/**
+ * Removes a copy, and the operations that have arrived and would leave with the next fetch of it. The other operations
+ * stay, such as those of a session that was created after it.
+ */
+export async function removeCopy(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+): Promise<void> {
+  const record = await transaction.copies.require(key);
+  const all = await transaction.outbox.of(key);
+  const removed = all.filter(
+    (operation) => !isWaiting(operation) && operation.birth === record.birth,
+  );
+  if (removed.length > 0) await transaction.outbox.change(key, { removed });
+  if (removed.length === all.length) await transaction.copies.delete(key);
+  else {
+    await transaction.copies.events(key).clear();
+    await transaction.copies.put(key, { ...record, copy: undefined });
+  }
+  transaction.markDeleted(key);
+  transaction.notify({ type: 'deleted', ...key, revision: transaction.counter });
+}
+
+/**
+ * Takes a fetched state of a user or an app.
+ *
+ * @returns `false` if it is to be fetched again, because it has changed since the fetch began
+ */
+export async function takeState(
+  transaction: CacheTransaction,
+  owner: StateOwner,
+  state: string,
+  began: number,
+): Promise<boolean> {
+  const record = await transaction.states.get(owner);
+  const next = withFetched(record, state, began, transaction.tick());
+  if (next === undefined) return false;
+  await transaction.states.put(owner, next);
+  if (state !== (record?.state ?? '{}')) {
+    transaction.notify(stateNotice(owner.appName, owner.userId, [scopeOf(owner)]));
+  }
+  return true;
+}
+
+/** Removes the operations that the copy has reached since they arrived. */
+export async function sweep(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+): Promise<void> {
+  const record = await transaction.copies.get(key);
+  if (!hasCopy(record)) return;
+  const { birth, copy } = record;
+  const removed = (await transaction.outbox.of(key)).filter(
+    (operation) =>
+      operation.landed !== undefined &&
+      operation.landed <= copy.revision &&
+      operation.birth === birth,
+  );
+  if (removed.length > 0) await removeCopied(transaction, key, removed);
+}
+
+/**
+ * Removes operations whose effect the copy has.
+ *
+ * Until now they lay over the copy: a rewind hid its state, an event the version that others have stored since, a value that
+ * of others. A handle that has read them lacks no event, so such an event gets a new local number: handles then read it and
+ * the whole state.
+ */
+export async function removeCopied(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  removed: readonly SessionOperation[],
+): Promise<void> {
+  const shown = await transaction.view(key);
+  await transaction.outbox.change(key, { removed });
+  const record = await transaction.copies.get(key);
+  if (!hasCopy(record)) return;
+  const state = (await transaction.view(key))?.state;
+  const isStateHidden = !isEqualText(state ?? '', shown?.state ?? '');
+  const draft = makeDraft(key, record, record.copy, await transaction.outbox.of(key));
+  for (const operation of removed) {
+    for (const event of eventsOf(operation)) {
+      const { id, text } = event;
+      // The remote has computed the delta of a marker.
+      const isMarker = operation.kind === 'rewind' && event === operation.event;
+      const isHidden =
+        !isMarker && (await transaction.copies.events(key).withId(id))?.text !== text;
+      if (isStateHidden || isHidden) await renumberEvent(transaction, draft, id);
+    }
+  }
+  if (draft.isChanged) notifyAppended(transaction, draft, await storeDraft(transaction, draft));
+}

@@ -1,0 +1,246 @@
+import { isSessionError, SessionError } from '../../../values/errors/errors.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { type EventCount, isEnough, mostOf } from '../../../values/model/values/event_count.js';
+import type { StateOwner } from '../../../core/storage/scopes.js';
+import { nameOf } from '../records/cache_key.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import {
+  type Copy,
+  type CreateOperation,
+  isCreation,
+  isWaiting,
+  type SessionRecord,
+} from '../records/records.js';
+import { forEachOf } from './for_each_of.js';
+import { GroupedQueue } from './grouped_queue.js';
+import { firstEventId, type FetchStart, takeOlder, takeSession } from './copy_writer.js';
+import type { Bounds } from './bounds.js';
+import type { RemoteSession } from './remote_end.js';
+import type { FetchedWindow } from './unkept.js';
+import type { CacheContext } from './context.js';
+
+/** The most copies that are brought up to the remote at once. */
+const MOST_AT_ONCE = 8;
+
+/** The least events of a copy that does not have all. */
+const SMALLEST_WINDOW = 100;
+
+/** The most events of a page that every remote admits: a handler refuses more. */
+const MOST_OF_PAGE = 1000;
+
+export interface FetchParts extends CacheContext {
+  readonly bounds: Bounds;
+  /** Fetches states again that have changed since a fetch began. */
+  readonly fetchOvertaken: (owners: readonly StateOwner[]) => Promise<void>;
+}
+
+interface FetchRequest {
+  readonly key: CompositeSessionKey;
+  /** The newest events that the copy must have at least. */
+  readonly need: EventCount;
+  /** Whether the remote is asked also if there is such a copy by then. */
+  readonly isRevalidation: boolean;
+}
+
+/** What a fetch has found. */
+export interface Fetched {
+  /** Whether the remote does not have the session. */
+  readonly isAbsent: boolean;
+  /** The session with its newest events, if these were fetched together. */
+  readonly window?: FetchedWindow;
+}
+
+/** A fetch that asked nothing, or for changes and older events of a copy. */
+const OF_COPY: Fetched = { isAbsent: false };
+
+/** Brings copies of sessions up to the remote. */
+export class Fetch {
+  readonly #parts: FetchParts;
+  /** The fetches of each session, one after the other. */
+  readonly queue = new GroupedQueue<FetchRequest, Fetched>((requests) =>
+    this.#run({
+      key: requests[0].key,
+      need: requests.map(({ need }) => need).reduce(mostOf),
+      isRevalidation: requests.some(({ isRevalidation }) => isRevalidation),
+    }),
+  );
+
+  constructor(parts: FetchParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Brings a copy up to the remote, or makes it. Calls that come before it begins share it.
+   *
+   * @param need the newest events that the copy must have at least
+   */
+  copy(key: CompositeSessionKey, need: EventCount = 0): Promise<Fetched> {
+    return this.queue.call(nameOf(key), { key, need, isRevalidation: true });
+  }
+
+  /** Brings a copy up to the remote after the caller has got what is here, so that its transaction is the only one. */
+  copyLater(key: CompositeSessionKey, report: (error: unknown) => void): void {
+    setTimeout(() => void this.copy(key).catch(report));
+  }
+
+  /** Brings copies up to the remote, some at once. */
+  copies(keys: readonly CompositeSessionKey[]): Promise<void> {
+    const { erasure } = this.#parts.remote;
+    return forEachOf(keys, MOST_AT_ONCE, async (key) => {
+      erasure.throwIfAborted();
+      await this.copy(key);
+    });
+  }
+
+  /** Makes a copy, or one with more events. Asks nothing if a fetch that was under way has made it. */
+  require(key: CompositeSessionKey, need: EventCount): Promise<Fetched> {
+    return this.queue.call(nameOf(key), { key, need, isRevalidation: false });
+  }
+
+  async #run(request: FetchRequest): Promise<Fetched> {
+    for (;;) {
+      const fetched = await this.#fetch(request);
+      if (fetched !== undefined) return fetched;
+      // A copy that was deleted meanwhile is fetched as a whole.
+    }
+  }
+
+  /** @returns `undefined` if the answer could not be taken */
+  async #fetch({ key, need, isRevalidation }: FetchRequest): Promise<Fetched | undefined> {
+    const { data, remote } = this.#parts;
+    const { erasure } = remote;
+    const { record, start, isDeleted, isCreating, firstId } = await data.read(
+      async (transaction) => {
+        const record = await transaction.copies.get(key);
+        const view = await transaction.view(key);
+        // Another one may follow, after a deletion.
+        const first = (await transaction.outbox.of(key)).find(isCreation);
+        return {
+          record,
+          start: startOf(transaction, record),
+          isDeleted: view === undefined && record !== undefined && first === undefined,
+          isCreating: record?.copy === undefined && first !== undefined && isToSend(first),
+          firstId: record?.copy && (await firstEventId(transaction, key, record.copy)),
+        };
+      },
+    );
+    erasure.throwIfAborted();
+    // A deletion waits to be sent, or a creation whose answer says what the remote has.
+    if (isDeleted || isCreating) return OF_COPY;
+    const copy = record?.copy;
+    const size = copy === undefined ? 0 : copy.next - copy.first;
+    const isCurrent = copy !== undefined && !copy.isStale;
+    let hasEnough = isCurrent && isEnough(copy.hasOlder ? size : 'all', need);
+    if (isCurrent && !hasEnough && firstId !== undefined) {
+      const missing = need === 'all' ? need : Math.max(need - size, SMALLEST_WINDOW);
+      hasEnough = await this.#fetchOlder(key, start, firstId, missing);
+    }
+    if (hasEnough && !isRevalidation) return OF_COPY;
+    if (hasEnough && isCurrent && copy.created !== null) {
+      const changes = await remote.changes(key, copy);
+      if (changes !== undefined && isAsCopied(changes, copy)) return OF_COPY;
+      return this.#take(key, start, changes);
+    }
+    // A session that was created here and has no copy may have events of others: a handle of it needs all of them.
+    const isWhole = (need === 0 && copy === undefined) || copy?.hasOlder === false;
+    const last = isWhole || need === 'all' ? 'all' : Math.max(need, size, SMALLEST_WINDOW);
+    return this.#take(key, start, await remote.session(key, last));
+  }
+
+  /**
+   * Fetches older events page by page, and stores each page.
+   *
+   * @param firstId the first event of the copy
+   * @param missing how many events the copy lacks
+   * @returns whether the copy has them now
+   */
+  async #fetchOlder(
+    key: CompositeSessionKey,
+    start: FetchStart,
+    firstId: string,
+    missing: EventCount,
+  ): Promise<boolean> {
+    const { remote, bounds } = this.#parts;
+    const { created = null } = start;
+    let before = firstId;
+    for (let rest = missing; rest === 'all' || rest > 0;) {
+      const limit = rest === 'all' ? MOST_OF_PAGE : Math.min(rest, MOST_OF_PAGE);
+      const older = await remote.older(key, before, limit);
+      if (older?.created !== created) return false;
+      const { events, hasOlder } = older;
+      const isTaken = await this.#orNoRoom(
+        bounds.store(key, start, (transaction) =>
+          takeOlder(transaction, key, created, before, older),
+        ),
+        false,
+      );
+      const [first] = events;
+      if (!isTaken) return false;
+      if (!hasOlder || first === undefined) return true;
+      before = first.id;
+      if (rest !== 'all') rest -= events.length;
+    }
+    return true;
+  }
+
+  async #take(
+    key: CompositeSessionKey,
+    start: FetchStart,
+    session: RemoteSession | undefined,
+  ): Promise<Fetched | undefined> {
+    const { bounds, clock, fetchOvertaken } = this.#parts;
+    const window = session && session.since === undefined ? { session, start } : undefined;
+    const fetched: Fetched = { isAbsent: session === undefined, ...(window && { window }) };
+    const stored = bounds.store(key, start, (transaction) =>
+      takeSession(transaction, key, session, start, clock()),
+    );
+    const overtaken = await (window === undefined ? stored : this.#orNoRoom(stored, []));
+    bounds.checkSoon();
+    if (overtaken === undefined) return undefined;
+    await fetchOvertaken(overtaken);
+    return fetched;
+  }
+
+  /** Returns the other value if there is no room to store what was fetched. A read needs no room. */
+  async #orNoRoom<T, Other>(stored: Promise<T>, other: Other): Promise<T | Other> {
+    try {
+      return await stored;
+    } catch (error) {
+      if (!isSessionError(error, 'quota_exceeded')) throw error;
+      this.#parts.report(error);
+      return other;
+    }
+  }
+}
+
+/** Whether a session is as it was when it was copied. */
+function isAsCopied(session: RemoteSession, copy: Copy): boolean {
+  const { revision, lastUpdateTime, title, labels, state, events } = session;
+  const isSame = revision === copy.revision && lastUpdateTime === copy.lastUpdateTime;
+  const isDescribed = title === copy.title && labels === copy.labels;
+  return isSame && isDescribed && state === undefined && events.length === 0;
+}
+
+/**
+ * Whether a creation waits to be sent. One with events that was sent without an answer does not: others may have replaced its
+ * events meanwhile.
+ */
+function isToSend(operation: CreateOperation): boolean {
+  const { refusal, isThere, attempts, creation } = operation;
+  const mayBeThere = isThere === true || (attempts > 0 && creation.events.length > 0);
+  return refusal === undefined && isWaiting(operation) && !mayBeThere;
+}
+
+function startOf(
+  { counter: began }: CacheTransaction,
+  record: SessionRecord | undefined,
+): FetchStart {
+  return { began, created: record?.copy?.created, birth: record?.birth ?? 0 };
+}
+
+/** A remote whose answers contradict each other. */
+export function contradictionError({ sessionId }: CompositeSessionKey): SessionError {
+  const id = JSON.stringify(sessionId);
+  const message = `The remote's answers about session ${id} contradict each other. It is asked again later.`;
+  return new SessionError('remote', message, { storage: 'cache' });
+}

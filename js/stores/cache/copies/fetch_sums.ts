@@ -1,0 +1,61 @@
+/** Fetches what the events of a session sum up to. The copy keeps it. */
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { addSums } from '../../../core/storage/reads/session_info.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import { hasCopy } from '../records/records.js';
+import type { Bounds } from './bounds.js';
+import type { CacheContext } from './context.js';
+import type { Fetch } from './fetch.js';
+import { sumsOfTexts } from './older_sums.js';
+import type { ToldSums } from './remote_end.js';
+
+interface Parts extends Pick<CacheContext, 'data' | 'remote'> {
+  readonly fetch: Fetch;
+  readonly bounds: Bounds;
+}
+
+/** How often the remote is asked while others change the session. */
+const ATTEMPTS = 3;
+
+/**
+ * Asks the remote what all events of a session sum up to, or only for their number. The copy keeps what its own events
+ * lack of that. It must have the revision of the answer: if it does not, it is brought up to the remote.
+ *
+ * @returns the answer; see `RemoteEnd.sums`
+ */
+export async function fetchSums(
+  { data, fetch, bounds, remote }: Parts,
+  key: CompositeSessionKey,
+  isNumber: boolean,
+): Promise<ToldSums | 'unknown' | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const told = await remote.sums(key, isNumber);
+    if (told === undefined || told === 'unknown') return told;
+    const isKept = (): Promise<boolean> =>
+      bounds.write(key, () => data.write((transaction) => takeSums(transaction, key, told)));
+    if (await isKept()) return told;
+    await fetch.copy(key);
+    if ((await isKept()) || attempt === ATTEMPTS) return told;
+  }
+}
+
+/** @returns `false` if the copy has another revision than the answer */
+async function takeSums(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  told: ToldSums,
+): Promise<boolean> {
+  const record = await transaction.copies.get(key);
+  if (!hasCopy(record) || !record.copy.hasOlder) return true;
+  const { copy } = record;
+  const { created, revision, first, next, isStale } = copy;
+  if (isStale || created !== told.created || revision !== told.revision) return false;
+  const { sums } = told;
+  const stored =
+    sums === undefined ? [] : await transaction.copies.events(key).between(first, next);
+  const older = sums && addSums(sums, sumsOfTexts(stored), -1);
+  const eventCount = told.eventCount - (next - first);
+  const olderSums = { eventCount, sums: older ?? copy.olderSums?.sums };
+  await transaction.copies.put(key, { ...record, copy: { ...copy, olderSums } });
+  return true;
+}

@@ -1,0 +1,35 @@
+import { KeyedQueue } from '../../../core/call/keyed_queue.js';
+
+/**
+ * A queue whose calls run in groups, so that many calls need few requests and transactions: the calls that come before a
+ * group begins share its run and its result.
+ */
+export class GroupedQueue<Item, Result = void> extends KeyedQueue {
+  readonly #run: (items: readonly [Item, ...Item[]]) => Promise<Result>;
+  /** The groups that have not begun, by name. */
+  readonly #waiting = new Map<
+    string,
+    { readonly items: [Item, ...Item[]]; readonly done: Promise<Result> }
+  >();
+
+  constructor(run: (items: readonly [Item, ...Item[]]) => Promise<Result>) {
+    super();
+    this.#run = run;
+  }
+
+  /** Runs a call in the next group of its name. */
+  call(name: string, item: Item): Promise<Result> {
+    const waiting = this.#waiting.get(name);
+    if (waiting !== undefined) {
+      waiting.items.push(item);
+      return waiting.done;
+    }
+    const items: [Item, ...Item[]] = [item];
+    const done = this.run(name, () => {
+      this.#waiting.delete(name);
+      return this.#run(items);
+    });
+    this.#waiting.set(name, { items, done });
+    return done;
+  }
+}

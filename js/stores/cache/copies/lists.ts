@@ -1,0 +1,237 @@
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { StateShape } from '../../../values/state/state_shape.js';
+import { ownerOf, scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
+import type { TimedPlace } from '../../../core/storage/list_place.js';
+import type { ListedSession, ReadList } from '../../../core/storage/backend.js';
+import { SHARED_SCOPES } from '../../../values/state/scope.js';
+import { nameOf } from '../records/cache_key.js';
+import { isRefusal } from '../records/failures.js';
+import { forEachOf } from './for_each_of.js';
+import { GroupedQueue } from './grouped_queue.js';
+import { type Beginning, listedSession, removeGone, takeListed, takeState } from './copy_writer.js';
+import type { Fetch, FetchParts } from './fetch.js';
+import { splitByScope } from '../../../values/state/keys.js';
+
+/** The sessions on a page of a list that is only looked through for what has changed. */
+const PAGE = 5;
+
+export interface ListParts extends Omit<FetchParts, 'fetchOvertaken'> {
+  readonly fetch: Fetch;
+  readonly maxSessions: number;
+}
+
+/** Brings lists of sessions, and the states of users and apps, up to the remote. */
+export class Lists {
+  readonly #parts: ListParts;
+  /** The fetches of each list and of each state, one after the other. */
+  readonly queue = new GroupedQueue<() => Promise<void>>(([fetch]) => fetch());
+  /** The lists that this tab has fetched as a whole. */
+  readonly #whole = new Set<string>();
+
+  constructor(parts: ListParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Brings the copies of a user, or of all users of an app, up to the remote's list. A session without a copy gets one
+   * without events. Calls meanwhile share it.
+   *
+   * @param isWhole whether all sessions are listed; otherwise the newest, until one is as it was
+   */
+  fetch(owner: StateOwner, isWhole = false): Promise<void> {
+    const name = nameOf(owner);
+    return this.queue.call(`list ${name} ${isWhole}`, () => this.#fetch(owner, isWhole));
+  }
+
+  /** Brings the state of a user or an app up to the remote. */
+  fetchState(owner: StateOwner): Promise<void> {
+    return this.queue.call(`state ${nameOf(owner)}`, () => this.#fetchState(owner));
+  }
+
+  /**
+   * Does the same, but returns `false` if the remote refuses the request. `adk api_server` shows states only through
+   * sessions, and another server may not let the user read the state of the app.
+   */
+  async fetchShownState(owner: StateOwner): Promise<boolean> {
+    try {
+      await this.fetchState(owner);
+      return true;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return false;
+    }
+  }
+
+  /** Fetches states again that have changed since a fetch began. */
+  fetchOvertaken(owners: readonly StateOwner[]): Promise<void> {
+    return forEachOf(owners, owners.length, (owner) => this.fetchShownState(owner));
+  }
+
+  /** Whether a state was fetched, ever. */
+  async hasState(owner: StateOwner): Promise<boolean> {
+    const record = await this.#parts.data.read((transaction) => transaction.states.get(owner));
+    return record?.isFetched === true;
+  }
+
+  /** Whether a list was fetched, ever. */
+  hasList(owner: StateOwner): Promise<boolean> {
+    return this.#parts.data.read((transaction) => transaction.hasList(owner));
+  }
+
+  /** Called when the local data is gone, or when the remote's changes may have been missed. */
+  forget(): void {
+    this.#whole.clear();
+  }
+
+  async #fetch(owner: StateOwner, isWhole: boolean): Promise<void> {
+    const name = nameOf(owner);
+    const { maxSessions } = this.#parts;
+    if (!isWhole && this.#whole.has(name) && (await this.#fetchNewest(owner))) return;
+    const beginning = await this.#begin();
+    const list = await this.#page(owner, maxSessions);
+    const { sessions, total } = list;
+    const { changed } = await this.#take(owner, list, beginning);
+    if (total <= sessions.length) await this.#removeOthers(owner, sessions, beginning);
+    await this.#parts.fetch.copies(changed);
+    await this.#parts.data.write((transaction) => transaction.noteList(owner));
+    this.#whole.add(name);
+  }
+
+  /**
+   * Lists the newest sessions, until a page has only such as are known.
+   *
+   * @returns `false` if the number of sessions shows that others were deleted
+   */
+  async #fetchNewest(owner: StateOwner): Promise<boolean> {
+    const { data, fetch, maxSessions } = this.#parts;
+    let after: TimedPlace | undefined;
+    for (let count = 0; count < maxSessions; count += PAGE) {
+      const beginning = await this.#begin();
+      const list = await this.#page(owner, PAGE, after);
+      const { sessions, total } = list;
+      const { changed, hasNews } = await this.#take(owner, list, beginning);
+      await fetch.copies(changed);
+      if ((changed.length > 0 || hasNews) && sessions.length === PAGE) {
+        after = sessions.at(-1);
+        continue;
+      }
+      if (count > 0) return true;
+      const copies = await data.read((transaction) => transaction.copies.list(owner));
+      const known = copies.filter(([, { copy }]) => copy !== undefined).length;
+      return total === known || total > maxSessions;
+    }
+    return true;
+  }
+
+  async #begin(): Promise<Beginning> {
+    const { data, remote } = this.#parts;
+    const { erasure } = remote;
+    const beginning = await data.read(({ counter: began }) => ({ began }));
+    erasure.throwIfAborted();
+    return beginning;
+  }
+
+  #page({ appName, userId }: StateOwner, limit: number, after?: TimedPlace): Promise<ReadList> {
+    const list = { appName, userId, order: 'desc', orderBy: 'lastUpdateTime' } as const;
+    const page = { offset: 0, limit, after, withTotal: after === undefined };
+    return this.#parts.remote.ask((backend, call) => backend.list({ ...list, ...page }, call));
+  }
+
+  /** @returns the sessions that are to be fetched, and whether a reader sees others or other states than before */
+  async #take(
+    { appName, userId }: StateOwner,
+    { sessions, shared }: ReadList,
+    start: Beginning,
+  ): Promise<{ readonly changed: readonly CompositeSessionKey[]; readonly hasNews: boolean }> {
+    const { began } = start;
+    const { bounds, clock } = this.#parts;
+    const listed = sessions
+      .filter(({ isDamaged }) => !isDamaged)
+      .map((session) => {
+        const key = { appName, userId: session.userId, sessionId: session.sessionId };
+        return { key, session: listedSession(session) };
+      });
+    const hasStates = sessions.some(({ created }) => created > 0);
+    const { changed, overtaken, hasNews } = await bounds.store(
+      undefined,
+      start,
+      async (transaction) => {
+        const changed: CompositeSessionKey[] = [];
+        for (const { key, session } of listed) {
+          if (await takeListed(transaction, key, session, began, clock())) changed.push(key);
+        }
+        const overtaken: StateOwner[] = [];
+        const states: [StateOwner, string | undefined][] = [[{ appName }, shared.app]];
+        for (const [user, state] of shared.users) {
+          if (userId === undefined || user === userId)
+            states.push([{ appName, userId: user }, state]);
+        }
+        states.push(...shownStates(listed));
+        for (const [owner, state] of states) {
+          // Without a session the list tells nothing, and some servers list sessions without states.
+          if (state === undefined || (!hasStates && state === '{}') || sessions.length === 0)
+            continue;
+          if (!(await takeState(transaction, owner, state, began))) overtaken.push(owner);
+        }
+        return { changed, overtaken, hasNews: transaction.hasNotices };
+      },
+    );
+    if (hasNews) bounds.checkSoon();
+    await this.fetchOvertaken(overtaken);
+    return { changed, hasNews };
+  }
+
+  /** Removes the copies of sessions that a whole list does not have. */
+  async #removeOthers(
+    owner: StateOwner,
+    sessions: readonly ListedSession[],
+    start: Beginning,
+  ): Promise<void> {
+    const listed = new Set(
+      sessions.map(({ userId, sessionId }) =>
+        nameOf({ appName: owner.appName, userId, sessionId }),
+      ),
+    );
+    await this.#parts.bounds.store(undefined, start, async (transaction) => {
+      for (const [key, record] of await transaction.copies.list(owner)) {
+        const isOlder = record.copy !== undefined && record.confirmedAt <= start.began;
+        if (!isOlder || listed.has(nameOf(key))) continue;
+        await removeGone(transaction, key, record);
+      }
+    });
+  }
+
+  async #fetchState(owner: StateOwner): Promise<void> {
+    const { remote, bounds } = this.#parts;
+    for (let isTaken = false; !isTaken;) {
+      const start = await this.#begin();
+      const text = await remote.ask((backend, call) =>
+        backend.sharedState({ scope: scopeOf(owner), ...owner }, call),
+      );
+      const state = JSON.stringify(JSON.parse(text) as StateShape);
+      isTaken = await bounds.store(undefined, start, (transaction) =>
+        takeState(transaction, owner, state, start.began),
+      );
+    }
+  }
+}
+
+/** The states that some servers show in sessions only. The newest session, which is the first, has the last values. */
+function shownStates(
+  listed: readonly {
+    readonly key: CompositeSessionKey;
+    readonly session: ReturnType<typeof listedSession>;
+  }[],
+): [StateOwner, string][] {
+  const shown = new Map<string, [StateOwner, string]>();
+  for (const { key, session } of listed) {
+    const byScope = splitByScope(session.state);
+    for (const scope of SHARED_SCOPES) {
+      const owner = ownerOf(scope, key);
+      const name = nameOf(owner);
+      if (Object.keys(byScope[scope]).length === 0 || shown.has(name)) continue;
+      shown.set(name, [owner, JSON.stringify(byScope[scope])]);
+    }
+  }
+  return [...shown.values()];
+}

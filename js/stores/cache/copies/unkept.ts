@@ -1,0 +1,48 @@
+/** Reads a session that was fetched and has no copy: bounds have deleted it at once, or there is no room for it. */
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { LocalData } from '../data/local_data.js';
+import { MemoryLocalStore } from '../local/memory_local_store.js';
+import { CacheStorage, type CacheStorageParts } from '../storage/cache_storage.js';
+import { type FetchStart, takeSession } from './copy_writer.js';
+import type { RemoteSession } from './remote_end.js';
+
+/** A session with its newest events, as a fetch has brought it. */
+export interface FetchedWindow {
+  readonly session: RemoteSession;
+  readonly start: FetchStart;
+}
+
+/** The numbers that a copy draws beside those of its events. */
+const OTHER_NUMBERS = 16;
+
+/**
+ * Lays what was fetched into a store of its own in memory, under the operations of the session.
+ *
+ * Its numbers lie before the last one that was drawn. So no later copy passes for what was read here, and a handle of this
+ * read hears of all that is stored from now on. Numbers of its own would have to be stored, and there may be no room.
+ *
+ * @returns the storage to read from; `undefined` if the local data has something newer by now
+ */
+export async function unkeptStorage(
+  { data, clock }: CacheStorageParts,
+  key: CompositeSessionKey,
+  { session, start }: FetchedWindow,
+): Promise<CacheStorage | undefined> {
+  const found = await data.read(async (transaction) => {
+    const copy = (await transaction.copies.get(key))?.copy;
+    const isNewer = copy?.created === session.created && copy.revision > session.revision;
+    if (isNewer) return undefined;
+    return { owner: transaction.owner, entries: await transaction.entriesOf(key) };
+  });
+  if (found === undefined) return undefined;
+  const counter = found.owner.counter - 2 * session.events.length - OTHER_NUMBERS;
+  const store = new MemoryLocalStore();
+  await store.transaction('readwrite', async (transaction) => {
+    await transaction.put('states', [data.owner], { ...found.owner, counter });
+    for (const entry of found.entries) await transaction.put(...entry);
+  });
+  const local = new LocalData({ store, owner: data.owner });
+  local.mayBegin();
+  await local.write((transaction) => takeSession(transaction, key, session, start, clock()));
+  return new CacheStorage({ data: local, clock });
+}

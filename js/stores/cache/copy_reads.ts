@@ -1,0 +1,361 @@
+import type { Call, MaybePromise } from '../../core/call/call.js';
+import { isSessionError } from '../../values/errors/errors.js';
+import { endsWithin, untilAborted } from '../../core/call/time_limit.js';
+import type { ChangesSince } from '../../values/model/changes_since.js';
+import type { ReadPolicy } from '../../values/model/values/read_policy.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { StoredEvents } from '../../values/model/event_page.js';
+import { type EventCount, isEnough } from '../../values/model/values/event_count.js';
+import { StorageBackend } from '../../core/storage/driver/storage_backend.js';
+import {
+  type Backend,
+  type ChangesRequest,
+  type EventsRequest,
+  type InfoRequest,
+  type ListRequest,
+  type PageRequest,
+  type ReadInfo,
+  type ReadList,
+  type ReadPage,
+  type ReadRequest,
+  type ReadSession,
+  type StateRequest,
+} from '../../core/storage/backend.js';
+import { addSums, type EventSums, readInfo } from '../../core/storage/reads/session_info.js';
+import { fetchSums } from './copies/fetch_sums.js';
+import type { Lists } from './copies/lists.js';
+import type { CacheKey } from './records/cache_key.js';
+import { isRefusal } from './records/failures.js';
+import { CacheStorage, NO_SUMS } from './storage/cache_storage.js';
+import { olderInvocations } from './storage/older_invocations.js';
+import {
+  type EventNeed,
+  missingEvents,
+  readSession,
+  type SessionRead,
+  type SessionReadParts,
+} from './session_reads.js';
+
+export interface ReadParts extends SessionReadParts {
+  readonly lists: Lists;
+  readonly reads: ReadPolicy;
+  readonly readTimeoutMs: number;
+  /** Called with what is read, so that the leading tab follows it. The first call may make this tab the leader, which then sends. */
+  readonly follow: (key: CacheKey) => void;
+}
+
+/** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
+type Read<T> = (backend: ReadVerbs, call: Call) => MaybePromise<T>;
+
+type ReadVerbs = Pick<Backend, 'get' | 'getEvents' | 'page' | 'info' | 'list' | 'sharedState'>;
+
+/** What a session holds, so far as it is here, and what its older events sum up to. */
+interface InfoOfCopy extends ReadInfo {
+  readonly olderSums: EventSums | undefined;
+}
+
+/** How a list or a state is fetched. */
+interface Reception {
+  readonly fetch: () => Promise<void>;
+  /** Whether it was fetched before. */
+  readonly isThere: () => Promise<boolean>;
+  /** Whether the first read fails with this error. */
+  readonly isFatal: (error: unknown) => boolean;
+}
+
+/** Reads the local data, and brings it up to the remote as the policy of a read says. */
+export class CopyReads {
+  readonly #parts: ReadParts;
+  protected readonly backend: StorageBackend;
+
+  constructor(parts: ReadParts) {
+    this.#parts = parts;
+    const storage = new CacheStorage(parts);
+    this.backend = new StorageBackend(storage);
+  }
+
+  get(request: ReadRequest, call: Call): Promise<ReadSession | undefined> {
+    const { key, last, after } = request;
+    const need = after === undefined ? (last ?? 'all') : 'all';
+    const events: EventNeed<ReadSession> = {
+      need,
+      isStrict: last === 'all',
+      isEnough: (_, copiedCount) => isEnough(copiedCount, need),
+    };
+    return this.#readSession(key, events, call, async (backend, call, storage) => {
+      const read = await backend.get(request, call);
+      if (read === undefined || storage?.hasOlder !== true || after !== undefined) return read;
+      const hasAllOfCopy = typeof last !== 'number' || read.events.length < last;
+      if (!hasAllOfCopy) return read;
+      return { ...read, olderInvocations: olderInvocations(read.events, storage) };
+    });
+  }
+
+  /** Reads a page. If the number of events is not known here, the remote is asked for it. */
+  async page(request: PageRequest, call: Call): Promise<ReadPage | undefined> {
+    const page = await this.#page(request, call);
+    const { key, withCount } = request;
+    if (!withCount || page?.events === undefined || page.eventCount !== undefined) return page;
+    let told: Awaited<ReturnType<typeof fetchSums>>;
+    try {
+      told = await this.#fetchSums(key, call, true);
+    } catch (error) {
+      if (call.signal?.aborted === true || this.#parts.remote.isClosed) throw error;
+    }
+    if (told === undefined) return page;
+    if (told === 'unknown') return this.#page(request, call, 'all');
+    const counted = await this.#page(request, { ...call, reads: 'cache-only' });
+    return counted?.eventCount === undefined ? { ...page, eventCount: told.eventCount } : counted;
+  }
+
+  /** Reads what a session holds. If the sums of older events are not known here, the remote is asked for them. */
+  async info(request: InfoRequest, call: Call): Promise<ReadInfo | undefined> {
+    const { key } = request;
+    const here = await this.#info(request, call);
+    if (here === undefined || here.olderSums !== undefined) return here && withOlder(here);
+    let told: Awaited<ReturnType<typeof fetchSums>>;
+    try {
+      told = await this.#fetchSums(key, call, false);
+    } catch (error) {
+      if (isRefusal(error) || call.signal?.aborted === true) throw error;
+      throw missingEvents(key, error);
+    }
+    if (told === 'unknown') {
+      const whole = await this.#info(request, call, 'all');
+      return whole && withOlder(whole);
+    }
+    const counted = await this.#info(request, { ...call, reads: 'cache-only' });
+    if (counted?.olderSums !== undefined) return withOlder(counted);
+    if (told?.sums === undefined) throw missingEvents(key);
+    const { eventCount, bytes, usage } = told.sums;
+    return { ...here, info: { ...here.info, eventCount, bytes, usage } };
+  }
+
+  #info(request: InfoRequest, call: Call, need: EventCount = 1): Promise<InfoOfCopy | undefined> {
+    const events: EventNeed<InfoOfCopy> = {
+      need,
+      isStrict: need === 'all',
+      isEnough: (_, copiedCount) => need !== 'all' || copiedCount === 'all',
+    };
+    return this.#readSession(request.key, events, call, async (backend, call, storage) => {
+      const read = await readInfo(backend, request, call);
+      const known = storage === undefined ? NO_SUMS : storage.olderSums;
+      return read && { ...read, olderSums: known?.sums };
+    });
+  }
+
+  async #fetchSums(key: CompositeSessionKey, call: Call, isNumber: boolean) {
+    if (this.policyOf(call) === 'cache-only') return undefined;
+    return untilAborted(call.signal, fetchSums(this.#parts, key, isNumber));
+  }
+
+  async #page(request: PageRequest, call: Call, all?: 'all'): Promise<ReadPage | undefined> {
+    const { key, direction, eventId, limit } = request;
+    const isFirst = direction === 'after' && eventId === undefined;
+    // One more than the newest page has tells whether there are older ones.
+    const newest = eventId === undefined ? limit + 1 : 0;
+    const need = all ?? (isFirst ? 'all' : newest);
+    const events: EventNeed<ReadPage> = {
+      need,
+      isEnough: ({ hasOlder }, copiedCount) =>
+        copiedCount === 'all' || (need !== 'all' && hasOlder === true),
+    };
+    let source: CacheStorage | undefined;
+    const read = await this.#readSession(key, events, call, async (backend, call, storage) => {
+      const page = await backend.page(request, call);
+      source = storage;
+      const identity = storage?.identity;
+      if (page === undefined || identity === undefined) return page;
+      return { ...page, created: this.#parts.births.known(key, request.created, identity) };
+    });
+    // The copy has no older events than the page. An empty page has no cursor to continue from.
+    const hasOlder = source?.hasOlder === true && (read?.events ?? []).length > 0;
+    return read && hasOlder ? { ...read, hasOlder } : read;
+  }
+
+  /** The revisions in the request are those of the copy, so the remote cannot stand in for it. */
+  changes(request: ChangesRequest, call: Call): Promise<ChangesSince | undefined> {
+    const events: EventNeed<ChangesSince> = { need: 0, isEnough: () => true };
+    return this.#readLocal(request.key, events, call, (backend) => backend.changes(request, call));
+  }
+
+  #readSession<T>(
+    key: CompositeSessionKey,
+    events: EventNeed<T>,
+    call: Call,
+    read: (backend: ReadVerbs, call: Call, storage?: CacheStorage) => MaybePromise<T | undefined>,
+  ): Promise<T | undefined> {
+    return this.#orFromRemote(call, read, () =>
+      this.#readLocal(key, events, call, (backend, storage) => read(backend, call, storage)),
+    );
+  }
+
+  /** Reads a copy. What it lacks is fetched if the remote has it. */
+  async getEvents(request: EventsRequest, call: Call): Promise<StoredEvents | undefined> {
+    const { key, eventIds } = request;
+    let isWhole = false;
+    const read = (needed: readonly string[]) => {
+      const isEnough = ({ events }: StoredEvents, copiedCount: EventCount): boolean => {
+        isWhole = copiedCount === 'all';
+        return isWhole || missingFrom(events, needed).length === 0;
+      };
+      const getEvents: Read<StoredEvents | undefined> = (backend, call) =>
+        backend.getEvents(request, call);
+      return this.#readSession(key, { need: 1, isEnough }, call, getEvents);
+    };
+    const found = await read([]);
+    const missing = missingFrom(found?.events ?? [], eventIds);
+    const isKnown = isWhole || missing.length === 0 || this.policyOf(call) === 'cache-only';
+    if (found === undefined || isKnown) return found;
+    const { remote } = this.#parts;
+    const asked = remote.ask(
+      (backend, call) => backend.getEvents({ key, eventIds: missing }, call),
+      call,
+    );
+    const stored = await untilAborted(call.signal, asked);
+    return stored === undefined || stored.events.length === 0
+      ? found
+      : read(stored.events.map(({ event }) => event.id));
+  }
+
+  #readLocal<T>(
+    key: CompositeSessionKey,
+    events: EventNeed<T>,
+    call: Call,
+    read: SessionRead<T>['read'],
+  ): Promise<T | undefined> {
+    const policy = this.policyOf(call);
+    if (policy !== 'cache-only') this.#parts.follow(key);
+    return readSession<T>(this.#parts, {
+      ...events,
+      key,
+      policy,
+      call,
+      inTime: (fetched) => this.#inTime(fetched, call),
+      read: async (backend, storage) => {
+        try {
+          return await read(backend, storage);
+        } catch (error) {
+          if (isDamagedEvent(error)) this.#fetchDamaged(key);
+          throw error;
+        }
+      },
+    });
+  }
+
+  list(request: ListRequest, call: Call): Promise<ReadList> {
+    const { appName, userId } = request;
+    const { lists, follow } = this.#parts;
+    const owner = { appName, userId };
+    if (this.policyOf(call) !== 'cache-only') follow(owner);
+    const list: Read<ReadList> = (backend, call) => backend.list(request, call);
+    return this.#orFromRemote(call, list, async () => {
+      await this.#receive(call, {
+        fetch: () => lists.fetch(owner),
+        isThere: () => lists.hasList(owner),
+        // Without a connection, the copies are all there is.
+        isFatal: isRefusal,
+      });
+      return list(this.backend, call);
+    });
+  }
+
+  sharedState(request: StateRequest, call: Call): Promise<string> {
+    const { appName, userId } = request;
+    const { lists, follow } = this.#parts;
+    const owner = { appName, userId };
+    // The feed of a user tells of the app's state too. That of the app has the sessions of all users.
+    if (userId !== undefined && this.policyOf(call) !== 'cache-only') follow(owner);
+    const read: Read<string> = (backend, call) => backend.sharedState(request, call);
+    return this.#orFromRemote(call, read, async () => {
+      await this.#receive(call, {
+        fetch: () => lists.fetchState(owner),
+        isThere: () => lists.hasState(owner),
+        isFatal: () => false,
+      });
+      return read(this.backend, call);
+    });
+  }
+
+  /** Fetches a list or a state, and waits for it as the policy says. */
+  async #receive(call: Call, { fetch, isThere, isFatal }: Reception): Promise<void> {
+    const { report } = this.#parts;
+    const policy = this.policyOf(call);
+    if (policy === 'cache-only') return;
+    if (policy === 'network-first') return this.#inTime(fetch(), call);
+    const isFirst = !(await isThere());
+    const fetched = fetch().catch((error: unknown) => {
+      if (isFirst && isFatal(error)) throw error;
+      report(error);
+    });
+    if (isFirst) await untilAborted(call.signal, fetched);
+  }
+
+  /**
+   * Reads the local storage, or the remote if the local storage cannot be read. It changes nothing that is stored.
+   *
+   * @param readLocal reads the local storage
+   */
+  async #orFromRemote<T>(call: Call, read: Read<T>, readLocal: () => Promise<T>): Promise<T> {
+    const { remote, report } = this.#parts;
+    try {
+      return await readLocal();
+    } catch (error) {
+      if (this.policyOf(call) === 'cache-only' || !isUnreadable(error)) throw error;
+      report(error);
+      return untilAborted(call.signal, remote.ask(read, call));
+    }
+  }
+
+  /** Fetches a copy again that has a damaged event. */
+  #fetchDamaged(key: CompositeSessionKey): void {
+    const { data, fetch, report } = this.#parts;
+    data
+      .write(async (transaction) => {
+        const record = await transaction.copies.get(key);
+        if (record?.copy === undefined) return;
+        const copy = { ...record.copy, isStale: true };
+        await transaction.copies.put(key, { ...record, copy });
+      })
+      .then(() => fetch.copy(key))
+      .catch(report);
+  }
+
+  policyOf(call: Call): ReadPolicy {
+    return call.reads ?? this.#parts.reads;
+  }
+
+  /** Waits for a fetch, but not for longer than a read may wait. Without a connection there is the copy. */
+  async #inTime<T>(fetched: Promise<T>, call: Call): Promise<T | undefined> {
+    const { readTimeoutMs, report } = this.#parts;
+    let result: T | undefined;
+    const settled = fetched.then((value) => {
+      result = value;
+    }, report);
+    await endsWithin(readTimeoutMs, settled, call.signal);
+    return result;
+  }
+}
+
+/** Returns what a session holds with its older events. */
+function withOlder({ olderSums, info, ...read }: InfoOfCopy): ReadInfo {
+  return { ...read, info: { ...info, ...addSums(info, olderSums!) } };
+}
+
+/** Returns the ids that none of the events has. */
+function missingFrom(events: StoredEvents['events'], ids: readonly string[]): string[] {
+  const found = new Set(events.map(({ event }) => event.id));
+  return ids.filter((id) => !found.has(id));
+}
+
+/** The codes of a local storage whose records are damaged, or of another version. */
+const UNREADABLE = ['corrupt_record', 'storage_newer', 'storage_failed', 'storage_unavailable'];
+
+function isUnreadable(error: unknown): boolean {
+  return isSessionError(error) && UNREADABLE.includes(error.code) && !isDamagedEvent(error);
+}
+
+/** Whether a single event is damaged. The remote cannot stand in: it lacks the unsent events of the session. */
+function isDamagedEvent(error: unknown): boolean {
+  return isSessionError(error, 'corrupt_record') && error.record?.startsWith('event ') === true;
+}

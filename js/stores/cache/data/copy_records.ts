@@ -1,0 +1,119 @@
+import { SessionError } from '../../../values/errors/errors.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { isRevision } from '../../../core/storage/checked_rows.js';
+import type { StateOwner } from '../../../core/storage/scopes.js';
+import type { LocalKey, LocalTransaction } from '../local/local_store.js';
+import { type CacheKey, nameOf } from '../records/cache_key.js';
+import { below, entryKey, type GivenUpRecord, type SessionRecord } from '../records/records.js';
+import { CopyEvents } from './copy_events.js';
+
+/** The sessions in one transaction: their records, and the events of their copies. */
+export class CopyRecords {
+  readonly #local: LocalTransaction;
+  readonly #ownerName: string;
+  /** The sessions that were read or changed, with the records that they have now. */
+  readonly #records = new Map<string, SessionRecord | undefined>();
+
+  constructor(local: LocalTransaction, ownerName: string) {
+    this.#local = local;
+    this.#ownerName = ownerName;
+  }
+
+  async get(key: CompositeSessionKey): Promise<SessionRecord | undefined> {
+    const name = nameOf(key);
+    if (this.#records.has(name)) return this.#records.get(name);
+    const value = await this.#local.get('sessions', this.#keyOf(key));
+    const record = value === undefined ? undefined : checkedRecord(value, key);
+    if (!this.#records.has(name)) this.#records.set(name, record);
+    return this.#records.get(name);
+  }
+
+  /** Returns the record of a session that has operations or a copy. @throws SessionError `corrupt_record` */
+  async require(key: CompositeSessionKey): Promise<SessionRecord> {
+    return (await this.get(key)) ?? checkedRecord(undefined, key);
+  }
+
+  /** The stamp of a session that was read or changed. `undefined`: it has no record */
+  stampOf(name: string): number | undefined {
+    return this.#records.get(name)?.stamp;
+  }
+
+  /** Stores the record of a session. Its stamp changes only with its operations. */
+  async put(key: CompositeSessionKey, record: SessionRecord): Promise<void> {
+    const { stamp } = (await this.get(key)) ?? record;
+    await this.#put(key, { ...record, stamp });
+  }
+
+  /** Records that the operations of a session have changed. A session without a record has no stamp. */
+  async putStamp(key: CompositeSessionKey, draw: () => number): Promise<void> {
+    const record = await this.get(key);
+    if (record !== undefined) await this.#put(key, { ...record, stamp: draw() });
+  }
+
+  async #put(key: CompositeSessionKey, record: SessionRecord): Promise<void> {
+    this.#records.set(nameOf(key), record);
+    await this.#local.put('sessions', this.#keyOf(key), record);
+  }
+
+  async list(
+    of: Partial<StateOwner>,
+  ): Promise<(readonly [key: CompositeSessionKey, record: SessionRecord])[]> {
+    const range = below(entryKey(this.#ownerName, of));
+    const [keys, values] = await Promise.all([
+      this.#local.keys('sessions', range),
+      this.#local.list('sessions', range),
+    ]);
+    return keys.map((key, index) => {
+      const [, appName, userId, sessionId] = key as [string, string, string, string];
+      return [{ appName, userId, sessionId }, checkedRecord(values[index], { sessionId })] as const;
+    });
+  }
+
+  /** Deletes the record and the events of a session. Its operations stay. */
+  async delete(key: CompositeSessionKey): Promise<void> {
+    this.#records.set(nameOf(key), undefined);
+    await this.#local.delete('sessions', this.#keyOf(key));
+    await this.events(key).clear();
+  }
+
+  /** Deletes the copy of a session for want of room. The remote has it. */
+  async giveUp(key: CompositeSessionKey, { birth, copy }: SessionRecord): Promise<void> {
+    await this.delete(key);
+    await this.putGivenUp(key, { birth, created: copy?.created ?? null });
+  }
+
+  async putGivenUp(key: CompositeSessionKey, record: GivenUpRecord): Promise<void> {
+    await this.#local.put('states', this.#keyOf(key), record);
+  }
+
+  /** Returns what is known of a session whose copy was given up. */
+  async givenUp(key: CompositeSessionKey): Promise<GivenUpRecord | undefined> {
+    return (await this.#local.get('states', this.#keyOf(key))) as GivenUpRecord | undefined;
+  }
+
+  /** Records that a session has a copy again, or never will. */
+  async forgetGivenUp(key: CompositeSessionKey): Promise<void> {
+    await this.#local.delete('states', this.#keyOf(key));
+  }
+
+  /** The events of the copy of a session. */
+  events(key: CompositeSessionKey): CopyEvents {
+    return new CopyEvents(this.#local, this.#keyOf(key));
+  }
+
+  #keyOf(key: CacheKey): LocalKey {
+    return entryKey(this.#ownerName, key);
+  }
+}
+
+/** @throws SessionError `corrupt_record` */
+function checkedRecord(
+  value: unknown,
+  { sessionId }: Pick<CompositeSessionKey, 'sessionId'>,
+): SessionRecord {
+  const { birth, tick } = Object(value) as Partial<SessionRecord>;
+  if (isRevision(birth) && isRevision(tick)) return value as SessionRecord;
+  const record = `copy of session ${JSON.stringify(sessionId)}`;
+  const message = `The ${record} is damaged. Give it up with outbox.drop; it is then fetched again.`;
+  throw new SessionError('corrupt_record', message, { record, storage: 'cache' });
+}

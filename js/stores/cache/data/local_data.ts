@@ -1,0 +1,284 @@
+import type { MaybePromise } from '../../../core/call/call.js';
+import { isSessionError, SessionError } from '../../../values/errors/errors.js';
+import { messageOf } from '../../../values/errors/describe.js';
+import { CACHE_STORES, type LocalStore, type LocalTransaction } from '../local/local_store.js';
+import type { OwnerMarker } from '../local/owner_marker.js';
+import { type CacheKey, nameOf } from '../records/cache_key.js';
+import { CacheTransaction, type Committed } from './cache_transaction.js';
+import { OperationMemory } from './operation_memory.js';
+import { erasedError } from '../records/failures.js';
+import { below, type Operation, type OwnerRecord } from '../records/records.js';
+import { type HeldData, restore } from './restoration.js';
+
+export interface LocalDataParts {
+  readonly store: LocalStore;
+  readonly owner: string;
+  /** Called when a transaction finds out that the data were erased. */
+  readonly onErased?: () => void;
+  /** Tells whether data that are gone were erased or lost. Absent: the storage loses nothing. */
+  readonly marker?: OwnerMarker | undefined;
+  /** The data before they were erased. */
+  readonly earlier?: LocalData | undefined;
+}
+
+/** What a transaction finds of the owner's data. `missing`: nothing, or what another tab has restored after a loss. */
+type Finding = 'same' | 'others' | 'missing';
+
+/**
+ * The owner's part of the local storage, from its first record to its erasure. The client in the owner's record tells
+ * whether the data are still the same. If it is another one, or gone, each transaction fails with `aborted` and stores
+ * nothing. So no work brings data back that were erased after it began.
+ *
+ * Data that the browser has lost are gone too, but their marker is still set. They keep their client, and each tab stores
+ * again what it has of them. Then its transactions go on.
+ */
+export class LocalData {
+  readonly owner: string;
+  readonly #store: LocalStore;
+  readonly #onErased: () => void;
+  readonly #marker: OwnerMarker | undefined;
+  readonly #memory = new OperationMemory();
+  readonly #listeners = new Set<(committed: Committed) => void>();
+  /** The client in the owner's record, since a transaction has found or stored it; `''` before. */
+  #client = '';
+  /** Whether a call of the program has begun, which may store the first record. */
+  #mayBegin = false;
+  #isErased = false;
+  /** The last drawn number right after this tab's last write. */
+  #counter = 0;
+  /** Whether another tab or process has drawn numbers between two writes of this tab. */
+  #hasOthers = false;
+  /** The highest number of any transaction, also of those before the data were erased. */
+  #highest: number;
+
+  /** When the last loss was noticed of which this tab knows; 0: there was none. */
+  #lostAt = 0;
+  /** Whether the marker says that no data were lost before this tab has found any. */
+  #isNew: boolean;
+  #restoring: Promise<boolean> | undefined;
+  #held: () => HeldData = () => ({ operations: [], sessions: [] });
+
+  constructor({ store, owner, onErased, marker, earlier }: LocalDataParts) {
+    this.#store = store;
+    this.owner = owner;
+    this.#onErased = onErased ?? (() => undefined);
+    this.#marker = marker;
+    this.#isNew = marker === undefined;
+    this.#highest = earlier === undefined ? 0 : earlier.#highest;
+  }
+
+  /** Sets what this tab stores again if the data are lost. */
+  hold(held: () => HeldData): void {
+    this.#held = held;
+  }
+
+  /** The client in the owner's record as this tab knows it; `''`: none is known. */
+  get client(): string {
+    return this.#client;
+  }
+
+  /** Called when a call of the program begins. Only then new data may begin: background work must not bring erased data back. */
+  mayBegin(): void {
+    this.#mayBegin = true;
+  }
+
+  /** From now on each transaction fails with `aborted`, because the data were erased. */
+  end(): void {
+    this.#isErased = true;
+    this.#marker?.dropNote();
+  }
+
+  read<T>(work: (transaction: CacheTransaction) => MaybePromise<T>): Promise<T> {
+    return this.#run('readonly', work);
+  }
+
+  /** Runs work that may be stored. Nothing is, if it throws. */
+  write<T>(work: (transaction: CacheTransaction) => MaybePromise<T>): Promise<T> {
+    return this.#run('readwrite', work);
+  }
+
+  async #run<T>(
+    mode: 'readonly' | 'readwrite',
+    work: (transaction: CacheTransaction) => MaybePromise<T>,
+  ): Promise<T> {
+    let finding: Finding = 'same';
+    let done: { result: T; transaction: CacheTransaction; before: number; client: string };
+    try {
+      done = await this.#store.transaction(mode, async (local) => {
+        const known = this.#client;
+        const transaction = await this.#begin(local);
+        finding = this.#isErased ? 'same' : this.#find(transaction, known);
+        const isNew = mode === 'readwrite' && transaction.client === '';
+        if (this.#isErased || finding !== 'same' || (isNew && !this.#mayBegin)) throw erasedError();
+        const before = transaction.counter;
+        const result = await work(transaction);
+        const client = mode === 'readwrite' ? await transaction.finish() : transaction.client;
+        return { result, transaction, before, client };
+      });
+    } catch (error) {
+      // The compiler does not see that the work sets it.
+      const found = finding as Finding;
+      if (found === 'missing' && (await this.#restore())) return this.#run(mode, work);
+      if (found !== 'same') this.#onErased();
+      throw storageError(error);
+    }
+    // What it has stored is erased next, and nobody may show it.
+    if (this.#isErased) throw erasedError();
+    const { result, transaction, before, client } = done;
+    if (mode === 'readwrite') {
+      this.#hasOthers ||= before !== this.#counter;
+      this.#counter = transaction.counter;
+    }
+    this.#take(transaction, client);
+    return result;
+  }
+
+  #begin(local: LocalTransaction, client?: string): Promise<CacheTransaction> {
+    const counter = Math.max(Date.now(), this.#highest);
+    return CacheTransaction.begin(local, this.owner, this.#memory, { client, counter });
+  }
+
+  /** @param known the client that was known when the transaction began */
+  #find({ client, owner }: CacheTransaction, known: string): Finding {
+    if (client === '') {
+      if (this.#marker !== undefined && (known !== '' || !this.#isNew)) return 'missing';
+      return known === '' ? 'same' : 'others';
+    }
+    // Another transaction of this tab may have stored the client meanwhile.
+    if (this.#client === '') return 'same';
+    if (client !== this.#client) return 'others';
+    return (owner.loss?.when ?? 0) === this.#lostAt ? 'same' : 'missing';
+  }
+
+  /** Applies what was committed. */
+  #take(transaction: CacheTransaction, client: string): void {
+    if (client !== '' && this.#client === '') {
+      this.#client = client;
+      // Without a marker nothing is noticed. The next opening sets it.
+      this.#mark(client).catch(() => undefined);
+    }
+    const committed = transaction.commit();
+    if (client !== '') this.#lostAt = committed.loss?.when ?? 0;
+    this.#highest = Math.max(this.#highest, transaction.counter);
+    for (const listener of this.#listeners) listener(committed);
+  }
+
+  /** Sets the marker, unless the data were erased since. */
+  async #mark(client: string): Promise<void> {
+    const marker = this.#marker;
+    await marker?.exclusively(async () => {
+      const record = await this.#store.transaction('readonly', (local) =>
+        local.get('states', [this.owner]),
+      );
+      const isStored = (record as OwnerRecord | undefined)?.client === client;
+      if (isStored && !this.#isErased) await marker.set(client);
+    });
+  }
+
+  /**
+   * Called when the data are gone, and when another tab has restored them.
+   *
+   * @returns whether a transaction finds data, or may begin new ones
+   */
+  #restore(): Promise<boolean> {
+    this.#restoring ??= this.#restoreLost()
+      .catch((error: unknown) => Promise.reject(storageError(error)))
+      .finally(() => (this.#restoring = undefined));
+    return this.#restoring;
+  }
+
+  async #restoreLost(): Promise<boolean> {
+    const marker = this.#marker!;
+    const known = this.#client;
+    // The tab has not lost what it holds, and what is missing is known before others store anything.
+    const held = this.#held();
+    return marker.exclusively(async () => {
+      const note = await marker.note();
+      const isOwn = note !== undefined && (known === '' || note.client === known);
+      const found = isOwn ? await marker.findLoss() : undefined;
+      const stored = await this.#store.transaction('readwrite', async (local) => {
+        const transaction = await this.#begin(local, note?.client);
+        const { client } = transaction;
+        if (this.#isErased || (client !== '' && client !== known)) return undefined;
+        if (client === '') {
+          if (found === undefined) return undefined;
+          const { when, message } = found;
+          transaction.setLoss({
+            ...found,
+            events: note!.events,
+            restored: [],
+            isAcknowledged: false,
+          });
+          transaction.notify({ type: 'lost', when, message });
+        } else {
+          transaction.notify({ type: 'resync' });
+        }
+        await restore(transaction, held, Date.now());
+        return { transaction, client: await transaction.finish() };
+      });
+      if (this.#isErased) return false;
+      if (stored !== undefined) {
+        this.#take(stored.transaction, stored.client);
+        return true;
+      }
+      this.#isNew = true;
+      return known === '';
+    });
+  }
+
+  /** Returns whether another tab or process has written since the last call. Only writes of this tab notice it. */
+  takeOthers(): boolean {
+    const hasOthers = this.#hasOthers;
+    this.#hasOthers = false;
+    return hasOthers;
+  }
+
+  /** Calls a function after each commit, until the returned function is called. */
+  onCommit(listener: (committed: Committed) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Waits for work, but not after a commit of this tab that changes the operations of a session or state. */
+  async untilChanged<T>(key: CacheKey, work: Promise<T>): Promise<T | undefined> {
+    const name = nameOf(key);
+    let stop!: () => void;
+    const changed = new Promise<undefined>((resolve) => {
+      stop = this.onCommit(({ operations }) => {
+        if (operations.has(name)) resolve(undefined);
+      });
+    });
+    try {
+      return await Promise.race([work, changed]);
+    } finally {
+      stop();
+    }
+  }
+
+  /** Reads the operations of a session or state again, because another tab has changed them. */
+  operations(key: CacheKey): Promise<readonly Operation[]> {
+    return this.read((transaction) => transaction.outbox.stored(key));
+  }
+
+  /** Erases everything of the owner. @returns the client whose data they were; `''` if there were none */
+  erase(): Promise<string> {
+    const { from, to } = below([this.owner]);
+    const erase = () =>
+      this.#store.transaction('readwrite', async (local) => {
+        const record = (await local.get('states', [this.owner])) as OwnerRecord | undefined;
+        for (const store of CACHE_STORES) await local.delete(store, from, to);
+        return record?.client ?? '';
+      });
+    return this.#marker === undefined ? erase() : this.#marker.whileDeleting(erase);
+  }
+
+  close(): void | Promise<void> {
+    return this.#store.close();
+  }
+}
+
+function storageError(error: unknown): SessionError {
+  if (isSessionError(error)) return error;
+  const message = `The local storage of the cache failed: ${messageOf(error)}`;
+  return new SessionError('storage_failed', message, { storage: 'cache', cause: error });
+}

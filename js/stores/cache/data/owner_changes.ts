@@ -1,0 +1,116 @@
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { StateOwner } from '../../../core/storage/scopes.js';
+import { nameOf } from '../records/cache_key.js';
+import {
+  eventsOf,
+  type LossRecord,
+  type Operation,
+  type OwnerRecord,
+  VERSION,
+} from '../records/records.js';
+
+/** The most marks of deleted sessions. */
+const MOST_MARKS = 64;
+
+/** What the record of an owner begins with. */
+export interface Beginning {
+  readonly client: string;
+  /** Where the numbers begin. Handles of data that were erased must not match. */
+  readonly counter: number;
+}
+
+/** The record of an owner, as a transaction has found and changed it. */
+export class OwnerChanges {
+  readonly #before: OwnerRecord | undefined;
+  readonly #first: OwnerRecord;
+  #owner: OwnerRecord;
+
+  /** @param first what the record begins with, if there is none */
+  constructor(before: OwnerRecord | undefined, first: Beginning) {
+    const empty = { version: VERSION, sharedStamp: 0, lists: [], deleted: {} };
+    this.#before = before;
+    this.#first = before ?? { ...empty, ...first };
+    this.#owner = this.#first;
+  }
+
+  get owner(): OwnerRecord {
+    return this.#owner;
+  }
+
+  /** The client that was recorded when the transaction began; `''` if there was none. */
+  get client(): string {
+    return this.#before?.client ?? '';
+  }
+
+  /** The last number that was drawn. */
+  get counter(): number {
+    return this.#owner.counter;
+  }
+
+  /** Draws a number. */
+  tick(): number {
+    const counter = this.#owner.counter + 1;
+    this.#owner = { ...this.#owner, counter };
+    return counter;
+  }
+
+  /** Makes sure that later numbers are higher. */
+  drawUpTo(number: number): void {
+    if (number > this.#owner.counter) this.#owner = { ...this.#owner, counter: number };
+  }
+
+  get isOwnerChanged(): boolean {
+    return this.#owner !== this.#first;
+  }
+
+  setLeader(leader: OwnerRecord['leader']): void {
+    this.#owner = { ...this.#owner, leader };
+  }
+
+  setLoss(loss: LossRecord): void {
+    this.#owner = { ...this.#owner, loss };
+  }
+
+  /** Records that operations which were lost are stored again. */
+  noteRestored(operations: readonly Operation[]): void {
+    const { loss } = this.#owner;
+    if (loss === undefined) return;
+    const ids = new Set(operations.flatMap(eventsOf).map(({ id }) => id));
+    const restored = [...loss.restored, ...operations.map(({ number }) => number)];
+    this.setLoss({ ...loss, restored, events: Math.max(0, loss.events - ids.size) });
+  }
+
+  acknowledgeLoss(): void {
+    const { loss } = this.#owner;
+    if (loss !== undefined) this.setLoss({ ...loss, isAcknowledged: true });
+  }
+
+  /** Records that the deletion of a session was confirmed. */
+  markDeleted(key: CompositeSessionKey): void {
+    const name = nameOf(key);
+    const others = Object.entries(this.#owner.deleted).filter(([other]) => other !== name);
+    const marks = [...others, [name, this.tick()] as const];
+    this.#owner = { ...this.#owner, deleted: Object.fromEntries(marks.slice(-MOST_MARKS)) };
+  }
+
+  /** Records that a list was fetched. */
+  noteList(owner: StateOwner): void {
+    if (this.hasList(owner)) return;
+    this.#owner = { ...this.#owner, lists: [...this.#owner.lists, nameOf(owner)] };
+  }
+
+  hasList(owner: StateOwner): boolean {
+    return this.#owner.lists.includes(nameOf(owner));
+  }
+
+  deletedAt(key: CompositeSessionKey): number {
+    return this.#owner.deleted[nameOf(key)] ?? 0;
+  }
+
+  /** Records that the writes of unsent operations to shared states have changed. */
+  renewSharedStamp(): void {
+    // The record is copied after the draw, which changes it.
+    const sharedStamp = this.tick();
+    this.#owner = { ...this.#owner, sharedStamp };
+  }
+}

@@ -1,0 +1,183 @@
+import { isEqualJson } from '../../../values/json/equal.js';
+import { type CacheKey, isSession, keyOfName, nameOf } from '../records/cache_key.js';
+import type { LocalData } from './local_data.js';
+import {
+  eventsOf,
+  isUserDeletion,
+  isWaiting,
+  type Operation,
+  type Refusal,
+} from '../records/records.js';
+import type { PendingChanges, StatusBoard } from '../records/status.js';
+import { SharedOrder } from './shared_order.js';
+
+export interface PendingParts {
+  readonly data: LocalData;
+  readonly board: StatusBoard;
+}
+
+/** The operations of one session or state. */
+interface Waiting {
+  readonly operations: readonly Operation[];
+  /** Whether one of them was refused, so that none is sent. */
+  readonly isRefused: boolean;
+  /** The ids of their events. */
+  readonly ids: Set<string>;
+}
+
+const NONE: Waiting = { operations: [], isRefused: false, ids: new Set() };
+
+/** What waits for the remote, by session or state, as this tab knows it. */
+export class Pending {
+  readonly #parts: PendingParts;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #order = new SharedOrder();
+  readonly #counts = new Map<string, PendingChanges>();
+  #isChanged = false;
+  readonly #listeners = new Set<(name: string) => void>();
+
+  constructor(parts: PendingParts) {
+    this.#parts = parts;
+    parts.data.onCommit((committed) => {
+      for (const [name, operations] of committed.operations) this.#set(name, operations);
+      this.#show();
+    });
+  }
+
+  /** Calls a function with the name of each session or state whose operations have changed. */
+  onChange(listener: (name: string) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Reads everything again. */
+  async scan(): Promise<void> {
+    const all = await this.#parts.data.read((transaction) => transaction.outbox.below({}));
+    for (const name of this.names()) if (!all.has(name)) this.#set(name, []);
+    for (const [name, operations] of all) this.#set(name, operations);
+    this.#show();
+  }
+
+  /** Reads one session or state again. */
+  async refresh(key: CacheKey): Promise<void> {
+    this.#set(nameOf(key), await this.#parts.data.operations(key));
+    this.#show();
+  }
+
+  clear(): void {
+    for (const name of this.names()) this.#set(name, []);
+    this.#show();
+  }
+
+  operations(name: string): readonly Operation[] {
+    return this.#of(name).operations;
+  }
+
+  /** The operations that have not arrived, by session or state. */
+  waiting(): Operation[][] {
+    return [...this.#waiting.values()].map(({ operations }) => operations.filter(isWaiting));
+  }
+
+  names(): string[] {
+    return [...this.#waiting.keys()];
+  }
+
+  /** The first operation of a session or state that can be sent, unless an earlier one was refused. */
+  next(name: string): Operation | undefined {
+    const first = this.operations(name).find(isWaiting);
+    return first?.refusal === undefined ? first : undefined;
+  }
+
+  /** Why an operation is not sent: one before it was refused, or one before the deletion of its user. */
+  refusalOf(name: string, number: number): Refusal | undefined {
+    const { appName, userId } = keyOfName(name);
+    const refusalIn = (operations: readonly Operation[], last: number): Refusal | undefined =>
+      operations.find((other) => other.refusal !== undefined && other.number <= last)?.refusal;
+    const ofUser = this.operations(nameOf({ appName, userId }));
+    const deletion = ofUser.findLast((other) => isUserDeletion(other) && other.number <= number);
+    return (
+      refusalIn(this.operations(name), number) ?? (deletion && refusalIn(ofUser, deletion.number))
+    );
+  }
+
+  /**
+   * Returns the session or state whose operation has to be sent before another one. Those that write one shared key are sent one
+   * after the other, first those that were sent without an answer. The deletion of a user is sent alone.
+   */
+  blockerOf(operation: Operation, inFlight: ReadonlyMap<string, unknown>): string | undefined {
+    const own = nameOf(operation.key);
+    const { appName, userId } = operation.key;
+    const user = nameOf({ appName, userId });
+    const isOfUser = (other: Operation): boolean =>
+      isUserDeletion(other) && other.number < operation.number;
+    if (own !== user && this.operations(user).some(isOfUser)) return user;
+    const earlier = isUserDeletion(operation) && this.#earlierOf(operation, inFlight);
+    if (earlier) return earlier;
+    const before = this.#order.before(operation, ({ key }) => {
+      const name = nameOf(key);
+      return name === own || (this.#of(name).isRefused && !inFlight.has(name));
+    });
+    return before && nameOf(before.key);
+  }
+
+  /** Returns a session of a user with an operation before this one, or one that is being sent. */
+  #earlierOf(
+    { key, number }: Operation,
+    inFlight: ReadonlyMap<string, unknown>,
+  ): string | undefined {
+    for (const [name, { operations, isRefused }] of this.#waiting) {
+      const other = keyOfName(name);
+      if (!isSession(other) || other.appName !== key.appName || other.userId !== key.userId)
+        continue;
+      const first = operations.find(isWaiting);
+      const isEarlier = !isRefused && first !== undefined && first.number < number;
+      if (isEarlier || inFlight.has(name)) return name;
+    }
+    return undefined;
+  }
+
+  #of(name: string): Waiting {
+    return this.#waiting.get(name) ?? NONE;
+  }
+
+  #set(name: string, operations: readonly Operation[]): void {
+    const { operations: before, isRefused, ids } = this.#of(name);
+    if (before.length + operations.length === 0) return;
+    const isAddition = before.every((operation, index) => operation === operations[index]);
+    if (!isAddition) for (const operation of before) this.#order.delete(operation);
+    const all = isAddition && before.length > 0 ? ids : new Set<string>();
+    const added = isAddition ? operations.slice(before.length) : operations;
+    const waiting = added.filter(isWaiting);
+    for (const operation of waiting) {
+      for (const { id } of eventsOf(operation)) all.add(id);
+      this.#order.add(operation);
+    }
+    if (operations.length === 0) this.#waiting.delete(name);
+    else {
+      const isNowRefused = waiting.some(({ refusal }) => refusal !== undefined);
+      const isBlocked = isNowRefused || (isAddition && isRefused);
+      this.#waiting.set(name, { operations, isRefused: isBlocked, ids: all });
+    }
+    this.#count(name, operations.some(isWaiting) ? all.size : undefined);
+    // Who shows what waits shows the refusal too.
+    const refusal = refusalIn(before);
+    if (!isEqualJson(refusal, refusalIn(operations))) this.#isChanged = true;
+    for (const listener of this.#listeners) listener(name);
+  }
+
+  #count(name: string, events: number | undefined): void {
+    if (this.#counts.get(name)?.events === events) return;
+    this.#isChanged = true;
+    if (events === undefined) this.#counts.delete(name);
+    else this.#counts.set(name, { key: keyOfName(name), events });
+  }
+
+  #show(): void {
+    if (!this.#isChanged) return;
+    this.#isChanged = false;
+    this.#parts.board.setPending([...this.#counts.values()]);
+  }
+}
+
+function refusalIn(operations: readonly Operation[]): Refusal | undefined {
+  return operations.find(({ refusal }) => refusal !== undefined)?.refusal;
+}

@@ -1,0 +1,113 @@
+import { ownerOf } from '../../../core/storage/scopes.js';
+import { nameOf } from '../records/cache_key.js';
+import { type Operation } from '../records/records.js';
+import { SHARED_SCOPES } from '../../../values/state/scope.js';
+
+/** The operations that write one shared key, or that clear a state. */
+class Line {
+  /** Those that were sent without an answer. */
+  readonly attempted = new Map<number, Operation>();
+  /** The others, by number. */
+  readonly fresh: Operation[] = [];
+
+  add(operation: Operation): void {
+    const { attempts, number } = operation;
+    if (attempts > 0) this.attempted.set(number, operation);
+    else this.fresh.splice(this.#placeOf(number), 0, operation);
+  }
+
+  delete({ number }: Operation): void {
+    this.attempted.delete(number);
+    const place = this.#placeOf(number);
+    if (this.fresh[place]?.number === number) this.fresh.splice(place, 1);
+  }
+
+  /**
+   * Returns the operation that the given one waits for. It is sent before the given one, and is as near to it as
+   * possible: so each waits for another one, and none wakes all the rest. Attempted operations are sent first.
+   */
+  before(operation: Operation, isIgnored: (other: Operation) => boolean): Operation | undefined {
+    const { number, attempts } = operation;
+    if (attempts === 0) {
+      for (let place = this.#placeOf(number) - 1; place >= 0; place -= 1) {
+        const other = this.fresh[place]!;
+        if (!isIgnored(other)) return other;
+      }
+    }
+    for (const other of this.attempted.values()) {
+      const isEarlier = attempts === 0 || other.number < number;
+      if (isEarlier && !isIgnored(other)) return other;
+    }
+    return undefined;
+  }
+
+  /** Returns the place of the first operation with this number or a higher one. */
+  #placeOf(number: number): number {
+    let [low, high] = [0, this.fresh.length];
+    if (high > 0 && this.fresh[high - 1]!.number < number) return high;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.fresh[middle]!.number < number) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** The order of operations that write the same shared keys: they are sent one after the other. */
+export class SharedOrder {
+  readonly #lines = new Map<string, Line>();
+
+  add(operation: Operation): void {
+    for (const name of ownLines(operation)) {
+      let line = this.#lines.get(name);
+      if (line === undefined) this.#lines.set(name, (line = new Line()));
+      line.add(operation);
+    }
+  }
+
+  delete(operation: Operation): void {
+    for (const name of ownLines(operation)) this.#lines.get(name)?.delete(operation);
+  }
+
+  /** Returns an operation that has to be sent before another one. */
+  before(operation: Operation, isIgnored: (other: Operation) => boolean): Operation | undefined {
+    for (const name of foreignLines(operation)) {
+      const other = this.#lines.get(name)?.before(operation, isIgnored);
+      if (other !== undefined) return other;
+    }
+    return undefined;
+  }
+}
+
+/** The lines that an operation stands in: those of its keys, that of all writes of a state, and that of all deletions. */
+function ownLines(operation: Operation): string[] {
+  return linesOf(operation, (state, keys, isCleared) => [
+    ...keys,
+    `all ${state}`,
+    ...(isCleared ? [`cleared ${state}`] : []),
+  ]);
+}
+
+/** The lines whose operations an operation waits for. */
+function foreignLines(operation: Operation): string[] {
+  return linesOf(operation, (state, keys, isCleared) =>
+    isCleared ? [`all ${state}`] : [...keys, `cleared ${state}`],
+  );
+}
+
+function linesOf(
+  { key, shared }: Operation,
+  of: (state: string, keys: readonly string[], isCleared: boolean) => string[],
+): string[] {
+  return SHARED_SCOPES.flatMap((scope) => {
+    const write = shared[scope];
+    if (write === undefined) return [];
+    const state = nameOf(ownerOf(scope, key));
+    return of(
+      state,
+      write.values.map(([name]) => `key ${state} ${name}`),
+      write.isCleared,
+    );
+  });
+}

@@ -1,0 +1,182 @@
+import type { Diagnostics } from '../../core/call/diagnostics.js';
+import { isSessionError, type SessionError } from '../../values/errors/errors.js';
+import { coreOf } from '../../core/core_of.js';
+import type { Feed } from '../../core/watch/feed.js';
+import type { Background } from './background.js';
+import { CacheBackend } from './cache_backend.js';
+import { Bounds } from './copies/bounds.js';
+import { Fetch } from './copies/fetch.js';
+import { Follower } from './copies/follower.js';
+import { Lists } from './copies/lists.js';
+import { RemoteEnd } from './copies/remote_end.js';
+import { Births } from './data/births.js';
+import { LocalData } from './data/local_data.js';
+import { Pending } from './data/pending.js';
+import type { LocalStore } from './local/local_store.js';
+import type { OwnerMarker } from './local/owner_marker.js';
+import type { TakenOptions } from '../../service/cache/options.js';
+import { type CacheKey, keyOfName, nameOf } from './records/cache_key.js';
+import { erasedError, errorOf, failureOf } from './records/failures.js';
+import type { LossRecord } from './records/records.js';
+import type { CacheLoss, StatusBoard } from './records/status.js';
+import { Delivery } from './sending/delivery.js';
+import { Leadership } from './sending/leadership.js';
+import { Sender } from './sending/sender.js';
+import type { TabListeners, Tabs } from './tabs/tabs.js';
+
+/** What an epoch has of its tab, which outlives it. */
+export interface TabParts {
+  readonly options: TakenOptions;
+  readonly clock: () => number;
+  readonly localStore: LocalStore;
+  readonly marker: OwnerMarker | undefined;
+  readonly ownFeed: Feed;
+  readonly tabs: Tabs;
+  readonly board: StatusBoard;
+  readonly diagnostics: Diagnostics | undefined;
+  readonly background: Background;
+  /** Called when a transaction finds out that the local data was erased. */
+  readonly onErased: () => void;
+  /** Called when the remote orders to erase the local data. */
+  readonly onForgetOrder: () => void;
+}
+
+/** The messages of other tabs that concern the local data. */
+type DataListeners = Omit<TabListeners, 'forget' | 'status'>;
+
+export type Epoch = ReturnType<typeof openEpoch>;
+
+/**
+ * Makes the parts of a cache that work on the local data, until the data are erased. Then the tab opens another epoch. So
+ * work that is under way keeps the data that it began with, and ends with `aborted`.
+ *
+ * @param earlier the data of the epoch before
+ */
+export function openEpoch(tab: TabParts, earlier?: LocalData) {
+  const { options, clock, localStore, marker, ownFeed, tabs, board, diagnostics, background } = tab;
+  const run = background.run.bind(background);
+  const { owner } = options;
+  const data = new LocalData({
+    ...{ store: localStore, owner, onErased: tab.onErased, marker, earlier },
+  });
+  const report = (error: unknown): void => {
+    // Work that was ended on purpose, by `close` or `forget`.
+    if (remote.isClosed || isSessionError(error, 'aborted')) return;
+    board.set({ lastError: failureOf(error) });
+    diagnostics?.tell('cache', error);
+  };
+  const remote: RemoteEnd = new RemoteEnd({
+    core: coreOf(options.remote),
+    board,
+    onForget: tab.onForgetOrder,
+  });
+  const pending = new Pending({ data, board });
+  data.onCommit(({ operations, notices, loss }) => {
+    for (const name of operations.keys()) tabs.post('changed', name);
+    if (notices.length > 0) ownFeed.publish(notices);
+    const isLost = notices.some(({ type }) => type === 'lost');
+    if (isLost) tabs.post('lost');
+    board.setLost(loss && lossOf(loss));
+    const events = board.status.pending.reduce((sum, each) => sum + each.events, 0);
+    if (operations.size > 0 || isLost) marker?.noteSoon({ client: data.client, events });
+  });
+  const context = { ...options, data, remote, pending, board, clock, report };
+  const births = new Births();
+  data.hold(() => ({ operations: pending.waiting(), sessions: births.all() }));
+  const bounds = new Bounds(context);
+  const fetch = new Fetch({
+    ...context,
+    bounds,
+    fetchOvertaken: (owners) => lists.fetchOvertaken(owners),
+  });
+  const lists: Lists = new Lists({ ...context, bounds, fetch });
+  const follower = new Follower({
+    ...context,
+    ...{ feed: remote.core.feed, fetch, lists },
+    sending: (name) => sender.sending(name),
+  });
+  /** Finds what others have written. */
+  const rescan = (): void =>
+    void run(() => pending.scan())
+      .then(() => sender.wakeForWrite())
+      .catch(report);
+  const leadership = new Leadership({
+    data,
+    report,
+    onChange(isLeader) {
+      follower.setLeader(isLeader);
+      if (isLeader) sender.wake();
+    },
+    onOthers: rescan,
+  });
+  const shared = { ...context, bounds, fetch, lists, leadership };
+  const sender: Sender = new Sender({
+    ...shared,
+    delivery: new Delivery(shared),
+    tellWake: () => tabs.post('wake'),
+    tellFailure: (error) => tabs.post('failed', failureOf(error)),
+  });
+  const follow = ({ appName, userId }: CacheKey): void => {
+    if (follower.follow({ appName, userId })) tabs.post('reads', nameOf({ appName, userId }));
+    // The tab that told of these reads may have ended.
+    if (!leadership.isWanted) run(() => leadership.want()).catch(report);
+  };
+  const backend = new CacheBackend({
+    ...shared,
+    ...{ sender, follow, births, isThrough: options.write === 'through' },
+  });
+
+  const listeners: DataListeners = {
+    opened() {
+      board.share();
+      for (const name of follower.wanted) tabs.post('reads', name);
+    },
+    wake: () => {
+      if (leadership.isLeader) sender.wake();
+    },
+    failed: (failure) => sender.failed(errorOf(failure)),
+    closed: () => void run(() => leadership.want()).catch(report),
+    changed(name) {
+      run(() => pending.refresh(keyOfName(name)))
+        .then(async () => {
+          if (pending.next(name) === undefined) return;
+          if (leadership.isLeader) sender.wakeForWrite();
+          else await run(() => leadership.want());
+        })
+        .catch(report);
+    },
+    reads: (name) => void follower.follow(keyOfName(name)),
+    lost: () => listeners.missed(),
+    missed() {
+      lists.forget();
+      rescan();
+    },
+  };
+
+  /** Ends the calls and the requests that wait. */
+  const end = (reason: SessionError): void => {
+    follower.close();
+    remote.close(reason);
+    void sender.close(reason);
+  };
+  /** Waits for the work that is under way. */
+  const settled = async (reason: SessionError): Promise<void> => {
+    await sender.close(reason);
+    await Promise.all([fetch.queue.idle(), lists.queue.idle(), bounds.close()]);
+  };
+  /** Called when the local data is erased. */
+  const erase = async (): Promise<void> => {
+    const reason = erasedError();
+    data.end();
+    end(reason);
+    pending.clear();
+    board.setLost(undefined);
+    await Promise.all([settled(reason), leadership.stop()]);
+  };
+  return { ...shared, backend, sender, follower, listeners, rescan, end, settled, erase };
+}
+
+/** Returns what the status shows of a loss. */
+function lossOf({ when, message, events, isAcknowledged }: LossRecord): CacheLoss | undefined {
+  return isAcknowledged ? undefined : { when, message, events };
+}

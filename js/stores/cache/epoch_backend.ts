@@ -1,0 +1,27 @@
+import type { Call } from '../../core/call/call.js';
+import type { Backend } from '../../core/storage/backend.js';
+import { CacheBackend } from './cache_backend.js';
+
+/** Returns a backend that passes each verb on to the local data that its call began with, also if they were erased since. */
+export function epochBackend(present: () => CacheBackend): Backend {
+  /** Work of the package has no epoch, and takes the present data. */
+  const of = ({ epoch }: Call): CacheBackend => (epoch instanceof CacheBackend ? epoch : present());
+  return {
+    open: (call) => of(call).open(call),
+    keepsOperations: (call) => of(call).keepsOperations(),
+    write: (write, call) => of(call).write(write, call),
+    get: (request, call) => of(call).get(request, call),
+    page: (request, call) => of(call).page(request, call),
+    info: (request, call) => of(call).info(request, call),
+    getEvents: (request, call) => of(call).getEvents(request, call),
+    changes: (request, call) => of(call).changes(request, call),
+    list: (request, call) => of(call).list(request, call),
+    sharedState: (request, call) => of(call).sharedState(request, call),
+    history: {
+      rewind: (request, call) => of(call).history.rewind(request, call),
+      fork: (request, call) => of(call).history.fork(request, call),
+      branches: (request, call) => of(call).history.branches(request, call),
+      stateAt: (request, call) => of(call).history.stateAt(request, call),
+    },
+  };
+}

@@ -1,0 +1,247 @@
+import {
+  type DBSchema,
+  type IDBPDatabase,
+  type IDBPObjectStore,
+  type IDBPTransaction,
+  openDB,
+} from 'idb';
+import { raceSignal, TimeLimit } from '../../../core/call/time_limit.js';
+import { messageOf } from '../../../values/errors/describe.js';
+import { isSessionError, SessionError } from '../../../values/errors/errors.js';
+import { turnLogOver } from '../../indexed_db/log_turnover.js';
+import { followPageHide, untilShown, whileShown } from '../../indexed_db/page_hide.js';
+import {
+  CACHE_STORES,
+  type CacheStoreName,
+  type LocalKey,
+  type LocalRange,
+  type LocalStore,
+  type LocalTransaction,
+} from './local_store.js';
+
+/** The name of the database. It names no owner. */
+export const DATABASE = 'adk-session-wasm cache';
+/** The version of the object stores. */
+const VERSION = 1;
+/** Milliseconds for opening the database. A tab that is frozen may hold up its deletion, and so the next opening. */
+const OPENING_MS = 30_000;
+
+type Stores = DBSchema & Record<CacheStoreName, { key: (string | number)[]; value: unknown }>;
+type Mode = 'readonly' | 'readwrite';
+
+/** Keeps the copies and the outbox in IndexedDB, in a database for all owners. */
+export class IndexedDbLocalStore implements LocalStore {
+  #database: Promise<IDBPDatabase<Stores>> | undefined;
+  readonly #onDeleted: () => void;
+  /** Fires when the storage is closed. */
+  readonly #ended = new AbortController();
+  readonly #stopFollowing: () => void;
+
+  /** @param onDeleted called when the browser has closed the database, or somebody deletes it */
+  constructor(onDeleted: () => void) {
+    this.#onDeleted = onDeleted;
+    // An open connection may keep the page out of the back/forward cache, and looks alive if it was cut there.
+    this.#stopFollowing = followPageHide((isHidden) => {
+      if (isHidden) this.#disconnect();
+    });
+  }
+
+  async transaction<T>(
+    mode: Mode,
+    work: (transaction: LocalTransaction) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await this.#run(mode, work);
+    } catch (error) {
+      throw localError(error);
+    }
+  }
+
+  async #run<T>(mode: Mode, work: (transaction: LocalTransaction) => Promise<T>): Promise<T> {
+    const transaction = await this.#begin(mode);
+    // Handled below. An abort without a request that waits would else be an unhandled rejection.
+    transaction.done.catch(() => undefined);
+    let result: T;
+    try {
+      result = await work(new IndexedDbTransaction(transaction));
+    } catch (error) {
+      try {
+        transaction.abort();
+      } catch {
+        // The database has ended it.
+      }
+      throw transaction.error ?? error;
+    }
+    if (mode === 'readonly') return result;
+    transaction.commit();
+    await transaction.done;
+    return result;
+  }
+
+  async #begin(mode: Mode): Promise<IDBPTransaction<Stores, CacheStoreName[], Mode>> {
+    const begin = async () => {
+      // A frozen page still gets messages, but no results of IndexedDB. Its transaction would block the writes of
+      // other tabs until the browser aborts it, in Chromium after a minute.
+      const { signal } = this.#ended;
+      await raceSignal(signal, untilShown());
+      const database = await raceSignal(signal, this.#open());
+      return database.transaction([...CACHE_STORES], mode, { durability: 'relaxed' });
+    };
+    try {
+      return await begin();
+    } catch (error) {
+      // The browser has closed the connection, for example because a page deleted the database.
+      if ((error as DOMException | undefined)?.name !== 'InvalidStateError') throw error;
+      this.#database = undefined;
+      return begin();
+    }
+  }
+
+  #open(): Promise<IDBPDatabase<Stores>> {
+    // If the page is left, the browser may never answer: the opening is repeated when the user returns.
+    const opening = this.#database ?? whileShown(() => this.#connect());
+    this.#database = opening;
+    return opening.catch((error: unknown) => {
+      if (this.#database === opening) this.#database = undefined;
+      throw error;
+    });
+  }
+
+  /** Closes the connection. The next transaction opens another one. */
+  #disconnect(): void {
+    const database = this.#database;
+    this.#database = undefined;
+    database?.then(
+      (database) => database.close(),
+      () => undefined,
+    );
+  }
+
+  async #connect(): Promise<IDBPDatabase<Stores>> {
+    if (typeof indexedDB === 'undefined') {
+      const message =
+        "There is no IndexedDB here; give the cache local: 'memory' or a storage of your own.";
+      throw new SessionError('storage_unavailable', message, { storage: 'cache' });
+    }
+    const onDeleted = this.#onDeleted;
+    const forget = (): void => void (this.#database = undefined);
+    const opening = openDB<Stores>(DATABASE, VERSION, {
+      upgrade(database) {
+        for (const name of CACHE_STORES) database.createObjectStore(name);
+      },
+      // Another tab has a newer version of the package, or deletes the database. It must not wait for this one.
+      blocking(_, newVersion, event) {
+        (event.target as IDBDatabase | null)?.close();
+        forget();
+        if (newVersion === null) onDeleted();
+      },
+      terminated: () => {
+        forget();
+        onDeleted();
+      },
+    });
+    const limit = new TimeLimit(OPENING_MS, blockedOpening);
+    try {
+      const database = await limit.race(opening);
+      turnLogOver();
+      return database;
+    } catch (error) {
+      opening.then(
+        (database) => database.close(),
+        () => undefined,
+      );
+      throw error;
+    } finally {
+      limit.end();
+    }
+  }
+
+  close(): Promise<void> {
+    this.#ended.abort(new SessionError('closed', 'The local storage of the cache is closed.'));
+    this.#stopFollowing();
+    this.#disconnect();
+    return Promise.resolve();
+  }
+}
+
+class IndexedDbTransaction implements LocalTransaction {
+  readonly #transaction: IDBPTransaction<Stores, CacheStoreName[], Mode>;
+
+  constructor(transaction: IDBPTransaction<Stores, CacheStoreName[], Mode>) {
+    this.#transaction = transaction;
+  }
+
+  get(store: CacheStoreName, key: LocalKey): Promise<unknown> {
+    return this.#transaction.objectStore(store).get([...key]);
+  }
+
+  /** Later requests see the value. If it cannot be put, the transaction fails, so nobody has to wait. */
+  put(store: CacheStoreName, key: LocalKey, value: unknown): Promise<void> {
+    this.#transaction.objectStore(store).put!(value, [...key]).catch(() => undefined);
+    return Promise.resolve();
+  }
+
+  delete(store: CacheStoreName, from: LocalKey, to?: LocalKey): Promise<void> {
+    const range = to === undefined ? [...from] : rangeOf(from, to);
+    if (range !== undefined) {
+      this.#transaction.objectStore(store).delete!(range).catch(() => undefined);
+    }
+    return Promise.resolve();
+  }
+
+  list(store: CacheStoreName, range: LocalRange): Promise<readonly unknown[]> {
+    return this.#inRange(store, range, (objects, keys, limit) => objects.getAll(keys, limit));
+  }
+
+  keys(store: CacheStoreName, range: LocalRange): Promise<readonly LocalKey[]> {
+    return this.#inRange(store, range, (objects, keys, limit) => objects.getAllKeys(keys, limit));
+  }
+
+  async #inRange<T>(
+    store: CacheStoreName,
+    { from, to, limit }: LocalRange,
+    read: (
+      objects: IDBPObjectStore<Stores, CacheStoreName[], CacheStoreName, Mode>,
+      keys: IDBKeyRange,
+      limit: number | undefined,
+    ) => Promise<readonly T[]>,
+  ): Promise<readonly T[]> {
+    const range = rangeOf(from, to);
+    if (range === undefined || limit === 0) return [];
+    return read(this.#transaction.objectStore(store), range, limit);
+  }
+}
+
+/** Returns `undefined` for an empty range, which IndexedDB refuses. */
+function rangeOf(from: LocalKey, to: LocalKey): IDBKeyRange | undefined {
+  return indexedDB.cmp([...from], [...to]) < 0
+    ? IDBKeyRange.bound([...from], [...to], false, true)
+    : undefined;
+}
+
+function blockedOpening(): SessionError {
+  const message =
+    `The local data of the cache could not be opened within ${OPENING_MS} ms: another tab of this site holds them up. ` +
+    'Close other tabs of this site, then try again.';
+  return new SessionError('storage_blocked', message, { storage: 'cache' });
+}
+
+function localError(error: unknown): SessionError {
+  if (isSessionError(error)) return error;
+  const { name } = Object(error) as { readonly name?: string };
+  const fields = { storage: 'cache', cause: error };
+  if (name === 'QuotaExceededError') {
+    return new SessionError(
+      'quota_exceeded',
+      'There is no room left for the local data of the cache.',
+      fields,
+    );
+  }
+  if (name === 'VersionError') {
+    const message =
+      'A newer version of this package wrote the local data. Reload the page to update it.';
+    return new SessionError('storage_newer', message, fields);
+  }
+  const message = `The local storage of the cache failed: ${messageOf(error)}`;
+  return new SessionError('storage_failed', message, fields);
+}

@@ -1,0 +1,233 @@
+import { isSessionError } from '../../values/errors/errors.js';
+import { invalid } from '../../values/errors/invalid.js';
+import { requireObject } from '../../values/errors/option_values.js';
+import { newEventId } from '../../values/model/event/create_event.js';
+import type { Event, NewEvent } from '../../values/model/event/event.js';
+import { snapshotEvent } from '../../values/model/event/snapshot.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import { requireId } from '../../values/model/values/ids.js';
+import { parseEventText } from '../../core/storage/stored_events.js';
+import { markRaw } from '../../values/members/raw.js';
+import { eventsOf, isWaiting, type Operation } from './records/records.js';
+import type { Fetch } from './copies/fetch.js';
+import type { Lists } from './copies/lists.js';
+import {
+  type CacheKey,
+  isSession,
+  nameOf,
+  takeCacheKey,
+  takeSessionKey,
+} from './records/cache_key.js';
+import type { CacheTransaction } from './data/cache_transaction.js';
+import {
+  changeEvent,
+  dropOperations,
+  requireWaiting,
+  resetForRetry,
+  renewTicks,
+} from './outbox_edits.js';
+import type { CacheFailure } from './records/status.js';
+import type { Sender } from './sending/sender.js';
+import type { CacheContext } from './copies/context.js';
+
+/**
+ * What waits for the remote in one session or shared state, or was set aside because the remote refused it.
+ *
+ * @example
+ * ```ts
+ * import type { OutboxEntry } from 'adk-session-wasm/cache';
+ *
+ * const line = ({ key, error, events }: OutboxEntry) =>
+ *   `${key.sessionId}: ${events.length} events ${error ? `refused: ${error.message}` : 'wait'}`;
+ * ```
+ */
+export interface OutboxEntry {
+  /** The session or the shared state. */
+  readonly key: CacheKey;
+  /** The unsent events, in order. */
+  readonly events: readonly Event[];
+  /** Why the remote refused the first change of the entry for good. Absent while it waits. */
+  readonly error?: CacheFailure & {
+    /** The event that was refused. Absent if something else was. */
+    readonly eventId?: string;
+  };
+}
+
+/**
+ * The changes that the remote has not confirmed. What it refuses for good is set aside with the reason, and blocks only
+ * its own session.
+ *
+ * @example
+ * ```ts
+ * import type { CachedSessionService } from 'adk-session-wasm/cache';
+ *
+ * async function dropRefused({ outbox }: CachedSessionService): Promise<void> {
+ *   for (const { key, error } of await outbox.list()) {
+ *     if (error) await outbox.drop(key, error.eventId);
+ *   }
+ * }
+ * ```
+ */
+export interface CacheOutbox {
+  /** Lists what waits and what was set aside; with a key only that of one session or state. */
+  list(key?: CacheKey): Promise<OutboxEntry[]>;
+  /**
+   * Sends again what was set aside: of one session or state, or everything. An event that was refused because it replaces
+   * a newer version then replaces that one. Resolves once it is queued.
+   */
+  retry(key?: CacheKey): Promise<void>;
+  /**
+   * Gives up an unsent event, or everything unsent of a session or state. The copy then follows the remote. A session
+   * that the remote does not have is deleted.
+   *
+   * @throws SessionError `not_found` if the event does not wait
+   */
+  drop(key: CacheKey, eventId?: string): Promise<void>;
+  /**
+   * Replaces an unsent event by one with the same id, and sends the session again.
+   *
+   * @throws SessionError `not_found` if the event does not wait; `stale_session` if it was sent and the answer is missing;
+   *   `invalid_argument`, `unserializable`
+   */
+  change(key: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void>;
+}
+
+/** The local data that a call began with, and the work on them. */
+interface OutboxData extends CacheContext {
+  readonly fetch: Fetch;
+  readonly lists: Lists;
+  readonly sender: Sender;
+}
+
+export interface OutboxParts {
+  readonly clock: () => number;
+  /** Runs a call of the program. */
+  readonly call: <T>(work: (epoch: OutboxData) => Promise<T>) => Promise<T>;
+}
+
+/** The outbox of a cache, as its users see it. */
+export class Outbox implements CacheOutbox {
+  static {
+    markRaw(this.prototype);
+  }
+
+  readonly #parts: OutboxParts;
+
+  constructor(parts: OutboxParts) {
+    this.#parts = parts;
+  }
+
+  list(given?: CacheKey): Promise<OutboxEntry[]> {
+    return this.#parts.call(async ({ data }) => {
+      const key = given === undefined ? undefined : takeCacheKey(given);
+      if (key !== undefined) return [entryOf(key, await data.operations(key))].filter(hasContent);
+      const all = await data.read((transaction) => transaction.outbox.below({}));
+      return [...all.values()]
+        .flatMap((operations) => operations.slice(0, 1).map(({ key }) => entryOf(key, operations)))
+        .filter(hasContent);
+    });
+  }
+
+  retry(given?: CacheKey): Promise<void> {
+    return this.#parts.call(async (epoch) => {
+      const { pending } = epoch;
+      await pending.scan();
+      const names = given === undefined ? pending.names() : [nameOf(takeCacheKey(given))];
+      for (const name of names) {
+        const refused = pending.operations(name).find(({ refusal }) => refusal !== undefined);
+        if (refused === undefined) continue;
+        await this.#edit(epoch, refused.key, async (transaction, operations) => {
+          const put = operations
+            .filter(({ refusal }) => refusal !== undefined)
+            .map((operation) => resetForRetry(operation));
+          await transaction.outbox.change(refused.key, { put });
+        });
+      }
+    });
+  }
+
+  drop(given: CacheKey, eventId?: string): Promise<void> {
+    return this.#parts.call(async (epoch) => {
+      const { fetch, lists, report } = epoch;
+      const key = takeCacheKey(given);
+      const isChosen = (operation: Operation): boolean =>
+        eventId === undefined || eventsOf(operation).some(({ id }) => id === eventId);
+      if (isSession(key) && (await this.#dropDamaged(epoch, key))) {
+        await fetch.copy(key).catch(report);
+        return;
+      }
+      await this.#edit(epoch, key, (transaction, operations) => {
+        const chosen = operations.filter(
+          (operation) => isWaiting(operation) && isChosen(operation),
+        );
+        if (eventId !== undefined) requireWaiting(chosen, eventId);
+        return dropOperations(transaction, key, operations, chosen, eventId);
+      });
+      const fetched = isSession(key) ? fetch.copy(key) : lists.fetchState(key);
+      await fetched.catch(report);
+    });
+  }
+
+  change(given: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void> {
+    const { clock, call } = this.#parts;
+    return call(async (epoch) => {
+      const key = takeSessionKey(given);
+      requireObject('event', event);
+      const changed = { ...event } as Event;
+      requireId('event.id', changed.id);
+      if (changed.partial) throw invalid('event', 'must not be partial: it is not stored');
+      const snapshot = snapshotEvent(changed, clock, newEventId);
+      await this.#edit(epoch, key, (transaction, operations) =>
+        changeEvent(transaction, key, operations, snapshot),
+      );
+    });
+  }
+
+  /** Gives up a session whose record is damaged. @returns whether it was */
+  async #dropDamaged({ data }: OutboxData, key: CompositeSessionKey): Promise<boolean> {
+    try {
+      await data.read((transaction) => transaction.copies.get(key));
+      return false;
+    } catch (error) {
+      if (!isSessionError(error, 'corrupt_record')) throw error;
+      await data.write((transaction) => transaction.deleteDamaged(key));
+      return true;
+    }
+  }
+
+  /** Changes operations, and sends what is left. */
+  async #edit(
+    { data, sender }: OutboxData,
+    key: CacheKey,
+    work: (transaction: CacheTransaction, operations: readonly Operation[]) => Promise<void>,
+  ): Promise<void> {
+    await data.write(async (transaction) => {
+      await work(transaction, await transaction.outbox.of(key));
+      if (!isSession(key)) return;
+      await renewTicks(transaction, key);
+      const view = await transaction.view(key);
+      if (view === undefined) return;
+      transaction.notify({ type: 'appended', ...key, revision: view.revision, scopes: [] });
+    });
+    sender.wake();
+  }
+}
+
+function entryOf(key: CacheKey, operations: readonly Operation[]): OutboxEntry {
+  const texts = new Map<string, string>();
+  const waiting = operations.filter(isWaiting);
+  for (const { id, text } of waiting.flatMap(eventsOf)) texts.set(id, text);
+  const events = [...texts.values()]
+    .map((text) => parseEventText(text))
+    .filter((event) => event !== undefined);
+  const error = waiting.find(({ refusal }) => refusal !== undefined)?.refusal;
+  const isEmpty = waiting.length === 0;
+  return { key: isEmpty ? EMPTY : key, events, ...(error && { error }) };
+}
+
+/** The key of an entry without anything that waits. */
+const EMPTY: CacheKey = { appName: '' };
+
+function hasContent({ key }: OutboxEntry): boolean {
+  return key !== EMPTY;
+}

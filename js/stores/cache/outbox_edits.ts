@@ -1,0 +1,183 @@
+/** The changes that users of a cache make to its outbox. */
+import { ownerOf } from '../../core/storage/scopes.js';
+import { SessionError } from '../../values/errors/errors.js';
+import type { EventSnapshot } from '../../values/model/event/snapshot.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import { SHARED_SCOPES } from '../../values/state/scope.js';
+import { makeDraft, renumberEvent, storeDraft } from './copies/copied_events.js';
+import { removeCopy } from './copies/copy_writer.js';
+import type { CacheTransaction } from './data/cache_transaction.js';
+import { renumber } from './data/renumber.js';
+import { type CacheKey, isSession } from './records/cache_key.js';
+import {
+  type CreateOperation,
+  eventsOf,
+  isOfEvent,
+  isWaiting,
+  type Operation,
+  type OperationEvent,
+} from './records/records.js';
+import { withoutKeys } from './sending/strip.js';
+import { removeUnsent, withoutPrevious } from './storage/deletion.js';
+import { deltaOf, sharedWrites, writesOfCreation } from './view/shared_overlay.js';
+
+export function requireWaiting(chosen: readonly Operation[], eventId: string): void {
+  if (chosen.length === 0) throw notWaiting(eventId);
+}
+
+function notWaiting(eventId: string): SessionError {
+  const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;
+  return new SessionError('not_found', message, { key: 'eventId' });
+}
+
+/** The event belongs to what a rewind means. */
+function ofRewind(eventId: string): SessionError {
+  const message = `Event ${JSON.stringify(eventId)} is stored with a rewind; drop it, and edit the message again.`;
+  return new SessionError('unsupported', message, { key: 'event', storage: 'cache' });
+}
+
+/** Refuses operations that were sent without an answer: the remote may have stored them. */
+function requireAnswered(operations: readonly Operation[]): void {
+  if (operations.every(({ attempts }) => attempts === 0)) return;
+  const message =
+    'The change was sent, and its answer is missing. Append the event again, or wait until the remote answers.';
+  throw new SessionError('stale_session', message, { storage: 'cache' });
+}
+
+export function resetForRetry(operation: Operation): Operation {
+  const reset = { ...operation, refusal: undefined, attempts: 0 };
+  if (!isOfEvent(reset)) return reset;
+  // A retried event may replace whichever version is stored.
+  const isBound = (reset.expected ?? null) !== null;
+  const any = isBound ? { ...reset, expected: Number.MAX_SAFE_INTEGER, isBound } : reset;
+  return any.kind === 'append' ? { ...any, since: undefined } : any;
+}
+
+/** Returns an operation that was refused, to be sent in any case. */
+function withoutRefusal<Refused extends Operation>(operation: Refused): Refused {
+  if (operation.refusal === undefined) return operation;
+  const accepted = { ...operation, refusal: undefined };
+  return accepted.kind === 'append' ? { ...accepted, since: undefined } : accepted;
+}
+
+/** Gives the session and its last event a new tick, so that handles notice a change and read the state again. */
+export async function renewTicks(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+): Promise<void> {
+  const record = await transaction.copies.get(key);
+  if (record === undefined) return;
+  const { copy } = record;
+  const operations = await transaction.outbox.of(key);
+  if (copy !== undefined && copy.first < copy.next) {
+    const { id } = await transaction.copies.events(key).at(copy.next - 1);
+    const draft = makeDraft(key, record, copy, operations);
+    await renumberEvent(transaction, draft, id);
+    await storeDraft(transaction, draft);
+    return;
+  }
+  const tick = transaction.tick();
+  await transaction.copies.put(key, { ...record, tick });
+  const last = operations.findLast(isOfEvent);
+  if (last === undefined) return;
+  const put = [{ ...last, event: { ...last.event, tick } }];
+  await transaction.outbox.change(key, { put });
+}
+
+export async function dropOperations(
+  transaction: CacheTransaction,
+  key: CacheKey,
+  operations: readonly Operation[],
+  chosen: readonly Operation[],
+  eventId: string | undefined,
+): Promise<void> {
+  // An event that belongs to a creation is removed from it. The creation stays.
+  const isPart = (operation: Operation): operation is CreateOperation =>
+    eventId !== undefined && operation.kind === 'create';
+  const removed = chosen.filter((operation) => !isPart(operation));
+  const rest = await removeUnsent(transaction, key, operations, removed);
+  const put = chosen.filter(isPart).map((operation) => {
+    const events = operation.creation.events.filter(({ id }) => id !== eventId);
+    return withEvents(operation, events);
+  });
+  await transaction.outbox.change(key, { put });
+  if (!isSession(key) || rest.length > 0) return;
+  const record = await transaction.copies.get(key);
+  const isGone = removed.some(({ refusal }) => refusal?.code === 'not_found');
+  if (record !== undefined && (record.copy === undefined || isGone)) {
+    await removeCopy(transaction, key);
+  }
+}
+
+/** Returns a creation with other events, to be sent again. */
+function withEvents(
+  operation: CreateOperation,
+  events: readonly OperationEvent[],
+): CreateOperation {
+  const creation = { ...operation.creation, events };
+  return { ...operation, refusal: undefined, creation, shared: writesOfCreation(creation) };
+}
+
+/**
+ * Replaces an event in all its unsent versions. The operation and those behind it get new numbers, so that a late
+ * request with the old text does not count as the new one. The new numbers would also make their values of shared keys
+ * newer than those that other sessions have written since. So these values are removed.
+ */
+export async function changeEvent(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  operations: readonly Operation[],
+  { id, text, timestamp }: EventSnapshot,
+): Promise<void> {
+  const isVersion = (operation: Operation): boolean =>
+    eventsOf(operation).some((event) => event.id === id);
+  const versions = operations.filter(isWaiting).filter(isVersion);
+  const [operation, ...laterVersions] = versions;
+  if (operation === undefined) throw notWaiting(id);
+  requireAnswered(versions);
+  if (operation.kind !== 'create' && operation.kind !== 'append') throw ofRewind(id);
+  const index = operations.indexOf(operation);
+  const version = { text, timestamp, tick: transaction.tick() };
+  const shared = sharedWrites([deltaOf(text)]);
+  const changed: Operation =
+    operation.kind === 'append'
+      ? { ...withoutRefusal(operation), event: { ...operation.event, ...version }, shared }
+      : withEvents(
+          operation,
+          operation.creation.events.map((each) =>
+            each.id === id ? { ...each, ...version } : each,
+          ),
+        );
+  const behind = operations
+    .slice(index + 1)
+    .filter((other) => !laterVersions.includes(other))
+    .map((other) => withoutPrevious(other, laterVersions));
+  const first = await withoutOvertaken(transaction, changed);
+  const rest: Operation[] = [];
+  for (const other of behind) rest.push(await withoutOvertaken(transaction, other));
+  const put = renumber(transaction, [first, ...rest]);
+  await transaction.outbox.change(key, { put, removed: operations.slice(index) });
+}
+
+/** Removes the values of those shared keys that other sessions have written since the operation. */
+async function withoutOvertaken(
+  transaction: CacheTransaction,
+  operation: Operation,
+): Promise<Operation> {
+  let result = operation;
+  const own = await transaction.outbox.of(operation.key);
+  const numbers = new Set(own.map(({ number }) => number));
+  for (const scope of SHARED_SCOPES) {
+    if (result.shared[scope] === undefined) continue;
+    const owner = ownerOf(scope, operation.key);
+    const later = (await transaction.states.writes(owner)).filter(
+      ({ number, isRefused }) => number > operation.number && !numbers.has(number) && !isRefused,
+    );
+    const keys = new Set(later.flatMap(({ values }) => values.map(([key]) => key)));
+    const isCleared = later.some((write) => write.isCleared);
+    if (keys.size > 0 || isCleared) {
+      result = withoutKeys(result, scope, (name) => isCleared || keys.has(name));
+    }
+  }
+  return result;
+}

@@ -1,0 +1,60 @@
+/** Keys of sessions and shared states, and their names: strings that serve as keys of a `Map`. */
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { requireKey, requireOwner } from '../../../values/model/values/ids.js';
+
+/**
+ * A session, or without `sessionId` the state of a user, or without `userId` too that of an app.
+ *
+ * @example
+ * ```ts
+ * import type { CacheKey } from 'adk-session-wasm/cache';
+ *
+ * const session: CacheKey = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+ * ```
+ */
+export interface CacheKey {
+  /** The app. */
+  readonly appName: string;
+  /** The user. Absent: the state of the app. */
+  readonly userId?: string | undefined;
+  /** The session. Absent: the state of the user or the app. */
+  readonly sessionId?: string | undefined;
+}
+
+export function nameOf({ appName, userId, sessionId }: CacheKey): string {
+  return JSON.stringify([appName, userId ?? null, sessionId ?? null]);
+}
+
+export function keyOfName(name: string): CacheKey {
+  const [appName, userId, sessionId] = JSON.parse(name) as [string, string | null, string | null];
+  return {
+    appName,
+    ...(userId !== null && { userId }),
+    ...(sessionId !== null && { sessionId }),
+  };
+}
+
+export function isSession(key: CacheKey): key is CompositeSessionKey {
+  return key.sessionId !== undefined;
+}
+
+/** Whether a key is an owner itself, or belongs to it. */
+export function belongsTo(key: CacheKey, { appName, userId }: CacheKey): boolean {
+  return key.appName === appName && (userId === undefined || key.userId === userId);
+}
+
+/** @throws SessionError `invalid_argument` if it names no session, user or app */
+export function takeCacheKey(given: CacheKey): CacheKey {
+  const { appName, userId, sessionId } = Object(given) as CacheKey;
+  if (sessionId !== undefined) return takeSessionKey({ appName, userId, sessionId });
+  requireOwner({ appName, userId });
+  return { appName, userId };
+}
+
+/** @throws SessionError `invalid_argument` if it names no session */
+export function takeSessionKey(given: CacheKey): CompositeSessionKey {
+  const { appName, userId, sessionId } = Object(given) as CompositeSessionKey;
+  const key = { appName, userId, sessionId };
+  requireKey(key);
+  return key;
+}

@@ -1,0 +1,97 @@
+/** Classifies failed requests as refusals, outages or others. Converts errors to records and back. */
+import { codeOf } from '../../../core/call/diagnostics.js';
+import { messageOf } from '../../../values/errors/describe.js';
+import {
+  fieldsOf,
+  isSessionError,
+  SessionError,
+  sessionErrorOf,
+} from '../../../values/errors/errors.js';
+import { hasStatus, REFUSING } from '../../http/http_errors.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { Refusal } from './records.js';
+import type { CacheFailure } from './status.js';
+
+export function closedError(): SessionError {
+  return new SessionError('closed', 'The cache was closed. Unsent changes are sent later.');
+}
+
+export function erasedError(): SessionError {
+  return new SessionError('aborted', 'The local data was erased meanwhile.');
+}
+
+/** Codes of requests that the remote will never accept. */
+const REFUSALS: readonly string[] = [
+  'invalid_argument',
+  'already_exists',
+  'not_found',
+  'stale_session',
+  'unserializable',
+  'schema_violation',
+  'readonly',
+  'ambiguous',
+  'unsupported',
+  'corrupt_record',
+];
+
+/** Whether the same request will fail again. */
+export function isRefusal(error: unknown): error is SessionError {
+  return (
+    (isSessionError(error) && REFUSALS.includes(error.code)) ||
+    // The response has no code.
+    hasStatus(error, ...REFUSING)
+  );
+}
+
+/** Whether the remote refuses a rewind while an agent runs. It accepts the same request later. */
+export function isAgentRunning(error: unknown): boolean {
+  return hasStatus(error, 409);
+}
+
+/** Codes of a remote that cannot serve any request now. */
+const OUTAGES: readonly string[] = [
+  'connection_lost',
+  'storage_unavailable',
+  'storage_blocked',
+  'storage_failed',
+  'storage_newer',
+  'quota_exceeded',
+  'closed',
+];
+
+/** Statuses of a server that cannot serve any request now, besides those from 500 on. */
+const OUTAGE_STATUSES: readonly number[] = [401, 408, 429];
+
+/**
+ * Whether other requests will fail now too. A failure that is neither this nor a refusal concerns one request alone.
+ *
+ * A status below 400 is that of a page in place of an answer: a network asks its user to log in.
+ */
+export function isOutage(error: unknown): boolean {
+  if (!isSessionError(error) || isRefusal(error)) return false;
+  const { code, status } = error;
+  if (code !== 'remote' || status === undefined) return OUTAGES.includes(code);
+  return status < 400 || status >= 500 || OUTAGE_STATUSES.includes(status);
+}
+
+/** Converts an error to a record, with all its public members. */
+export function failureOf(error: unknown): CacheFailure {
+  const members = isSessionError(error) ? fieldsOf(error) : {};
+  return { ...members, code: codeOf(error), message: messageOf(error) };
+}
+
+/** Returns an error that says the same as one that {@link failureOf} has converted. */
+export function errorOf({ code, message, ...fields }: CacheFailure): SessionError {
+  return sessionErrorOf(code, message, fields);
+}
+
+/** Why nothing can be written to a session. */
+export function refusalOfDeleted({ sessionId }: CompositeSessionKey): Refusal {
+  const message = `Session ${JSON.stringify(sessionId)} was deleted on the remote.`;
+  return { code: 'not_found', message };
+}
+
+/** Whether the remote wants another login. */
+export function isSignedOut(error: unknown): boolean {
+  return hasStatus(error, 401);
+}

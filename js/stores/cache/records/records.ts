@@ -1,0 +1,365 @@
+/** The records of the four object stores, and their keys. A record is never changed: another one takes its place. */
+import type { Description } from '../../../values/model/description.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { EventSums } from '../../../core/storage/reads/session_info.js';
+import type { SharedScope } from '../../../values/state/scope.js';
+import type { RewindStart } from '../../../core/storage/backend.js';
+import type { RewindWrite } from '../../../core/history_verbs.js';
+import type { StateOwner } from '../../../core/storage/scopes.js';
+import type { TitleChange } from '../../../core/write.js';
+import type { LocalKey, LocalRange } from '../local/local_store.js';
+import type { CacheKey } from './cache_key.js';
+import type { CacheFailure, CacheLoss } from './status.js';
+
+/** The version of the records. */
+export const VERSION = 1;
+
+/** What is recorded of the last loss of the owner's data. */
+export interface LossRecord extends CacheLoss {
+  /** The numbers of the operations that open tabs have stored again. */
+  readonly restored: readonly number[];
+  /** Whether the program has acknowledged it. */
+  readonly isAcknowledged: boolean;
+}
+
+/** What is recorded of the owner itself, in `states`. */
+export interface OwnerRecord {
+  readonly version: number;
+  /** A UUID: the name of this local database at the remote. One that was erased gets another. */
+  readonly client: string;
+  /** The last number that was drawn. Births, revisions and the numbers of operations come from it. */
+  readonly counter: number;
+  /** Changes with the operations of states, and with what other operations write to states. */
+  readonly sharedStamp: number;
+  readonly leader?: LeaderRecord | undefined;
+  readonly loss?: LossRecord | undefined;
+  /** The lists that were fetched, by name of their user or app. */
+  readonly lists: readonly string[];
+  /** When the deletions of sessions were confirmed, by name. A fetch that began before brings nothing back. */
+  readonly deleted: Readonly<Record<string, number>>;
+}
+
+export interface LeaderRecord {
+  readonly holder: string;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
+/** What the events sum up to that are older than those of a copy. */
+export interface OlderSums {
+  readonly eventCount: number;
+  /** Absent if only the number was asked for, or if one of the events was replaced since. */
+  readonly sums?: EventSums | undefined;
+}
+
+/** What the remote has said of a session. Its numbers and times are the remote's. */
+export interface Copy {
+  /** `null`: the remote has no revisions. */
+  readonly created: number | null;
+  readonly revision: number;
+  readonly lastUpdateTime: number;
+  readonly createTime?: number | undefined;
+  readonly initialState?: string | undefined;
+  /** JSON text of the session's own state. */
+  readonly state: string;
+  readonly title: string;
+  /** JSON text. */
+  readonly labels: string;
+  /** JSON text. */
+  readonly parent?: string | undefined;
+  /** When a title of this device arrived. A fetch that began before does not change title and labels. */
+  readonly describedAt: number;
+  /** The position of the first event, and one more than that of the last. */
+  readonly first: number;
+  readonly next: number;
+  /** Whether the remote has older events, or may have. */
+  readonly hasOlder: boolean;
+  /** Where the rewinds among the events start, so far as the remote has told it. Absent without older events. */
+  readonly rewindStarts?: readonly RewindStart[] | undefined;
+  /** Absent if the remote was not asked for it, and without older events. */
+  readonly olderSums?: OlderSums | undefined;
+  /** The remote's revision of the last rewind that came to a copy which was there before. */
+  readonly rewoundAt?: number | undefined;
+  /** The characters of the events. */
+  readonly size: number;
+  /** Whether the copy is to be fetched as a whole. */
+  readonly isStale: boolean;
+}
+
+/** What is recorded of a session, in `sessions`. */
+export interface SessionRecord {
+  /** The local number that the session has had since it came to this device: the `created` of handles. */
+  readonly birth: number;
+  /** The number of the last change of the copy. */
+  readonly tick: number;
+  /** Changes with each change of the session's operations. */
+  readonly stamp: number;
+  /** Absent: the remote has not confirmed the session. */
+  readonly copy?: Copy | undefined;
+  /** The number that was drawn when the session was confirmed. A list that was asked for before may lack it. */
+  readonly confirmedAt: number;
+  /** When it was last used, in milliseconds since 1970. */
+  readonly usedAt: number;
+}
+
+/** The record of a session that the remote has confirmed. */
+export interface CopiedRecord extends SessionRecord {
+  readonly copy: Copy;
+}
+
+export function hasCopy(record: SessionRecord | undefined): record is CopiedRecord {
+  return record?.copy !== undefined;
+}
+
+export function newRecord(birth: number, usedAt: number): SessionRecord {
+  return { birth, tick: birth, stamp: 0, confirmedAt: 0, usedAt };
+}
+
+/** A session whose copy was given up for want of room, in `states`. The remote has it. */
+export interface GivenUpRecord {
+  /** The birth that its handles have. */
+  readonly birth: number;
+  /** See {@link Copy.created}. */
+  readonly created: number | null;
+}
+
+/** An event of a copy, in `events`. */
+export interface EventRecord {
+  readonly id: string;
+  readonly text: string;
+  /** Milliseconds since 1970. */
+  readonly timestamp: number;
+  /** The local numbers of its first appearance and of its last change on this device. */
+  readonly seq: number;
+  readonly tick: number;
+  /** The remote's revision of the event. */
+  readonly revision: number;
+  /** Whether the remote has told that revision. Otherwise it is the highest that it may be. */
+  readonly isExact: boolean;
+}
+
+/** The state of a user or an app, in `states`. The keys have no prefix. */
+export interface StateRecord {
+  /** JSON text of what the remote has said, with what has arrived from this device. */
+  readonly state: string;
+  /** When it was last fetched, or something arrived. An answer to an earlier question may be older. */
+  readonly tick: number;
+  readonly isFetched: boolean;
+  /** When a deletion of the state arrived. */
+  readonly clearedAt: number;
+}
+
+/** What an operation changes in a shared state. */
+export interface SharedWrite {
+  readonly isCleared: boolean;
+  /** Keys without prefix. */
+  readonly values: readonly (readonly [key: string, value: unknown])[];
+}
+
+/** An event that an operation sends. */
+export interface OperationEvent {
+  readonly id: string;
+  readonly text: string;
+  readonly timestamp: number;
+  readonly seq: number;
+  readonly tick: number;
+}
+
+export interface Refusal extends CacheFailure {
+  /** The event that was refused, if it was one. */
+  readonly eventId?: string;
+}
+
+export interface Creation {
+  /** JSON objects with keys of all scopes. */
+  readonly state: string;
+  readonly delta: string;
+  readonly sharesState: boolean;
+  readonly description: Description;
+  readonly lastUpdateTime: number | undefined;
+  readonly now: number;
+  readonly events: readonly OperationEvent[];
+  /** Whether the remote had the session before: if it is gone by now, it is not created again. */
+  readonly mustExist?: boolean | undefined;
+}
+
+/** A rewind that an operation asks for, and what readers see of it until the remote has answered. */
+export interface RewindRecord extends Omit<RewindWrite, 'key'> {
+  /** JSON object: the session's own state at the cut, as far as this device knows it. */
+  readonly state: string;
+  /** The events after the marker. */
+  readonly following: readonly OperationEvent[];
+  readonly titleChange?: TitleChange | undefined;
+}
+
+/** What every operation has. */
+interface AnyOperation {
+  /** Its place in the order of all operations, and its name at the remote. */
+  readonly number: number;
+  /** How often it was sent without an answer. */
+  readonly attempts: number;
+  /** Why the remote will never accept it. */
+  readonly refusal?: Refusal | undefined;
+  /** The remote's revision with which it has arrived, until the copy has that too. */
+  readonly landed?: number | undefined;
+  /** What it changes in shared states. */
+  readonly shared: Readonly<Partial<Record<SharedScope, SharedWrite>>>;
+}
+
+/** What every operation of a session has. */
+interface OfSession extends AnyOperation {
+  readonly key: CompositeSessionKey;
+  /** The birth of the session that it changes. */
+  readonly birth: number;
+  /** The session's time of the last update, as this device sees it. */
+  readonly time: number;
+}
+
+export interface CreateOperation extends OfSession {
+  readonly kind: 'create';
+  readonly creation: Creation;
+  /** Whether the remote has the session of the creation. It is then fetched, and takes the events of the creation. */
+  readonly isThere?: boolean | undefined;
+}
+
+/** What the remote must have of the event that an operation writes. */
+export interface Expectation {
+  /** The remote's revision of the event that `event` replaces; `null`: none. Absent: see `previous`. */
+  readonly expected?: number | null | undefined;
+  /** Whether the expected revision is only the highest that the event may have. */
+  readonly isBound?: boolean | undefined;
+  /** The number of the operation whose event this one replaces. */
+  readonly previous?: number | undefined;
+}
+
+export interface AppendOperation extends OfSession, Expectation {
+  readonly kind: 'append';
+  readonly event: OperationEvent;
+  /** The revision of the copy when it was made. Absent after a retry, which appends in any case. */
+  readonly since?: number | undefined;
+  /** The session's title, if it had none. */
+  readonly title?: string | undefined;
+}
+
+export interface RewindOperation extends OfSession, Expectation {
+  readonly kind: 'rewind';
+  /** The marker. */
+  readonly event: OperationEvent;
+  readonly rewind: RewindRecord;
+}
+
+export interface DescribeOperation extends OfSession {
+  readonly kind: 'describe';
+  readonly title?: string | undefined;
+  readonly labels?: string | undefined;
+  /** See {@link UpdateOperation.joined}. */
+  readonly joined?: readonly number[] | undefined;
+}
+
+export interface DeleteOperation extends OfSession {
+  readonly kind: 'delete';
+}
+
+export interface UpdateOperation extends AnyOperation {
+  readonly kind: 'update';
+  readonly key: StateOwner;
+  /** JSON object, with prefixes. */
+  readonly delta: string;
+  /** The numbers of the writes that it has joined. Calls that wait for one of them wait for this operation. */
+  readonly joined?: readonly number[] | undefined;
+}
+
+export interface ClearOperation extends AnyOperation {
+  readonly kind: 'clear';
+  readonly key: StateOwner;
+  readonly what: 'user' | 'userState' | 'appState';
+}
+
+export type SessionOperation =
+  CreateOperation | AppendOperation | RewindOperation | DescribeOperation | DeleteOperation;
+
+/** A change that the remote has not confirmed, in `outbox`. */
+export type Operation = SessionOperation | UpdateOperation | ClearOperation;
+
+export function isCreation(operation: Operation): operation is CreateOperation {
+  return operation.kind === 'create';
+}
+
+/** Whether an operation writes events by itself. */
+export function isOfEvent(operation: Operation): operation is AppendOperation | RewindOperation {
+  return operation.kind === 'append' || operation.kind === 'rewind';
+}
+
+/** Whether an operation deletes a user, with all its sessions. */
+export function isUserDeletion(operation: Operation): boolean {
+  return operation.kind === 'clear' && operation.what === 'user';
+}
+
+/** Returns the event of an append, or the marker of a rewind. */
+export function eventOf(operation: Operation): OperationEvent | undefined {
+  return isOfEvent(operation) ? operation.event : undefined;
+}
+
+/** The numbers of the writes that an operation has joined. */
+export function joinedIn(operation: Operation): readonly number[] {
+  return 'joined' in operation ? (operation.joined ?? []) : [];
+}
+
+/** Returns all events of an operation, in order. */
+export function eventsOf(operation: Operation): readonly OperationEvent[] {
+  switch (operation.kind) {
+    case 'create':
+      return operation.creation.events;
+    case 'append':
+      return [operation.event];
+    case 'rewind':
+      return [operation.event, ...operation.rewind.following];
+    case 'describe':
+    case 'delete':
+    case 'update':
+    case 'clear':
+      return [];
+  }
+}
+
+/** Whether an operation has not arrived at the remote, as far as this device knows. */
+export function isWaiting({ landed }: Operation): boolean {
+  return landed === undefined;
+}
+
+/** The key of an owner, of an app, of a session, or of a user's or an app's state. */
+export function entryKey(
+  owner: string,
+  { appName, userId, sessionId }: Partial<CacheKey>,
+): LocalKey {
+  const parts = [appName, userId, sessionId].filter((part) => part !== undefined);
+  return [owner, ...parts];
+}
+
+/** The key of the operations of a session or state. `''` is no id, so the keys of sessions, users and apps do not meet. */
+export function operationsKey(
+  owner: string,
+  { appName, userId, sessionId }: CacheKey,
+): readonly string[] {
+  return [owner, appName, userId ?? '', sessionId ?? ''];
+}
+
+/** The operations of an owner, or of an app or a user with all its sessions. */
+export function operationsBelow(owner: string, of: Partial<StateOwner>): LocalRange {
+  const range = below(entryKey(owner, of));
+  // What operations change in shared states comes before: see `sharedKey`.
+  return of.appName === undefined ? { ...range, from: [owner, '\0'] } : range;
+}
+
+/**
+ * The key of what operations change in the states of an app and of its users. It finds the operations of a state among
+ * those of sessions.
+ */
+export function sharedKey(owner: string, appName: string): readonly string[] {
+  return [owner, '', appName];
+}
+
+/** An entry and everything below its key, whose last member is a string. */
+export function below(key: LocalKey): LocalRange {
+  return { from: key, to: [...key.slice(0, -1), `${String(key.at(-1))}\0`] };
+}

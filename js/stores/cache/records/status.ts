@@ -1,0 +1,212 @@
+import { Channel, Newest } from '../../../core/call/channel.js';
+import { makeDisposable } from '../../../core/call/disposable.js';
+import { reportUncaught } from '../../../core/call/uncaught.js';
+import { isEqualJson } from '../../../values/json/equal.js';
+import type { SessionErrorCode, SessionErrorFields } from '../../../values/errors/errors.js';
+import type { DataLoss } from '../../../values/model/storage_info.js';
+import type { CacheKey } from './cache_key.js';
+
+/**
+ * The number of changes of one session or shared state that the remote has not confirmed.
+ *
+ * @example
+ * ```ts
+ * import type { PendingChanges } from 'adk-session-wasm/cache';
+ *
+ * const badge = ({ key, events }: PendingChanges) => `${key.sessionId}: ${events}`;
+ * ```
+ */
+export interface PendingChanges {
+  /** The session or the shared state. */
+  readonly key: CacheKey;
+  /** Unsent events. 0 if only something else waits: a creation, a title, a deletion or a state. */
+  readonly events: number;
+}
+
+/**
+ * A failure in the background.
+ *
+ * @example
+ * ```ts
+ * import type { CacheFailure } from 'adk-session-wasm/cache';
+ *
+ * const line = ({ code, message }: CacheFailure) => `${code}: ${message}`;
+ * ```
+ */
+export interface CacheFailure extends Omit<SessionErrorFields, 'cause'> {
+  /** The code of the error. The other members are those of the error, where it has them. */
+  readonly code: SessionErrorCode;
+  /** What was wrong. It holds no token and no password. */
+  readonly message: string;
+}
+
+/**
+ * The loss of the local data: the browser has deleted them.
+ *
+ * @example
+ * ```ts
+ * import type { CacheLoss } from 'adk-session-wasm/cache';
+ *
+ * const warning = ({ events }: CacheLoss) => (events > 0 ? `${events} unsent messages are lost` : '');
+ * ```
+ */
+export interface CacheLoss extends DataLoss {
+  /** The number of unsent events that are lost. What an open tab still had was stored again, and does not count. */
+  readonly events: number;
+}
+
+/**
+ * What a cache is doing, alike in all tabs with its owner. Each change makes a new object.
+ *
+ * @example
+ * ```ts
+ * import type { CacheStatus } from 'adk-session-wasm/cache';
+ *
+ * function label({ isOnline, isSending, pending }: CacheStatus): string {
+ *   if (!isOnline) return `offline, ${pending.length} conversations wait`;
+ *   return isSending ? 'saving' : 'saved';
+ * }
+ * ```
+ */
+export interface CacheStatus {
+  /** Whether the last request of any tab reached the remote. `true` before the first one. */
+  readonly isOnline: boolean;
+  /** Whether the remote wants another login. What is unsent waits for it. */
+  readonly isSignedOut: boolean;
+  /** Whether one of the tabs is sending. */
+  readonly isSending: boolean;
+  /** The sessions and states with changes that wait, those that were set aside included. */
+  readonly pending: readonly PendingChanges[];
+  /** When a request to the remote last succeeded, in milliseconds since 1970. */
+  readonly lastSuccess?: number;
+  /** The last failure in the background. Absent after a request that succeeds after one that failed. */
+  readonly lastError?: CacheFailure;
+  /** The last loss of the local data, until `acknowledgeLoss` is called. */
+  readonly lost?: CacheLoss;
+}
+
+/**
+ * The values of a cache's status, beginning with the present one. A slow reader gets the newest.
+ *
+ * @example
+ * ```ts
+ * import type { CachedSessionService } from 'adk-session-wasm/cache';
+ *
+ * async function untilSaved(service: CachedSessionService): Promise<void> {
+ *   for await (const { pending } of service.watchStatus()) if (pending.length === 0) return;
+ * }
+ * ```
+ */
+export interface StatusChanges extends AsyncIterableIterator<CacheStatus> {
+  /** Waits for the next value. */
+  next(): Promise<IteratorResult<CacheStatus, undefined>>;
+  /** Ends the iteration. */
+  return(): Promise<IteratorResult<CacheStatus, undefined>>;
+  /** Returns the iterator itself. */
+  [Symbol.asyncIterator](): this;
+}
+
+/** The part of the status that tabs tell each other. They read the rest from the local storage. */
+type SharedStatus = Omit<CacheStatus, 'pending' | 'lost'>;
+
+/** A time in milliseconds, and the tab. The status with the latest stamp counts in all tabs. */
+type Stamp = readonly [time: number, tab: string];
+
+export type StatusMessage = readonly [stamp: Stamp, status: SharedStatus];
+
+/** Holds the status of a cache, and notifies its listeners. */
+export class StatusBoard {
+  #shared: SharedStatus = { isOnline: true, isSignedOut: false, isSending: false };
+  #stamp: Stamp = [0, ''];
+  #pending: readonly PendingChanges[] = [];
+  #lost: CacheLoss | undefined;
+  #status: CacheStatus = Object.freeze({ ...this.#shared, pending: [] });
+  readonly #tab: string;
+  readonly #tell: (message: StatusMessage) => void;
+  readonly #listeners = new Set<(status: CacheStatus) => void>();
+  readonly #channels = new Set<Channel<CacheStatus>>();
+
+  /** @param tell tells the other tabs */
+  constructor(tab: string, tell: (message: StatusMessage) => void) {
+    this.#tab = tab;
+    this.#tell = tell;
+  }
+
+  get status(): CacheStatus {
+    return this.#status;
+  }
+
+  /** Sets members in all tabs. One that is `undefined` becomes absent. */
+  set(changes: { [Name in keyof SharedStatus]?: SharedStatus[Name] | undefined }): void {
+    const members = Object.entries({ ...this.#shared, ...changes });
+    const shared = Object.fromEntries(members.filter(([, value]) => value !== undefined));
+    this.#stamp = [Math.max(Date.now(), this.#stamp[0] + 1), this.#tab];
+    this.#shared = shared as unknown as SharedStatus;
+    this.#publish();
+    this.share();
+  }
+
+  setPending(pending: readonly PendingChanges[]): void {
+    this.#pending = pending;
+    this.#publish();
+  }
+
+  setLost(lost: CacheLoss | undefined): void {
+    if (isEqualJson(this.#lost, lost)) return;
+    this.#lost = lost;
+    this.#publish();
+  }
+
+  /** Tells the other tabs, for one that has just opened. */
+  share(): void {
+    if (this.#stamp[0] > 0) this.#tell([this.#stamp, this.#shared]);
+  }
+
+  /** Takes the status of another tab, unless this tab has a later one. */
+  receive([stamp, shared]: StatusMessage): void {
+    const [[time, tab], [ownTime, ownTab]] = [stamp, this.#stamp];
+    if (time < ownTime || (time === ownTime && tab <= ownTab)) return;
+    this.#stamp = stamp;
+    this.#shared = shared;
+    this.#publish();
+  }
+
+  #publish(): void {
+    const pending = this.#pending;
+    const lost = this.#lost && { lost: this.#lost };
+    // A tab that ended while it was sending has not reset `isSending`.
+    const isSending = this.#shared.isSending && pending.length > 0;
+    this.#status = Object.freeze({ ...this.#shared, isSending, pending, ...lost });
+    for (const channel of this.#channels) channel.push([this.#status]);
+    for (const listener of this.#listeners) {
+      try {
+        listener(this.#status);
+      } catch (error) {
+        reportUncaught(error);
+      }
+    }
+  }
+
+  listen(listener: (status: CacheStatus) => void): () => void {
+    this.#listeners.add(listener);
+    return makeDisposable(
+      () => void this.#listeners.delete(listener),
+      function () {
+        this();
+      },
+    );
+  }
+
+  iterate(): StatusChanges {
+    const channel = new Channel<CacheStatus>(new Newest());
+    channel.onEnd(() => this.#channels.delete(channel));
+    channel.push([this.#status]);
+    this.#channels.add(channel);
+    return channel;
+  }
+
+  close(): void {
+    for (const channel of this.#channels) channel.stop();
+    this.#listeners.clear();
+  }
+}

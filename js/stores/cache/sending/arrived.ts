@@ -1,0 +1,90 @@
+/** Applies what arrives with operations of any kind: their values in shared states, and their events' revisions. */
+import { ownerOf } from '../../../core/storage/scopes.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { SHARED_SCOPES } from '../../../values/state/scope.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import {
+  eventsOf,
+  isOfEvent,
+  isWaiting,
+  type Operation,
+  type SessionRecord,
+} from '../records/records.js';
+import { withArrived } from '../view/shared_overlay.js';
+import { stripShared } from './strip.js';
+
+/** The operations that a request has sent, or those of them that still wait. All are of one session or state. */
+export type Operations<Sent extends Operation = Operation> = readonly [Sent, ...Sent[]];
+
+/** Returns the sent operations that still wait in the outbox. `undefined`: none. */
+export async function stillWaiting<Sent extends Operation>(
+  transaction: CacheTransaction,
+  sent: Operations<Sent>,
+): Promise<Operations<Sent> | undefined> {
+  const operations = await transaction.outbox.of(sent[0].key);
+  const numbers = new Set(sent.map(({ number }) => number));
+  // An operation with the same number is of the same kind.
+  const [first, ...others] = operations.filter(
+    (operation) => numbers.has(operation.number) && isWaiting(operation),
+  ) as readonly Operation[] as readonly Sent[];
+  return first && [first, ...others];
+}
+
+/** Records the arrived values of shared states. They stay until a fetch that begins later. */
+export async function landShared(
+  transaction: CacheTransaction,
+  operations: readonly Operation[],
+): Promise<void> {
+  const numbers = new Set(operations.map(({ number }) => number));
+  for (const scope of SHARED_SCOPES) {
+    const [first, ...rest] = operations.filter(({ shared }) => shared[scope] !== undefined);
+    if (first === undefined) continue;
+    const owner = ownerOf(scope, first.key);
+    const writers = [first, ...rest] as const;
+    const writes = writers.flatMap(({ shared }) => shared[scope] ?? []);
+    const record = await transaction.states.get(owner);
+    await transaction.states.put(owner, withArrived(record, writes, transaction.tick()));
+    await stripShared(transaction, owner, writers, numbers);
+  }
+}
+
+/** Gives each operation that replaces an arrived event the present revision of that event, as the expected one. */
+export async function expectArrived(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  arrived: readonly Operation[],
+  revisions: ReadonlyMap<string, number>,
+): Promise<void> {
+  const record = await transaction.copies.get(key);
+  const numbers = new Set(arrived.map(({ number }) => number));
+  const operations = await transaction.outbox.of(key);
+  const put: Operation[] = [];
+  for (const operation of operations) {
+    if (!isOfEvent(operation)) continue;
+    const { previous, event } = operation;
+    if (previous === undefined || !numbers.has(previous)) continue;
+    const stored = record?.copy && (await transaction.copies.events(key).withId(event.id));
+    const exact = revisions.get(event.id) ?? (stored?.isExact ? stored.revision : undefined);
+    const expected = exact ?? stored?.revision ?? record?.copy?.revision ?? null;
+    const isBound = exact === undefined && expected !== null;
+    put.push({ ...operation, previous: undefined, expected, isBound: isBound || undefined });
+  }
+  if (put.length > 0) await transaction.outbox.change(key, { put });
+}
+
+/** Keeps a session's tick at least as high: its revision must not fall when its operations leave. */
+export async function keepTick(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  before: SessionRecord,
+  arrived: readonly Operation[],
+): Promise<void> {
+  const present = await transaction.copies.get(key);
+  if (present === undefined) return;
+  const ticks = arrived.map((operation) => {
+    const last = operation.kind === 'create' ? undefined : eventsOf(operation).at(-1);
+    return last?.tick ?? operation.number;
+  });
+  const tick = Math.max(before.tick, ...ticks);
+  if (tick > present.tick) await transaction.copies.put(key, { ...present, tick });
+}

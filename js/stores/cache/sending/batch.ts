@@ -1,0 +1,53 @@
+/** What one request sends. */
+import type { AppendWrite } from '../../../core/write.js';
+import type { AppendOperation, Operation } from '../records/records.js';
+
+/** The most operations, and about the most characters, of one request. */
+const MAX_OPERATIONS = 100;
+const MAX_CHARACTERS = 500_000;
+
+export type ExpectedEvents = NonNullable<AppendWrite['expectedEvents']>;
+
+/** Whether another operation may be sent now. */
+export type MayGoOn = (operation: Operation) => boolean;
+
+/**
+ * Takes the operations of one request: one, or several appends or changes of a state. Those that were sent together without an answer are sent
+ * together again, under the same number, so that the remote applies them once.
+ */
+export function batchOf(
+  waiting: readonly Operation[],
+  most = MAX_OPERATIONS,
+  mayGoOn: MayGoOn,
+): Operation[] {
+  const [first] = waiting;
+  if (first === undefined) return [];
+  if (first.kind !== 'append' && first.kind !== 'update') return [first];
+  const batch: Operation[] = [];
+  let size = 0;
+  for (const operation of waiting) {
+    const isAlike =
+      operation.attempts === first.attempts &&
+      operation.refusal === undefined &&
+      (operation.kind === 'append'
+        ? first.kind === 'append' && operation.birth === first.birth
+        : operation.kind === 'update' && first.kind === 'update');
+    if (operation.kind === 'append') size += operation.event.text.length;
+    if (operation.kind === 'update') size += operation.delta.length;
+    const isFull = batch.length > 0 && (batch.length >= most || size > MAX_CHARACTERS);
+    if (!isAlike || isFull || (batch.length > 0 && !mayGoOn(operation))) break;
+    batch.push(operation);
+  }
+  return batch;
+}
+
+/** The revisions that the events must have which a batch replaces. Of an event that it writes twice, the first counts. */
+export function expectedOf(operations: readonly AppendOperation[]): ExpectedEvents {
+  const expected = new Map<string, number | null>();
+  for (const { event, expected: revision, isBound } of operations) {
+    if (revision === undefined || expected.has(event.id)) continue;
+    // The refusal then tells the revision, of which only the highest possible is known.
+    expected.set(event.id, isBound === true ? null : revision);
+  }
+  return Object.fromEntries(expected);
+}

@@ -1,0 +1,416 @@
+import { isSessionError, SessionError } from '../../../values/errors/errors.js';
+import type { StorageOperation } from '../../../values/model/diagnostic.js';
+import { snapshotEvent, type EventTexts } from '../../../values/model/event/snapshot.js';
+import { newEventId } from '../../../values/model/event/create_event.js';
+import { corruptRecord, parseEventText } from '../../../core/storage/stored_events.js';
+import type {
+  Backend,
+  BackendHistory,
+  Results,
+  StoredKind,
+} from '../../../core/storage/backend.js';
+import type { StateOwner } from '../../../core/storage/scopes.js';
+import type { ServiceFeed } from '../../../core/watch/service_feed.js';
+import type { RemoteCall } from '../copies/remote_end.js';
+import { contradictionError, type Fetch } from '../copies/fetch.js';
+import type { Lists } from '../copies/lists.js';
+import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import { failureOf, isRefusal, refusalOfDeleted } from '../records/failures.js';
+import {
+  type AppendOperation,
+  type ClearOperation,
+  type Copy,
+  type CreateOperation,
+  type DeleteOperation,
+  type DescribeOperation,
+  eventOf,
+  isOfEvent,
+  isWaiting,
+  type Operation,
+  type RewindOperation,
+  type SessionOperation,
+  type UpdateOperation,
+} from '../records/records.js';
+import {
+  type CreateWrite,
+  type DeleteWrite,
+  firstTitle,
+  type Placed,
+  type PlacedAppend,
+} from '../../../core/write.js';
+import { birthOfCopy } from '../view/session_overlay.js';
+import { joinedDelta } from '../view/shared_overlay.js';
+import { type Operations, stillWaiting } from './arrived.js';
+import { batchOf, type ExpectedEvents, expectedOf, type MayGoOn } from './batch.js';
+import { landAppends, revisionBefore } from './landed_appends.js';
+import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
+import { landDeletion, landDescription, landRewind, landStates } from './landing.js';
+import type { Leadership } from './leadership.js';
+import {
+  adoptRevision,
+  landMissingSession,
+  landBeforeDeletion,
+  refuse,
+  releaseUnstored,
+} from './refused.js';
+import type { CacheContext } from '../copies/context.js';
+
+/** The most requests about one session in a row without progress. */
+const MAX_ROUNDS = 20;
+
+/** Thrown when another tab sends by now. */
+export const LEADERSHIP_LOST = new Error('Another tab sends.');
+
+export interface DeliveryParts extends CacheContext {
+  readonly leadership: Leadership;
+  readonly fetch: Fetch;
+  readonly lists: Lists;
+}
+
+/** What one request sends: operations of one kind. */
+interface BatchOf<Sent extends Operation> {
+  readonly kind: Sent['kind'];
+  readonly operations: Operations<Sent>;
+  readonly client: string;
+  readonly copy: Copy | undefined;
+  readonly mayGoOn: MayGoOn;
+  /** Whether the transaction that took the answer has marked what is sent next, if anything is left. */
+  hasNext: boolean;
+  next: Batch | undefined;
+}
+
+type Batch = { [Kind in Operation as Kind['kind']]: BatchOf<Kind> }[Operation['kind']];
+
+/** Sends the operations of one session or state in their order. */
+export class Delivery {
+  readonly #parts: DeliveryParts;
+  /** The most operations of a request, where a larger one was refused. */
+  readonly #limits = new Map<string, number>();
+
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Sends what can be sent of a session or state.
+   *
+   * @throws LEADERSHIP_LOST, or why the remote or the local storage does not answer
+   */
+  async send(key: CacheKey, mayGoOn: MayGoOn): Promise<void> {
+    let [rounds, last] = [0, 0];
+    let batch = await this.#take(key, mayGoOn);
+    // Another tab may have erased what this tab knew of.
+    if (batch === undefined) await this.#parts.pending.refresh(key);
+    while (batch !== undefined) {
+      const { number } = batch.operations[0];
+      rounds = number > last ? 0 : rounds + 1;
+      last = number;
+      if (rounds > MAX_ROUNDS && isSession(key)) throw contradictionError(key);
+      await this.#sendBatch(key, batch);
+      batch = batch.hasNext ? batch.next : await this.#take(key, mayGoOn);
+    }
+  }
+
+  /** @throws LEADERSHIP_LOST */
+  async #take(key: CacheKey, mayGoOn: MayGoOn): Promise<Batch | undefined> {
+    const { data } = this.#parts;
+    const batch = await data.write((transaction) => this.#mark(transaction, key, mayGoOn));
+    if (batch === 'leadership lost') throw LEADERSHIP_LOST;
+    return batch;
+  }
+
+  /** Marks the next operations as sent, in the transaction that checks the leadership. */
+  async #mark(
+    transaction: CacheTransaction,
+    key: CacheKey,
+    mayGoOn: MayGoOn,
+  ): Promise<Batch | 'leadership lost' | undefined> {
+    const { owner } = transaction;
+    if (owner.leader?.holder !== this.#parts.leadership.holder) return 'leadership lost';
+    const record = isSession(key) ? await transaction.copies.get(key) : undefined;
+    const all = await transaction.outbox.of(key);
+    const waiting = all.filter(isWaiting);
+    const [first] = waiting;
+    if (first === undefined || first.refusal !== undefined || !mayGoOn(first)) return undefined;
+    const chosen = batchOf(waiting, this.#limits.get(nameOf(key)), mayGoOn);
+    const put = chosen.map((operation) => ({ ...operation, attempts: operation.attempts + 1 }));
+    await transaction.outbox.change(key, { put });
+    const isOfCopy = 'birth' in first && record?.birth === first.birth;
+    const copy = isOfCopy ? record.copy : undefined;
+    const { kind } = first;
+    const batch = { kind, operations: put, client: owner.client, copy, mayGoOn };
+    return { ...batch, hasNext: false, next: undefined } as unknown as Batch;
+  }
+
+  async #sendBatch(key: CacheKey, batch: Batch): Promise<void> {
+    try {
+      await this.#request(batch);
+      this.#limits.delete(nameOf(key));
+    } catch (error) {
+      // A damaged event can never be sent.
+      const refusal = isSessionError(error, 'corrupt_record') ? new RemoteRefusal(error) : error;
+      if (!(refusal instanceof RemoteRefusal)) throw error;
+      await this.#refused(key, batch, refusal.cause);
+    }
+  }
+
+  async #refused(key: CacheKey, batch: Batch, error: SessionError): Promise<void> {
+    const { operations } = batch;
+    const [first] = operations;
+    const { code, operation, actualEvents } = error as SessionError & {
+      readonly operation?: string;
+      readonly actualEvents?: ExpectedEvents;
+    };
+    if (code === 'not_found' && batch.kind === 'rewind') return this.#refuseRewind(batch, error);
+    if (code === 'not_found' && batch.kind !== 'update' && batch.kind !== 'clear') {
+      return this.#land<SessionOperation>(
+        batch,
+        operation === 'applied' ? landBeforeDeletion : landMissingSession,
+      );
+    }
+    if (operations.length > 1) {
+      this.#limits.set(nameOf(key), Math.ceil(operations.length / 2));
+      return this.#land(batch, releaseUnstored);
+    }
+    const event = eventOf(first);
+    const actual =
+      code === 'stale_session' && event !== undefined && actualEvents !== undefined
+        ? (actualEvents[event.id] ?? null)
+        : undefined;
+    let isAdopted = false;
+    await this.#land<Operation>(batch, async (transaction, [operation]) => {
+      isAdopted =
+        actual !== undefined &&
+        isOfEvent(operation) &&
+        (await adoptRevision(transaction, operation, actual));
+      if (!isAdopted) await refuse(transaction, operation, failureOf(error));
+    });
+    if (isAdopted) return;
+    this.#parts.report(error);
+    // The copy may have what the operation expected to be otherwise.
+    if (code === 'stale_session' && isSession(key)) await this.#parts.fetch.copy(key);
+  }
+
+  /** The place of a rewind is not there, or the session is gone. A fetch tells. */
+  async #refuseRewind(batch: BatchOf<RewindOperation>, error: SessionError): Promise<void> {
+    await this.#parts.fetch.copy(batch.operations[0].key);
+    await this.#land(batch, async (transaction, [operation]) => {
+      if (operation.refusal === undefined) await refuse(transaction, operation, failureOf(error));
+    });
+    this.#parts.report(error);
+  }
+
+  /**
+   * Applies an answer to those of the sent operations that still wait. If the local data was erased since the request,
+   * none does.
+   */
+  async #land<Sent extends Operation>(
+    { operations, client }: { readonly operations: Operations<Sent>; readonly client: string },
+    work: (transaction: CacheTransaction, waiting: Operations<Sent>) => Promise<void>,
+  ): Promise<void> {
+    await this.#parts.data.write(async (transaction) => {
+      if (transaction.client !== client) return;
+      const waiting = await stillWaiting(transaction, operations);
+      if (waiting !== undefined) await work(transaction, waiting);
+    });
+  }
+
+  /** Spares a transaction for what is sent next, or for the discovery that nothing is left. */
+  async #markNext(transaction: CacheTransaction, key: CacheKey, batch: Batch): Promise<void> {
+    const next = await this.#mark(transaction, key, batch.mayGoOn);
+    if (next !== 'leadership lost') Object.assign(batch, { hasNext: true, next });
+  }
+
+  #request(batch: Batch): Promise<void> {
+    switch (batch.kind) {
+      case 'create':
+        return this.#create(batch);
+      case 'append':
+        return this.#append(batch);
+      case 'rewind':
+        return this.#rewind(batch);
+      case 'describe':
+        return this.#describe(batch);
+      case 'delete':
+        return this.#delete(batch);
+      case 'update':
+        return this.#update(batch);
+      case 'clear':
+        return this.#clear(batch);
+    }
+  }
+
+  /** Asks the remote. @throws RemoteRefusal, unlike a failure of the local storage */
+  async #ask<T>(run: RemoteCall<T>): Promise<T> {
+    try {
+      return await this.#parts.remote.ask(run);
+    } catch (error) {
+      throw isRefusal(error) ? new RemoteRefusal(error) : error;
+    }
+  }
+
+  /** Sends a write. @throws RemoteRefusal */
+  #write<Kind extends StoredKind>(write: Placed<Kind>): Promise<Results[Kind]> {
+    return this.#ask<Results[Kind]>((backend, call) => backend.write(write, call));
+  }
+
+  /** The remote's feed. The remote itself publishes only what its own methods write. */
+  get #feed(): ServiceFeed {
+    return this.#parts.remote.core.feed;
+  }
+
+  async #create(batch: BatchOf<CreateOperation>): Promise<void> {
+    const { clock, fetch } = this.#parts;
+    const [operation] = batch.operations;
+    const { key, creation } = operation;
+    const events = creation.events.map(snapshotOf);
+    const write: CreateWrite = {
+      ...{ kind: 'create', key, ...creation, events, now: clock(), ifAbsent: true },
+      operation: operationOf(batch),
+    };
+    const created = operation.isThere === true ? undefined : await this.#write(write);
+    if (created !== undefined) {
+      this.#feed.publish(write, created);
+      let isBehind = false;
+      await this.#land(batch, async (transaction, [waiting]) => {
+        await landCreation(transaction, waiting, created);
+        isBehind = (await transaction.copies.get(key))?.copy?.isStale === true;
+        if (!isBehind) await this.#markNext(transaction, key, batch);
+      });
+      if (isBehind) await fetch.copy(key);
+      return;
+    }
+    await this.#land(batch, landExistingSession);
+    await fetch.copy(key, 'all');
+    await this.#land(batch, async (transaction, waiting) => {
+      // Else it was there to create and not to read. It may be deleted by now.
+      const isMerged = birthOfCopy(await transaction.copies.get(key)) === operation.birth;
+      if (isMerged) await mergeCreation(transaction, waiting[0]);
+      else if (creation.mustExist) await refuse(transaction, waiting[0], refusalOfDeleted(key));
+      else await releaseUnstored(transaction, waiting);
+    });
+  }
+
+  async #append(batch: BatchOf<AppendOperation>): Promise<void> {
+    const { fetch, lists } = this.#parts;
+    const { operations, copy } = batch;
+    const { key } = operations[0];
+    if (copy === undefined) {
+      await fetch.copy(key);
+      return this.#land(batch, async (transaction, waiting) => {
+        const isMissing = (await transaction.copies.get(key))?.copy === undefined;
+        await (isMissing ? landMissingSession : releaseUnstored)(transaction, waiting);
+      });
+    }
+    const position = {
+      created: copy.created ?? -1,
+      revision: revisionBefore(operations, copy),
+      lastEventId: undefined,
+    };
+    const write: PlacedAppend = {
+      ...{ kind: 'append', key, position, stale: 'merge' },
+      events: operations.map(({ event }) => snapshotOf(event)),
+      expectedEvents: expectedOf(operations),
+      titleChange: firstTitle(operations.find(({ title }) => title !== undefined)?.title),
+      operation: operationOf(batch),
+    };
+    const appended = await this.#write(write);
+    if (copy.created !== null && appended.created !== copy.created) throw otherAnswer();
+    this.#feed.publish(write, appended);
+    let isBehind = false;
+    let overtaken: readonly StateOwner[] = [];
+    await this.#land(batch, async (transaction, arrived) => {
+      const untold = await landAppends(transaction, key, operations, arrived, appended, copy);
+      ({ isBehind, overtaken } = untold);
+      if (!isBehind) await this.#markNext(transaction, key, batch);
+    });
+    await lists.fetchOvertaken(overtaken);
+    if (isBehind) await fetch.copy(key);
+  }
+
+  /** Asks the remote to rewind. Its answer does not tell the state, so the copy is fetched. */
+  async #rewind(batch: BatchOf<RewindOperation>): Promise<void> {
+    const [{ key, rewind }] = batch.operations;
+    const { marker, place, message, events } = rewind;
+    const operation = operationOf(batch);
+    const { revision } = await this.#ask((backend, call) =>
+      historyOf(backend).rewind({ key, marker, place, message, events, operation }, call),
+    );
+    await this.#land(batch, (transaction, arrived) => landRewind(transaction, arrived, revision));
+    await this.#parts.fetch.copy(key);
+  }
+
+  async #describe(batch: BatchOf<DescribeOperation>): Promise<void> {
+    const [{ key, title, labels }] = batch.operations;
+    const operation = operationOf(batch);
+    const write = { kind: 'describe', key, title, labels, operation } as const;
+    const isThere = await this.#write(write);
+    this.#feed.publish(write, isThere);
+    await this.#land<DescribeOperation>(batch, isThere ? landDescription : landMissingSession);
+  }
+
+  /** The deletion names the session that it deletes. One that arrives late deletes no session that was created since. */
+  async #delete(batch: BatchOf<DeleteOperation>): Promise<void> {
+    const [{ key }] = batch.operations;
+    const created = batch.copy?.created ?? undefined;
+    const operation = operationOf(batch);
+    const write = { kind: 'delete', what: 'session', key, created, operation } as const;
+    this.#feed.publish(write, await this.#write(write));
+    await this.#land(batch, landDeletion);
+  }
+
+  async #update(batch: BatchOf<UpdateOperation>): Promise<void> {
+    const { appName, userId } = batch.operations[0].key;
+    const delta = joinedDelta(batch.operations);
+    const operation = operationOf(batch);
+    const write = { kind: 'update', appName, userId, delta, operation } as const;
+    this.#feed.publish(write, await this.#write(write));
+    await this.#land(batch, landStates);
+  }
+
+  async #clear(batch: BatchOf<ClearOperation>): Promise<void> {
+    const [{ what, key: owner }] = batch.operations;
+    const { appName, userId } = owner;
+    const key = what === 'appState' ? { appName } : { appName, userId };
+    const write = { kind: 'delete', what, key, operation: operationOf(batch) } as DeleteWrite;
+    this.#feed.publish(write, await this.#write(write));
+    await this.#land(batch, landStates);
+  }
+}
+
+/** Returns the number by which the remote knows what a request sends. */
+function operationOf({
+  operations,
+  client,
+}: Pick<Batch, 'operations' | 'client'>): StorageOperation {
+  return { client, number: (operations.at(-1) ?? operations[0]).number };
+}
+
+/** @throws SessionError `unsupported` if the remote computes no histories */
+export function historyOf({ history }: Backend): BackendHistory {
+  if (history !== undefined) return history;
+  const message = 'The remote computes no histories, so its sessions cannot be rewound.';
+  throw new SessionError('unsupported', message, { storage: 'cache' });
+}
+
+function snapshotOf({ text }: { readonly text: string }): EventTexts {
+  const event = parseEventText(text);
+  if (event === undefined) throw corruptRecord('event of the outbox', undefined);
+  return snapshotEvent(event, Date.now, newEventId);
+}
+
+/** A proxy may have mixed up two answers. */
+function otherAnswer(): SessionError {
+  const message = 'The remote answered for another session. The events are sent again.';
+  return new SessionError('connection_lost', message, { storage: 'cache' });
+}
+
+/** Thrown when the remote will never accept a change. */
+class RemoteRefusal extends Error {
+  declare readonly cause: SessionError;
+
+  constructor(cause: SessionError) {
+    super(cause.message, { cause });
+  }
+}

@@ -1,0 +1,156 @@
+/** Applies the answer to appends: removes the arrived operations, and updates the copy. */
+import { ownerOf, type StateOwner } from '../../../core/storage/scopes.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { firstTitleOf } from '../../../values/model/event/auto_title.js';
+import { parseEventText } from '../../../core/storage/stored_events.js';
+import { SHARED_SCOPES } from '../../../values/state/scope.js';
+import type { Appended } from '../../../core/storage/backend.js';
+import { MOST_CHANGED } from '../../../core/wasm/protocol.js';
+import { isRewind, makeDraft, putChanged, storeDraft } from '../copies/copied_events.js';
+import { notifyAppended, removeCopied, sweep } from '../copies/copy_writer.js';
+import type { ChangedEvent } from '../copies/remote_end.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import { type AppendOperation, type Copy } from '../records/records.js';
+import { splitByScope, writeKey } from '../../../values/state/keys.js';
+import type { StateShape } from '../../../values/state/state_shape.js';
+import { deltaOf, sharedWrites } from '../view/shared_overlay.js';
+import { expectArrived, keepTick, landShared, type Operations } from './arrived.js';
+
+/** What the answer to appends does not tell. */
+interface Untold {
+  /** Whether the copy has to be fetched. */
+  readonly isBehind: boolean;
+  /** The users and apps whose states events of others have changed. */
+  readonly overtaken: readonly StateOwner[];
+}
+
+/**
+ * Applies the answer to appends.
+ *
+ * @param arrived those of the sent operations that still wait
+ * @param sentOver the copy when they were sent
+ */
+export async function landAppends(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  sent: Operations<AppendOperation>,
+  arrived: Operations<AppendOperation>,
+  appended: Appended,
+  sentOver: Copy,
+): Promise<Untold> {
+  await landShared(transaction, arrived);
+  const record = await transaction.copies.require(key);
+  const { copy } = record;
+  const { revision, missed, placed } = appended;
+  const revisions = new Map(
+    sent.flatMap(({ event }, index) => {
+      const place = placed[index];
+      return place === undefined ? [] : [[event.id, place.revision] as const];
+    }),
+  );
+  const isSame = copy?.created === sentOver.created && sentOver.created !== null;
+  const told = new Set(missed.map(({ text }) => parseEventText(text)?.id));
+  // Not every storage tells where it has stored an event.
+  const isTold = sent.every(({ event }) => revisions.has(event.id) || told.has(event.id));
+  if (copy !== undefined && isSame && revision <= copy.revision) {
+    await removeCopied(transaction, key, arrived);
+    await keepTick(transaction, key, record, arrived);
+    await expectArrived(transaction, key, arrived, revisions);
+    return { isBehind: false, overtaken: [] };
+  }
+  if (
+    copy === undefined ||
+    !isSame ||
+    !isTold ||
+    copy.revision < sentOver.revision ||
+    missed.length >= MOST_CHANGED - 1 ||
+    // The delta of a rewind does not give the state. It changes the title too, and its own operation may still lie over the
+    // copy.
+    [...missed, ...sent.map(({ event }) => event)].some(({ text }) => isRewind(text)) ||
+    isTitledByOther(copy, sent, missed) ||
+    copy.isStale
+  ) {
+    const landed = arrived.map((operation) => ({ ...operation, landed: revision }));
+    await transaction.outbox.change(key, { put: landed });
+    await expectArrived(transaction, key, arrived, revisions);
+    return { isBehind: true, overtaken: [] };
+  }
+  const events = new Map<string, ChangedEvent>();
+  const deltas: { readonly revision: number; readonly text: string; readonly isOwn: boolean }[] =
+    [];
+  for (const { seq, revision: at, text } of missed) {
+    const event = parseEventText(text);
+    if (event === undefined || at <= copy.revision) continue;
+    events.set(event.id, { id: event.id, timestamp: event.timestamp, text, seq, revision: at });
+    deltas.push({ revision: at, text, isOwn: false });
+  }
+  for (const [index, { event }] of sent.entries()) {
+    const place = placed[index];
+    if (place === undefined || place.revision <= copy.revision) continue;
+    const seq = events.get(event.id)?.seq ?? place.seq;
+    events.set(event.id, { ...event, seq, revision: place.revision });
+    deltas.push({ revision: place.revision, text: event.text, isOwn: true });
+  }
+  const draft = makeDraft(key, record, copy, await transaction.outbox.of(key));
+  await putChanged(transaction, draft, [...events.values()]);
+  const toldState = appended.state;
+  const state = (
+    toldState === undefined
+      ? JSON.parse(copy.state)
+      : splitByScope(JSON.parse(toldState) as StateShape).session
+  ) as StateShape;
+  // A state in the answer includes the missed events, but not this append.
+  const untold = toldState === undefined ? [...deltas] : deltas.filter(({ isOwn }) => isOwn);
+  untold.sort((one, other) => one.revision - other.revision);
+  for (const { text } of untold) applyDelta(state, text);
+  const { lastUpdateTime } = appended;
+  const title =
+    copy.title === ''
+      ? (arrived.find(({ title }) => title !== undefined)?.title ?? '')
+      : copy.title;
+  draft.copy = { ...draft.copy, revision, lastUpdateTime, title, state: JSON.stringify(state) };
+  // Comes before `storeDraft`, which may give the remaining operations new ticks.
+  await transaction.outbox.change(key, { removed: arrived });
+  const after = await storeDraft(transaction, draft);
+  await expectArrived(transaction, key, arrived, revisions);
+  // A rewind that has arrived before, whose fetch failed.
+  await sweep(transaction, key);
+  if (draft.isChanged) notifyAppended(transaction, draft, after);
+  // The answer lacks the shared states that the missed events have changed.
+  const missedWrites = sharedWrites(
+    deltas.filter(({ isOwn }) => !isOwn).map(({ text }) => deltaOf(text)),
+  );
+  const overtaken = SHARED_SCOPES.filter((scope) => missedWrites[scope] !== undefined);
+  return { isBehind: false, overtaken: overtaken.map((scope) => ownerOf(scope, key)) };
+}
+
+/** Returns whether a missed message may have given the title that the sent message would have given. */
+function isTitledByOther(
+  copy: Copy,
+  sent: Operations<AppendOperation>,
+  missed: readonly { readonly text: string }[],
+): boolean {
+  if (copy.title !== '' || sent.every(({ title }) => title === undefined)) return false;
+  const own = new Set(sent.map(({ event }) => event.id));
+  const others = missed.filter(({ text }) => !own.has(parseEventText(text)?.id ?? ''));
+  return firstTitleOf(others) !== undefined;
+}
+
+function applyDelta(state: StateShape, text: string): void {
+  const { session } = splitByScope(deltaOf(text));
+  for (const [name, value] of Object.entries(session)) writeKey(state, name, value);
+}
+
+/**
+ * Returns the revision of the copy that appends are sent with. If a rewind has come to the copy since they were made, it is
+ * that before the rewind: the remote then refuses the appends of a run that the rewind has undone.
+ */
+export function revisionBefore(
+  operations: Operations<AppendOperation>,
+  { revision, rewoundAt = 0 }: Copy,
+): number {
+  const earlier = operations.flatMap(({ since }) =>
+    since !== undefined && since < rewoundAt ? [since] : [],
+  );
+  return Math.min(revision, ...earlier);
+}

@@ -1,0 +1,101 @@
+/** Applies the answer to a creation: the session exists now, or it existed before. */
+import type { CreatedSession } from '../../../core/storage/backend.js';
+import { makeDraft, putWindow, storeDraft } from '../copies/copied_events.js';
+import { removeCopied, removeCopy } from '../copies/copy_writer.js';
+import { remoteRevision } from '../copies/remote_end.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import { renumber } from '../data/renumber.js';
+import {
+  type AppendOperation,
+  type Copy,
+  type CreateOperation,
+  isOfEvent,
+} from '../records/records.js';
+import type { StateShape } from '../../../values/state/state_shape.js';
+import { birthOfCopy } from '../view/session_overlay.js';
+import { expectArrived, keepTick, landShared, type Operations } from './arrived.js';
+import { splitByScope } from '../../../values/state/keys.js';
+
+/** Applies the answer that the session was created. */
+export async function landCreation(
+  transaction: CacheTransaction,
+  operation: CreateOperation,
+  created: CreatedSession,
+): Promise<void> {
+  const { key } = operation;
+  await landShared(transaction, [operation]);
+  const { created: createdAt, revision, lastUpdateTime, state } = created;
+  const remote = remoteRevision(createdAt, revision, lastUpdateTime);
+  const record = await transaction.copies.require(key);
+  const creation = operation.creation;
+  if (record.copy === undefined) {
+    const copy: Copy = {
+      ...{
+        ...remote,
+        lastUpdateTime,
+        createTime: creation.now,
+        initialState: creation.description.initialState,
+      },
+      state: JSON.stringify(splitByScope(JSON.parse(state) as StateShape).session),
+      title: creation.description.title ?? '',
+      labels: creation.description.labels ?? '',
+      parent: creation.description.parent,
+      ...{ describedAt: 0, first: 0, next: 0, hasOlder: false, size: 0, isStale: false },
+    };
+    const own = { ...record, birth: operation.birth };
+    const draft = makeDraft(key, own, copy, await transaction.outbox.of(key));
+    await putWindow(transaction, draft, creation.events, false);
+    draft.isChanged = false;
+    // The answer to a repeated creation includes what others have written since.
+    const isStale = createdAt > 0 && revision !== createdAt + creation.events.length;
+    draft.copy = { ...draft.copy, isStale };
+    await storeDraft(transaction, draft);
+  }
+  if (record.copy === undefined) await transaction.outbox.change(key, { removed: [operation] });
+  // The copy was fetched while the answer was under way, and may have another device's versions of the events.
+  else await removeCopied(transaction, key, [operation]);
+  await keepTick(transaction, key, record, [operation]);
+  await expectArrived(transaction, key, [operation], new Map());
+}
+
+/**
+ * Applies the answer that the session existed before: it is fetched. If the copy is of an earlier session, whose deletion was given up
+ * before the creation, the copy is removed and fetched again.
+ */
+export async function landExistingSession(
+  transaction: CacheTransaction,
+  [operation]: Operations<CreateOperation>,
+): Promise<void> {
+  const { key } = operation;
+  await transaction.outbox.change(key, { put: [{ ...operation, isThere: true }] });
+  const birth = birthOfCopy(await transaction.copies.get(key));
+  if (birth !== undefined && birth !== operation.birth) await removeCopy(transaction, key);
+}
+
+/** Turns a creation into appends: another device created the session before, and the copy has that session now. */
+export async function mergeCreation(
+  transaction: CacheTransaction,
+  operation: CreateOperation,
+): Promise<void> {
+  const { key } = operation;
+  const { events } = operation.creation;
+  const rest = { attempts: 0, key, birth: operation.birth, shared: {} } as const;
+  const operations = await transaction.outbox.of(key);
+  const others = operations.filter(({ number }) => number !== operation.number);
+  // The appends get new numbers, because the remote has seen those up to the creation's.
+  const appends = events.map((event): AppendOperation => {
+    const number = transaction.tick();
+    return { ...rest, number, kind: 'append', time: event.timestamp, event, expected: null };
+  });
+  const numbers = new Map(appends.map(({ event, number }) => [event.id, number]));
+  const later = events.length === 0 ? [] : others;
+  const renumbered = renumber(transaction, later).map((other) => {
+    return isOfEvent(other) && other.previous === operation.number
+      ? { ...other, previous: numbers.get(other.event.id) }
+      : other;
+  });
+  await transaction.outbox.change(key, {
+    put: [...appends, ...renumbered],
+    removed: [operation, ...later],
+  });
+}

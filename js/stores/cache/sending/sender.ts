@@ -1,0 +1,284 @@
+import { backoff } from '../../../core/call/backoff.js';
+import type { SessionError } from '../../../values/errors/errors.js';
+import { retryAfterOf } from '../../http/http_errors.js';
+import type { HostAbortSignal } from '../../../values/model/host.js';
+import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
+import { isWaiting, joinedIn } from '../records/records.js';
+import { errorOf, isAgentRunning, isOutage, isSignedOut } from '../records/failures.js';
+import type { StatusBoard } from '../records/status.js';
+import { type Delivery, type DeliveryParts, LEADERSHIP_LOST } from './delivery.js';
+import { Waiters } from './waiters.js';
+
+/** The most sessions that are sent at once. */
+const MOST_AT_ONCE = 50;
+/** The first and the longest pause after a failure, in milliseconds. */
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 30_000;
+/** The longest pause while an agent runs in a session that is to be rewound. */
+const LONGEST_WAIT_FOR_AGENT = 5000;
+/** The pause that a write leaves, so that not every write makes an attempt. */
+const WRITE_PAUSE = 100;
+/** The longest pause that a server may ask for. A date in `Retry-After` may be years away by a wrong clock. */
+const LONGEST_RETRY_AFTER = 60 * 60 * 1000;
+
+export interface SenderParts extends DeliveryParts {
+  readonly delivery: Delivery;
+  readonly board: StatusBoard;
+  /** Tells the leading tab that a call waits. */
+  readonly tellWake: () => void;
+  /** Tells the other tabs why this one could not send. */
+  readonly tellFailure: (error: unknown) => void;
+}
+
+/** What a tab does in a run. `idle`: nothing waits. */
+type Role = 'idle' | 'leader' | 'follower';
+
+/** Sends what waits, in the leading tab: sessions in parallel, the operations of each in their order. */
+export class Sender {
+  readonly #parts: SenderParts;
+  readonly #waiters = new Waiters();
+  readonly #inFlight = new Map<string, Promise<void>>();
+  /** The names to look at. */
+  readonly #queue = new Set<string>();
+  /** Those that wait for another one, by its name. */
+  readonly #waiting = new Map<string, Set<string>>();
+  #running: Promise<void> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Whether a write has shortened the pause. */
+  #isShortened = false;
+  /** The number of runs that have begun. */
+  #runs = 0;
+  /** The number of runs that failed, one after the other. */
+  #failures = 0;
+  /** Why the present run ends. */
+  #failure: unknown;
+  /** Why one session or state cannot be sent in the present run, by name. Others are sent. */
+  readonly #paused = new Map<string, unknown>();
+  /** Called when there may be more to start. */
+  #onProgress: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+    parts.pending.onChange((name) => {
+      this.#enqueue(name);
+      this.#waiters.settle();
+    });
+  }
+
+  /** Starts to send at once, also if it was waiting after a failure. */
+  wake(): void {
+    if (this.#isClosed) return;
+    this.#clearTimer();
+    this.#onProgress?.();
+    this.#running ??= this.#run();
+  }
+
+  /** Starts to send, but leaves a part of a pause. */
+  wakeForWrite(): void {
+    if (this.#timer === undefined) return this.wake();
+    if (this.#isShortened) return;
+    this.wakeLater(WRITE_PAUSE);
+    this.#isShortened = true;
+  }
+
+  wakeLater(pause: number): void {
+    if (this.#isClosed) return;
+    this.#clearTimer();
+    this.#timer = setTimeout(() => this.wake(), pause);
+    // In Node the timer alone does not keep the program running.
+    (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  /** Waits until nothing of these sessions and states is left that can be sent. */
+  async waitFor(names: readonly string[], signal?: HostAbortSignal): Promise<void> {
+    const { pending } = this.#parts;
+    const rest = new Set(names);
+    const isDone = (): boolean => {
+      for (const name of rest) {
+        const next = pending.next(name);
+        if (next !== undefined && pending.refusalOf(name, next.number) === undefined) return false;
+        rest.delete(name);
+      }
+      return true;
+    };
+    if (isDone()) return;
+    this.wake();
+    await this.#waiters.wait(isDone, this.#runs, signal);
+  }
+
+  /**
+   * Waits until the remote has operations of a session or state.
+   *
+   * @throws SessionError why the remote has refused them, or why they cannot be sent now; `aborted`
+   */
+  async confirm(
+    key: CacheKey,
+    numbers: readonly number[],
+    signal?: HostAbortSignal,
+  ): Promise<void> {
+    const { pending } = this.#parts;
+    const name = nameOf(key);
+    const isDone = (): boolean => {
+      return numbers.every((number) => {
+        const operation = pending
+          .operations(name)
+          .find((other) => other.number === number || joinedIn(other).includes(number));
+        if (operation === undefined || !isWaiting(operation)) return true;
+        const refusal = pending.refusalOf(name, operation.number);
+        if (refusal !== undefined) throw errorOf(refusal);
+        return false;
+      });
+    };
+    if (signal?.aborted !== true && isDone()) return;
+    this.wake();
+    await this.#waiters.wait(isDone, this.#runs, signal);
+  }
+
+  /** Resolves when the requests that send a session or state have settled. */
+  sending(name: string): Promise<void> | undefined {
+    return this.#inFlight.get(name);
+  }
+
+  /** Called if the leading tab could not send. */
+  failed(error: unknown): void {
+    this.#waiters.reject(error, this.#runs + 1);
+  }
+
+  /** Ends the sending, after the requests that are under way have settled. Calls that wait get the reason. */
+  async close(reason: SessionError): Promise<void> {
+    this.#isClosed = true;
+    this.#clearTimer();
+    this.#onProgress?.();
+    // A tab that does not lead hears no more of what the leading tab sends.
+    this.#waiters.close(reason);
+    await this.#running?.catch(() => undefined);
+  }
+
+  #clearTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isShortened = false;
+  }
+
+  #hasWork(): boolean {
+    const { pending } = this.#parts;
+    return [...this.#queue].some((name) => pending.next(name) !== undefined);
+  }
+
+  async #run(): Promise<void> {
+    const { leadership, board, pending } = this.#parts;
+    this.#failure = undefined;
+    this.#paused.clear();
+    this.#waiting.clear();
+    this.#runs += 1;
+    let role: Role = 'idle';
+    // Changes that are made in the same moment are sent together.
+    await Promise.resolve();
+    try {
+      for (const name of pending.names()) this.#queue.add(name);
+      if (this.#hasWork()) {
+        await leadership.want();
+        role = leadership.isLeader ? 'leader' : 'follower';
+      }
+      if (role === 'leader') {
+        board.set({ isSending: true });
+        await this.#sendAll();
+      }
+    } catch (error) {
+      this.#endRun(error);
+    }
+    await Promise.all(this.#inFlight.values());
+    if (role === 'leader' && board.status.isSending) board.set({ isSending: false });
+    // The run decides how it ends and ends in one step. A call of `wake` in between would be lost.
+    this.#running = undefined;
+    if (this.#decide(role)) this.wake();
+  }
+
+  /** Decides at the end of a run what follows. @returns whether the next run begins at once */
+  #decide(role: Role): boolean {
+    const { leadership, tellWake, tellFailure } = this.#parts;
+    const [pauseReason] = this.#paused.values();
+    const failure: unknown = this.#failure ?? pauseReason;
+    // A change may have come after the last check.
+    if (failure === undefined && role !== 'follower' && this.#hasWork()) return true;
+    this.#queue.clear();
+    // The leading tab sends. It hears of the change.
+    if (role === 'follower' && this.#waiters.size > 0) tellWake();
+    if (failure === undefined) return false;
+    if (failure === LEADERSHIP_LOST) {
+      leadership.lose();
+      return false;
+    }
+    if (this.#isClosed) return false;
+    tellFailure(failure);
+    this.#waiters.reject(failure, this.#runs);
+    if (this.#waiters.size > 0) return true;
+    const longest = isAgentRunning(failure) ? LONGEST_WAIT_FOR_AGENT : LONGEST_PAUSE;
+    const pause = backoff(this.#failures, FIRST_PAUSE, longest);
+    this.#failures += 1;
+    this.wakeLater(Math.max(pause, Math.min(retryAfterOf(failure), LONGEST_RETRY_AFTER)));
+    return false;
+  }
+
+  async #sendAll(): Promise<void> {
+    while (!this.#isClosed && this.#failure === undefined && this.#parts.leadership.isLeader) {
+      this.#startSome();
+      if (this.#inFlight.size === 0) return;
+      await new Promise<void>((resolve) => (this.#onProgress = resolve));
+    }
+  }
+
+  #startSome(): void {
+    const { pending } = this.#parts;
+    for (const name of this.#queue) {
+      if (this.#inFlight.size >= MOST_AT_ONCE) return;
+      if (this.#inFlight.has(name)) continue;
+      this.#queue.delete(name);
+      const operation = pending.next(name);
+      if (operation === undefined || this.#paused.has(name)) continue;
+      const blocker = pending.blockerOf(operation, this.#inFlight);
+      if (blocker === undefined) this.#inFlight.set(name, this.#send(name));
+      else this.#waiting.set(blocker, (this.#waiting.get(blocker) ?? new Set()).add(name));
+    }
+  }
+
+  /** Looks at a session or state, and at those that wait for it. */
+  #enqueue(name: string): void {
+    this.#queue.add(name);
+    for (const waiting of this.#waiting.get(name) ?? []) this.#queue.add(waiting);
+    this.#waiting.delete(name);
+  }
+
+  async #send(name: string): Promise<void> {
+    const { delivery, pending } = this.#parts;
+    const key = keyOfName(name);
+    try {
+      await delivery.send(key, (operation) => {
+        if (this.#isClosed || this.#failure !== undefined) return false;
+        return pending.blockerOf(operation, this.#inFlight) === undefined;
+      });
+      this.#failures = 0;
+    } catch (error) {
+      if (error === LEADERSHIP_LOST || isOutage(error) || isSignedOut(error)) {
+        this.#endRun(error);
+      } else {
+        this.#paused.set(name, error);
+        if (!isAgentRunning(error)) this.#report(error);
+      }
+    } finally {
+      this.#inFlight.delete(name);
+      this.#enqueue(name);
+      this.#onProgress?.();
+    }
+  }
+
+  #endRun(error: unknown): void {
+    this.#failure ??= error;
+    if (error !== LEADERSHIP_LOST) this.#report(error);
+  }
+
+  #report(error: unknown): void {
+    if (!this.#isClosed) this.#parts.report(error);
+  }
+}

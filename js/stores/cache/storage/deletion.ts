@@ -1,0 +1,122 @@
+/** Deletions: which operations of a deleted session are still sent. */
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../../../values/state/scope.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import type { CacheKey } from '../records/cache_key.js';
+import {
+  type DeleteOperation,
+  type Expectation,
+  isOfEvent,
+  type Operation,
+  type SessionOperation,
+} from '../records/records.js';
+
+/**
+ * Deletes a session. What was sent without an answer, or writes shared keys, is sent before the deletion.
+ *
+ * @returns the number of the operation, if the remote has to be told
+ */
+export async function deleteSession(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+): Promise<number[]> {
+  const view = await transaction.view(key);
+  if (view === undefined) return [];
+  const { birth, copy } = view;
+  const record = await transaction.copies.require(key);
+  const operations = await transaction.outbox.of(key);
+  const kept = await prune(transaction, key, birth, operations, SHARED_SCOPES);
+  if (copy === undefined && !kept.some((operation) => operation.birth === birth)) {
+    if (kept.length === 0 && record.copy === undefined) await transaction.copies.delete(key);
+    return [];
+  }
+  const number = transaction.tick();
+  const { appName, userId, sessionId } = key;
+  const deletion: DeleteOperation = {
+    ...{ number, kind: 'delete', key: { appName, userId, sessionId }, birth },
+    ...{ attempts: 0, time: 0, shared: {} },
+  };
+  await transaction.outbox.change(key, { put: [deletion] });
+  return [number];
+}
+
+/** The scopes whose states outlive a user. */
+const OF_APP = SHARED_SCOPES.filter((scope) => !IS_OF_USER[scope]);
+
+/** Removes what is unsent of a user's sessions. The operation that deletes the user hides what is left. */
+export async function deleteUser(
+  transaction: CacheTransaction,
+  { appName, userId }: Pick<CompositeSessionKey, 'appName' | 'userId'>,
+): Promise<void> {
+  for (const [key, record] of await transaction.copies.list({ appName, userId })) {
+    const operations = await transaction.outbox.of(key);
+    const births = new Set(operations.map(({ birth }) => birth));
+    let kept: readonly SessionOperation[] = operations;
+    for (const birth of births) kept = await prune(transaction, key, birth, kept, OF_APP);
+    if (kept.length === 0 && record.copy === undefined) await transaction.copies.delete(key);
+  }
+}
+
+/**
+ * Removes the operations of a session that need not be sent before it is deleted.
+ *
+ * @param scopes those whose keys are still sent
+ * @returns the operations that are left
+ */
+async function prune(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  birth: number,
+  operations: readonly SessionOperation[],
+  scopes: readonly SharedScope[],
+): Promise<readonly SessionOperation[]> {
+  const own = operations.filter((operation) => operation.birth === birth);
+  const isNeeded = ({ refusal, attempts, landed, shared }: Operation): boolean =>
+    refusal === undefined &&
+    (attempts > 0 || landed !== undefined || scopes.some((scope) => shared[scope] !== undefined));
+  const isAnyNeeded = own.some(isNeeded);
+  const removed = own.filter(
+    (operation) =>
+      !isNeeded(operation) &&
+      !(isAnyNeeded && operation.kind === 'create' && operation.refusal === undefined),
+  );
+  return removed.length === 0 ? operations : removeUnsent(transaction, key, operations, removed);
+}
+
+/**
+ * Removes operations that will not be sent. An operation that replaces their events then replaces what they would have.
+ *
+ * @returns the operations that are left
+ */
+export async function removeUnsent<Unsent extends Operation>(
+  transaction: CacheTransaction,
+  key: CacheKey,
+  operations: readonly Unsent[],
+  removed: readonly Unsent[],
+): Promise<readonly Unsent[]> {
+  const rest = operations.filter((operation) => !removed.includes(operation));
+  const left = rest.map((operation) => withoutPrevious(operation, removed));
+  const put = left.filter((operation, index) => operation !== rest[index]);
+  await transaction.outbox.change(key, { put, removed });
+  return left;
+}
+
+/** Returns an operation that replaces no event of removed ones, but what those would have replaced. */
+export function withoutPrevious<Left extends Operation>(
+  operation: Left,
+  removed: readonly Operation[],
+): Left {
+  if (!isOfEvent(operation)) return operation;
+  let result = operation;
+  for (;;) {
+    const earlier = removed.find(({ number }) => number === result.previous);
+    if (earlier === undefined) return result;
+    const { previous, expected = null, isBound }: Expectation = isOfEvent(earlier) ? earlier : {};
+    result = {
+      ...result,
+      previous,
+      expected: previous === undefined ? expected : undefined,
+      isBound,
+    };
+  }
+}

@@ -1,0 +1,120 @@
+/** Joins a write of a state, a title or labels with earlier ones of the same keys, so that only the last value is sent. */
+import { ownerOf } from '../../../core/storage/scopes.js';
+import { SHARED_SCOPES, type SharedScope } from '../../../values/state/scope.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import type { DescribeOperation, Operation, UpdateOperation } from '../records/records.js';
+import type { StateShape } from '../../../values/state/state_shape.js';
+import { joinedDelta, sharedWrites } from '../view/shared_overlay.js';
+
+/**
+ * Stores an operation that changes a state, or a title and labels. It takes the place of the earlier ones that write one
+ * of its keys, if they were never sent and nothing stands between: their other values move to its place too.
+ */
+export async function putJoined(
+  transaction: CacheTransaction,
+  operation: UpdateOperation | DescribeOperation,
+): Promise<void> {
+  const isUpdate = operation.kind === 'update';
+  const [removed, put] = await (isUpdate
+    ? joinUpdate(transaction, operation)
+    : joinDescription(transaction, operation));
+  await transaction.outbox.change(operation.key, { put: [put], removed });
+}
+
+/** An operation, and the earlier ones whose place it takes. */
+type Joined = readonly [removed: readonly Operation[], put: Operation];
+
+async function joinUpdate(
+  transaction: CacheTransaction,
+  operation: UpdateOperation,
+): Promise<Joined> {
+  const removed = await joinableUpdates(transaction, operation);
+  if (removed.length === 0) return [removed, operation];
+  const delta = joinedDelta([...removed, operation]);
+  const shared = sharedWrites([JSON.parse(delta) as StateShape]);
+  return [removed, { ...operation, delta, shared, joined: numbersOf(removed) }];
+}
+
+async function joinDescription(
+  transaction: CacheTransaction,
+  operation: DescribeOperation,
+): Promise<Joined> {
+  const removed = await joinableDescriptions(transaction, operation);
+  if (removed.length === 0) return [removed, operation];
+  const all = [...removed, operation];
+  const title = all.findLast((each) => each.title !== undefined)?.title;
+  const labels = all.findLast((each) => each.labels !== undefined)?.labels;
+  return [removed, { ...operation, title, labels, joined: numbersOf(removed) }];
+}
+
+function numbersOf(operations: readonly (UpdateOperation | DescribeOperation)[]): number[] {
+  return operations.flatMap(({ joined = [], number }) => [...joined, number]);
+}
+
+async function joinableUpdates(
+  transaction: CacheTransaction,
+  { key, shared }: UpdateOperation,
+): Promise<UpdateOperation[]> {
+  const namesOf = (scope: SharedScope) => new Set(shared[scope]?.values.map(([name]) => name));
+  const names = { user: namesOf('user'), app: namesOf('app') };
+  const operations = await transaction.outbox.of(key);
+  const joinable: UpdateOperation[] = [];
+  for (let index = operations.length - 1; index >= 0; index -= 1) {
+    const earlier = operations[index];
+    if (earlier?.kind !== 'update' || earlier.refusal !== undefined) break;
+    const isSameKey = SHARED_SCOPES.some((scope) =>
+      earlier.shared[scope]?.values.some(([name]) => names[scope].has(name)),
+    );
+    if (!isSameKey || earlier.attempts > 0) continue;
+    if (!(await isOvertaken(transaction, earlier, joinable))) joinable.unshift(earlier);
+  }
+  return joinable;
+}
+
+async function joinableDescriptions(
+  transaction: CacheTransaction,
+  { key, birth, title, labels }: DescribeOperation,
+): Promise<DescribeOperation[]> {
+  const operations = await transaction.outbox.of(key);
+  const joinable: DescribeOperation[] = [];
+  /** What operations between write. */
+  let [isTitled, isLabelled] = [false, false];
+  for (let index = operations.length - 1; index >= 0; index -= 1) {
+    const earlier = operations[index];
+    if (earlier?.birth !== birth || earlier.refusal !== undefined) break;
+    const isTitling = earlier.kind === 'append' || earlier.kind === 'describe';
+    const writesTitle = isTitling ? earlier.title !== undefined : earlier.kind === 'rewind';
+    const writesLabels = earlier.kind === 'describe' && earlier.labels !== undefined;
+    const isSameKey =
+      (writesTitle && title !== undefined) || (writesLabels && labels !== undefined);
+    const isBehind = (writesTitle && isTitled) || (writesLabels && isLabelled);
+    if (isSameKey && !isBehind && earlier.kind === 'describe' && earlier.attempts === 0) {
+      joinable.unshift(earlier);
+    } else {
+      isTitled ||= writesTitle;
+      isLabelled ||= writesLabels;
+    }
+  }
+  return joinable;
+}
+
+/** Whether a later operation, of a session or another state, writes one of the keys. */
+async function isOvertaken(
+  transaction: CacheTransaction,
+  { key, number, shared }: Operation,
+  joinable: readonly Operation[],
+): Promise<boolean> {
+  for (const scope of SHARED_SCOPES) {
+    const write = shared[scope];
+    if (write === undefined) continue;
+    const keys = new Set(write.values.map(([name]) => name));
+    const isLater = (await transaction.states.writes(ownerOf(scope, key))).some(
+      (other) =>
+        other.number > number &&
+        !joinable.some((each) => each.number === other.number) &&
+        (other.isCleared || other.values.some(([name]) => keys.has(name))),
+    );
+    if (isLater) return true;
+  }
+  return false;
+}

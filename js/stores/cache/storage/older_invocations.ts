@@ -1,0 +1,39 @@
+import { rewindTargetOf } from '../../../core/history/marks.js';
+import type { Event } from '../../../values/model/event/event.js';
+import type { RewindStart } from '../../../core/storage/backend.js';
+
+/** A part of a session's events. */
+interface PartOfSession {
+  /** What the remote has told of its rewinds. */
+  readonly rewindStarts?: readonly RewindStart[] | undefined;
+  /** Returns whether an event is one of this device. */
+  readonly isOwn: (eventId: string) => boolean;
+}
+
+/**
+ * Returns the invocations that rewinds in a copy without older events name, and that begin before it, or may. An
+ * invocation may have events before the copy and in it, so the remote tells where it begins. What this device rewinds
+ * before the remote has answered is in the copy.
+ *
+ * @param events all of the copy
+ */
+export function olderInvocations(
+  events: readonly Event[],
+  { rewindStarts = [], isOwn }: PartOfSession,
+): string[] {
+  const starts = new Map(rewindStarts.map(({ invocationId, eventId }) => [invocationId, eventId]));
+  const ids = new Set(events.map(({ id }) => id));
+  const here = new Set<unknown>();
+  const older = new Set<string>();
+  for (const event of events) {
+    here.add(event.invocationId);
+    const target = rewindTargetOf(event);
+    if (target === undefined) continue;
+    const start = starts.get(target);
+    const isHere = starts.has(target)
+      ? start === undefined || ids.has(start)
+      : isOwn(event.id) && here.has(target);
+    if (!isHere) older.add(target);
+  }
+  return [...older];
+}

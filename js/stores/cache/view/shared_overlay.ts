@@ -1,0 +1,130 @@
+/** The states of users and apps as a reader sees them. */
+import { defineMember } from '../../../values/members/member.js';
+import { parseEventText } from '../../../core/storage/stored_events.js';
+import type { SharedRow } from '../../../core/storage/rows.js';
+import type {
+  Creation,
+  Operation,
+  SharedWrite,
+  StateRecord,
+  UpdateOperation,
+} from '../records/records.js';
+import { DeltaFold } from './delta_fold.js';
+import { scopedKey, writeKey } from '../../../values/state/keys.js';
+import type { StateShape } from '../../../values/state/state_shape.js';
+
+/** What an unsent operation changes in a state. */
+export interface NumberedWrite extends SharedWrite {
+  readonly number: number;
+  /** The user whose state it is. Absent: the state of the app. */
+  readonly userId: string | undefined;
+  /** Whether the operation deletes the user. */
+  readonly isOfDeletedUser: boolean;
+  /** Whether the remote has refused the operation. */
+  readonly isRefused: boolean;
+}
+
+/** Lays the unsent operations over what the remote has said. */
+export function overlayState(
+  record: StateRecord | undefined,
+  writes: readonly NumberedWrite[],
+): SharedRow | undefined {
+  const last = writes.findLast(({ isRefused }) => !isRefused)?.number;
+  if (record === undefined && last === undefined) return undefined;
+  const { state, tick } = record ?? NO_STATE;
+  return { revision: Math.max(tick, last ?? 0), state: withWrites(state, writes) };
+}
+
+/** Returns a state after operations. Refused operations change nothing. */
+function withWrites(
+  state: string,
+  writes: readonly (SharedWrite & Partial<NumberedWrite>)[],
+): string {
+  if (writes.length === 0) return state;
+  const fold = new DeltaFold();
+  let wasCleared = false;
+  for (const { isRefused, isCleared, values } of writes) {
+    if (isRefused === true) continue;
+    if (isCleared) fold.clear();
+    wasCleared ||= isCleared;
+    for (const [key, value] of values) fold.set(key, value);
+  }
+  const changed = wasCleared ? {} : (JSON.parse(state) as StateShape);
+  for (const [key, value] of fold.changes) writeKey(changed, key, value);
+  return JSON.stringify(changed);
+}
+
+/** Records that operations have arrived. */
+export function withArrived(
+  record: StateRecord = NO_STATE,
+  writes: readonly SharedWrite[],
+  tick: number,
+): StateRecord {
+  const state = withWrites(record.state, writes);
+  const isCleared = writes.some((write) => write.isCleared);
+  return { ...record, state, tick, ...(isCleared && { clearedAt: tick }) };
+}
+
+/**
+ * Takes a fetched state.
+ *
+ * @param began the number at the beginning of the fetch
+ * @returns `undefined` if it cannot be told whether the state is newer than the record, because the record has changed
+ *   since the fetch began
+ */
+export function withFetched(
+  record: StateRecord = NO_STATE,
+  state: string,
+  began: number,
+  tick: number,
+): StateRecord | undefined {
+  if (began < record.tick && state !== record.state) return undefined;
+  return { ...record, state, tick, isFetched: true };
+}
+
+export const NO_STATE: StateRecord = { state: '{}', tick: 0, isFetched: false, clearedAt: 0 };
+
+/** Returns what changes of a JSON object, in order, do to shared states. */
+export function sharedWrites(deltas: readonly StateShape[]): Operation['shared'] {
+  const values = { user: new DeltaFold(), app: new DeltaFold() };
+  for (const delta of deltas) {
+    for (const [key, value] of Object.entries(delta)) {
+      const [scope, name] = scopedKey(key);
+      if (scope !== 'session') values[scope].set(name, value);
+    }
+  }
+  const writeOf = ({ changes }: DeltaFold): SharedWrite => ({ isCleared: false, values: changes });
+  return {
+    ...(!values.user.isEmpty && { user: writeOf(values.user) }),
+    ...(!values.app.isEmpty && { app: writeOf(values.app) }),
+  };
+}
+
+/** Returns the JSON text of the changes of several updates. The last value of a key counts. */
+export function joinedDelta(operations: readonly UpdateOperation[]): string {
+  const joined: StateShape = {};
+  for (const { delta } of operations) {
+    for (const [key, value] of Object.entries(JSON.parse(delta) as StateShape)) {
+      defineMember(joined, key, value);
+    }
+  }
+  return JSON.stringify(joined);
+}
+
+/** Returns what a creation does to shared states. */
+export function writesOfCreation({
+  state,
+  delta,
+  sharesState,
+  events,
+}: Creation): Operation['shared'] {
+  const own = [JSON.parse(state) as StateShape, ...events.map(({ text }) => deltaOf(text))];
+  return sharedWrites([...(sharesState ? own : []), JSON.parse(delta) as StateShape]);
+}
+
+/** Returns the delta of an event's text. A damaged event has none; readers of the event get the error. */
+export function deltaOf(text: string): StateShape {
+  const event = parseEventText(text) as
+    { readonly actions?: { readonly stateDelta?: StateShape } | null } | undefined;
+  return event?.actions?.stateDelta ?? {};
+}

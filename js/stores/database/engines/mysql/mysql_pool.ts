@@ -1,0 +1,113 @@
+/**
+ * Runs queries on MariaDB through `mysql2` itself. Through Kysely the server would parse and plan
+ * a query each time it runs.
+ */
+import { utf8Length } from '../../../../values/json/text.js';
+import { Sockets } from '../../connections/sockets.js';
+import { Prepared } from '../../engine/prepared.js';
+import type { ServerConnection, ServerPool } from '../../transactions/lease.js';
+import { sendKill, SERVER_QUERY } from './mysql_kill.js';
+import type { MysqlPromisePool } from './mysql_types.js';
+
+/** The code for a statement that is longer than `max_allowed_packet`. */
+export const TOO_LARGE = 'ER_NET_PACKET_TOO_LARGE';
+
+/**
+ * The codes that say that statements cannot be prepared. A proxy may not support them, the server may have
+ * reached its limit of them, or its table cache may be too small.
+ */
+const NOT_PREPARED = [
+  'ER_UNSUPPORTED_PS',
+  'ER_MAX_PREPARED_STMT_COUNT_REACHED',
+  'ER_NEED_REPREPARE',
+  'ER_UNKNOWN_STMT_HANDLER',
+];
+
+/**
+ * Refuses a statement that is longer than the server accepts. The server would close the connection while the
+ * statement is being sent, and the driver would report only that.
+ *
+ * @param server the rows of {@link SERVER_QUERY}
+ */
+function requireFitting(values: readonly unknown[], server: unknown): void {
+  const [row] = (server ?? []) as { longest?: unknown }[];
+  const limit = Number(row?.longest ?? Infinity);
+  const texts = values.filter((value) => typeof value === 'string');
+  // A UTF-16 unit takes one to three bytes.
+  if (texts.reduce((units, { length }) => units + length, 0) * 3 <= limit) return;
+  const bytes = texts.reduce((sum, text) => sum + utf8Length(text), 0);
+  if (bytes < limit) return;
+  const message = `a statement of ${bytes} bytes is longer than max_allowed_packet, ${limit}`;
+  throw Object.assign(new Error(message), { code: TOO_LARGE });
+}
+
+/**
+ * Returns a pool whose connections wait for each answer before they send the next query.
+ *
+ * @param createPool makes another pool to the same server; the given options override those of the first pool
+ * @param onLost called when a connection is lost
+ */
+export function mysqlPool(
+  pool: MysqlPromisePool,
+  createPool: (options: object) => MysqlPromisePool,
+  onLost: (error: unknown) => void,
+): ServerPool {
+  let isPrepared = true;
+  const sockets = new Sockets();
+  /** By connection, the rows of {@link SERVER_QUERY}. */
+  const servers = new WeakMap<object, unknown>();
+  let queued = 0;
+  pool.on('enqueue', () => (queued += 1));
+  pool.on('connection', (connection) => {
+    connection.on('error', onLost);
+    sockets.add(connection.stream);
+    connection.query(SERVER_QUERY, (error, rows) => {
+      if (!error) servers.set(connection, rows);
+    });
+  });
+
+  return {
+    async connect(onQueue): Promise<ServerConnection> {
+      const before = queued;
+      const connecting = pool.getConnection();
+      if (queued > before) onQueue();
+      const connection = await connecting;
+      const wasPrepared = isPrepared;
+      let answered = 0;
+      return {
+        async query({ statement, values }) {
+          const { sql } = statement.query;
+          requireFitting([sql, ...values], servers.get(connection.connection));
+          // The driver binds a number as a double, which the server does not accept as a limit.
+          const executes =
+            isPrepared &&
+            statement instanceof Prepared &&
+            values.every((value) => typeof value !== 'number');
+          const [rows] = executes
+            ? await connection.execute(sql, values)
+            : await connection.query(sql, values);
+          answered += 1;
+          return Array.isArray(rows) ? (rows as readonly unknown[]) : [];
+        },
+        received: () => answered + (connection.connection.stream?.bytesRead ?? 0),
+        cancel() {
+          const { connection: announced } = connection;
+          sendKill(createPool, announced.threadId, servers.get(announced)).catch(() => undefined);
+        },
+        fallsBack(error) {
+          const { code } = Object(error) as { code?: unknown };
+          if (!wasPrepared || !NOT_PREPARED.includes(String(code))) return false;
+          isPrepared = false;
+          return true;
+        },
+        release: () => connection.release(),
+        destroy() {
+          connection.destroy();
+          // Otherwise the driver waits until the server closes its side too.
+          connection.connection.stream?.destroy();
+        },
+      };
+    },
+    end: () => sockets.end(pool),
+  };
+}

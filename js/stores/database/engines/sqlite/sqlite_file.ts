@@ -1,0 +1,113 @@
+import type { SqliteDatabase, SqliteStatement } from 'kysely';
+import { SessionError } from '../../../../values/errors/errors.js';
+import { requireSupportedNode } from './supported_node.js';
+import { loadOptional } from '../../../../core/wasm/loader/optional_package.js';
+import { missingDriver } from '../../engine/driver.js';
+import type { Engine } from '../../engine/engine.js';
+
+/** The part of `better-sqlite3` that is used. */
+interface BetterSqlite {
+  default: new (path: string, options: object) => SqliteDatabase;
+}
+
+/** The part of `node:sqlite` that is used. */
+interface NodeSqlite {
+  DatabaseSync: new (
+    path: string,
+    options: object,
+  ) => {
+    prepare(sql: string): NodeStatement;
+    close(): void;
+  };
+}
+
+interface NodeStatement {
+  all(...parameters: readonly unknown[]): unknown[];
+  run(...parameters: readonly unknown[]): {
+    changes: number | bigint;
+    lastInsertRowid: number | bigint;
+  };
+  iterate?(...parameters: readonly unknown[]): IterableIterator<unknown>;
+}
+
+/**
+ * Opens a SQLite file with `better-sqlite3`. Takes the built-in `node:sqlite` in Bun, and if the package or its binary
+ * is not installed.
+ *
+ * Neither driver waits for a lock. That would block the thread; see `Attempts`.
+ *
+ * @param options passed to the driver; with `readonly: true` a missing file is not created
+ * @throws SessionError `storage_unavailable` if neither driver is there; `unsupported` if `better-sqlite3` is not for this
+ *   Node
+ */
+export async function openSqlite(
+  engine: Engine,
+  path: string,
+  options: object,
+): Promise<SqliteDatabase> {
+  // Bun imports better-sqlite3, but refuses to open a database with it.
+  const isBun = 'Bun' in globalThis;
+  if (!isBun) await requireSupportedNode(engine);
+  const better = isBun ? undefined : await loadOptional<BetterSqlite>('better-sqlite3');
+  const readonly = 'readonly' in options && options.readonly === true;
+  let missing = missingDriver(engine);
+  if (better !== undefined) {
+    try {
+      return new better.default(path, { ...options, timeout: 0, readonly });
+    } catch (error) {
+      if (!isWithoutBinary(error)) throw error;
+      missing = new SessionError('storage_unavailable', NO_BINARY, {
+        storage: engine.kind,
+        cause: error,
+      });
+    }
+  }
+  const builtIn = await loadOptional<NodeSqlite>('node:sqlite');
+  if (builtIn === undefined) throw missing;
+  const database = new builtIn.DatabaseSync(
+    path,
+    readonly ? { ...options, readOnly: true } : options,
+  );
+  return {
+    prepare: (sql) => adapted(sql, database.prepare(sql)),
+    close: () => database.close(),
+  };
+}
+
+const NO_BINARY =
+  'better-sqlite3 has no binary for this program; run: npm rebuild better-sqlite3, or with pnpm: pnpm approve-builds';
+
+/**
+ * Whether the package found no binary, or one of another version of Node. A package manager that runs no scripts of
+ * packages installs none.
+ */
+function isWithoutBinary(error: unknown): boolean {
+  const { code, tries } = Object(error) as { code?: unknown; tries?: unknown };
+  return Array.isArray(tries) || code === 'ERR_DLOPEN_FAILED' || code === 'MODULE_NOT_FOUND';
+}
+
+/** Adapts a statement of `node:sqlite` to the interface of `better-sqlite3`, which Kysely expects. */
+function adapted(sql: string, statement: NodeStatement): SqliteStatement {
+  return {
+    reader: /^\s*(?:select|with|pragma|explain)\b|\breturning\b/i.test(sql),
+    all: (parameters) => statement.all(...withoutNul(parameters)),
+    run: (parameters) => statement.run(...withoutNul(parameters)),
+    // Node has `iterate` since 22.13.
+    iterate: (parameters) =>
+      statement.iterate?.(...withoutNul(parameters)) ??
+      statement.all(...withoutNul(parameters)).values(),
+  };
+}
+
+/**
+ * Refuses NUL: `node:sqlite` writes a whole text, but reads it back only to the first NUL. The id would be
+ * another one.
+ */
+function withoutNul(parameters: readonly unknown[]): readonly unknown[] {
+  const cut = parameters.find((value) => typeof value === 'string' && value.includes('\0'));
+  if (cut === undefined) return parameters;
+  throw new SessionError(
+    'invalid_argument',
+    'An id holds NUL, which node:sqlite cannot read back; take it out, or run: npm install better-sqlite3',
+  );
+}

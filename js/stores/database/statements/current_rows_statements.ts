@@ -1,0 +1,202 @@
+/** The statements that read the rows that a write decides on. */
+import { type RawBuilder, sql } from 'kysely';
+import type { SharedScope } from '../../../values/state/scope.js';
+import { cached } from './statement_sizes.js';
+import type { Engine, StoredTime } from '../engine/engine.js';
+import { findByKey } from '../transactions/lookup.js';
+import type { Layout } from '../tables/layout.js';
+import { Prepared } from '../engine/prepared.js';
+import type { RevisionColumns } from '../tables/revisions.js';
+import type { EventColumns } from '../tables/rows.js';
+import {
+  inOrder,
+  isAlsoOfSession,
+  isOfSession,
+  JOINS_SIDE_TABLE,
+  type Key,
+  selectEvents,
+  sessionColumns,
+  revisionColumns,
+  isSession,
+  isUser,
+  selectFloor,
+} from './session_statements.js';
+import type { Database } from '../tables/tables.js';
+
+/**
+ * The columns of the one row that is read by a session's key. A row that is missing or was not asked for
+ * gives NULL.
+ */
+export interface CurrentColumns extends RevisionColumns {
+  state: string | null;
+  create_time: StoredTime | null;
+  update_time: StoredTime | null;
+  last_update_time: StoredTime | null;
+  floor: string | null;
+  id: string | null;
+  invocation_id: string | null;
+  event_data: string | null;
+  timestamp: StoredTime | null;
+  app_state: string | null;
+  app_time: StoredTime | null;
+  user_state: string | null;
+  user_time: StoredTime | null;
+}
+
+/** A locked state of a user or an app. */
+interface LockedState {
+  update_time: StoredTime;
+}
+
+/** The key of a session, and the id of one of its events. */
+type EventKey = Key & { event: string };
+
+/** Makes the statements of {@link readCurrentRows}. */
+export function currentRowsStatements(database: Database, engine: Engine, layout: Layout) {
+  const ofEvents = (replacedToo: boolean, isLimited: boolean) =>
+    new Prepared<Key & { since: StoredTime; limit: number }, EventColumns>((value) => {
+      const query = selectEvents(database, engine, isOfSession(value)).where((where) => {
+        const isNew = where('timestamp', '>=', value('since'));
+        const data = engine.json(where.ref('event_data'));
+        return replacedToo ? where.or([isNew, where(data, 'like', '%"adk_session_wasm"%')]) : isNew;
+      });
+      const ordered = inOrder(engine, query, 'asc');
+      return isLimited ? engine.limit(ordered, value('limit')) : ordered;
+    });
+  const changedEvents = (replacedToo: boolean) => ({
+    all: ofEvents(replacedToo, false),
+    first: ofEvents(replacedToo, true),
+  });
+  const lockSession = (skipsLocked: boolean) =>
+    findByKey<Key, { locked: number }>(database, engine, ['app', 'user', 'session'], (value) => {
+      const query = database.selectFrom('sessions').select(LOCKED).where(isSession(value));
+      return engine.lock(query, skipsLocked);
+    });
+  const updateTime = engine.time(sql.ref('update_time')).as('update_time');
+  return {
+    /** Select a session with the states of these scopes. */
+    current: cached((scopes: readonly SharedScope[]) =>
+      findByKey<EventKey, CurrentColumns>(
+        database,
+        engine,
+        ['app', 'user', 'session', 'event'],
+        (value) => selectCurrent(database, engine, layout, scopes, value),
+      ),
+    ),
+    /** Lock, on servers, a row that the write may change. Each returns one row if the row exists. */
+    locks: {
+      session: lockSession(false),
+      /** Skips a session that another transaction holds. */
+      freeSession: lockSession(true),
+      app: {
+        one: new Prepared<Key, LockedState>((value) => {
+          const query = database.selectFrom('app_states').select(updateTime);
+          return engine.lock(query.where('app_name', '=', value('app')));
+        }),
+      },
+      user: {
+        one: new Prepared<Key, LockedState>((value) => {
+          const query = database.selectFrom('user_states').select(updateTime);
+          return engine.lock(query.where(isUser(value)));
+        }),
+      },
+    },
+    /** Selects events by their ids, with one statement per number of ids. */
+    events: cached(
+      (ids: number) =>
+        new Prepared<Key & Record<`id${number}`, string>, EventColumns>((value) =>
+          selectEvents(database, engine, isAlsoOfSession(engine, value)).where(
+            'id',
+            'in',
+            Array.from({ length: ids }, (_, index) => value(`id${index}`)),
+          ),
+        ),
+    ),
+    changed: changedEvents(false),
+    changedOrReplaced: changedEvents(true),
+  };
+}
+
+/** Selects the current rows as one row, even if nothing is stored. */
+function selectCurrent(
+  database: Database,
+  engine: Engine,
+  layout: Layout,
+  scopes: readonly SharedScope[],
+  value: (name: keyof EventKey) => string,
+) {
+  const { json, time } = engine;
+  const [app, user] = [scopes.includes('app'), scopes.includes('user')];
+  return database
+    .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('one'))
+    .leftJoin('sessions as session', (join) => join.on(isSession(value, 'session')))
+    .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(JOINS_SIDE_TABLE))
+    .leftJoin('events as event', (join) =>
+      join
+        .on('event.id', '=', value('event'))
+        .on(isAlsoOfSession(engine, (name) => sql.ref(JOINED_KEY[name]), 'event')),
+    )
+    .select([
+      floorWhere(database, layout, absence(scopes)).as('floor'),
+      'event.id',
+      'event.invocation_id',
+    ])
+    .select(sessionColumns(engine))
+    .select((of) => [
+      json(of.ref('event.event_data')).as('event_data'),
+      time(of.ref('event.timestamp')).as('timestamp'),
+    ])
+    .select(revisionColumns(engine))
+    .$if(app, (query) =>
+      query.leftJoin('app_states as app', (join) => join.on('app.app_name', '=', value('app'))),
+    )
+    .$if(user, (query) =>
+      query.leftJoin('user_states as owner', (join) =>
+        join.on('owner.app_name', '=', value('app')).on('owner.user_id', '=', value('user')),
+      ),
+    )
+    .select(stateOf(engine, 'app', app, 'app'))
+    .select(stateOf(engine, 'owner', user, 'user'));
+}
+
+/** The key of the joined session. */
+const JOINED_KEY = { app: 'session.app_name', user: 'session.user_id', session: 'session.id' };
+
+/** A column of each joined state that is not NULL. */
+const STATE_KEYS: Readonly<Record<SharedScope, string>> = {
+  app: 'app.app_name',
+  user: 'owner.user_id',
+};
+
+/** The condition that at least one of the joined rows is missing. */
+function absence(scopes: readonly SharedScope[]): RawBuilder<boolean> {
+  const columns = ['session.id', ...scopes.map((scope) => STATE_KEYS[scope])];
+  const absent = columns.map((column) => sql<boolean>`${sql.ref(column)} is null`);
+  return sql<boolean>`${sql.join(absent, sql` or `)}`;
+}
+
+/**
+ * Selects the floor if the condition holds, else NULL. Every deletion writes the row of the floor. A database
+ * that checks serializability would refuse each write that read it during a deletion.
+ */
+function floorWhere(database: Database, layout: Layout, condition: RawBuilder<boolean>) {
+  return sql<string | null>`case when ${condition} then ${selectFloor(database, layout)} end`;
+}
+
+/** The state and time of the row joined as `table`, or NULLs under the same names if it was not joined. */
+function stateOf<Name extends SharedScope>(
+  { json, time }: Engine,
+  table: string,
+  isThere: boolean,
+  name: Name,
+) {
+  const state: RawBuilder<string | null> = isThere
+    ? json(sql.ref(`${table}.state`))
+    : sql<null>`null`;
+  const updated: RawBuilder<StoredTime | null> = isThere
+    ? time(sql.ref(`${table}.update_time`))
+    : sql<null>`null`;
+  return [state.as(`${name}_state`), updated.as(`${name}_time`)] as const;
+}
+
+const LOCKED = sql<number>`1`.as('locked');

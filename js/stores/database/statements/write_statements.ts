@@ -1,0 +1,257 @@
+/** The statements that insert, update and delete rows. */
+import { sql } from 'kysely';
+import { cached } from './statement_sizes.js';
+import type { SharedScope } from '../../../values/state/scope.js';
+import type { Engine, StoredTime } from '../engine/engine.js';
+import { jsonRows, type JsonRows, type KeyedStatement } from '../transactions/lookup.js';
+import { Prepared, type Query } from '../engine/prepared.js';
+import {
+  JOINS_DETAILS,
+  isAlsoOfSession,
+  type Key,
+  isOfSession,
+  isSession,
+  isUser,
+} from './session_statements.js';
+import { DETAILS, SIDE_TABLE } from '../tables/table_names.js';
+import type { Database } from '../tables/tables.js';
+
+/** The columns of a new event. */
+export type EventValues = Key & { id: string; invocation: string; time: StoredTime; data: string };
+
+/** The columns of a session's row in the side table. */
+interface SideTableValues extends Key {
+  updated: StoredTime;
+  time: StoredTime;
+  replaced: StoredTime | null;
+}
+
+/** The changed columns of a session's details. */
+type DetailsValues = Key & { title: string | null; labels: string | null };
+
+/** The columns of a new session's details. */
+type NewDetailsValues = DetailsValues & {
+  created: StoredTime;
+  parent: string | null;
+  initial: string | null;
+};
+
+/** The columns of a shared state. */
+type StateValues = Omit<Key, 'session'> & { state: string; updated: StoredTime };
+
+/** The changed columns of a session. */
+export type SessionValues = Key & { state: string; updated: StoredTime };
+
+/** Makes the statements that insert, update and delete rows. */
+export function writeStatements(database: Database, engine: Engine) {
+  const { hasJsonRows } = engine;
+  /**
+   * Changes several sessions, if the engine `hasJsonRows`. The last condition is always true. It makes the planner expect few
+   * rows, so that it uses the index; otherwise it would read the whole table while that is small, and then
+   * repeat the plan when it is large.
+   */
+  const many = (setsState: boolean) =>
+    new Prepared<JsonRows, never>((value) =>
+      database
+        .updateTable('sessions as session')
+        .from(jsonRows(value('rows'), ['app', 'user', 'session', 'state', 'updated']))
+        .set({
+          update_time: sql`cast(given.updated as timestamp)`,
+          ...(setsState && { state: sql`cast(given.state as jsonb)` }),
+        })
+        .where('session.app_name', '=', sql.ref<string>('given.app'))
+        .where('session.user_id', '=', sql.ref<string>('given.user'))
+        .where('session.id', '=', sql.ref<string>('given.session'))
+        .where(sql<boolean>`given.session || '' = given.session`),
+    );
+  /** Delete rows of a session, or those of all sessions of a user. */
+  const deletions = (isOne: boolean) => {
+    const from = (table: 'events' | typeof SIDE_TABLE | typeof DETAILS) =>
+      new Prepared<Key, never>((value) =>
+        database.deleteFrom(table).where(isOne ? isOfSession(value) : isUser(value)),
+      );
+    return {
+      events: from('events'),
+      sideTable: from(SIDE_TABLE),
+      details: from(DETAILS),
+      sessions: new Prepared<Key, never>((value) =>
+        database.deleteFrom('sessions').where(isOne ? isSession(value) : isUser(value)),
+      ),
+    };
+  };
+  return {
+    deleteOne: deletions(true),
+    deleteAll: deletions(false),
+    insertSession: new Prepared<
+      Key & { state: string; created: StoredTime; updated: StoredTime },
+      never
+    >((value) =>
+      database.insertInto('sessions').values({
+        app_name: value('app'),
+        user_id: value('user'),
+        id: value('session'),
+        state: value('state'),
+        create_time: value('created'),
+        update_time: value('updated'),
+      }),
+    ),
+    /** Changes the time of a session. */
+    touchSession: {
+      one: new Prepared<SessionValues, never>((value) =>
+        database
+          .updateTable('sessions')
+          .set({ update_time: value('updated') })
+          .where(isSession(value)),
+      ),
+      many: hasJsonRows ? many(false) : undefined,
+    } satisfies KeyedStatement<SessionValues, never>,
+    updateSession: {
+      one: new Prepared<SessionValues, never>((value) =>
+        database
+          .updateTable('sessions')
+          .set({ state: value('state'), update_time: value('updated') })
+          .where(isSession(value)),
+      ),
+      many: hasJsonRows ? many(true) : undefined,
+    } satisfies KeyedStatement<SessionValues, never>,
+    insertSideTableRow: new Prepared<SideTableValues, never>((value) =>
+      database.insertInto('adk_session_wasm_sessions').values({
+        app_name: value('app'),
+        user_id: value('user'),
+        session_id: value('session'),
+        update_time: value('updated'),
+        last_update_time: value('time'),
+        replaced_at: value('replaced'),
+      }),
+    ),
+    updateSideTableRow: new Prepared<SideTableValues, never>((value) =>
+      database
+        .updateTable('adk_session_wasm_sessions')
+        .set({
+          update_time: value('updated'),
+          last_update_time: value('time'),
+          replaced_at: value('replaced'),
+        })
+        .where(isOfSession(value)),
+    ),
+    insertNewDetails: new Prepared<NewDetailsValues, never>((value) =>
+      database.insertInto('adk_session_wasm_details').values({
+        app_name: value('app'),
+        user_id: value('user'),
+        session_id: value('session'),
+        create_time: value('created'),
+        title: value('title'),
+        labels: value('labels'),
+        parent: value('parent'),
+        initial_state: value('initial'),
+      }),
+    ),
+    updateDetails: new Prepared<DetailsValues, never>((value) =>
+      database
+        .updateTable('adk_session_wasm_details')
+        .set({ title: value('title'), labels: value('labels') })
+        .where(isOfSession(value)),
+    ),
+    /** Deletes the details of an earlier session with the id. */
+    deleteOldDetails: new Prepared<Key, never>((value) =>
+      database
+        .deleteFrom('adk_session_wasm_details')
+        .where(isOfSession(value))
+        .where('create_time', '<>', (of) =>
+          of.selectFrom('sessions').select('create_time').where(isSession(value)),
+        ),
+    ),
+    /** Inserts empty details of a session that has none. The time is copied: Python's may be finer than ours. */
+    insertMissingDetails: new Prepared<Key, never>((value) =>
+      database
+        .insertInto('adk_session_wasm_details')
+        .columns(['app_name', 'user_id', 'session_id', 'create_time'])
+        .expression(
+          database
+            .selectFrom('sessions as session')
+            .leftJoin('adk_session_wasm_details as details', (join) => join.on(JOINS_DETAILS))
+            .select(['session.app_name', 'session.user_id', 'session.id', 'session.create_time'])
+            .where(isSession(value, 'session'))
+            .where('details.session_id', 'is', null),
+        ),
+    ),
+    /** Sets the title of a session that has details without one. */
+    setFirstTitle: new Prepared<Key & { title: string }, never>((value) =>
+      database
+        .updateTable('adk_session_wasm_details')
+        .set({ title: value('title') })
+        .where(isOfSession(value))
+        .where('title', 'is', null),
+    ),
+    replaceTitle: new Prepared<Key & { title: string; replaced: string }, never>((value) =>
+      database
+        .updateTable('adk_session_wasm_details')
+        .set({ title: value('title') })
+        .where(isOfSession(value))
+        .where('title', '=', value('replaced')),
+    ),
+    insertState: {
+      app: new Prepared<StateValues, never>((value) =>
+        database.insertInto('app_states').values({
+          app_name: value('app'),
+          state: value('state'),
+          update_time: value('updated'),
+        }),
+      ),
+      user: new Prepared<StateValues, never>((value) =>
+        database.insertInto('user_states').values({
+          app_name: value('app'),
+          user_id: value('user'),
+          state: value('state'),
+          update_time: value('updated'),
+        }),
+      ),
+    } satisfies Record<SharedScope, unknown>,
+    updateState: {
+      app: new Prepared<StateValues, never>((value) =>
+        database
+          .updateTable('app_states')
+          .set({ state: value('state'), update_time: value('updated') })
+          .where('app_name', '=', value('app')),
+      ),
+      user: new Prepared<StateValues, never>((value) =>
+        database
+          .updateTable('user_states')
+          .set({ state: value('state'), update_time: value('updated') })
+          .where(isUser(value)),
+      ),
+    } satisfies Record<SharedScope, unknown>,
+    /** Inserts events of any sessions, with one statement per number of events. */
+    insertEvents: cached(
+      (events: number) =>
+        new Prepared<EventValues, never>((value) =>
+          database.insertInto('events').values(
+            Array.from({ length: events }, () => ({
+              id: value('id'),
+              app_name: value('app'),
+              user_id: value('user'),
+              session_id: value('session'),
+              invocation_id: value('invocation'),
+              timestamp: value('time'),
+              event_data: value('data'),
+            })),
+          ),
+        ),
+    ),
+    replaceEvent: new Prepared<Omit<EventValues, 'time'>, never>((value) =>
+      database
+        .updateTable('events')
+        .set({ invocation_id: value('invocation'), event_data: value('data') })
+        .where('id', '=', value('id'))
+        .where(isAlsoOfSession(engine, value)),
+    ),
+  };
+}
+
+/** The statements that delete the rows of one session, or those of all sessions of a user. */
+export type Deletions = ReturnType<typeof writeStatements>['deleteOne'];
+
+/** Returns the queries that delete the rows beside those of `sessions`. */
+export function deletionsBeside({ events, sideTable, details }: Deletions, key: Key): Query[] {
+  return [events, sideTable, details].map((statement) => statement.of(key));
+}

@@ -1,0 +1,96 @@
+import { isSessionError } from '../../../values/errors/errors.js';
+import { backoff } from '../../../core/call/backoff.js';
+import { requireNotAborted } from '../../../core/call/call.js';
+import type { StorageCall } from '../../../values/model/diagnostic.js';
+import type { Begin, Mode, Retries } from '../engine/connection.js';
+import type { Engine } from '../engine/engine.js';
+import { databaseError, failureKind } from '../engine/failure.js';
+import { plainQuery, type Query, type Steps } from '../engine/prepared.js';
+import type { Waits } from '../engine/waits.js';
+
+/** The most retries after a duplicate key: no row was found, and yet inserting it failed. */
+const MAX_DUPLICATES = 100;
+/** The pauses between attempts, in milliseconds. */
+const FIRST_PAUSE = 1;
+const LONGEST_PAUSE = 50;
+
+/** Ends every transaction. A `Lease` recognises it by identity, to tell that the commit was sent. */
+export const COMMIT = plainQuery('commit');
+export const ROLLBACK = plainQuery('rollback');
+
+/** The queries that begin a transaction, by its mode. */
+export type BeginQueries = Readonly<Record<Mode, readonly Query[]>>;
+
+/** @param begins the statements that begin a read and a write on these connections */
+export function beginQueries(engine: Engine, begins: Begin): BeginQueries {
+  return {
+    read: begins.read.map(plainQuery),
+    write: begins.write.map(plainQuery),
+    createTables: engine.begin.write.map(plainQuery),
+    autocommit: [],
+  };
+}
+
+/** Puts the begin before the first queries of the steps, and the commit behind the last ones. */
+export function* inTransaction<T>(begin: readonly Query[], steps: Steps<T>): Steps<T> {
+  const commit = begin.length > 0 ? [COMMIT] : [];
+  let before = begin;
+  let isCommitted = false;
+  let step = steps.next();
+  while (step.done !== true) {
+    const { queries, isLast } = step.value;
+    const { length: start } = before;
+    const all = [...before, ...queries, ...(isLast ? commit : [])];
+    const results = yield { queries: all, isLast, factor: step.value.factor };
+    before = [];
+    isCommitted = isLast;
+    step = steps.next(results.slice(start, start + queries.length));
+  }
+  if (!isCommitted) yield { queries: [...before, ...commit], isLast: true, factor: undefined };
+  return step.value;
+}
+
+/**
+ * The attempts of one transaction. It is retried with backoff while others are in its way: SQLite is busy, a
+ * server reports a deadlock or a serialization failure, or the row to insert exists by now.
+ *
+ * The pauses leave the thread and the connection to others. SQLite's own waiting would block both. Another
+ * service in this program that holds the lock could then never release it.
+ */
+export class Attempts implements Retries {
+  readonly #engine: Engine;
+  readonly #waits: Waits;
+  readonly #call: StorageCall;
+  readonly #start = performance.now();
+  #failed = 0;
+
+  /**
+   * @param waits how long conflicts are retried, counted from the begin of the first attempt
+   * @param call its signal ends the retries
+   */
+  constructor(engine: Engine, waits: Waits, call: StorageCall = {}) {
+    this.#engine = engine;
+    this.#waits = waits;
+    this.#call = call;
+  }
+
+  async pause(error: unknown): Promise<void> {
+    const failure = isSessionError(error) ? 'other' : failureKind(this.#engine, error);
+    // The next attempt finds the row of a duplicate key, so its retries are counted and not timed.
+    const mayPass =
+      failure === 'duplicate'
+        ? this.#failed < MAX_DUPLICATES
+        : failure === 'conflict' && !this.#waits.isOver(this.#start);
+    if (!mayPass) throw databaseError(this.#engine, error);
+    const milliseconds = backoff(this.#failed, FIRST_PAUSE, LONGEST_PAUSE);
+    this.#failed += 1;
+    await new Promise((done) => setTimeout(done, milliseconds));
+    requireNotAborted(this.#call.signal);
+    this.#call.onRetry?.();
+  }
+}
+
+/** Returns the attempts of work that is not retried. */
+export function oneAttempt(engine: Engine): Retries {
+  return { pause: (error) => Promise.reject(databaseError(engine, error)) };
+}

@@ -1,0 +1,165 @@
+/** Sends requests, and reads their responses. */
+import type {
+  HostAbortSignal,
+  HostFetch,
+  HostHeaders,
+  HostResponse,
+} from '../../values/model/host.js';
+import type { CallLimit } from './call_limit.js';
+import { connectionError, type HttpServer, timeoutReason } from './http_errors.js';
+
+/** The parameters of a URL's query. `undefined` ones are left out; a list is given once for each element. */
+export type Query = Readonly<
+  Record<string, string | number | boolean | readonly string[] | undefined>
+>;
+
+/** A request of a call. */
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly query?: Query | undefined;
+  /** JSON text. */
+  readonly body?: string | undefined;
+}
+
+/** A response that was read to its end. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: HostHeaders;
+  /** Masks the credentials of the request in a text. */
+  readonly mask: (text: string) => string;
+}
+
+/** The credentials of one request. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Absent: there is no token. */
+  readonly secret: string | undefined;
+  /** Masks these credentials in a text from the server. */
+  readonly mask: (text: string) => string;
+}
+
+/**
+ * Provides the credentials of a request.
+ *
+ * @param wereRefused whether the server has refused the last ones
+ */
+export type Access = (wereRefused: boolean) => Promise<Credentials>;
+
+/** The most redirections of one request. */
+const MAX_REDIRECTIONS = 5;
+
+/** Sends a request, and returns when its response begins. Follows redirections within the server's origin. */
+export async function send(
+  { method, url, query = {}, body }: HttpRequest,
+  headers: Readonly<Record<string, string>>,
+  signal: HostAbortSignal,
+  fetchWith: HostFetch = fetch,
+): Promise<HostResponse> {
+  // `fetch` would read inherited members as well.
+  const request = {
+    method,
+    headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+    signal,
+    // No other server may receive the credentials.
+    redirect: 'manual' as const,
+    ...(body !== undefined && { body }),
+  };
+  const search = queryText(query);
+  let target = search === '' ? url : `${url}?${search}`;
+  for (let remaining = MAX_REDIRECTIONS; ; remaining -= 1) {
+    const response = await fetchWith(target, request);
+    const next = redirectionOf(response, target);
+    if (next === undefined || remaining === 0) return response;
+    target = next;
+  }
+}
+
+/**
+ * Returns the URL that a response redirects the same request to. Some hosts redirect each path to the same one with a
+ * slash at its end. Another origin does not count, and neither does a status that may change the method.
+ */
+function redirectionOf(
+  { type, status, headers }: HostResponse,
+  target: string,
+): string | undefined {
+  const from = new URL(target);
+  if (type === 'opaqueredirect') {
+    // A browser does not tell a page where a redirection leads.
+    if (from.pathname.endsWith('/')) return undefined;
+    from.pathname += '/';
+    return from.href;
+  }
+  if (status !== 307 && status !== 308) return undefined;
+  const location = new Headers(headers).get('location');
+  if (location === null || !URL.canParse(location, target)) return undefined;
+  const to = new URL(location, target);
+  return to.origin === from.origin ? to.href : undefined;
+}
+
+function queryText(query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const item of Array.isArray(value) ? (value as readonly string[]) : [value]) {
+      if (item !== undefined) parameters.append(name, String(item));
+    }
+  }
+  return String(parameters);
+}
+
+/** The requests of one call. */
+export interface Exchange {
+  readonly server: HttpServer;
+  readonly access: Access;
+  readonly limit: CallLimit;
+  /** Timeout in milliseconds of a request, and of getting its credentials. */
+  readonly timeoutMs: number;
+  /** Default: the global one. */
+  readonly fetch?: HostFetch | undefined;
+}
+
+/**
+ * Sends a request, and reads its response. Sends it once more with other credentials after status 401. A request
+ * that is not a GET ends the caller's right to abort.
+ *
+ * @throws SessionError `connection_lost` if there is no response, or not all of it; what getting the credentials throws
+ */
+export async function exchange(parts: Exchange, request: HttpRequest): Promise<HttpResponse> {
+  const { access, limit, server } = parts;
+  const provider = { ...server, name: 'The function that returns the access token' };
+  const credentials = await inTime(parts, provider, () => access(false));
+  const response = await exchangeOnce(parts, request, credentials);
+  if (response.status !== 401) return response;
+  const fresh = await inTime(parts, provider, () => access(true));
+  if (fresh.secret === credentials.secret) return response;
+  limit.countRetry();
+  return exchangeOnce(parts, request, fresh);
+}
+
+function exchangeOnce(
+  parts: Exchange,
+  request: HttpRequest,
+  { headers: credentials, mask }: Credentials,
+): Promise<HttpResponse> {
+  if (request.method !== 'GET') parts.limit.beginWrite();
+  return inTime(parts, parts.server, async (signal) => {
+    const response = await send(request, credentials, signal, parts.fetch);
+    // A user's own `fetch` may return something else than a response.
+    const text = String(await response.text());
+    return { status: response.status, text, headers: new Headers(response.headers), mask };
+  });
+}
+
+/** Waits with a timeout, also for a function of a user's own that never answers. */
+async function inTime<T>(
+  { limit, timeoutMs }: Exchange,
+  server: HttpServer,
+  work: (signal: HostAbortSignal) => Promise<T>,
+): Promise<T> {
+  try {
+    return await limit.runPart(timeoutMs, timeoutReason, work);
+  } catch (cause) {
+    throw connectionError(server, cause, timeoutMs);
+  }
+}

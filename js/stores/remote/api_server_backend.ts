@@ -1,0 +1,191 @@
+import type { Call, MaybePromise } from '../../core/call/call.js';
+import type { CreateWrite, DeleteWrite, Placed, PlacedAppend } from '../../core/write.js';
+import { SessionError } from '../../values/errors/errors.js';
+import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
+import { eventInMilliseconds, timeInMilliseconds } from '../../values/python/time.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { HostAbortSignal } from '../../values/model/host.js';
+import { REMOVED } from '../../values/state/scope.js';
+import { sortList } from '../../core/storage/list_place.js';
+import type { StorageKey } from '../../core/storage/rows.js';
+import {
+  NO_REVISIONS,
+  runWrite,
+  type Appended,
+  type CreatedSession,
+  type Deletion,
+  type ListRequest,
+  type ReadList,
+  type ReadRequest,
+  type ReadSession,
+  type Results,
+  type StoredKind,
+  type WriteVerbs,
+} from '../../core/storage/backend.js';
+import { rewindTargets, startsIn } from '../../core/storage/reads/rewind_starts.js';
+import { nothingIn, readSessionOf, type RemoteSession, sessionIn } from './responses.js';
+import { type Connection, pathOf } from './connection/connection.js';
+import type { ServerBackend } from './server_backend.js';
+import { bodyOf, createRequest } from './write_request.js';
+import { runAgent } from './run/run.js';
+import type { AgentRun } from './run/run_request.js';
+import { SharedKeys } from './shared_keys.js';
+import { askServerKind } from './version.js';
+
+/**
+ * Sessions behind `adk api_server` of google-adk for Python. It has neither appends nor revisions nor pages: reads
+ * fetch everything, and what it lacks fails with `unsupported`.
+ */
+export class ApiServerBackend implements ServerBackend, WriteVerbs {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  async open(call: Call): Promise<void> {
+    await askServerKind(this.#connection, call);
+  }
+
+  keepsOperations(): boolean {
+    return false;
+  }
+
+  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
+    return runWrite(this, write, call);
+  }
+
+  async create(write: CreateWrite, call: Call): Promise<CreatedSession | undefined> {
+    const { key, events, delta, description, lastUpdateTime, sharesState, operation } = write;
+    const { title, labels } = description;
+    const isPlain = events.length === 0 && delta === '{}' && !title && !labels && sharesState;
+    if (!isPlain || lastUpdateTime !== undefined) {
+      throw unsupported('creates sessions with nothing but an id and a state');
+    }
+    const given = { ...write, description: { initialState: write.state } };
+    const request = { ...createRequest(sessionsPath(key), given), operation };
+    return this.#connection.request(request, call, (json) => {
+      // Some storages of the server strip white space from the id.
+      const session = pythonSession(json, key);
+      return session && { ...readSessionOf(session), shared: NO_REVISIONS };
+    });
+  }
+
+  async get({ key, last, after }: ReadRequest, call: Call): Promise<ReadSession | undefined> {
+    const path = sessionPath(key);
+    const request = { method: 'GET', path, none: 'not_found' } as const;
+    const session = await this.#connection.request(request, call, (json) =>
+      pythonSession(json, key),
+    );
+    if (session === undefined) return undefined;
+    const { events: all } = session;
+    const later = after === undefined ? all : all.filter(({ timestamp }) => timestamp >= after);
+    const events = typeof last !== 'number' ? later : later.slice(Math.max(0, later.length - last));
+    const rewindStarts = startsIn(all, rewindTargets(events));
+    return { ...readSessionOf({ ...session, events }), rewindStarts };
+  }
+
+  async list(list: ListRequest, call: Call): Promise<ReadList> {
+    const { appName, userId, order, orderBy, offset, limit, after } = list;
+    if (userId === undefined) throw unsupported('lists only the sessions of one user');
+    if (orderBy === 'createTime') throw unsupported('does not tell when a session was created');
+    const path = sessionsPath({ appName, userId });
+    const request = { method: 'GET', path } as const;
+    const all = (await this.#connection.request(request, call, pythonSessions))!;
+    const places = all.map((session) => ({ ...session, sessionId: session.id }));
+    const end = limit === undefined ? undefined : offset + limit;
+    const sorted = sortList(places, { order, after }).slice(offset, end);
+    const shared = new SharedKeys();
+    const sessions = sorted.map((session) =>
+      shared.takeOut({ ...session, created: 0, revision: 0, createTime: undefined }),
+    );
+    return { sessions, total: all.length, shared: shared.states };
+  }
+
+  /** A change of a session's state arrives as an event without a handle. The server makes its own event of it. */
+  async append(append: PlacedAppend, call: Call): Promise<Appended> {
+    const { key, position, events, compute, operation } = append;
+    const [event] = events;
+    requireNoRemoval(event && (JSON.parse(event.deltaText) as JsonObject));
+    if (position.created !== -1 || compute !== undefined || event === undefined) {
+      throw unsupported('has no route to append events; only its agents append');
+    }
+    const body = bodyOf({ stateDelta: event.deltaText });
+    const request = { method: 'PATCH', path: sessionPath(key), body, operation } as const;
+    const { lastUpdateTime } = (await this.#connection.request(request, call, (json) =>
+      pythonSession(json, key),
+    ))!;
+    const unknown = { created: 0, revision: 0, shared: NO_REVISIONS };
+    return { ...unknown, lastUpdateTime, unchanged: [], missed: [], placed: [] };
+  }
+
+  async delete(deletion: DeleteWrite, call: Call): Promise<Deletion> {
+    if (deletion.what !== 'session') throw unsupported('deletes only sessions');
+    const { key, created, unchanged, operation } = deletion;
+    if (created !== undefined || unchanged !== undefined) throw unsupported('has no revisions');
+    const request = { method: 'DELETE', path: sessionPath(key), operation } as const;
+    await this.#connection.request(request, call, nothingIn);
+    return { isDeleted: true };
+  }
+
+  run(run: AgentRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined> {
+    requireNoRemoval(run.stateDelta);
+    const connection = this.#connection;
+    const read = (signal: HostAbortSignal): Promise<ReadSession | undefined> =>
+      this.get({ key: run.key }, { signal });
+    return runAgent({ connection, read, toEvent: eventInMilliseconds }, run, stopped);
+  }
+
+  readonly describe = refusal('keeps no titles and no labels');
+  readonly page = refusal('has no pages of events; use getSession');
+  readonly changes = refusal('has no revisions');
+  readonly getEvents = refusal('has no revisions');
+  readonly update = refusal('changes state only through a session; give a sessionId');
+  readonly sharedState = refusal('shows states only through a session');
+}
+
+function sessionsPath({ appName, userId }: { appName: string; userId: string }): string {
+  return pathOf('apps', requireSegment(appName), 'users', requireSegment(userId), 'sessions');
+}
+
+function sessionPath(key: Required<StorageKey>): string {
+  return `${sessionsPath(key)}${pathOf(requireSegment(key.sessionId))}`;
+}
+
+/** The server would store the text of a removal as a value. */
+function requireNoRemoval(delta: Readonly<Record<string, unknown>> = {}): void {
+  if (!Object.values(delta).includes(REMOVED)) return;
+  throw unsupported('removes no keys of a state; set them to null');
+}
+
+/** The server has no escape for names that `pathOf` escapes for the handler. */
+function requireSegment(name: string): string {
+  if (!/^[.~]/.test(name)) return name;
+  throw unsupported('has no names that begin with . or ~');
+}
+
+function pythonSession(json: unknown, key?: Required<StorageKey>): RemoteSession | undefined {
+  if (!isPlainObject(json) || !Array.isArray(json.events)) return undefined;
+  const events = json.events.map((event: unknown) => {
+    return isPlainObject(event) ? eventInMilliseconds(event) : event;
+  });
+  const lastUpdateTime = timeInMilliseconds(json.lastUpdateTime);
+  return sessionIn({ ...json, events, lastUpdateTime }, key);
+}
+
+function pythonSessions(json: unknown): RemoteSession[] | undefined {
+  if (!Array.isArray(json)) return undefined;
+  const sessions = json.map((item) => pythonSession(item)).filter((item) => item !== undefined);
+  return sessions.length === json.length ? sessions : undefined;
+}
+
+function unsupported(what: string): SessionError {
+  return new SessionError('unsupported', `The server is adk api_server, which ${what}.`, {
+    storage: 'remote',
+  });
+}
+
+/** Returns a verb that the server lacks. */
+function refusal(what: string): () => Promise<never> {
+  return () => Promise.reject(unsupported(what));
+}

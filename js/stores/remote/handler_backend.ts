@@ -1,0 +1,218 @@
+import type { Call } from '../../core/call/call.js';
+import type { Placed } from '../../core/write.js';
+import { SessionError } from '../../values/errors/errors.js';
+import { isPlainObject } from '../../values/json/rules.js';
+import { parseLabels } from '../../values/model/description.js';
+import type { StoredEvents } from '../../values/model/event_page.js';
+import { cursorText, readPlace } from '../../values/json/cursor.js';
+import { LIST_CURSOR } from '../../service/read/session_lists.js';
+import { isRevision } from '../../core/storage/checked_rows.js';
+import {
+  type BackendHistory,
+  type ChangesRequest,
+  type EventsRequest,
+  type InfoRequest,
+  type ListedSession,
+  type ListRequest,
+  type PageRequest,
+  type ReadChanges,
+  type ReadInfo,
+  type ReadList,
+  type ReadPage,
+  type ReadRequest,
+  type ReadSession,
+  type Results,
+  type StateRequest,
+  type StoredKind,
+} from '../../core/storage/backend.js';
+import {
+  changesIn,
+  infoIn,
+  pageIn,
+  sessionIn,
+  sessionReader,
+  storedEventsIn,
+} from './responses.js';
+import type { Query } from '../http/exchange.js';
+import type { Connection, ReadResponse } from './connection/connection.js';
+import type { ServerBackend } from './server_backend.js';
+import { absentIfEmpty, bodyOf, HANDLE_EVENTS, pathTo, sendWrite } from './write_request.js';
+import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
+import { handlerHistory } from './handler_history.js';
+import { askServerKind } from './version.js';
+
+/** The sessions that are asked for at once, the most that the handler gives. */
+const CHUNK = 1000;
+
+/** Sessions behind the handler of `adk-session-wasm/server`, which runs the rules. */
+export class HandlerBackend implements ServerBackend {
+  readonly computesViews = true;
+  readonly history: BackendHistory;
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.history = handlerHistory(connection);
+    this.#connection = connection;
+  }
+
+  async open(call: Call): Promise<void> {
+    await askServerKind(this.#connection, call);
+  }
+
+  keepsOperations(): boolean {
+    return this.#connection.kind?.keepsOperations === true;
+  }
+
+  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
+    return sendWrite(this.#connection, write, call);
+  }
+
+  get({ key, last, after, view }: ReadRequest, call: Call): Promise<ReadSession | undefined> {
+    const query = { numRecentEvents: last, afterTimestamp: timeText(after), view };
+    return this.#get(pathTo(key), query, call, sessionReader(key));
+  }
+
+  page(request: PageRequest, call: Call): Promise<ReadPage | undefined> {
+    const { key, direction, eventId, limit, withCount, view, isShown } = request;
+    const query = { direction, eventId, limit, withCount, view, isShown };
+    return this.#get(pathTo(key, HANDLE_EVENTS), query, call, pageIn);
+  }
+
+  info({ key }: InfoRequest, call: Call): Promise<ReadInfo | undefined> {
+    return this.#get(pathTo(key, '/info'), {}, call, infoIn);
+  }
+
+  getEvents({ key, eventIds }: EventsRequest, call: Call): Promise<StoredEvents | undefined> {
+    const path = pathTo(key, '/events/by-id');
+    // The ids may be too long for a URL.
+    const body = bodyOf({}, { eventIds });
+    const post = { method: 'POST', path, body, isIdempotent: true, none: 'not_found' } as const;
+    return this.#connection.request(post, call, storedEventsIn);
+  }
+
+  changes({ key, since, created }: ChangesRequest, call: Call): Promise<ReadChanges | undefined> {
+    return this.#get(pathTo(key, '/changes'), { since, created }, call, changesIn);
+  }
+
+  list(request: ListRequest, call: Call): Promise<ReadList> {
+    const { appName, userId, offset, limit, withTotal, orderBy, after, description } = request;
+    const isDescending = request.order === 'desc';
+    return this.#connection.limited(call, async (limited) => {
+      // A page of more than a chunk is read from the start of the list.
+      const isChunk = limit !== undefined && limit <= CHUNK;
+      const page = isChunk && offset > 0 ? Math.floor(offset / limit) + 1 : undefined;
+      const skipped = isChunk ? 0 : offset;
+      // A session that is updated between two chunks moves to the end. So the whole list is read from its old end: in
+      // descending order such a session would be missing.
+      const isReversed = isDescending && limit === undefined;
+      const order = isDescending && !isReversed ? 'desc' : 'asc';
+      const { owner, ...query } = listQuery(appName, userId, order, orderBy, description);
+      const most = skipped + (limit ?? Infinity);
+      const path = pathTo({ appName }, '/sessions');
+      const sessions = new Map<string, ListedSession>();
+      const shared = new SharedKeys();
+      let total: number | undefined;
+      let cursor =
+        after && cursorText(LIST_CURSOR, owner, [0, after[orderBy], after.sessionId, after.userId]);
+      do {
+        const part = {
+          limit: Math.min(CHUNK, most - sessions.size),
+          withTotal: withTotal && total === undefined,
+          page: cursor === undefined ? page : undefined,
+          cursor,
+        };
+        const get = { method: 'GET', path, query: { ...query, ...part } } as const;
+        const chunk = (await this.#connection.requestWithin(limited, get, (json) =>
+          listedIn(json, owner),
+        ))!;
+        total ??= chunk.total;
+        for (const session of chunk.sessions) {
+          const name = JSON.stringify([session.userId, session.id]);
+          // One that moved to a later place comes twice.
+          sessions.delete(name);
+          sessions.set(name, shared.takeOut(session));
+        }
+        // Only a full page has a next one.
+        cursor = chunk.sessions.length === 0 ? undefined : chunk.nextCursor;
+      } while (cursor !== undefined && sessions.size < most);
+      const listed = [...sessions.values()].slice(skipped);
+      if (isReversed) listed.reverse();
+      return { sessions: listed, total, shared: shared.states };
+    });
+  }
+
+  async sharedState({ appName, userId }: StateRequest, call: Call): Promise<string> {
+    const request = { method: 'GET', path: pathTo({ appName, userId }, '/state') } as const;
+    const state = await this.#connection.request(request, call, (json) =>
+      isPlainObject(json) ? json : undefined,
+    );
+    return JSON.stringify(state);
+  }
+
+  run(): never {
+    const message = 'The server runs no agents: it is the handler of adk-session-wasm/server.';
+    throw new SessionError('unsupported', message, { storage: 'remote' });
+  }
+
+  /** Returns `undefined` if there is no such session. */
+  #get<T>(path: string, query: Query, call: Call, read: ReadResponse<T>): Promise<T | undefined> {
+    const request = { method: 'GET', path, query, none: 'not_found' } as const;
+    return this.#connection.request(request, call, read);
+  }
+}
+
+/** Times are never negative, so an earlier time admits all events. */
+function timeText(time: number | undefined): string | undefined {
+  if (time === undefined || time <= 0) return undefined;
+  return Math.min(time, 1e15 - 1).toFixed(9);
+}
+
+/** Returns the query that all chunks of a list have in common, and the owner of the list's cursors. */
+function listQuery(
+  appName: string,
+  userId: string | undefined,
+  order: 'asc' | 'desc',
+  orderBy: ListRequest['orderBy'],
+  description: ListRequest['description'],
+) {
+  const title = absentIfEmpty(description?.title);
+  const labels = absentIfEmpty(description?.labels);
+  const label = Object.entries(parseLabels(labels)).map(([key, value]) => `${key}:${value}`);
+  const owner = [appName, userId, order, orderBy, labels, title] as const;
+  return { owner, userId, order, orderBy, title, label };
+}
+
+interface ListedPart {
+  readonly sessions: readonly ListedRemoteSession[];
+  readonly total: number;
+  readonly nextCursor: string | undefined;
+}
+
+/** @param owner that of the cursor */
+function listedIn(json: unknown, owner: readonly unknown[]): ListedPart | undefined {
+  if (!isPlainObject(json)) return undefined;
+  const { sessions: given, revisions, totalItems = 0, nextCursor } = json;
+  if (!Array.isArray(given) || !Array.isArray(revisions) || !isRevision(totalItems))
+    return undefined;
+  if (nextCursor !== undefined && typeof nextCursor !== 'string') return undefined;
+  const sessions: ListedRemoteSession[] = [];
+  for (const [index, item] of given.entries()) {
+    const session = sessionIn(item);
+    const { created, revision } = Object(revisions[index]) as Readonly<Record<string, unknown>>;
+    if (session === undefined || !isRevision(created) || !isRevision(revision)) return undefined;
+    // The server sends the createTime only of the last session, in the cursor. No other is needed.
+    const isLast = index === given.length - 1;
+    const createTime = isLast ? timeOf(nextCursor, owner) : undefined;
+    sessions.push({ ...session, created, revision, createTime });
+  }
+  return { sessions, total: totalItems, nextCursor };
+}
+
+/** Returns the time of a cursor's place. A garbled cursor has none; the server refuses it. */
+function timeOf(cursor: string | undefined, owner: readonly unknown[]): number | undefined {
+  try {
+    return readPlace('nextCursor', LIST_CURSOR, owner, cursor)[1] as number;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,41 @@
+import { Feed } from '../../core/watch/feed.js';
+import type { Watcher } from '../../core/watch/watcher.js';
+import type { Connection } from './connection/connection.js';
+import { Subscription } from './subscription.js';
+
+/**
+ * Gets the notices of the server, and keeps to itself those of this service: the server sends them too. Watchers
+ * of a user and of its sessions share one connection. The first begins with `resync`, because changes may have
+ * been missed before it was open. A later one continues where the one before was cut.
+ */
+export class RemoteFeed extends Feed {
+  readonly #connection: Connection;
+  readonly #subscriptions = new Map<string, Subscription>();
+  readonly #onError: (error: unknown) => void;
+
+  /** @param onError gets the errors of feeds */
+  constructor(connection: Connection, onError: (error: unknown) => void) {
+    super();
+    this.#connection = connection;
+    this.#onError = onError;
+  }
+
+  override get hasReceivers(): boolean {
+    return false;
+  }
+
+  override publish(): void {
+    // The server publishes.
+  }
+
+  override add(watcher: Watcher): void {
+    // A browser has few connections to a server, and each feed takes one for good.
+    const { appName, userId } = watcher.request;
+    const name = JSON.stringify([appName, userId]);
+    const subscription =
+      this.#subscriptions.get(name) ??
+      new Subscription(this.#connection, { appName, userId }, this.#onError);
+    this.#subscriptions.set(name, subscription);
+    subscription.add(watcher, () => this.#subscriptions.delete(name));
+  }
+}

@@ -1,0 +1,27 @@
+import type { Call } from '../../core/call/call.js';
+import { SessionError } from '../../values/errors/errors.js';
+import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';
+import { isPlainObject } from '../../values/json/rules.js';
+import type { Connection, ServerKind } from './connection/connection.js';
+
+/** Asks a server for its kind. */
+export async function askServerKind(connection: Connection, call: Call): Promise<ServerKind> {
+  const request = { method: 'GET', path: VERSION_PATH } as const;
+  const kind = await connection.request<ServerKind>(request, call, (json, headers) => {
+    const version = headers.get(PROTOCOL_HEADER);
+    if (version === null) {
+      if (!isPlainObject(json) || json.language !== 'python') return undefined;
+      return { isHandler: false, keepsOperations: false };
+    }
+    if (!isCompatible(version)) throw otherVersion(version);
+    // An answer without this member was cut off. If it counted as `false`, a repeated write could be applied twice.
+    if (!isPlainObject(json) || typeof json.keepsOperations !== 'boolean') return undefined;
+    return { isHandler: true, keepsOperations: json.keepsOperations };
+  });
+  return kind!;
+}
+
+function otherVersion(version: string): SessionError {
+  const message = `The server has version ${version.slice(0, 20)} of the protocol, this client ${PROTOCOL_VERSION}; update the older side.`;
+  return new SessionError('unsupported', message);
+}

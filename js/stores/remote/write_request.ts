@@ -1,0 +1,196 @@
+/** The request of each kind of writes to the handler of `adk-session-wasm/server`, which reads it back by type. */
+import { SessionError } from '../../values/errors/errors.js';
+import type { Call } from '../../core/call/call.js';
+import type { CreateWrite, Placed, WriteKind } from '../../core/write.js';
+import type { StoredRewind } from '../../core/history_verbs.js';
+import { REVISION_HEADER } from '../http/protocol.js';
+import { isPlainObject } from '../../values/json/rules.js';
+import { NO_REVISIONS, type Results } from '../../core/storage/backend.js';
+import { isRevision } from '../../core/storage/checked_rows.js';
+import type { StateOwner } from '../../core/storage/scopes.js';
+import { isEvent } from '../../core/storage/stored_events.js';
+import {
+  type Connection,
+  pathOf,
+  type ReadResponse,
+  type RemoteRequest,
+} from './connection/connection.js';
+import { appendedIn, nothingIn, sessionReader } from './responses.js';
+
+/** How a write is sent. */
+interface WriteRequest<Result> extends RemoteRequest {
+  readonly read: ReadResponse<Result>;
+  /** The result of the refusal {@link RemoteRequest.none}. */
+  readonly absent?: Result;
+}
+
+type WriteRequests = {
+  readonly [Kind in WriteKind]: (write: Placed<Kind>) => WriteRequest<Results[Kind]>;
+};
+
+/** The path of a handle's events, below that of its session. */
+export const HANDLE_EVENTS = '/handle/events';
+
+const REQUESTS: WriteRequests = {
+  create(write) {
+    const { appName, userId } = write.key;
+    const read = sessionReader(write.key);
+    return {
+      ...createRequest(pathTo({ appName, userId }, '/sessions'), write),
+      read(json, headers) {
+        const created = read(json, headers);
+        return created && { ...created, shared: NO_REVISIONS };
+      },
+    };
+  },
+  append(write) {
+    const { key, position, stale, expectedRevision, expectedEvents, events, titleChange } = write;
+    if (write.compute !== undefined) throw noFunctions();
+    // The server itself makes the changes of titles that a rewind brings.
+    const firstTitle = titleChange?.from === '' ? titleChange.to : undefined;
+    // A position that is not known is NaN, which becomes null.
+    const others = { position, stale, expectedRevision, expectedEvents, firstTitle };
+    const body = bodyOf({ events: listText(events) }, others);
+    // The ids of the events tell the handler what is stored already.
+    return { ...postOnce(pathTo(key, HANDLE_EVENTS), body), read: appendedIn };
+  },
+  describe({ key, title, labels }) {
+    // An empty text removes.
+    const texts = { labels: labels === '' ? 'null' : labels };
+    const body = bodyOf(texts, { title: title === '' ? null : title });
+    const path = pathTo(key, '/description');
+    return { method: 'PATCH', path, body, none: 'not_found', read: nothingIn, absent: false };
+  },
+  update({ appName, userId, delta }) {
+    if (typeof delta !== 'string') throw noFunctions();
+    const path = pathTo({ appName, userId }, '/state');
+    const read = (json: unknown) => (nothingIn(json) ? NO_REVISIONS : undefined);
+    return { method: 'PATCH', path, body: bodyOf({ stateDelta: delta }), read };
+  },
+  delete(write) {
+    const { what, key } = write;
+    if (what === 'session' && write.unchanged !== undefined) {
+      const { revision, labels = '{}' } = write.unchanged;
+      return {
+        ...{
+          method: 'DELETE',
+          path: pathTo(key, '/handle'),
+          body: bodyOf({ labels }, { revision }),
+        },
+        read: (json) => (typeof json === 'boolean' ? { isDeleted: json } : undefined),
+        ...{ none: 'not_found', absent: { isDeleted: false } },
+      };
+    }
+    return {
+      method: 'DELETE',
+      path: pathTo(key, what.endsWith('State') ? '/state' : ''),
+      query: { created: what === 'session' ? write.created : undefined },
+      read: (json) => (nothingIn(json) ? { isDeleted: true } : undefined),
+    };
+  },
+  rewind({ key, marker, place, message, events }) {
+    const body = JSON.stringify({ marker, place, message, events });
+    return { ...postOnce(pathTo(key, '/rewind'), body), read: rewoundIn };
+  },
+  fork({ key, newSessionId, end, title }) {
+    const body = JSON.stringify({ newSessionId, ...end, title });
+    const read = sessionReader({ ...key, sessionId: newSessionId });
+    return { ...postOnce(pathTo(key, '/fork'), body), read };
+  },
+};
+
+/** Sends a write, and takes its result from the response. */
+export async function sendWrite<Kind extends WriteKind>(
+  connection: Connection,
+  write: Placed<Kind>,
+  call: Call,
+): Promise<Results[Kind]> {
+  const requests: WriteRequests = REQUESTS;
+  const { read, absent, ...request } = requests[write.kind](write);
+  const { operation } = write;
+  return (await connection.request({ ...request, operation }, call, read)) ?? absent!;
+}
+
+/** Returns a request that may be sent again: what it stores has ids. */
+function postOnce(path: string, body: string): RemoteRequest {
+  return { method: 'POST', path, body, isIdempotent: true };
+}
+
+/** Returns the path of a session, a user or an app, and of what is below it. */
+export function pathTo(
+  { appName, userId, sessionId }: StateOwner & { readonly sessionId?: string },
+  end = '',
+): string {
+  const user = userId === undefined ? '' : pathOf('users', userId);
+  const session = sessionId === undefined ? '' : pathOf('sessions', sessionId);
+  return pathOf('apps', appName) + user + session + end;
+}
+
+/** @param path that of a user's sessions */
+export function createRequest(path: string, write: CreateWrite): RemoteRequest {
+  const { key, state, events, delta, description, lastUpdateTime, sharesState, ifAbsent } = write;
+  const title = absentIfEmpty(description.title);
+  const labels = absentIfEmpty(description.labels);
+  const texts = {
+    state,
+    events: events.length > 0 ? listText(events) : undefined,
+    stateDelta: delta === '{}' ? undefined : delta,
+    labels,
+    parent: description.parent,
+  };
+  const sharedState = sharesState ? undefined : 'keep';
+  const initialState = description.initialState === undefined ? 'unknown' : undefined;
+  const { sessionId } = key;
+  const body = bodyOf(texts, { sessionId, title, lastUpdateTime, sharedState, initialState });
+  // If the response is lost, the session is read instead.
+  const none = ifAbsent ? 'already_exists' : undefined;
+  return { method: 'POST', path, body, isIdempotent: ifAbsent, none };
+}
+
+/**
+ * Returns the JSON of an object.
+ *
+ * @param texts members that are JSON already; they go into it as they are
+ * @param others further members
+ */
+export function bodyOf(
+  texts: Readonly<Record<string, string | undefined>>,
+  others: object = {},
+): string {
+  const members = Object.entries(texts).flatMap(([name, text]) =>
+    text === undefined ? [] : [`"${name}":${text}`],
+  );
+  const rest = JSON.stringify(others).slice(1, -1);
+  return `{${[...members, ...(rest === '' ? [] : [rest])].join()}}`;
+}
+
+/** Returns the JSON list of events. */
+function listText(events: readonly { readonly text: string }[]): string {
+  return `[${events.map(({ text }) => text).join()}]`;
+}
+
+/** Returns the text; `undefined` if it is empty. */
+export function absentIfEmpty(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+const rewoundIn: ReadResponse<StoredRewind> = (json, headers) => {
+  if (!isPlainObject(json)) return undefined;
+  const { event, message, unknownKeys } = json;
+  const revision = Number(headers.get(REVISION_HEADER) ?? NaN);
+  const isRewound =
+    isEvent(event) &&
+    (message === undefined || isEvent(message)) &&
+    areTexts(unknownKeys) &&
+    isRevision(revision);
+  return isRewound ? { event, message, unknownKeys, revision } : undefined;
+};
+
+export function areTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
+}
+
+function noFunctions(): SessionError {
+  const message = 'Over HTTP stateDelta must be an object.';
+  return new SessionError('unsupported', message, { key: 'stateDelta' });
+}

@@ -1,0 +1,116 @@
+/**
+ * Appends events: reads the session, calls `decide`, and posts the events.
+ */
+import { LAST_REVISION } from '../../../values/python/micros.js';
+import type { Decide, StorageWriteRequest } from '../../../core/storage/requests.js';
+import { type Changes, type Found, NO_ROWS } from '../../../core/storage/rows.js';
+import { describeSession } from './describe_session.js';
+import { hasStatus } from '../../http/http_errors.js';
+import { latestRevision } from '../events/event_rows.js';
+import { RecentEvents } from '../events/recent_events.js';
+import { type Posting, postEvents, postingTimes } from './post_events.js';
+import { isOwnedBy, sessionRow } from './session_resource.js';
+import { type SessionAddress, type Sessions, settleBoth } from './sessions.js';
+
+type AppendRequest = Pick<StorageWriteRequest, 'eventIds' | 'since' | 'sharesState'>;
+
+export async function appendEvents(
+  sessions: Sessions,
+  address: SessionAddress,
+  request: AppendRequest,
+  decide: Decide,
+): Promise<void> {
+  try {
+    await readAndPost(sessions, address, request, decide);
+  } catch (error) {
+    // The session was deleted in between.
+    const isGone = hasStatus(error, 404) && (await sessions.find(address)) === undefined;
+    if (!isGone) throw error;
+    decide(NO_ROWS);
+  }
+}
+
+async function readAndPost(
+  sessions: Sessions,
+  address: SessionAddress,
+  { eventIds, since, sharesState }: AppendRequest,
+  decide: Decide,
+): Promise<void> {
+  const recent = new RecentEvents(sessions.events, address.url);
+  const hasRevision = since <= LAST_REVISION;
+  const [resource] = await settleBoth(
+    sessions.find(address),
+    sessions.unlessNotFound(recent.read(hasRevision ? since : undefined)),
+  );
+  if (resource === undefined || !isOwnedBy(resource, address.userId)) {
+    decide(NO_ROWS);
+    return;
+  }
+  const { created, title } = sessionRow(address.appName, resource, undefined);
+  await recent.readNewest(created);
+  const rowsForDecision = (): Found => {
+    const rows = recent.rows();
+    return {
+      ...NO_ROWS,
+      session: sessionRow(address.appName, resource, latestRevision(rows)),
+      events: rows.filter(({ id }) => eventIds.includes(id)),
+      changed: hasRevision ? rows : [],
+    };
+  };
+  let changes = decide(rowsForDecision());
+  const lookBackTo = Math.min(
+    earliestPostingTime(changes),
+    sessions.seen.earliestPosition(address.url, created, eventIds),
+  );
+  if (await recent.lookBack(eventIds, lookBackTo)) changes = decide(rowsForDecision());
+  const rows = planPostings(rowsForDecision(), changes, decide);
+  await postEvents(sessions, address, rows, sharesState);
+  const newTitle = changes?.session?.title;
+  if (newTitle !== undefined && newTitle !== title) await setTitle(sessions, address, newTitle);
+  // The handle now has these rows, including the events that others appended.
+  sessions.seen.record(address.url, created, [...recent.rows(), ...rows]);
+}
+
+/** Sets the title that the append gives to the session. The events are stored, so a failure must not fail the append. */
+async function setTitle(sessions: Sessions, address: SessionAddress, title: string): Promise<void> {
+  try {
+    await describeSession(sessions, address, { title });
+  } catch {
+    // The next user message sets it.
+  }
+}
+
+/**
+ * Returns the earliest time, in microseconds, at which these events may be stored already: no event is posted
+ * before its own time. Returns 0 if `changes` is absent, since the times are unknown then.
+ */
+function earliestPostingTime(changes: Changes | undefined): number {
+  if (changes === undefined) return 0;
+  const times = changes.events.map(({ timestamp }) => Math.floor(timestamp * 1000));
+  return times.reduce((one, other) => Math.min(one, other), Infinity);
+}
+
+/**
+ * Returns the events to post and their times at the server. The decision numbers revisions consecutively, but
+ * events have times of their own. So `decide` runs again with a `floor` that makes the last revision equal
+ * the last event's time. The events before it are posted no later than their revisions.
+ */
+function planPostings(
+  rowsForDecision: Found,
+  first: Changes | undefined,
+  decide: Decide,
+): Posting[] {
+  if (first?.session === undefined) return [];
+  const count = first.events.length;
+  const times = postingTimes(first.events, first.session.revision - count);
+  const last = times.at(-1) ?? first.session.revision;
+  const isLater = last > first.session.revision;
+  const changes = isLater ? decide({ ...rowsForDecision, floor: last - count }) : first;
+  const posted = new Map<number, number>();
+  return (changes?.events ?? []).map(({ id, seq, revision, text }, index) => {
+    const time = times[index] ?? revision;
+    posted.set(revision, time);
+    // An event and its new version may be posted together: then `seq` is the posted time of the first one.
+    return { id, seq: posted.get(seq) ?? seq, revision: time, text };
+  });
+}

@@ -1,0 +1,9 @@
+import type { StorageFacts } from '../../service/over_storage.js';
+
+/** What is known of Vertex AI before its storage is loaded. */
+export const VERTEX_FACTS = {
+  kind: 'vertexai',
+  durable: true,
+  expires: true,
+  removesNull: true,
+} as const satisfies StorageFacts;

@@ -1,0 +1,185 @@
+import type { Part } from '../../values/model/event/content.js';
+import type { Event } from '../../values/model/event/event.js';
+import type {
+  AssistantMessage,
+  AssistantPart,
+  Attachment,
+  MessageMark,
+  MessageStatus,
+  StoredMessage,
+  ToolCallPart,
+  UserMessage,
+  UserPart,
+} from './messages.js';
+import { listOf, markOf } from './mark.js';
+import { membersOf, messagePartOf, resultOf, textOf, toolCallOf } from './parts.js';
+
+/** A message to which more events may belong. */
+interface Draft {
+  readonly id: string;
+  readonly isUser: boolean;
+  mark: MessageMark | undefined;
+  readonly custom: Record<string, unknown>;
+  readonly parentId: string | null;
+  readonly createdAt: Date;
+  readonly invocationId: string;
+  last: Event;
+  readonly content: AssistantPart[];
+  readonly calls: CallPlaces;
+}
+
+/** Where a call stands, so that its result can be put there. */
+type CallPlace = readonly [content: AssistantPart[], position: number];
+
+/** The calls by their ids. Without an id the tool's name stands for it, so several calls may have the same one. */
+type CallPlaces = Map<string, CallPlace[]>;
+
+/** The messages of a thread. */
+export interface ThreadMessages {
+  readonly messages: StoredMessage[];
+  /** The last message of the branch that is shown; absent without one. */
+  readonly headId?: string;
+}
+
+/**
+ * Returns the messages that a chat shows of events. What an agent says in one invocation is one message, and the
+ * result of a call stands in the call. An event that only changes the state is left out.
+ *
+ * Undone messages of a chat are other branches. Other undone events have no place in one: they are left out.
+ *
+ * @param transcript those of the events that are not undone
+ */
+export function messagesOf(
+  stored: readonly Event[],
+  transcript: readonly Event[] = stored,
+): ThreadMessages {
+  const shown = new Set(transcript);
+  const events = stored.filter((event) => shown.has(event) || markOf(event) !== undefined);
+  const drafts = new Map<string, Draft>();
+  /** The calls of agents. A stored message has a map of its own: messages of two branches may have the same ids. */
+  const agentCalls: CallPlaces = new Map();
+  let newest: Draft | undefined;
+  for (const event of events) {
+    const custom = { ...membersOf(event.customMetadata) };
+    delete custom.assistantUi;
+    const mark = markOf(event);
+    const parts = listOf(event.content?.parts).map((part): Part => membersOf(part));
+    const content = parts.map(assistantPartOf).filter((part) => part !== undefined);
+    let draft = mark === undefined ? continued(newest, event) : drafts.get(mark.messageId);
+    const calls =
+      mark === undefined ? agentCalls : (draft?.calls ?? new Map<string, CallPlace[]>());
+    for (const { functionResponse } of parts) setResult(calls, functionResponse);
+    if (draft === undefined) {
+      const isEmpty = content.length === 0 && statusOf(event, []).type === 'complete';
+      if (mark === undefined && isEmpty) continue;
+      const { author, invocationId, timestamp } = event;
+      draft = {
+        id: mark?.messageId ?? event.id,
+        isUser: author === 'user',
+        parentId: parentOf(mark, drafts, newest),
+        mark,
+        custom,
+        createdAt: new Date(timestamp),
+        invocationId,
+        last: event,
+        content: [],
+        calls,
+      };
+      if (shown.has(event)) newest = draft;
+      drafts.set(draft.id, draft);
+    }
+    draft.last = event;
+    draft.mark = mark;
+    addParts(draft, content);
+  }
+  const messages = [...drafts.values()].map((draft) => ({
+    message: draft.isUser ? userMessage(draft) : assistantMessage(draft),
+    parentId: draft.parentId,
+  }));
+  return { messages, ...(newest !== undefined && { headId: newest.id }) };
+}
+
+/** Returns the message that an event of an agent continues: the newest one, if it is of the same invocation. */
+function continued(newest: Draft | undefined, event: Event): Draft | undefined {
+  if (newest?.invocationId !== event.invocationId || event.author === 'user') return undefined;
+  return newest.isUser || newest.mark !== undefined ? undefined : newest;
+}
+
+function hasResult([content, position]: CallPlace): boolean {
+  return Object.hasOwn(content[position]!, 'result');
+}
+
+/** A message whose parent was not loaded follows the newest one. */
+function parentOf(
+  mark: MessageMark | undefined,
+  drafts: ReadonlyMap<string, Draft>,
+  newest: Draft | undefined,
+): string | null {
+  const { parentId } = mark ?? {};
+  return parentId === null || drafts.has(parentId ?? '') ? parentId! : (newest?.id ?? null);
+}
+
+function addParts({ content, calls }: Draft, added: AssistantPart[]): void {
+  for (const part of added) {
+    if (part.type === 'tool-call') {
+      const places = calls.get(part.toolCallId) ?? [];
+      places.push([content, content.length]);
+      calls.set(part.toolCallId, places);
+    }
+    content.push(part);
+  }
+}
+
+function setResult(calls: CallPlaces, given: Part['functionResponse']): void {
+  const { id, name, response } = membersOf(given);
+  const places = calls.get(textOf(id) ?? textOf(name) ?? '') ?? [];
+  const last = places.at(-1);
+  if (last === undefined) return;
+  // Takes the first call without a result in the newest message. Calls of earlier messages may never get one.
+  const isNext = (place: CallPlace): boolean => place[0] === last[0] && !hasResult(place);
+  const [content, position] = places.find(isNext) ?? last;
+  content[position] = { ...(content[position] as ToolCallPart), ...resultOf(response) };
+}
+
+function assistantPartOf({ thought, functionCall, ...part }: Part): AssistantPart | undefined {
+  if (functionCall) return toolCallOf(functionCall);
+  const shown = messagePartOf(part);
+  return thought === true && shown?.type === 'text' ? { ...shown, type: 'reasoning' } : shown;
+}
+
+function userMessage({ id, createdAt, content, mark, custom }: Draft): UserMessage {
+  const isOfUser = ({ type }: AssistantPart) => type !== 'tool-call' && type !== 'reasoning';
+  const parts = content.filter(isOfUser) as UserPart[];
+  const marks = mark?.attachments ?? [];
+  const own = parts.length - marks.reduce((sum, { length }) => sum + length, 0);
+  const attachments = marks.map(({ length, ...name }): Attachment => ({
+    ...name,
+    status: { type: 'complete' },
+    content: parts.splice(own, length),
+  }));
+  return { id, createdAt, role: 'user', content: parts, attachments, metadata: { custom } };
+}
+
+function assistantMessage({ id, createdAt, last, content, mark, custom }: Draft): AssistantMessage {
+  const metadata = {
+    ...{ unstable_state: null, unstable_annotations: [], unstable_data: [], steps: [] },
+    custom,
+  } as const;
+  const status = mark?.status ?? statusOf(last, content);
+  return { id, createdAt, role: 'assistant', content, status, metadata };
+}
+
+function statusOf(last: Event, content: readonly AssistantPart[]): MessageStatus {
+  const { interrupted, errorCode, errorMessage } = last;
+  const error: unknown = errorMessage ?? errorCode ?? undefined;
+  if (interrupted === true) return { type: 'incomplete', reason: 'cancelled' };
+  if (error !== undefined) {
+    return { type: 'incomplete', reason: 'error', error: textOf(error) ?? JSON.stringify(error) };
+  }
+  const isWaiting = content.some(
+    (part) => part.type === 'tool-call' && !Object.hasOwn(part, 'result'),
+  );
+  return isWaiting
+    ? { type: 'requires-action', reason: 'tool-calls' }
+    : { type: 'complete', reason: 'stop' };
+}

@@ -1,0 +1,91 @@
+import type { MaybePromise } from '../../../core/call/call.js';
+import type { SessionService } from '../../../values/model/session_service.js';
+import { exportSession } from '../../../service/files/index.js';
+import type { LiveSession } from '../../live/index.js';
+import type { SessionInfo } from '../../../values/model/session_info.js';
+import { useAction, useStore } from '../view/hooks.js';
+import { Button, ConfirmButton, ErrorNote, Facts, Field, JsonText } from '../view/parts.js';
+import { h, useState, type VNode } from '../view/preact.js';
+import { bytesText, timeText } from '../view/text.js';
+import { BranchList } from './branch_list.js';
+import { download, safeName } from './download.js';
+import { changesOf, labelsText } from './session_filter.js';
+
+/** The forms of a session file, by what reads it. */
+const DIALECTS = {
+  JavaScript: { casing: 'camel', timeUnit: 'milliseconds' },
+  Python: { casing: 'snake', timeUnit: 'seconds' },
+} as const;
+
+/** A session's title, labels and times, and what can be done with the whole session. */
+export function SessionDetails(props: {
+  service: MaybePromise<SessionService>;
+  live: LiveSession;
+}): VNode {
+  const { service, live } = props;
+  const { key } = live;
+  const { status, title = '', labels, lastUpdateTime } = useStore(live);
+  const { run, isBusy, error } = useAction();
+  // What the user has typed and not saved.
+  const [typedTitle, setTitle] = useState<string | undefined>(undefined);
+  const [typedLabels, setLabels] = useState<string | undefined>(undefined);
+  const newTitle = typedTitle ?? title;
+  const newLabels = typedLabels ?? labelsText(labels);
+  const [info, setInfo] = useState<SessionInfo | undefined>(undefined);
+  const save = (event: Event): void => {
+    event.preventDefault();
+    void run(async () => {
+      await (await service).updateSession(key, changesOf(typedTitle, typedLabels));
+      await live.reload();
+      setTitle(undefined);
+      setLabels(undefined);
+    });
+  };
+  const exportAs = (name: keyof typeof DIALECTS): void =>
+    void run(async () => {
+      const file = await exportSession(await service, key, DIALECTS[name]);
+      download(`${safeName(key.sessionId)}.session.json`, JSON.stringify(file, undefined, 2));
+    });
+  const count = (): void => void run(async () => setInfo(await (await service).sessionInfo(key)));
+  // A session whose read failed, as one with a damaged event, can still be deleted.
+  const isThere = (status === 'ready' || status === 'failed') && !isBusy;
+  return h('div', null, [
+    h(Facts, { facts: { ...key, Updated: timeText(lastUpdateTime) } }),
+    h('form', { onSubmit: save, 'aria-label': 'Title and labels' }, [
+      h(Field, { label: 'Title of the session', value: newTitle, onValue: setTitle }),
+      h(Field, {
+        label: 'Labels of the session',
+        value: newLabels,
+        onValue: setLabels,
+        hint: 'key=value',
+      }),
+      h(Button, { label: 'Save', isDisabled: !isThere }),
+    ]),
+    h('div', { class: 'row' }, [
+      (['JavaScript', 'Python'] as const).map((name) =>
+        h(Button, {
+          label: `Export for ${name}`,
+          isDisabled: !isThere,
+          onClick: () => exportAs(name),
+        }),
+      ),
+      h(Button, { label: 'Count events and tokens', isDisabled: !isThere, onClick: count }),
+      h(ConfirmButton, {
+        label: 'Delete session',
+        question: 'Delete this session?',
+        isDisabled: !isThere,
+        onConfirm: () => void run(() => live.remove()),
+      }),
+    ]),
+    h(ErrorNote, { error }),
+    h(BranchList, { live }),
+    info !== undefined && [
+      h(
+        'p',
+        { role: 'status' },
+        `${info.eventCount.toLocaleString('en')} events, ${bytesText(info.bytes)}`,
+      ),
+      h(JsonText, { value: info.usage }),
+    ],
+  ]);
+}

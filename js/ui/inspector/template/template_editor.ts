@@ -1,0 +1,98 @@
+import { loadPart } from '../../../core/wasm/loader/part.js';
+import { isSessionError } from '../../../values/errors/errors.js';
+import type { LiveSession } from '../../live/index.js';
+import { useReading, useSettled, useStore } from '../view/hooks.js';
+import { ErrorNote, Items, LongText, Name } from '../view/parts.js';
+import { h, useMemo, useRef, type VNode } from '../view/preact.js';
+import { errorText, visibleText } from '../view/text.js';
+import { distinctOf, kindOf, piecesOf, type PlaceholderKind } from './highlight.js';
+
+const MEANINGS: Readonly<Record<PlaceholderKind, string>> = {
+  set: 'has a value',
+  empty: 'has no value and prints nothing',
+  missing: 'has no value: an error',
+  artifact: 'an artifact, which the inspector does not load',
+};
+
+/** An instruction template over the state of a session: its placeholders, and what it renders to. */
+export function TemplateEditor(props: {
+  live: LiveSession;
+  text: string;
+  onText: (text: string) => void;
+}): VNode {
+  const { live, text, onText } = props;
+  const { state } = useStore(live);
+  // Loaded when it is needed, because a template needs the wasm, and a page over a server may have none.
+  const library = useReading(
+    () => loadPart(() => import('../../../service/template/template.js')),
+    [],
+  );
+  const Template = library.value?.Template;
+  const found = useMemo(
+    () => (Template === undefined ? [] : new Template(text).placeholders),
+    [Template, text],
+  );
+  const settled = useSettled(text, 100);
+  const { value: rendered = '', error } = useReading(
+    async () => (Template === undefined ? '' : new Template(settled).render({ state })),
+    [Template, settled, state],
+  );
+  const missing = isSessionError(error, 'missing_variable') ? (error.missing ?? []) : [];
+  const missingNames = [...new Set(missing.map(({ name }) => name))];
+  return h('div', null, [
+    h(HighlightedText, { text, onText, pieces: piecesOf(text, found), state }),
+    h(ErrorNote, { error: library.error }),
+    h('h2', null, 'Placeholders'),
+    h(Items<[string, (typeof found)[number]]>, {
+      items: [...distinctOf(found)],
+      children: ([name, placeholder]) => {
+        const kind = kindOf(placeholder, state);
+        return h('li', { key: name, class: `placeholder ${kind}` }, [
+          h(Name, { name }),
+          ` ${MEANINGS[kind]}`,
+        ]);
+      },
+    }),
+    h('h2', null, 'Rendered instruction'),
+    error === undefined
+      ? h(LongText, { text: rendered })
+      : h('p', { class: 'error', role: 'status' }, visibleText(errorText(error))),
+    missing.length > 0 &&
+      h(
+        'ul',
+        { 'aria-label': 'Missing names' },
+        missingNames.map((name) => h('li', { key: name }, h(Name, { name }))),
+      ),
+  ]);
+}
+
+/** A text area with its placeholders marked: the marks lie behind it, in the same font and place. */
+function HighlightedText(props: {
+  text: string;
+  onText: (text: string) => void;
+  pieces: ReturnType<typeof piecesOf>;
+  state: object;
+}): VNode {
+  const { text, onText, pieces, state } = props;
+  const marks = useRef<HTMLPreElement>(null);
+  return h('div', { class: 'highlighted' }, [
+    h('pre', { 'aria-hidden': true, ref: marks }, [
+      ...pieces.map(({ text, placeholder }) =>
+        placeholder === undefined ? text : h('mark', { class: kindOf(placeholder, state) }, text),
+      ),
+      // A text area has a last line that is empty; without it, the marks would scroll less far.
+      '\n ',
+    ]),
+    h('textarea', {
+      'aria-label': 'Instruction template',
+      placeholder: 'Greet {user:name?}.',
+      rows: 6,
+      spellcheck: false,
+      value: text,
+      onInput: (event) => onText(event.currentTarget.value),
+      onScroll: ({ currentTarget }) => {
+        if (marks.current !== null) marks.current.scrollTop = currentTarget.scrollTop;
+      },
+    }),
+  ]);
+}

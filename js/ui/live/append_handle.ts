@@ -1,0 +1,144 @@
+import { isSessionError } from '../../values/errors/errors.js';
+import { sessionNotFound } from '../../values/errors/session_not_found.js';
+import type { Event } from '../../values/model/event/event.js';
+import { isAnswer } from '../../values/model/event/answer.js';
+import { isFinalResponse } from '../../values/model/event/final_response.js';
+import type { CompositeSessionKey, Session } from '../../values/model/session.js';
+import type { SessionService } from '../../values/model/session_service.js';
+
+type Opening<S extends object> = Promise<Session<S> | undefined>;
+
+/** The handle that a store's appends go through. It has no events: a copy with an array of its own gets them. */
+export class AppendHandle<S extends object> {
+  /** Absent until an append needs it. */
+  opening: Opening<S> | undefined;
+  /** The number of appends under way. */
+  #appends = 0;
+  /** The invocations that have an event by this handle, and no final answer yet. */
+  readonly #invocations = new Set<string>();
+  /** The state of a session that is created. */
+  initialState: Partial<S> | undefined;
+  readonly #key: CompositeSessionKey;
+
+  constructor(key: CompositeSessionKey) {
+    this.#key = key;
+  }
+
+  /**
+   * Takes another handle for the next append. Does nothing while appends are under way: a service keeps the order of
+   * appends only if they go through one handle. Does nothing while an invocation is under way either: only this handle
+   * tells the service that a later rewind has undone the invocation.
+   */
+  replace(session: Session<S>): void {
+    if (this.#appends === 0 && this.#invocations.size === 0)
+      this.opening = Promise.resolve(session);
+  }
+
+  /** Drops the handle of a deleted session. */
+  drop(): void {
+    this.opening = undefined;
+    this.#invocations.clear();
+  }
+
+  /** Notes that an invocation is under way, or, with its final answer, that it has ended. */
+  noteAppended(event: Event): void {
+    if (!this.noteRead(event)) this.#invocations.add(event.invocationId);
+  }
+
+  /** Notes that an invocation has ended, if this is its final answer. Returns whether it is one. */
+  noteRead(event: Event): boolean {
+    const isFinal = event.author !== 'user' && isAnswer(event) && isFinalResponse(event);
+    if (isFinal) this.#invocations.delete(event.invocationId);
+    return isFinal;
+  }
+
+  /** Notes the invocations that a rewind has undone, as the store has read. */
+  noteUndone(undone: { has(invocationId: string): boolean }): void {
+    for (const invocation of this.#invocations) {
+      if (undone.has(invocation)) this.#invocations.delete(invocation);
+    }
+  }
+
+  /** Returns the handle; `undefined` if there is no session. */
+  open(service: SessionService<S>, mayCreate = false): Opening<S> {
+    if (this.opening !== undefined) return this.opening;
+    const request = { ...this.#key, config: { numRecentEvents: 0 } };
+    const { initialState: state } = this;
+    // A cache creates a session also while its remote does not answer.
+    return this.#keep(
+      mayCreate ? service.getOrCreateSession({ ...request, state }) : service.getSession(request),
+    );
+  }
+
+  /**
+   * Returns the handle. Creates the session if there is none.
+   *
+   * @param wasThere whether there was one, so that it was deleted and is not created again
+   */
+  async require(service: SessionService<S>, wasThere: boolean): Promise<Session<S>> {
+    // Of several calls, the first creates the session.
+    const opening = this.open(service, !wasThere);
+    const session = await opening;
+    if (session !== undefined) return session;
+    this.#forget(opening);
+    if (wasThere) throw sessionNotFound(this.#key.sessionId);
+    return this.require(service, wasThere);
+  }
+
+  /**
+   * Appends an event. Returns the handle.
+   *
+   * @param shown the revision that the store shows, and whether its session was there
+   */
+  async append(
+    service: SessionService<S>,
+    event: Event,
+    shown: { readonly wasThere: boolean; readonly revision: number | undefined },
+  ): Promise<Session<S>> {
+    const { wasThere } = shown;
+    const append = async (): Promise<Session<S>> => {
+      const session = await this.require(service, wasThere);
+      await this.unlessGone(service.appendEvent({ session: { ...session, events: [] }, event }));
+      return session;
+    };
+    this.#appends += 1;
+    try {
+      return await append();
+    } catch (error) {
+      // Another handle would only hide that a rewind has undone the event's invocation.
+      if (!isSessionError(error, 'stale_session') || error.staleReason === 'undone') throw error;
+      // Only the handle was behind if the store shows this revision. Otherwise nobody has seen the newer events.
+      const openSeen = async (): Opening<S> => {
+        const session = await this.open(service);
+        if (session && service.revisionOf(session)! > (shown.revision ?? 0)) throw error;
+        return session;
+      };
+      if (this.opening === undefined) void this.#keep(openSeen());
+      return await append();
+    } finally {
+      this.#appends -= 1;
+    }
+  }
+
+  /** Forgets the handle if a call fails because it is behind, or of a deleted session: it stays so. */
+  async unlessGone<T>(call: Promise<T>): Promise<T> {
+    const { opening } = this;
+    return call.catch((error: unknown) => {
+      const isGone = isSessionError(error, 'stale_session') || isSessionError(error, 'not_found');
+      if (isGone) this.#forget(opening);
+      throw error;
+    });
+  }
+
+  /** Keeps a handle for the next append, unless it cannot be had. */
+  #keep(opening: Opening<S>): Opening<S> {
+    this.opening = opening;
+    opening.catch(() => this.#forget(opening));
+    return opening;
+  }
+
+  /** Forgets a handle, unless there is another one already. */
+  #forget(opening: Opening<S> | undefined): void {
+    if (this.opening === opening) this.opening = undefined;
+  }
+}

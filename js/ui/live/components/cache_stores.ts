@@ -1,0 +1,138 @@
+/** What the components of a page show of a cache. Over another service, everything counts as sent. */
+import type { CacheStatus, OutboxEntry } from '../../../service/cache/index.js';
+import type { MaybePromise } from '../../../core/call/call.js';
+import { reportUncaught } from '../../../core/call/uncaught.js';
+import type { LiveStore } from '../live_store.js';
+import { keepElements } from '../snapshot/keep_elements.js';
+import { type Caching, cachingOf } from '../snapshot/unsent_events.js';
+import type { UnsentEntry } from '../unsent_entry.js';
+
+/** The status over a service without a cache, and until a promised service is there. */
+export const ONLINE: CacheStatus = Object.freeze({
+  isOnline: true,
+  isSignedOut: false,
+  isSending: false,
+  pending: [],
+});
+
+export const NOTHING_UNSENT: readonly UnsentEntry[] = [];
+
+/** A part of a live store that shows something of a cache. */
+type CacheStore<Snapshot> = Pick<LiveStore<Snapshot>, 'subscribe' | 'getSnapshot'>;
+
+/**
+ * Makes a store.
+ *
+ * @param follow calls `set` with what a cache has now, and with later values, until the returned function is called
+ */
+function cacheStore<Snapshot>(
+  service: MaybePromise<object>,
+  initial: Snapshot,
+  follow: (caching: Caching, set: (snapshot: Snapshot) => void) => () => void,
+): CacheStore<Snapshot> {
+  let snapshot = initial;
+  let stop: AbortController | undefined;
+  const listeners = new Set<{ readonly listener: (snapshot: Snapshot) => void }>();
+  const start = async (signal: AbortSignal): Promise<void> => {
+    const caching = cachingOf(await service);
+    if (caching === undefined || signal.aborted) return;
+    const end = follow(caching, (next) => {
+      if (signal.aborted || next === snapshot) return;
+      snapshot = next;
+      for (const { listener } of [...listeners]) listener(snapshot);
+    });
+    signal.addEventListener('abort', end);
+  };
+  return {
+    getSnapshot: () => snapshot,
+    subscribe(listener) {
+      // The same function may subscribe twice.
+      const subscription = { listener };
+      listeners.add(subscription);
+      if (stop === undefined) {
+        stop = new AbortController();
+        // A service that cannot be opened, or that is closed, is reported by the stores of sessions.
+        start(stop.signal).catch(() => undefined);
+      }
+      listener(snapshot);
+      return () => {
+        listeners.delete(subscription);
+        if (listeners.size > 0) return;
+        stop?.abort();
+        stop = undefined;
+      };
+    },
+  };
+}
+
+function statusStore(service: MaybePromise<object>): CacheStore<CacheStatus> {
+  return cacheStore(service, ONLINE, (caching, set) => {
+    set(caching.status);
+    return caching.watchStatus(set);
+  });
+}
+
+function unsentStore(service: MaybePromise<object>): CacheStore<readonly UnsentEntry[]> {
+  let listed: readonly OutboxEntry[] = [];
+  /** By the entry that was listed, which stays the same object until it changes. */
+  const entries = new WeakMap<OutboxEntry, UnsentEntry>();
+  let shown = NOTHING_UNSENT;
+  return cacheStore(service, shown, (caching, set) => {
+    const { outbox } = caching;
+    const entryOf = (entry: OutboxEntry): UnsentEntry => {
+      const { key, error } = entry;
+      const made = entries.get(entry) ?? {
+        ...entry,
+        retry: () => outbox.retry(key),
+        discard: () => outbox.drop(key, error?.eventId),
+      };
+      entries.set(entry, made);
+      return made;
+    };
+    const read = async (): Promise<void> => {
+      const before = listed;
+      listed = keepElements(before, await outbox.list(), ({ key }) => JSON.stringify(key));
+      if (listed !== before) shown = listed.map(entryOf);
+      set(shown);
+    };
+    let known: unknown;
+    let reading: Promise<void> | undefined;
+    let isAsked = false;
+    const readAll = async (): Promise<void> => {
+      do {
+        isAsked = false;
+        await read();
+      } while (isAsked);
+    };
+    const ask = (): void => {
+      isAsked = true;
+      reading ??= readAll()
+        .catch(reportUncaught)
+        .finally(() => (reading = undefined));
+    };
+    ask();
+    return caching.watchStatus(({ pending }) => {
+      if (pending === known) return;
+      known = pending;
+      ask();
+    });
+  });
+}
+
+/** Returns a function that makes one store for each service. */
+function oneForEach<Store>(
+  make: (service: MaybePromise<object>) => Store,
+): (service: MaybePromise<object>) => Store {
+  const stores = new WeakMap<object, Store>();
+  return (service) => {
+    const store = stores.get(service) ?? make(service);
+    stores.set(service, store);
+    return store;
+  };
+}
+
+/** Returns the store of a service's status. All components share it. */
+export const sharedStatus = oneForEach(statusStore);
+
+/** Returns the store of what a service has not sent. All components share it. */
+export const sharedUnsent = oneForEach(unsentStore);

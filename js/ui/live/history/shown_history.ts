@@ -1,0 +1,91 @@
+import { isMarker } from '../../../core/history/marks.js';
+import type { Event } from '../../../values/model/event/event.js';
+import type { Session } from '../../../values/model/session.js';
+import type { HistoryView } from '../../../values/model/values/history_view.js';
+import type { SessionService } from '../../../values/model/session_service.js';
+import { EventList } from '../snapshot/event_list.js';
+import { KnownBranches } from './turn_changes.js';
+import { UndoneTurns } from './undone_turns.js';
+
+/** The stored events that a live session shows: those of a view, from some place to the end. */
+export class ShownHistory<S extends object> {
+  readonly branches = new KnownBranches();
+  readonly undone = new UndoneTurns();
+  readonly #view: HistoryView;
+  #list = new EventList();
+  #hasOlder = false;
+  /** The handle that the window was read with: `loadOlder` continues its view. */
+  #handle: Session<S> | undefined;
+
+  constructor(view: HistoryView) {
+    this.#view = view;
+  }
+
+  get list(): EventList {
+    return this.#list;
+  }
+
+  get hasOlder(): boolean {
+    return this.#hasOlder;
+  }
+
+  /**
+   * Takes a window that was read.
+   *
+   * @param limit the most events; one more shows that there are older ones
+   * @param areUndone whether a rewind has undone the events that are no more there
+   */
+  setWindow(session: Session<S>, limit: number, areUndone: boolean): void {
+    const { events } = session;
+    const before = this.#list.pages.flat();
+    this.#hasOlder = events.length > limit;
+    this.#handle = { ...session, events: [] };
+    this.#list = this.#list.withEvents(events.slice(-limit));
+    if (areUndone) this.undone.note(before, events, !this.#hasOlder);
+    this.branches.forget();
+  }
+
+  clear(): void {
+    this.#list = this.#list.withEvents([]);
+    this.#hasOlder = false;
+    this.branches.forget();
+  }
+
+  /** Puts a changed event in its place. Returns `false` if its place is not known, or if others may come or go. */
+  put(event: Event, isAppended: boolean): boolean {
+    if (this.changesOthers(event)) return false;
+    const list = this.#list;
+    const isKnown = list.get(event.id) !== undefined;
+    // A cache may append an event again, after others. A clock may be behind, so that an event comes late.
+    if (isKnown === isAppended && list.last?.id !== event.id) return false;
+    if (isMarker(event)) this.branches.forget();
+    else if (!isKnown) this.branches.noteAppended(event, list.last);
+    if (isKnown) list.replace(event);
+    else list.append(event);
+    return true;
+  }
+
+  /** Whether an event may change which others are shown. An answer brings a hidden call back to agents. */
+  changesOthers(event: Event): boolean {
+    return this.#view === 'model' || (this.#view === 'transcript' && isMarker(event));
+  }
+
+  /** Puts older events before the first. Returns whether there are still older ones. */
+  async loadOlder(service: SessionService<S>, limit: number): Promise<boolean> {
+    while (this.#hasOlder) {
+      const list = this.#list;
+      const { first } = list;
+      if (this.#handle === undefined || first === undefined) return false;
+      const events = [first];
+      const older = service.loadOlder({ ...this.#handle, events }, limit);
+      const hasOlder = await older.catch((error: unknown) => {
+        if (this.#list === list) throw error;
+      });
+      // If the window was read again meanwhile, these events may not stand directly before its first one.
+      if (this.#list !== list) continue;
+      list.prepend(events);
+      return (this.#hasOlder = hasOlder === true);
+    }
+    return false;
+  }
+}

@@ -1,0 +1,62 @@
+import type { TurnBranches } from '../../../core/history/index.js';
+import { keepEqual } from '../../../values/json/equal.js';
+import type { Content } from '../../../values/model/event/content.js';
+import type { Event } from '../../../values/model/event/event.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { SessionService } from '../../../values/model/session_service.js';
+import { loadPart } from '../../../core/wasm/loader/part.js';
+
+/** A change of the history. Most pages make none, so what it needs is loaded by its first call. */
+export type TurnChange<Result> = (service: SessionService) => Promise<Result>;
+
+const loadTurns = () => loadPart(() => import('../../../core/history/turns.js'));
+
+/** Edits a message, or, without `content`, has its turn answered again. */
+export function turnChange({
+  content,
+  ...request
+}: CompositeSessionKey & {
+  readonly eventId: string;
+  readonly content?: Content | undefined;
+}): TurnChange<Event> {
+  return async (service) => {
+    const { editTurn, regenerateTurn } = await loadTurns();
+    return content === undefined
+      ? regenerateTurn(service, request)
+      : editTurn(service, { ...request, content });
+  };
+}
+
+/** Shows another branch. */
+export function branchChange(key: CompositeSessionKey, branch: string): TurnChange<unknown> {
+  return async (service) => (await loadTurns()).switchBranch(service, { ...key, branch });
+}
+
+/** The branches of a session, which are read only when they may have changed. */
+export class KnownBranches {
+  #reading: Promise<readonly TurnBranches[]> | undefined;
+  #known: readonly TurnBranches[] = [];
+
+  read(service: SessionService, key: CompositeSessionKey): Promise<readonly TurnBranches[]> {
+    const read = async (): Promise<readonly TurnBranches[]> => {
+      const { branches } = await loadTurns();
+      return (this.#known = keepEqual(this.#known, await branches(service, key)));
+    };
+    const reading = (this.#reading ??= read());
+    reading.catch(() => {
+      if (this.#reading === reading) this.#reading = undefined;
+    });
+    return reading;
+  }
+
+  /** Notes that they may have changed. */
+  forget(): void {
+    this.#reading = undefined;
+  }
+
+  /** Notes an appended event. It adds an alternative only if undone turns stand at the end. */
+  noteAppended({ invocationId }: Event, last: Event | undefined): void {
+    const isOpen = this.#known.at(-1)?.alternatives.every(({ isShown }) => !isShown) === true;
+    if (isOpen && invocationId !== last?.invocationId) this.forget();
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * Sessions as stores: what a page shows of a session stays as it is stored, whoever changes it.
+ *
+ * The stores work in Svelte as they are. `adk-session-wasm/react` and `adk-session-wasm/vue` bind them to these
+ * libraries.
+ *
+ * @module adk-session-wasm/live
+ */
+export { liveSession, liveSessions } from './stores.js';
+export type {
+  AskOptions,
+  LiveSession,
+  LiveSessionOptions,
+  LiveSessionSnapshot,
+} from './live_session.js';
+export type { Answers } from '../../service/runs/live_part.js';
+export type { Question } from '../../service/runs/state/questions.js';
+export type {
+  MessageHandle,
+  RunAgent,
+  RunContext,
+  SentEvent,
+} from '../../service/runs/agent/run_agent.js';
+export type { SessionRun } from '../../service/runs/state/session_run.js';
+export type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
+export type { LiveStore } from './live_store.js';
+export type { ProvidedSessions } from './provided_sessions.js';
+export type { ScopedState } from './snapshot/scoped_state.js';
+export type { UnsentEvent } from './snapshot/unsent_events.js';
+export type { UnsentEntry } from './unsent_entry.js';

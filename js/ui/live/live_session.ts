@@ -1,0 +1,236 @@
+import type { TurnBranches } from '../../core/history/index.js';
+import type { Content } from '../../values/model/event/content.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { HistoryView } from '../../values/model/values/history_view.js';
+import type { Answers } from '../../service/runs/live_part.js';
+import type { Question } from '../../service/runs/state/questions.js';
+import type { RunAgent, SentEvent } from '../../service/runs/agent/run_agent.js';
+import type { SessionRun } from '../../service/runs/state/session_run.js';
+import type { ComputeDelta, StateDelta, StateShape } from '../../values/state/state_shape.js';
+import type { LiveStore } from './live_store.js';
+import type { ScopedState } from './snapshot/scoped_state.js';
+import type { UnsentEvent } from './snapshot/unsent_events.js';
+
+/**
+ * The options of {@link liveSession}.
+ *
+ * @example
+ * ```ts
+ * import type { LiveSessionOptions } from 'adk-session-wasm/live';
+ *
+ * const options: LiveSessionOptions = { window: 20 };
+ * ```
+ */
+export interface LiveSessionOptions<S extends object = StateShape> {
+  /** The number of events that are read at first, and by each `loadOlder`; 1 to 1,000, default 50. */
+  window?: number | undefined;
+  /** The state of the session, if the store creates it: by its first message, for example. Default: none. */
+  initialState?: Partial<S> | undefined;
+  /**
+   * Which events count after rewinds and compactions. Default `'transcript'`: undone turns are not shown, and those that
+   * a compaction sums up are named in `summarised`.
+   */
+  view?: HistoryView | undefined;
+  /**
+   * The agent that answers `ask`, `answer`, `edit` and `regenerate` in this page: a function, or `runWith(runner)` of
+   * `adk-session-wasm/adk`. Default: none.
+   */
+  run?: RunAgent | undefined;
+}
+
+/**
+ * A session as it is now. Snapshots are never changed. What has not changed from one to the next is the same object:
+ * an event, a page, a scope of the state, a value in it.
+ *
+ * @example
+ * ```ts
+ * import type { LiveSessionSnapshot } from 'adk-session-wasm/live';
+ *
+ * const lines = ({ events, drafts }: LiveSessionSnapshot): string[] =>
+ *   [...events, ...drafts].map(({ content }) => content?.parts?.[0]?.text ?? '');
+ * ```
+ */
+export interface LiveSessionSnapshot<S extends object = StateShape> {
+  /**
+   * `loading`: nothing has been read yet. `ready`. `missing`: there is no such session yet. `deleted`: it was deleted
+   * since. `failed`: the first read failed, see `error`. `forgotten`: a cache has erased its local data; nothing is shown,
+   * and `send` rejects, until `reload` reads again.
+   */
+  readonly status: 'loading' | 'ready' | 'missing' | 'deleted' | 'failed' | 'forgotten';
+  /** Why the last read failed; `undefined` if it succeeded. What was read before stays. */
+  readonly error: unknown;
+  /** The last events in append order, then those that are not stored yet. */
+  readonly events: readonly Event[];
+  /**
+   * The same events in pages of at most 256, for a list that shows a part of a long session. The array `events` of
+   * 100,000 events takes milliseconds to make, so it is made only when it is read.
+   */
+  readonly pages: readonly (readonly Event[])[];
+  /** The ids of those events that agents read as a summary. Empty with another view than `'transcript'`. */
+  readonly summarised: ReadonlySet<string>;
+  /** Whether there are events before the first one. */
+  readonly hasOlder: boolean;
+  /** Whether `loadOlder` is reading. */
+  readonly isLoadingOlder: boolean;
+  /** The run of the session, in this tab or another one, or what became of the newest message. Only with an agent. */
+  readonly run: SessionRun | undefined;
+  /** The streamed answers so far, of all tabs' runs, mostly none or one. Show them after the events. Only with an agent. */
+  readonly drafts: readonly Event[];
+  /** The calls that wait for the user; see `answer`. Only with an agent, and of the events that are shown. */
+  readonly questions: readonly Question[];
+  /**
+   * The events that are not stored, by id: those under way and those that failed. With a `CachedSessionService`, also
+   * those that wait for its remote, and those that the remote refused. Inherits nothing: any id may be looked up.
+   */
+  readonly unsent: Readonly<Record<string, UnsentEvent>>;
+  /** App, user and session state merged, with prefixes. */
+  readonly state: Readonly<Partial<S>>;
+  /** The state by scope. The keys have their prefixes. */
+  readonly scopes: ScopedState<S>;
+  /** Milliseconds since 1970; 0 without a session. */
+  readonly lastUpdateTime: number;
+  /** Absent without a title. */
+  readonly title?: string;
+  /** Absent without labels. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The options of `ask`.
+ *
+ * @example
+ * ```ts
+ * import type { AskOptions } from 'adk-session-wasm/live';
+ *
+ * const options: AskOptions = { stateDelta: { topic: 'tea' } };
+ * ```
+ */
+export interface AskOptions<S extends object = StateShape> {
+  /** Whether pieces of the answer are wanted as drafts. Default `true`. */
+  readonly streaming?: boolean | undefined;
+  /** Changes of the state that are stored with the message. */
+  readonly stateDelta?: StateDelta<S> | undefined;
+}
+
+/**
+ * A session as a store.
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { type LiveSession, liveSession } from 'adk-session-wasm/live';
+ *
+ * const service = new InMemorySessionService();
+ * const chat: LiveSession = liveSession(service, { appName: 'shop', userId: 'ada', sessionId: 's1' });
+ * await chat.send({ author: 'user', content: { role: 'user', parts: [{ text: 'Which tea?' }] } });
+ * await chat.load();
+ * console.log(chat.getSnapshot().events.length); // 1
+ * ```
+ */
+export interface LiveSession<S extends object = StateShape> extends LiveStore<
+  LiveSessionSnapshot<S>
+> {
+  /** The session that the store shows. */
+  readonly key: CompositeSessionKey;
+  /**
+   * Asks the agent: shows a message of the user at once, stores it, and lets the agent of the option `run` answer. During
+   * another run of the session, in any tab, the message waits. A session that does not exist yet is created.
+   *
+   * @param content the message, as `{ role: 'user', parts: [{ text: 'Which tea?' }] }`
+   * @returns the message, once it is stored. What becomes of its run is in the snapshot
+   * @throws SessionError `unsupported` without an agent; `aborted` if it was cancelled before it was stored; what the agent
+   *   threw before; any error of `appendEvent`
+   */
+  ask(content: Content, options?: AskOptions<S>): Promise<Event>;
+  /**
+   * Answers calls that wait for the user, and lets the agent go on: see `questions` of the snapshot.
+   *
+   * @param answers the responses by the ids of the calls, as `{ [callId]: { confirmed: true } }`
+   * @returns the event with the answers, once it is stored
+   * @throws SessionError `invalid_argument` for a call that does not wait, or was answered; the errors of `ask`
+   */
+  answer(answers: Answers): Promise<Event>;
+  /**
+   * Cancels a run: fires the signal of its agent, waits for its end at most a second, and seals it. What was streamed is kept
+   * as interrupted answers. A message that waits is not stored. One that nobody answers is sealed. Without a run, nothing
+   * happens.
+   *
+   * @param messageId the message. Default: the one that runs, or else waits, or else has no answer
+   */
+  cancel(messageId?: string): Promise<void>;
+  /**
+   * Stores a copy of an event that no agent answers, and returns the copy. It is in `events` at once. It stays there with its
+   * error if it cannot be stored. A session that does not exist yet is created.
+   *
+   * The given event may be frozen, a proxy or of a snapshot. The store fills in id and timestamp, not the service.
+   *
+   * @throws SessionError as `appendEvent`; `invalid_argument` for a partial event; `not_found` if the session was deleted;
+   *   `stale_session` if a rewind has undone the event's invocation since the store shows it
+   */
+  send(event: SentEvent): Promise<Event>;
+  /** Sends an event or asks a message again that has failed, or that waits. Resolves to `undefined` if there is no such event. */
+  retry(eventId: string): Promise<Event | undefined>;
+  /**
+   * Removes an event that has failed, or a message that waits for its run: at once, or, if a remote refused it, as `drop` of
+   * the cache's outbox.
+   */
+  discard(eventId: string): Promise<void>;
+  /**
+   * Edits a message of the user: undoes its turn and all later ones by a rewind, and stores the new message with it, in an
+   * invocation of its own. Nothing is deleted: the turns are another branch. A title that came from the message follows.
+   * What runs is cancelled before. The agent of the option `run` answers.
+   *
+   * @param content the new message, as `{ role: 'user', parts: [{ text: 'Black tea?' }] }`
+   * @returns the event of the message, once it is stored
+   * @throws SessionError `not_found` for an unknown event; `invalid_argument` if the event is not the message with which
+   *   a user began a turn; `unsupported` over `adk api_server`; any error of `appendEvents`
+   */
+  edit(eventId: string, content: Content): Promise<Event>;
+  /**
+   * Undoes a turn and all later ones by a rewind, to have another answer. Stores the user's message again with it, in an
+   * invocation of its own. What runs is cancelled before. The agent of the option `run` answers.
+   *
+   * @param eventId any event of the turn
+   * @returns the event of the message, once it is stored
+   * @throws SessionError `not_found` for an unknown event; `invalid_argument` if no message of a user comes before;
+   *   `unsupported` over `adk api_server`; any error of `appendEvents`
+   */
+  regenerate(eventId: string): Promise<Event>;
+  /**
+   * Lists where the transcript has other branches, as `branches` of `adk-session-wasm/history`. It reads the whole
+   * session when the branches may have changed; otherwise it resolves to the same array.
+   *
+   * @throws SessionError `not_found`, and any error of `getSession`
+   */
+  branches(): Promise<readonly TurnBranches[]>;
+  /**
+   * Shows another branch of {@link LiveSession.branches}.
+   *
+   * @throws SessionError `not_found` for an unknown branch; `unsupported` over `adk api_server`; any error of
+   *   `appendEvents`
+   */
+  switchBranch(branch: string): Promise<void>;
+  /**
+   * Puts older events before the first.
+   *
+   * @param limit the most events, 1 to 1,000; default: the window
+   * @returns whether there are still older events
+   * @throws SessionError as `loadOlder` of the service
+   */
+  loadOlder(limit?: number): Promise<boolean>;
+  /**
+   * Changes the state, as `updateState` of the service. A session that does not exist yet is created.
+   *
+   * @throws SessionError as `updateState` of the service
+   */
+  updateState(delta: StateDelta<S> | ComputeDelta<S>): Promise<void>;
+  /**
+   * Changes the title; `null` removes it. A session that does not exist yet is created.
+   *
+   * @throws SessionError as `updateSession` of the service
+   */
+  rename(title: string | null): Promise<void>;
+  /** Deletes the session. The store then has the status `deleted`. */
+  remove(): Promise<void>;
+}

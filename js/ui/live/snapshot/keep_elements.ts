@@ -1,0 +1,31 @@
+import { keepEqual } from '../../../values/json/equal.js';
+
+/**
+ * Returns `next`, with the elements of `last` in place of those that equal them: all of `last` if they are equal.
+ *
+ * @param idOf returns the id by which an element is found, wherever it stands
+ */
+export function keepElements<T>(
+  last: readonly T[],
+  next: readonly T[],
+  idOf: (element: T) => string,
+): readonly T[] {
+  const known = new Map(last.map((element) => [idOf(element), element]));
+  const kept = next.map((element) => keepEqual(known.get(idOf(element)), element));
+  const isSame = kept.length === last.length && kept.every((element, at) => element === last[at]);
+  return isSame ? last : kept;
+}
+
+/**
+ * Returns `last` if all members of `next` are the same as its own. Getters are not compared, because they follow
+ * from the other members.
+ */
+export function keepMembers<T extends object>(last: T | undefined, next: T): T {
+  if (last === undefined) return next;
+  const [before, after] = [last, next].map(Object.getOwnPropertyDescriptors);
+  const keys = Object.keys(after!);
+  const isSame =
+    keys.length === Object.keys(before!).length &&
+    keys.every((key) => Object.is(before![key]?.value, after![key]?.value));
+  return isSame ? last : next;
+}

@@ -1,0 +1,46 @@
+import type { Event } from '../../../values/model/event/event.js';
+import { idOf, type Pages } from './event_list.js';
+import { keepElements } from './keep_elements.js';
+
+/** The most pages of which one array of all events is made at once. */
+const FEW_PAGES = 4;
+
+/** The events that a snapshot shows: the stored ones, then those under way or failed. */
+export class ShownEvents {
+  readonly #stored: Pages;
+  readonly #unsent: readonly Event[];
+  readonly pages: Pages;
+  #events: readonly Event[] | undefined;
+
+  constructor(stored: Pages = [], unsent: readonly Event[] = []) {
+    this.#stored = stored;
+    this.#unsent = unsent;
+    this.pages = unsent.length === 0 ? stored : [...stored, unsent];
+  }
+
+  /** Returns itself if nothing has changed since. */
+  with(stored: Pages, unsent: readonly Event[]): ShownEvents {
+    const kept = keepElements(this.#unsent, unsent, idOf);
+    const isSame = this.#stored === stored && this.#unsent === kept;
+    return isSame ? this : new ShownEvents(stored, kept);
+  }
+
+  /**
+   * Returns a snapshot with the member `events`. A long array takes more than microseconds, so it is made at the first
+   * use: most snapshots of a long session are never asked for it.
+   */
+  addTo<Snapshot extends object>(
+    snapshot: Snapshot,
+  ): Snapshot & { readonly events: readonly Event[] } {
+    const events = (): readonly Event[] => (this.#events ??= ([] as Event[]).concat(...this.pages));
+    // An object with a getter of its own has a shape of its own in JavaScript engines. Each later member adds one more.
+    return this.pages.length <= FEW_PAGES
+      ? { ...snapshot, events: events() }
+      : {
+          ...snapshot,
+          get events() {
+            return events();
+          },
+        };
+  }
+}

@@ -1,0 +1,57 @@
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import type { StateShape } from '../../values/state/state_shape.js';
+import type { LiveSession, LiveSessionOptions } from './live_session.js';
+import type { LiveSessions, LiveSessionsRequest } from './live_sessions.js';
+import { WatchedSession } from './watched_session.js';
+import { WatchedSessions } from './watched_sessions.js';
+
+/**
+ * Returns a store that shows a session as it is now, whoever changes it: this tab, another one, or, where the service
+ * reports it, another client of a server. It reads and watches only while it has subscribers.
+ *
+ * @throws SessionError `invalid_argument`
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { liveSession } from 'adk-session-wasm/live';
+ *
+ * const service = new InMemorySessionService();
+ * const chat = liveSession(service, { appName: 'shop', userId: 'ada', sessionId: 's1' }, { window: 20 });
+ * const stop = chat.subscribe(({ status, events }) => console.log(status, events.length));
+ * await chat.send({ author: 'user', content: { role: 'user', parts: [{ text: 'Which tea?' }] } });
+ * stop();
+ * ```
+ */
+export function liveSession<S extends object = StateShape>(
+  service: SessionService<S> | Promise<SessionService<S>>,
+  key: CompositeSessionKey,
+  options: LiveSessionOptions<S> = {},
+): LiveSession<S> {
+  return new WatchedSession(service, key, options);
+}
+
+/**
+ * Returns a store that lists sessions as they are now, whoever changes them. It reads and watches only while it has
+ * subscribers.
+ *
+ * @throws SessionError `invalid_argument`
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { liveSessions } from 'adk-session-wasm/live';
+ *
+ * const service = new InMemorySessionService();
+ * const list = liveSessions(service, { appName: 'shop', userId: 'ada', limit: 20 });
+ * const stop = list.subscribe(({ sessions }) => console.log(sessions.map(({ title }) => title)));
+ * stop();
+ * ```
+ */
+export function liveSessions<S extends object = StateShape>(
+  service: SessionService<S> | Promise<SessionService<S>>,
+  request: LiveSessionsRequest<keyof S & string>,
+): LiveSessions<S> {
+  return new WatchedSessions(service, request);
+}

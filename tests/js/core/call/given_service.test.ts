@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { asAdkService } from '../../../../js/service/adk/index.js';
+import { DatabaseSessionService } from '../../../../js/service/database/index.js';
+import { createEvent, InMemorySessionService, Invocation } from '../../../../js/index.js';
+import { nodeListener, sessionHandler } from '../../../../js/server/index.js';
+
+const key = { appName: 'app', userId: 'user', sessionId: 's1' };
+const session = new InMemorySessionService().createSessionSync(key);
+
+const users: Record<string, (service: never) => unknown> = {
+  Invocation: (service) => new Invocation({ service, session }),
+  sessionHandler: (service) => sessionHandler(service, { authorize: () => true }),
+  asAdkService,
+};
+
+describe('What is no service', () => {
+  for (const [name, use] of Object.entries(users)) {
+    it(`is refused by ${name}, also a promise of a service`, async () => {
+      for (const service of [undefined, null, 'memory', {}, Promise.resolve()]) {
+        await assert.rejects(async () => await use(service as never), {
+          code: 'invalid_argument',
+          key: 'service',
+        });
+      }
+    });
+  }
+});
+
+describe('What is missing', () => {
+  it('is named if it is the URL of a database', () => {
+    assert.throws(() => new DatabaseSessionService(undefined as never), {
+      code: 'invalid_argument',
+      message: 'url must be a string, or options with a url; it is undefined.',
+    });
+  });
+
+  it('is named if it is the handler of a listener', () => {
+    assert.throws(() => nodeListener(undefined as never), { key: 'handler' });
+  });
+
+  it('is an await if a promise of a session is given', async () => {
+    const service = new InMemorySessionService();
+    const given = service.createSession(key) as never;
+    await assert.rejects(service.appendEvent({ session: given, event: createEvent() }), {
+      code: 'invalid_argument',
+      message:
+        'session must be a session, as createSession and getSession return it; it is an instance of Promise.',
+    });
+  });
+});

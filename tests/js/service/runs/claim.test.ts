@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { mapStorage } from '../../../../examples/map_storage.js';
+import { DatabaseSessionService } from '../../../../js/service/database/index.js';
+import {
+  createEvent,
+  isSessionError,
+  openSessionService,
+  type SessionService,
+} from '../../../../js/index.js';
+import { claimMessage } from '../../../../js/service/runs/agent/claim.js';
+import { KEY, overStorages } from '../fixture.js';
+
+const message = () =>
+  createEvent({ id: 'm', invocationId: 'i', author: 'user', content: { parts: [{ text: 'hi' }] } });
+const isStored = (error: unknown) => isSessionError(error, 'already_exists');
+
+async function claim(service: SessionService, event = message()) {
+  const session = (await service.getSession(KEY))!;
+  await claimMessage(service, session, event);
+  return session;
+}
+
+overStorages('The claim of a message', (open) => {
+  it('is made once: a second one fails, also with an equal message', async () => {
+    const service = await open();
+    await service.createSession(KEY);
+    const event = message();
+    await claim(service, structuredClone(event));
+    await assert.rejects(claim(service, structuredClone(event)), isStored);
+    assert.equal((await service.getSession(KEY))?.events.length, 1);
+    await service.close();
+  });
+
+  it('is made by one of several at once', async () => {
+    const service = await open();
+    await service.createSession(KEY);
+    const event = message();
+    const claims = Array.from({ length: 8 }, () => claim(service, structuredClone(event)));
+    const outcomes = await Promise.allSettled(claims);
+    const made = outcomes.filter(({ status }) => status === 'fulfilled');
+    assert.equal(made.length, 1);
+    await service.close();
+  });
+
+  it('leaves its mark in no handle, read, change or missed event', async () => {
+    const service = await open();
+    const behind = await service.createSession(KEY);
+    const since = service.revisionOf(behind)!;
+    const event = { ...message(), customMetadata: { rating: 5 } };
+    const session = await claim(service, event);
+    const plain = JSON.stringify({ rating: 5 });
+    assert.equal(JSON.stringify(event.customMetadata), plain);
+    await service.appendEvent({ session: behind, event: { invocationId: 'j', author: 'user' } });
+    const events = [
+      session.events[0],
+      behind.events[0],
+      (await service.getSession(KEY))?.events[0],
+      (await service.listChanges({ ...KEY, since })).events?.[0]?.event,
+      (await service.getEvents({ ...KEY, eventIds: ['m'] })).events[0]?.event,
+      (await service.listEvents(KEY)).events[0],
+    ];
+    for (const read of events) assert.equal(JSON.stringify(read?.customMetadata), plain);
+    await service.close();
+  });
+
+  it('is not lost when the message is appended again as it was read', async () => {
+    const service = await open();
+    await service.createSession(KEY);
+    const event = createEvent({ ...message(), actions: { stateDelta: { cups: 1 } } });
+    const session = await claim(service, structuredClone(event));
+    await service.updateState({ ...KEY, stateDelta: { cups: 2 } });
+    const before = (await service.getSession(KEY))!;
+    await service.appendEvent({ session, event: structuredClone(before.events[0]!) });
+    const after = (await service.getSession(KEY))!;
+    assert.equal(after.state.cups, 2, 'a retry applies no delta');
+    assert.equal(service.revisionOf(after), service.revisionOf(before));
+    await service.close();
+  });
+});
+
+it('The claim of a message that a storage repeats after a lost commit is its own', async () => {
+  const storage = mapStorage();
+  const append = storage.append.bind(storage);
+  let repeats = 0;
+  storage.append = async (request, decide) => {
+    const first = await append(request, decide);
+    if (request.eventIds.length === 0) return first;
+    repeats += 1;
+    // The answer to the commit was lost, so the transaction runs again.
+    return append(request, decide);
+  };
+  const service = await openSessionService({ storage });
+  await service.createSession(KEY);
+  const event = message();
+  await claim(service, structuredClone(event));
+  assert.equal(repeats, 1);
+  await assert.rejects(claim(service, structuredClone(event)), isStored);
+});
+
+it('The claim of a message is one in a database of google-adk, whichever service makes it', async () => {
+  const service = new DatabaseSessionService('sqlite::memory:');
+  await service.createSession(KEY);
+  const event = message();
+  const session = await claim(service, structuredClone(event));
+  await assert.rejects(claim(service, structuredClone(event)), isStored);
+  assert.equal(session.events[0]?.customMetadata, undefined);
+  const [read] = (await service.getSession(KEY))?.events ?? [];
+  assert.equal(read?.customMetadata, undefined);
+  const before = service.revisionOf((await service.getSession(KEY))!);
+  await service.appendEvent({ session, event: read! });
+  assert.equal(service.revisionOf((await service.getSession(KEY))!), before);
+  await service.close();
+});

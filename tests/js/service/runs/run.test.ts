@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  createEvent,
+  type Event,
+  InMemorySessionService,
+  Invocation,
+  isSessionError,
+  type SessionErrorCode,
+} from '../../../../js/index.js';
+import { type AgentRun, runAgent } from '../../../../js/service/runs/agent/run.js';
+import type { RunAgent } from '../../../../js/service/runs/agent/run_agent.js';
+
+const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+const says = (text: string) => ({ role: 'model', parts: [{ text }] });
+const refusedWith = (code: SessionErrorCode) => (error: unknown) => isSessionError(error, code);
+
+async function start(agent: RunAgent, more: Partial<AgentRun> = {}) {
+  const service = new InMemorySessionService();
+  await service.createSession(key);
+  const message = createEvent({ author: 'user', invocationId: 'i1', content: says('hi') });
+  const controller = new AbortController();
+  const pieces: Event[] = [];
+  const wholes: Event[] = [];
+  let storedAt: string | undefined;
+  const run: AgentRun = {
+    ...{ key, service, agent, message, isStored: false, streaming: true },
+    signal: controller.signal,
+    onStored: ({ id }) => (storedAt = id),
+    onPiece: (piece) => pieces.push(piece),
+    onWhole: (whole) => wholes.push(whole),
+    ...more,
+  };
+  const ended = runAgent(run);
+  ended.catch(() => undefined);
+  const stored = async () => (await service.getSession(key))?.events ?? [];
+  return { service, run, ended, controller, pieces, wholes, stored, storedAt: () => storedAt };
+}
+
+const textsOf = (events: readonly Event[]) =>
+  events.map(({ content }) => content?.parts?.map(({ text }) => text).join(''));
+
+describe('A run', () => {
+  it('stores its message before the first event, and the whole events that are yielded', async () => {
+    const { ended, stored, pieces, run, storedAt } = await start(async function* () {
+      yield { author: 'guide', partial: true, content: says('Gr') };
+      yield { author: 'guide', content: says('Green') };
+    });
+    await ended;
+    const events = await stored();
+    assert.deepEqual(textsOf(events), ['hi', 'Green']);
+    assert.deepEqual(textsOf(pieces), ['Gr']);
+    assert.equal(storedAt(), run.message.id);
+    assert.deepEqual(
+      events.map(({ invocationId }) => invocationId),
+      ['i1', 'i1'],
+    );
+  });
+
+  it('stores its message if the agent yields nothing', async () => {
+    const { ended, stored } = await start(async function* () {
+      // Nothing to say.
+    });
+    await ended;
+    assert.deepEqual(textsOf(await stored()), ['hi']);
+  });
+
+  it('stores an event once that the agent has stored itself', async () => {
+    const { ended, stored, wholes } = await start(async function* ({ service, storeMessage }) {
+      const session = await storeMessage();
+      const invocation = new Invocation({ service, session, invocationId: 'i1' });
+      const context = invocation.context({ agentName: 'guide' });
+      yield await invocation.append({ content: says('Green') }, { context });
+      invocation.end();
+      const other = (await service.getSession(key))!;
+      const event = { invocationId: 'i1', author: 'guide', content: says('Black') };
+      yield await service.appendEvent({ session: other, event });
+    });
+    await ended;
+    assert.deepEqual(textsOf(await stored()), ['hi', 'Green', 'Black']);
+    assert.deepEqual(textsOf(wholes), ['Green', 'Black']);
+  });
+
+  it('stores nothing if the agent throws before its first event', async () => {
+    const thrown = new Error('no model');
+    const { ended, stored } = await start(() => {
+      throw thrown;
+    });
+    await assert.rejects(ended, thrown);
+    assert.deepEqual(await stored(), []);
+  });
+
+  it('keeps the message if the agent throws after its first event', async () => {
+    const thrown = new Error('no model');
+    const { ended, stored } = await start(async function* () {
+      yield { author: 'guide', content: says('Let me look.') };
+      throw thrown;
+    });
+    await assert.rejects(ended, thrown);
+    assert.deepEqual(textsOf(await stored()), ['hi', 'Let me look.']);
+  });
+
+  for (const [what, agent, code] of [
+    ['a function that returns no events', (() => 7) as unknown as RunAgent, 'invalid_argument'],
+    [
+      'an event that is none',
+      async function* () {
+        yield null;
+      } as unknown as RunAgent,
+      'invalid_argument',
+    ],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      const { ended, stored } = await start(agent);
+      await assert.rejects(ended, refusedWith(code));
+      assert.deepEqual(await stored(), []);
+    });
+  }
+
+  it('of a message that is stored already calls no model', async () => {
+    let calls = 0;
+    const agent: RunAgent = async function* ({ storeMessage }) {
+      await storeMessage();
+      calls += 1;
+      yield { author: 'guide', content: says('Green') };
+    };
+    const { ended, run } = await start(agent);
+    await ended;
+    await assert.rejects(runAgent(run), refusedWith('already_exists'));
+    assert.equal(calls, 1);
+  });
+
+  it('ends a second after its signal, also if the agent ignores it and never ends', async () => {
+    let late: Promise<unknown> | undefined;
+    const { ended, controller, stored } = await start(async function* ({ storeMessage }) {
+      yield { author: 'guide', content: says('Let me look.') };
+      await new Promise((resolve) => setTimeout(resolve, 1200));
+      late = storeMessage();
+      late.catch(() => undefined);
+      yield { author: 'guide', content: says('Late') };
+    });
+    setTimeout(() => controller.abort(), 20);
+    const begin = performance.now();
+    await ended;
+    const tookMs = performance.now() - begin;
+    assert.ok(tookMs < 1500, `${tookMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await assert.rejects(late!, refusedWith('aborted'));
+    assert.deepEqual(textsOf(await stored()), ['hi', 'Let me look.']);
+  });
+});

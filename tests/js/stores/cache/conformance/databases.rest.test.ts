@@ -1,0 +1,31 @@
+// The conformance suite through a cache over a remote service on a handler over databases.
+
+import { after, before } from 'node:test';
+
+import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
+import { POSTGRESQL_REFUSALS } from '../../database/cases/refusals.js';
+import { cleared, type Server, startPostgres } from '../../database/servers.js';
+import { conforms } from './conforms.js';
+
+/** A copy keeps the order of its keys, so only what PostgreSQL refuses to store differs. */
+const REFUSED = Object.entries(POSTGRESQL_REFUSALS).filter(([, { source }]) =>
+  source.includes('ended with'),
+);
+
+let server: Server;
+before(async () => (server = await startPostgres()));
+after(() => server.remove());
+
+conforms('SQLite', (options) => new DatabaseSessionService('sqlite::memory:', options), {
+  reads: 'network-first',
+  write: 'through',
+});
+conforms(
+  'PostgreSQL',
+  async (options) => {
+    const url = await cleared('postgresql', server);
+    return new DatabaseSessionService(url, { ...options, durability: 'relaxed' });
+  },
+  { reads: 'network-first', write: 'through' },
+  { differences: Object.fromEntries(REFUSED) },
+);

@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { OwnerChanges } from '../../../../../js/stores/cache/data/owner_changes.js';
+
+it('two transactions give shared writes two stamps, so that no tab keeps what it remembers', () => {
+  const first = new OwnerChanges(undefined, { client: 'client', counter: 7 });
+  first.renewSharedStamp();
+  const second = new OwnerChanges(first.owner, { client: 'client', counter: 7 });
+  second.renewSharedStamp();
+  assert.deepEqual([first.owner.sharedStamp, second.owner.sharedStamp], [8, 9]);
+});

@@ -1,0 +1,123 @@
+// The local storage in IndexedDB, whose browser does not answer or freezes the page.
+
+import assert from 'node:assert/strict';
+import { it, type TestContext } from 'node:test';
+
+type Store = InstanceType<
+  typeof import('../../../../../js/stores/cache/local/indexed_db_local_store.js').IndexedDbLocalStore
+>;
+
+/** Connections that were closed, by their number. */
+let closed: number[] = [];
+let openings = 0;
+/** Whether the browser answers. */
+let doesAnswer = true;
+
+class Transaction extends EventTarget {
+  objectStore() {
+    return { get: () => Promise.resolve('a value') };
+  }
+}
+
+class Database extends EventTarget {
+  readonly #number = openings;
+  close(): void {
+    closed.push(this.#number);
+  }
+  transaction(): Transaction {
+    if (closed.includes(this.#number)) throw new DOMException('closed', 'InvalidStateError');
+    return new Transaction();
+  }
+}
+
+class OpenRequest extends EventTarget {
+  result: Database | undefined;
+}
+
+/** Stands in for a page with IndexedDB. */
+function asPage(): EventTarget {
+  const page = new EventTarget();
+  const nothing = class {};
+  Object.assign(globalThis, {
+    onpagehide: null,
+    addEventListener: page.addEventListener.bind(page),
+    document: new EventTarget(),
+    IDBRequest: OpenRequest,
+    IDBDatabase: Database,
+    IDBTransaction: Transaction,
+    IDBObjectStore: nothing,
+    IDBIndex: nothing,
+    IDBCursor: class {
+      advance = undefined;
+    },
+    indexedDB: {
+      open: () => {
+        openings += 1;
+        const request = new OpenRequest();
+        if (doesAnswer) {
+          queueMicrotask(() => {
+            request.result = new Database();
+            request.dispatchEvent(new Event('success'));
+          });
+        }
+        return request;
+      },
+    },
+  });
+  return page;
+}
+
+const page = asPage();
+const { IndexedDbLocalStore } =
+  await import('../../../../../js/stores/cache/local/indexed_db_local_store.js');
+
+function open(test: TestContext): Store {
+  [closed, openings, doesAnswer] = [[], 0, true];
+  const store = new IndexedDbLocalStore(() => undefined);
+  test.after(() => store.close());
+  return store;
+}
+
+const read = (store: Store): Promise<unknown> =>
+  store.transaction('readonly', (transaction) => transaction.get('sessions', ['ada']));
+
+const transition = (type: string): boolean =>
+  page.dispatchEvent(Object.assign(new Event(type), { persisted: true }));
+
+it('the local storage closes its connection while the page is frozen, and reads when it is shown again', async (test) => {
+  const store = open(test);
+  assert.equal(await read(store), 'a value');
+  transition('pagehide');
+  let isRead = false;
+  const reading = read(store).then((value) => {
+    isRead = true;
+    return value;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.deepEqual([closed, openings, isRead], [[1], 1, false]);
+  transition('pageshow');
+  assert.equal(await reading, 'a value');
+  assert.equal(openings, 2);
+});
+
+it('the local storage ends what waits for a frozen page when it is closed', async (test) => {
+  const store = open(test);
+  transition('pagehide');
+  const reading = read(store);
+  await store.close();
+  await assert.rejects(reading, { code: 'closed' });
+  transition('pageshow');
+});
+
+it('the local storage fails with `storage_blocked` if the browser does not open it in time, and tries again', async (test) => {
+  const store = open(test);
+  doesAnswer = false;
+  test.mock.timers.enable({ apis: ['setTimeout'] });
+  const reading = read(store);
+  const refusal = assert.rejects(reading, { code: 'storage_blocked', message: /Close other tabs/ });
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+  test.mock.timers.tick(30_000);
+  await refusal;
+  doesAnswer = true;
+  assert.equal(await read(store), 'a value');
+});

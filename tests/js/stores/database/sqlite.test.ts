@@ -1,0 +1,39 @@
+// SQLite: the conformance suite, and concurrent writers.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import Sqlite from 'better-sqlite3';
+
+import { DatabaseSessionService } from '../../../../js/service/database/index.js';
+import { choosesByTime, FOREIGN_TEXT } from './cases/after_timestamp.js';
+import { letsProgramsEnd, losesNothing } from './cases/concurrency.js';
+import { conforms } from './cases/conforms.js';
+import { hearsOthers } from './cases/foreign_changes.js';
+import { listsAsModels } from './cases/list_order.js';
+import { readsLongSessions } from './cases/long_reads.js';
+import { knowsRetries } from './cases/retries.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+let count = 0;
+const newUrl = () => `sqlite:${join(folder, `${++count}.db`)}`;
+
+conforms('a SQLite file', (options) => {
+  return new DatabaseSessionService(newUrl(), { ...options, durability: 'relaxed' });
+});
+const open = (url: string) => new DatabaseSessionService(url);
+const run = (url: string, statement: string) => {
+  const database = new Sqlite(url.slice('sqlite:'.length));
+  database.exec(statement);
+  database.close();
+};
+losesNothing('a SQLite file', newUrl, open);
+listsAsModels('a SQLite file', newUrl, run);
+knowsRetries('a SQLite file', newUrl, open);
+hearsOthers('a SQLite file', newUrl, open);
+choosesByTime('a SQLite file', newUrl, open, run, FOREIGN_TEXT);
+readsLongSessions('a SQLite file', newUrl, open, run);
+letsProgramsEnd('a SQLite file', newUrl);

@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  InMemorySessionService,
+  isSessionError,
+  type SessionErrorCode,
+} from '../../../../../js/index.js';
+import {
+  liveSession,
+  type LiveSessionSnapshot,
+  type RunAgent,
+} from '../../../../../js/ui/live/index.js';
+import { idsOf, KEY, snapshotOf } from '../stores.js';
+import { asks, echo, gate, openChat, says, textsOf } from './agents.js';
+
+const refusedWith = (code: SessionErrorCode) => (error: unknown) => isSessionError(error, code);
+const isIdle = ({ run }: LiveSessionSnapshot): boolean => run === undefined;
+const hasStatus = (status: string) => (snapshot: LiveSessionSnapshot) =>
+  snapshot.run?.status === status;
+
+describe('ask', () => {
+  it('stores the message and the answer, and creates the session', async () => {
+    const { service, chat, stop } = await openChat(echo, { initialState: { cups: 1 } });
+    const message = await chat.ask(asks('hi'), { stateDelta: { topic: 'tea' } });
+    await snapshotOf(chat, ({ events, run }) => events.length === 2 && run === undefined);
+    stop();
+    const session = await service.getSession(KEY);
+    assert.deepEqual(textsOf(session?.events ?? []), ['hi', 'hi!']);
+    assert.equal(session?.events[0]?.id, message.id);
+    assert.equal(session.events[1]?.invocationId, message.invocationId);
+    assert.deepEqual(session.state, { cups: 1, topic: 'tea' });
+  });
+
+  it('shows the message at once, and the run while it works', async () => {
+    const go = gate();
+    const agent: RunAgent = async function* () {
+      await go.opened;
+      yield { author: 'guide', content: says('Green') };
+    };
+    const { chat, stop } = await openChat(agent);
+    const asking = chat.ask(asks('hi'));
+    assert.deepEqual(textsOf(chat.getSnapshot().events), ['hi']);
+    const { run } = await snapshotOf(chat, hasStatus('running'));
+    assert.equal(run?.messageId, chat.getSnapshot().events[0]?.id);
+    go.open();
+    const message = await asking;
+    assert.equal(message.id, run?.messageId);
+    await snapshotOf(chat, isIdle);
+    assert.deepEqual(chat.getSnapshot().unsent, Object.create(null));
+    stop();
+  });
+
+  it('waits for the run before it, in the order of the calls', async () => {
+    const go = gate();
+    const seen: unknown[] = [];
+    const agent: RunAgent = async function* ({ message, service }) {
+      seen.push((await service.getSession(KEY))?.events.length);
+      yield* echo({ message } as Parameters<RunAgent>[0]);
+      await go.opened;
+    };
+    const { service, chat, stop } = await openChat(agent);
+    const asking = ['1', '2', '3'].map((text) => chat.ask(asks(text)));
+    await asking[0];
+    assert.deepEqual(textsOf((await service.getSession(KEY))?.events ?? []), ['1', '1!']);
+    go.open();
+    await Promise.all(asking);
+    await snapshotOf(chat, ({ events, run }) => events.length === 6 && run === undefined);
+    assert.deepEqual(textsOf(chat.getSnapshot().events), ['1', '1!', '2', '2!', '3', '3!']);
+    assert.deepEqual(seen, [0, 2, 4]);
+    stop();
+  });
+
+  it('shares runs and queue with the other stores of the session', async () => {
+    const go = gate();
+    const agent: RunAgent = async function* ({ message }) {
+      yield { author: 'guide', partial: true, content: says('Gr') };
+      await go.opened;
+      yield* echo({ message } as Parameters<RunAgent>[0]);
+    };
+    const { service, chat, stop } = await openChat(agent);
+    const { chat: other, stop: stopOther } = await openChat(echo, { service });
+    const first = chat.ask(asks('1'));
+    const seen = await snapshotOf(other, ({ drafts }) => drafts.length > 0);
+    assert.deepEqual(textsOf(seen.drafts), ['Gr']);
+    assert.equal(seen.run?.status, 'running');
+    const second = other.ask(asks('2'));
+    go.open();
+    await Promise.all([first, second]);
+    await snapshotOf(other, ({ events, run }) => events.length === 4 && run === undefined);
+    assert.deepEqual(textsOf(other.getSnapshot().events), ['1', '1!', '2', '2!']);
+    stop();
+    stopOther();
+  });
+
+  it('goes on when nobody watches the store any more', async () => {
+    const go = gate();
+    const agent: RunAgent = async function* ({ message }) {
+      await go.opened;
+      yield* echo({ message } as Parameters<RunAgent>[0]);
+    };
+    const { service, chat, stop } = await openChat(agent);
+    const asking = chat.ask(asks('hi'));
+    stop();
+    go.open();
+    await asking;
+    const { chat: later, stop: stopLater } = await openChat(agent, { service });
+    await snapshotOf(later, ({ events }) => events.length === 2);
+    stopLater();
+  });
+
+  it('works without a subscriber', async () => {
+    const service = new InMemorySessionService();
+    const chat = liveSession(service, KEY, { run: echo });
+    await chat.ask(asks('hi'));
+    assert.deepEqual(textsOf(chat.getSnapshot().events), ['hi']);
+    await chat.reload();
+    assert.deepEqual(textsOf(chat.getSnapshot().events), ['hi', 'hi!']);
+  });
+
+  it('is unsupported without an agent', async () => {
+    const { chat, stop } = await openChat(undefined);
+    await assert.rejects(chat.ask(asks('hi')), refusedWith('unsupported'));
+    stop();
+  });
+
+  it('refuses what is no content, and an agent that is no function', async () => {
+    const { chat, stop } = await openChat(echo);
+    await assert.rejects(chat.ask('hi' as never), refusedWith('invalid_argument'));
+    stop();
+    assert.throws(
+      () => liveSession(new InMemorySessionService(), KEY, { run: 7 as never }),
+      refusedWith('invalid_argument'),
+    );
+  });
+});
+
+describe('A draft', () => {
+  it('grows with the pieces, and leaves in the snapshot in which its event appears', async () => {
+    const agent: RunAgent = async function* () {
+      for (const text of ['Green', ' ', 'tea']) {
+        yield { author: 'guide', partial: true, content: says(text) };
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      yield { author: 'guide', content: says('Green tea') };
+      yield { author: 'guide', partial: true, content: says('And') };
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      yield { author: 'guide', content: says('And black') };
+    };
+    const { chat, stop } = await openChat(agent);
+    const shown: number[] = [];
+    const twice: string[] = [];
+    const stopLooking = chat.subscribe(({ events, drafts }) => {
+      const texts = textsOf([...events, ...drafts]);
+      shown.push(texts.join('').length);
+      if (texts.length > 3) twice.push(texts.join('|'));
+    });
+    await chat.ask(asks('hi'));
+    await snapshotOf(chat, ({ run, events }) => run === undefined && events.length === 3);
+    stopLooking();
+    stop();
+    assert.deepEqual(chat.getSnapshot().drafts, []);
+    assert.deepEqual(twice, []);
+    assert.deepEqual(
+      shown,
+      [...shown].sort((one, other) => one - other),
+      'it gets no shorter',
+    );
+    assert.ok(shown.length > 4, 'pieces are shown as they come');
+  });
+
+  it('of a run that has ended is not shown by a store that begins later', async () => {
+    const agent: RunAgent = async function* ({ message }) {
+      yield { author: 'guide', partial: true, content: says('Gr') };
+      yield* echo({ message } as Parameters<RunAgent>[0]);
+    };
+    const { service, chat, stop } = await openChat(agent);
+    await chat.ask(asks('hi'));
+    await snapshotOf(chat, ({ run, events }) => run === undefined && events.length === 2);
+    stop();
+    const { chat: later, stop: stopLater } = await openChat(agent, { service });
+    assert.deepEqual(later.getSnapshot().drafts, []);
+    assert.equal(later.getSnapshot().run, undefined);
+    stopLater();
+  });
+
+  it('leaves when a run ends whose answer somebody else stores', async () => {
+    const service = new InMemorySessionService();
+    const agent: RunAgent = async function* ({ storeMessage, message: { invocationId } }) {
+      const session = await storeMessage();
+      yield { author: 'guide', partial: true, content: says('Green') };
+      const event = { invocationId, author: 'guide', content: says('Green tea') };
+      await service.appendEvent({ session: { ...session, events: [] }, event });
+    };
+    const { chat, stop } = await openChat(agent, { service });
+    await chat.ask(asks('hi'));
+    const { events } = await snapshotOf(chat, ({ drafts, run, events }) => {
+      return drafts.length === 0 && run === undefined && events.length === 2;
+    });
+    stop();
+    assert.deepEqual(textsOf(events), ['hi', 'Green tea']);
+  });
+});
+
+describe('A run that fails', () => {
+  it('before its first event leaves the message unsent, and retry asks it again', async () => {
+    let fails = true;
+    const agent: RunAgent = (context) => {
+      if (fails) throw new Error('no model');
+      return echo(context);
+    };
+    const { service, chat, stop } = await openChat(agent);
+    await assert.rejects(chat.ask(asks('hi')), /no model/);
+    const { events, unsent, run } = chat.getSnapshot();
+    const [id] = idsOf(events);
+    assert.match(String(unsent[id!]?.error), /no model/);
+    assert.equal(run, undefined);
+    assert.deepEqual((await service.getSession(KEY))?.events, []);
+    fails = false;
+    const message = await chat.retry(id!);
+    assert.equal(message?.id, id);
+    await snapshotOf(chat, ({ events, run }) => events.length === 2 && run === undefined);
+    stop();
+  });
+
+  it('after its first event is failed until the next message, and regenerate answers again', async () => {
+    let fails = true;
+    const agent: RunAgent = async function* ({ message }) {
+      yield { author: 'guide', partial: true, content: says('Gr') };
+      if (fails) throw new Error('no model');
+      yield* echo({ message } as Parameters<RunAgent>[0]);
+    };
+    const { chat, stop } = await openChat(agent);
+    const message = await chat.ask(asks('hi'));
+    const { run } = await snapshotOf(chat, hasStatus('failed'));
+    assert.equal(run?.messageId, message.id);
+    assert.ok(isSessionError(run.error, 'run_failed'));
+    assert.match(String(run.error.cause), /no model/);
+    await snapshotOf(chat, ({ drafts }) => drafts.length === 0);
+    assert.deepEqual(textsOf(chat.getSnapshot().events), ['hi']);
+    fails = false;
+    const again = await chat.regenerate(message.id);
+    await snapshotOf(chat, ({ events, run }) => events.length === 2 && run === undefined);
+    assert.notEqual(again.id, message.id);
+    assert.deepEqual(textsOf(chat.getSnapshot().events), ['hi', 'hi!']);
+    stop();
+  });
+
+  it('keeps the messages after it until the next one is asked', async () => {
+    let calls = 0;
+    const go = gate();
+    const agent: RunAgent = async function* ({ message, storeMessage }) {
+      await storeMessage();
+      calls += 1;
+      if (calls === 1) {
+        await go.opened;
+        throw new Error('no model');
+      }
+      yield* echo({ message } as Parameters<RunAgent>[0]);
+    };
+    const { chat, stop } = await openChat(agent);
+    await chat.ask(asks('1'));
+    const second = chat.ask(asks('2'));
+    const third = chat.ask(asks('3'));
+    const [, , thirdShown] = chat.getSnapshot().events;
+    go.open();
+    await snapshotOf(chat, hasStatus('failed'));
+    assert.equal(calls, 1);
+    assert.deepEqual(textsOf(chat.getSnapshot().events), ['1', '2', '3']);
+    const refused = assert.rejects(third, refusedWith('aborted'));
+    await chat.discard(thirdShown!.id);
+    await refused;
+    await chat.ask(asks('4'));
+    await second;
+    await snapshotOf(chat, ({ events, run }) => events.length === 5 && run === undefined);
+    assert.deepEqual(textsOf(chat.getSnapshot().events), ['1', '2', '2!', '4', '4!']);
+    stop();
+  });
+});
+
+describe('A message without an answer', () => {
+  it('is unanswered when nothing runs, after a reload for example', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession(KEY);
+    const content = asks('hi');
+    await service.appendEvent({
+      session,
+      event: { id: 'm', invocationId: 'i', author: 'user', content },
+    });
+    const { chat, stop } = await openChat(echo, { service });
+    assert.deepEqual(chat.getSnapshot().run, { status: 'unanswered', messageId: 'm' });
+    await chat.regenerate('m');
+    await snapshotOf(chat, ({ events, run }) => events.length === 2 && run === undefined);
+    stop();
+  });
+});

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  InMemorySessionService,
+  isSessionError,
+  type SessionErrorCode,
+} from '../../../../../js/index.js';
+import { type LiveSessionSnapshot, type RunAgent } from '../../../../../js/ui/live/index.js';
+import { KEY, snapshotOf } from '../stores.js';
+import { asks, echo, gate, openChat, says, textsOf } from './agents.js';
+
+const refusedWith = (code: SessionErrorCode) => (error: unknown) => isSessionError(error, code);
+const hasStatus = (status: string) => (snapshot: LiveSessionSnapshot) =>
+  snapshot.run?.status === status;
+
+/** Streams a thought and a text, calls a tool, and then waits for its signal. */
+const streaming: RunAgent = async function* ({ signal }) {
+  const call = { functionCall: { id: 'c1', name: 'look', args: {} } };
+  yield { author: 'guide', content: { role: 'model', parts: [{ text: 'Let me look.' }, call] } };
+  yield {
+    author: 'guide',
+    partial: true,
+    content: { role: 'model', parts: [{ text: 'Hm', thought: true }] },
+  };
+  yield { author: 'guide', partial: true, content: says('Gre') };
+  await new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  });
+};
+
+describe('cancel', () => {
+  it('keeps what was streamed as an interrupted answer, and seals the calls', async () => {
+    const { service, chat, stop } = await openChat(streaming);
+    const message = await chat.ask(asks('hi'));
+    await snapshotOf(chat, ({ drafts }) => drafts.length > 0);
+    await chat.cancel();
+    const { events, drafts, run } = chat.getSnapshot();
+    assert.deepEqual(run, { status: 'cancelled', messageId: message.id });
+    assert.deepEqual(drafts, []);
+    const [, , kept, seal] = events;
+    assert.deepEqual(kept?.content, says('Gre'));
+    assert.equal(kept.interrupted, true);
+    assert.equal(seal?.errorCode, 'INVOCATION_ABORTED');
+    assert.equal(seal.content?.parts?.[0]?.functionResponse?.id, 'c1');
+    assert.equal(events.length, 4);
+    const read = (await service.getSession(KEY))?.events ?? [];
+    assert.ok(read.every(({ invocationId }) => invocationId === message.invocationId));
+    stop();
+    const { chat: later, stop: stopLater } = await openChat(echo, { service });
+    assert.equal(later.getSnapshot().run?.status, 'cancelled', 'also after a reload');
+    stopLater();
+  });
+
+  it('ends a run within two seconds that ignores its signal, and stores nothing of it later', async () => {
+    const go = gate();
+    const agent: RunAgent = async function* ({ storeMessage }) {
+      await storeMessage();
+      await go.opened;
+      yield { author: 'guide', content: says('Late') };
+    };
+    const { service, chat, stop } = await openChat(agent);
+    await chat.ask(asks('hi'));
+    const begin = performance.now();
+    await chat.cancel();
+    assert.ok(performance.now() - begin < 2000);
+    go.open();
+    await chat.reload();
+    stop();
+    const events = (await service.getSession(KEY))?.events ?? [];
+    assert.deepEqual(textsOf(events), ['hi', undefined]);
+    assert.equal(events[1]?.errorCode, 'INVOCATION_ABORTED');
+  });
+
+  it('takes the named message out that waits, and leaves the run', async () => {
+    const go = gate();
+    const agent: RunAgent = async function* ({ message }) {
+      await go.opened;
+      yield* echo({ message } as Parameters<RunAgent>[0]);
+    };
+    const { chat, stop } = await openChat(agent);
+    const first = chat.ask(asks('1'));
+    await snapshotOf(chat, hasStatus('running'));
+    const second = chat.ask(asks('2'));
+    const refused = assert.rejects(second, refusedWith('aborted'));
+    const [, shown] = chat.getSnapshot().events;
+    await chat.cancel(shown?.id);
+    await refused;
+    assert.ok(isSessionError(chat.getSnapshot().unsent[shown!.id]?.error, 'aborted'));
+    await chat.discard(shown!.id);
+    go.open();
+    await first;
+    await snapshotOf(chat, ({ events, run }) => events.length === 2 && run === undefined);
+    stop();
+  });
+
+  it('before the message is stored leaves it unsent', async () => {
+    const agent: RunAgent = async function* ({ signal }) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      yield* echo({} as Parameters<RunAgent>[0]);
+    };
+    const { service, chat, stop } = await openChat(agent);
+    const refused = assert.rejects(chat.ask(asks('hi')), refusedWith('aborted'));
+    await snapshotOf(chat, hasStatus('running'));
+    await chat.cancel();
+    await refused;
+    stop();
+    assert.deepEqual(textsOf(chat.getSnapshot().events), ['hi']);
+    assert.deepEqual((await service.getSession(KEY))?.events, []);
+  });
+
+  it('seals a message that nobody answers, once', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession(KEY);
+    const content = asks('hi');
+    await service.appendEvent({
+      session,
+      event: { id: 'm', invocationId: 'i', author: 'user', content },
+    });
+    const { chat, stop } = await openChat(echo, { service });
+    await Promise.all([chat.cancel(), chat.cancel('m')]);
+    assert.equal(chat.getSnapshot().run?.status, 'cancelled');
+    assert.equal(chat.getSnapshot().events.length, 2);
+    stop();
+  });
+
+  it('does nothing without a run', async () => {
+    const { service, chat, stop } = await openChat(echo);
+    await chat.ask(asks('hi'));
+    await snapshotOf(chat, ({ events, run }) => events.length === 2 && run === undefined);
+    await chat.cancel();
+    assert.equal((await service.getSession(KEY))?.events.length, 2);
+    stop();
+  });
+
+  it('comes with the deletion of the session, which seals nothing', async () => {
+    const aborted = gate();
+    const agent: RunAgent = async function* ({ signal, storeMessage }) {
+      await storeMessage();
+      signal.addEventListener('abort', aborted.open);
+      await aborted.opened;
+      yield { author: 'guide', content: says('Late') };
+    };
+    const { service, chat, stop } = await openChat(agent);
+    await chat.ask(asks('hi'));
+    await chat.remove();
+    await aborted.opened;
+    await snapshotOf(chat, ({ run }) => run?.status !== 'running');
+    assert.equal(await service.getSession(KEY), undefined);
+    assert.equal(chat.getSnapshot().status, 'deleted');
+    stop();
+  });
+});
+
+describe('During a run', () => {
+  it('edit cancels it, and answers the new message', async () => {
+    const agent: RunAgent = (context) =>
+      context.message.content?.parts?.[0]?.text === 'black?' ? echo(context) : streaming(context);
+    const { service, chat, stop } = await openChat(agent);
+    const message = await chat.ask(asks('green?'));
+    await snapshotOf(chat, ({ drafts }) => drafts.length > 0);
+    const edited = await chat.edit(message.id, asks('black?'));
+    await snapshotOf(chat, ({ events, run }) => events.length === 2 && run === undefined);
+    const { events, drafts } = chat.getSnapshot();
+    assert.deepEqual(textsOf(events), ['black?', 'black?!']);
+    assert.deepEqual(drafts, []);
+    assert.equal(events[0]?.id, edited.id);
+    assert.equal(events[1]?.invocationId, edited.invocationId);
+    const [place] = await chat.branches();
+    assert.equal(place?.alternatives.length, 2);
+    await chat.switchBranch(place.alternatives[0]!.branch!);
+    assert.equal(chat.getSnapshot().run?.status, 'cancelled');
+    stop();
+    assert.equal((await service.getSession(KEY))?.events.at(-1)?.author, 'user');
+  });
+
+  it('switchBranch cancels it', async () => {
+    let isSlow = false;
+    const agent: RunAgent = (context) => (isSlow ? streaming(context) : echo(context));
+    const { chat, stop } = await openChat(agent);
+    const first = await chat.ask(asks('green?'));
+    await chat.regenerate(first.id);
+    await snapshotOf(chat, ({ events, run }) => events.length === 2 && run === undefined);
+    isSlow = true;
+    await chat.ask(asks('more?'));
+    await snapshotOf(chat, ({ drafts }) => drafts.length > 0);
+    const [place] = await chat.branches();
+    await chat.switchBranch(place!.alternatives[0]!.branch!);
+    assert.deepEqual(textsOf(chat.getSnapshot().events), ['green?', 'green?!']);
+    assert.equal(chat.getSnapshot().run, undefined);
+    stop();
+  });
+
+  it('a rewind of another program stops it at its next event', async () => {
+    const { rewind } = await import('../../../../../js/core/history/index.js');
+    const go = gate();
+    const agent: RunAgent = async function* ({ message }) {
+      yield* echo({ message } as Parameters<RunAgent>[0]);
+      await go.opened;
+      yield { author: 'guide', content: says('Late') };
+    };
+    const { service, chat, stop } = await openChat(agent);
+    const { invocationId } = await chat.ask(asks('hi'));
+    await snapshotOf(chat, ({ events }) => events.length === 2);
+    await rewind(service, { ...KEY, before: { invocationId } });
+    go.open();
+    await snapshotOf(chat, ({ events, run }) => events.length === 0 && run === undefined);
+    stop();
+  });
+});
