@@ -2,7 +2,7 @@
 
 const SUITE = 'js/conformance.test.ts';
 /**
- * By folder of js/: the tests that all faults of it meet, and those that only the faults meet which these do not find.
+ * By folder of a layer of js/: the tests that all faults of it meet, and those that only the faults meet which these do not find.
  * indexed_db is tested in a browser only, and inspector, react and assistant_ui for the most part: here in Chromium.
  *
  * @type {Record<string, [string[], string[]]>}
@@ -97,9 +97,10 @@ const OF_WASM = [
 export function testsOf(file) {
   if (file.startsWith('src/wasm/indexed_db/')) return TESTS.indexed_db ?? [[], []];
   if (file.startsWith('src/')) return [OF_WASM, ['js/core/wasm', 'js/core/handle']];
-  return TESTS[file.split('/')[1] ?? ''] ?? [['js/core/wasm'], ['js/service']]; // the entries
+  const [, layer = '', folder = ''] = file.split('/');
+  return TESTS[folder] ?? TESTS[layer] ?? [['js/core/wasm'], ['js/service']]; // the entries
 }
 
 /** What has other tests than those of a room: js/build makes the package, and its tests are the packed package. */
 export const LEFT_OUT =
-  /\.d\.[cm]?ts$|^js\/(build|dist|examples|playground)\/|^js\/inspector\/styles\.ts$/;
+  /\.d\.[cm]?ts$|^js\/(build|dist|examples|playground)\/|^js\/ui\/inspector\/styles\.ts$/;

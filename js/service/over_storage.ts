@@ -1,7 +1,7 @@
 import { invalid, invalidValue } from '../values/errors/invalid.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import { StorageBackend } from '../core/storage/driver/storage_backend.js';
-import type { OwnStorage } from '../core/storage/own_storage.js';
+import type { OwnStorage, StorageFacts } from '../core/storage/own_storage.js';
 import type { Storage } from '../core/storage/storage.js';
 import { feedOfStorage } from '../core/watch/shared_feeds.js';
 import { ServiceCore } from './service_core.js';
@@ -9,9 +9,6 @@ import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
 
 const VERBS = ['create', 'append', 'read', 'list', 'delete'] as const;
-
-/** What a service tells of its storage before that is loaded. */
-export type StorageFacts = Pick<OwnStorage, 'kind' | 'durable' | 'expires' | 'removesNull'>;
 
 /**
  * Makes a service over a caller's storage. Fails with `invalid_argument` if the storage lacks a

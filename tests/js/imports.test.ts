@@ -10,6 +10,15 @@ import {
   isLeaf,
 } from './imports.mjs';
 
+/** The folders of js/, from the lowest to the highest. Its files stand above all of them, and below testing. */
+const LAYERS = ['values', 'core', 'stores', 'service', 'server', 'ui', 'command'];
+
+/** Two stores work through a service: types only, and no more of them. */
+const UPWARD = [
+  'js/stores/cache/copies/remote_end.ts → js/service/service_core.ts',
+  'js/stores/remote/run/run_request.ts → js/service/service_core.ts',
+];
+
 describe('Imports', () => {
   it('of a file or folder by itself over others are found, each way once', () => {
     const files = new Map([
@@ -34,6 +43,16 @@ describe('Imports', () => {
     );
     assert.deepEqual(cycles(files), []);
     assert.deepEqual(cycles(folders(files)), []);
+  });
+
+  it('of js/ come from the same layer or one below', () => {
+    const layerOf = (file: string): number => LAYERS.indexOf(file.split('/')[1]!);
+    const upward = [...importsOfTypeScript()].flatMap(([file, imports]) =>
+      [...imports]
+        .filter((other) => layerOf(file) >= 0 && layerOf(other) > layerOf(file))
+        .map((other) => `${file} → ${other}`),
+    );
+    assert.deepEqual(upward.sort(), UPWARD);
   });
 
   it('of src/ have no cycle', () => {

@@ -38,3 +38,6 @@ export interface ParsedRows extends Omit<Rows, 'events'> {
   /** They belong to the caller alone. */
   readonly events: Event[];
 }
+
+/** What a service tells of its storage before that is loaded. */
+export type StorageFacts = Pick<OwnStorage, 'kind' | 'durable' | 'expires' | 'removesNull'>;

@@ -8,6 +8,7 @@ import { coreOf } from '../../core/core_of.js';
 import type { SessionServiceOptions } from '../service_options.js';
 import type { StoredSessionService } from '../stored_session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
+import type { CacheSettings } from '../../stores/cache/epoch.js';
 import type { LocalStore } from '../../stores/cache/local/local_store.js';
 
 /**
@@ -61,13 +62,8 @@ export interface CachedSessionOptions<
 }
 
 /** The options as the cache uses them. */
-export interface TakenOptions extends CachedSessionOptions<object> {
-  remote: StoredSessionService<object>;
-  reads: ReadPolicy;
-  readTimeoutMs: number;
-  write: 'local' | 'through';
-  maxSessions: number;
-}
+export type TakenOptions = CachedSessionOptions<object> &
+  CacheSettings & { readonly remote: StoredSessionService<object> };
 
 /** @throws SessionError `invalid_argument` if an option is invalid */
 export function takeCacheOptions(options: CachedSessionOptions<object>): TakenOptions {

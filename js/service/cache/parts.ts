@@ -1,5 +1,6 @@
 import { Diagnostics } from '../../core/call/diagnostics.js';
 import { holdProgramUntil } from '../../core/call/program_hold.js';
+import { coreOf } from '../../core/core_of.js';
 import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
 import { Background } from '../../stores/cache/background.js';
@@ -53,6 +54,7 @@ export function openParts(options: TakenOptions) {
   const forget = (): Promise<void> => erasing.call('', undefined);
   const tab = {
     ...{ options, localStore, marker, ownFeed, tabs, board, diagnostics, background },
+    core: coreOf(options.remote),
     clock: checkedClock(options.clock ?? Date.now),
     onForgetOrder: () => void run(forget).catch((error: unknown) => epoch.report(error)),
   };

@@ -10,9 +10,9 @@ import type {
   SessionsPage,
   SessionsRequest,
 } from '../../values/model/session_list.js';
-import type { ListTime, TimedPlace } from '../../core/storage/list_place.js';
+import { LIST_CURSOR, type ListTime, type TimedPlace } from '../../core/storage/list_place.js';
 import type { ListedSession, ListRequest, ReadList } from '../../core/storage/backend.js';
-import { type CursorKind, cursorText, readPlace } from '../../values/json/cursor.js';
+import { cursorText, readPlace } from '../../values/json/cursor.js';
 import { corruptSession, makeHandles } from './listed_records.js';
 import { type SessionFilter, takeFilter } from './session_filter.js';
 import type { ReaderParts } from './reader_parts.js';
@@ -21,17 +21,6 @@ import type { ReaderParts } from './reader_parts.js';
 const CHUNK = 1000;
 /** If a read had too few sessions that the filter admits, the next one has this many times as many. */
 const GROWTH = 4;
-
-/** A place is the number of the page that ends there, and the session's time in the list, id and user. */
-export const LIST_CURSOR: CursorKind = {
-  version: 'l2',
-  owner: 'list',
-  isPlace: ([page, time, sessionId, userId]) =>
-    Number.isSafeInteger(page) &&
-    isTime(time) &&
-    typeof sessionId === 'string' &&
-    typeof userId === 'string',
-};
 
 /** A list of sessions. Only its own cursors are accepted. */
 interface SessionList extends Pick<SessionFilter, 'labels' | 'title'> {

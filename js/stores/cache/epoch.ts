@@ -1,6 +1,6 @@
 import type { Diagnostics } from '../../core/call/diagnostics.js';
 import { isSessionError, type SessionError } from '../../values/errors/errors.js';
-import { coreOf } from '../../core/core_of.js';
+import type { ReadPolicy } from '../../values/model/values/read_policy.js';
 import type { Feed } from '../../core/watch/feed.js';
 import type { Background } from './background.js';
 import { CacheBackend } from './cache_backend.js';
@@ -8,13 +8,12 @@ import { Bounds } from './copies/bounds.js';
 import { Fetch } from './copies/fetch.js';
 import { Follower } from './copies/follower.js';
 import { Lists } from './copies/lists.js';
-import { RemoteEnd } from './copies/remote_end.js';
+import { RemoteEnd, type RemoteEndParts } from './copies/remote_end.js';
 import { Births } from './data/births.js';
 import { LocalData } from './data/local_data.js';
 import { Pending } from './data/pending.js';
 import type { LocalStore } from './local/local_store.js';
 import type { OwnerMarker } from './local/owner_marker.js';
-import type { TakenOptions } from '../../service/cache/options.js';
 import { type CacheKey, keyOfName, nameOf } from './records/cache_key.js';
 import { erasedError, errorOf, failureOf } from './records/failures.js';
 import type { LossRecord } from './records/records.js';
@@ -24,9 +23,22 @@ import { Leadership } from './sending/leadership.js';
 import { Sender } from './sending/sender.js';
 import type { TabListeners, Tabs } from './tabs/tabs.js';
 
+/** The options of a cache that concern its data, checked and with their defaults. */
+export interface CacheSettings {
+  readonly owner: string;
+  readonly reads: ReadPolicy;
+  readonly readTimeoutMs: number;
+  readonly write: 'local' | 'through';
+  readonly maxSessions: number;
+  readonly maxAge?: number | undefined;
+  readonly maxBytes?: number | undefined;
+}
+
 /** What an epoch has of its tab, which outlives it. */
 export interface TabParts {
-  readonly options: TakenOptions;
+  readonly options: CacheSettings;
+  /** That of the remote. */
+  readonly core: RemoteEndParts['core'];
   readonly clock: () => number;
   readonly localStore: LocalStore;
   readonly marker: OwnerMarker | undefined;
@@ -53,7 +65,18 @@ export type Epoch = ReturnType<typeof openEpoch>;
  * @param earlier the data of the epoch before
  */
 export function openEpoch(tab: TabParts, earlier?: LocalData) {
-  const { options, clock, localStore, marker, ownFeed, tabs, board, diagnostics, background } = tab;
+  const {
+    options,
+    core,
+    clock,
+    localStore,
+    marker,
+    ownFeed,
+    tabs,
+    board,
+    diagnostics,
+    background,
+  } = tab;
   const run = background.run.bind(background);
   const { owner } = options;
   const data = new LocalData({
@@ -66,7 +89,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     diagnostics?.tell('cache', error);
   };
   const remote: RemoteEnd = new RemoteEnd({
-    core: coreOf(options.remote),
+    core,
     board,
     onForget: tab.onForgetOrder,
   });

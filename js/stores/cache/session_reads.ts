@@ -5,7 +5,7 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import { type EventCount, isEnough, mostOf } from '../../values/model/values/event_count.js';
 import type { ReadPolicy } from '../../values/model/values/read_policy.js';
 import type { Backend } from '../../core/storage/backend.js';
-import { nextLast } from '../../service/read/window/growing_read.js';
+import { nextLast } from '../../core/storage/reads/growing_read.js';
 import { StorageBackend } from '../../core/storage/driver/storage_backend.js';
 import type { Bounds } from './copies/bounds.js';
 import type { CacheContext } from './copies/context.js';

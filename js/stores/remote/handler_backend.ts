@@ -1,3 +1,4 @@
+import { LIST_CURSOR } from '../../core/storage/list_place.js';
 import type { Call } from '../../core/call/call.js';
 import type { Placed } from '../../core/write.js';
 import { SessionError } from '../../values/errors/errors.js';
@@ -5,7 +6,6 @@ import { isPlainObject } from '../../values/json/rules.js';
 import { parseLabels } from '../../values/model/description.js';
 import type { StoredEvents } from '../../values/model/event_page.js';
 import { cursorText, readPlace } from '../../values/json/cursor.js';
-import { LIST_CURSOR } from '../../service/read/session_lists.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 import {
   type BackendHistory,

@@ -1,4 +1,4 @@
-import type { StorageFacts } from '../../service/over_storage.js';
+import type { StorageFacts } from '../../core/storage/own_storage.js';
 
 /** What is known of Vertex AI before its storage is loaded. */
 export const VERTEX_FACTS = {

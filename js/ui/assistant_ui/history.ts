@@ -1,6 +1,6 @@
 import { type MaybePromise, takeRequest } from '../../core/call/call.js';
 import { KeyedQueue } from '../../core/call/keyed_queue.js';
-import { decided, growingRead } from '../../service/read/window/growing_read.js';
+import { decided, growingRead } from '../../core/storage/reads/growing_read.js';
 import { givenService } from '../../core/call/given_service.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
 import {

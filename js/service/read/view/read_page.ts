@@ -7,7 +7,7 @@ import type { ComputedView } from '../../../values/model/values/history_view.js'
 import type { Backend, PageRequest, ReadMarkers, ReadPage } from '../../../core/storage/backend.js';
 import { hasPages, pageOfView } from './end_of_view.js';
 import { ViewPages } from './view_pages.js';
-import { decided, growingRead } from '../window/growing_read.js';
+import { decided, growingRead } from '../../../core/storage/reads/growing_read.js';
 
 /** Reads a page. Loads the whole history only if the page needs it. Returns `undefined` if there is no session. */
 export function readPage(

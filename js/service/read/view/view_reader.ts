@@ -20,7 +20,7 @@ import { MOST_CHANGED } from '../../../core/wasm/protocol.js';
 import { hasResponseWithoutCall } from '../../../core/history/calls/call_pairs.js';
 import { type EndOfView, endOfView, lastOfView, startOf } from './end_of_view.js';
 import { viewOfRead } from './older_stubs.js';
-import { decided, growingRead, nextLast } from '../window/growing_read.js';
+import { decided, growingRead, nextLast } from '../../../core/storage/reads/growing_read.js';
 
 /** What a view is computed from. */
 interface ViewSource {

@@ -2,7 +2,7 @@ import type { Event } from '../../../values/model/event/event.js';
 import type { Session } from '../../../values/model/session.js';
 import type { EventCount } from '../../../values/model/values/event_count.js';
 import { after, type MaybePromise } from '../../../core/call/call.js';
-import { decided, growingRead } from './growing_read.js';
+import { decided, growingRead } from '../../../core/storage/reads/growing_read.js';
 import { windowStart } from './window_start.js';
 
 /**

@@ -1,5 +1,4 @@
 import { newEventId } from '../../../values/model/event/create_event.js';
-import type { SessionServiceOptions } from '../../../service/service_options.js';
 
 /** Returns whether the server accepts this session id. It refuses other ids even in reads. */
 export function isSessionId(id: string): boolean {
@@ -10,7 +9,7 @@ export function isSessionId(id: string): boolean {
  * Adds a `newId` to the options whose ids the server accepts: they begin with a letter. A given `newId` is
  * kept.
  */
-export function withVertexIds<O extends Pick<SessionServiceOptions, 'newId'>>(options: O): O {
+export function withVertexIds<O extends { newId?: (() => string) | undefined }>(options: O): O {
   return options.newId === undefined ? { ...options, newId: newVertexId } : options;
 }
 

@@ -1,4 +1,4 @@
-import { after, type MaybePromise } from '../../../core/call/call.js';
+import { after, type MaybePromise } from '../../call/call.js';
 import type { EventCount } from '../../../values/model/values/event_count.js';
 
 /** Above so many events, the next read has all. */
