@@ -14,7 +14,7 @@ import { parseRecords } from '../stores/indexed_db/stored_records.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { DataLoss, StorageInfo } from '../values/model/storage_info.js';
-import { CoreBackend } from '../core/storage/core/core_backend.js';
+import { WasmBackend } from '../core/storage/wasm/wasm_backend.js';
 import { feedOfDatabase } from '../core/watch/shared_feeds.js';
 import { takeOptions } from '../core/call/call.js';
 import {
@@ -207,7 +207,7 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen | undefined) {
     openBackend() {
       const core = createIndexedDbCore(access, onOpen);
       stopFollowing = suspendOnPageHide(core);
-      return new CoreBackend(core, { holdsData: false, parse: parseRecords, toListed });
+      return new WasmBackend(core, { holdsData: false, parse: parseRecords, toListed });
     },
     closeStorage: () => stopFollowing?.(),
     feed: feedOfDatabase(access.name),

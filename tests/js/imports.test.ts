@@ -38,7 +38,7 @@ describe('Imports', () => {
     const files = importsOfTypeScript();
     assert.ok(files.get('js/index.ts')?.has('js/exports.ts'));
     assert.ok(
-      files.get('js/service/append/waiting_calls.ts')?.has('js/service/append/state_writer.ts'),
+      files.get('js/service/append/waiting_appends.ts')?.has('js/service/append/state_writer.ts'),
       'a type',
     );
     assert.deepEqual(cycles(files), []);

@@ -3,7 +3,7 @@ import { coreOf } from '../../core/core_of.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import type { NewEvent } from '../../values/model/event/event.js';
-import type { RunAgent, RunContext, SentEvent } from '../runs/agent/run_agent.js';
+import type { RunAgent, RunContext, SentEvent } from '../runs/agent/run_context.js';
 import {
   type AppendEventRequest,
   type FrameworkSessionService,

@@ -6,16 +6,16 @@ import type { PlacedAppend } from '../../core/write.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import {
   countRetry,
-  endWrite,
+  endJoined,
   enqueue,
-  type CallQueue,
-  type JoinedCalls,
+  type AppendQueue,
+  type JoinedAppends,
   MOST_EVENTS,
   type QueuedAppend,
   type StoredAppend,
-  takeWrite,
-  writeOf,
-} from './waiting_calls.js';
+  takeJoined,
+  joinedOf,
+} from './waiting_appends.js';
 
 /** The most groups under way at once. Appends that wait meanwhile make the next group larger. */
 const MAX_GROUPS = 2;
@@ -64,9 +64,9 @@ interface GroupParts {
  */
 export class AppendGroups {
   readonly #parts: GroupParts;
-  readonly #queues = new WeakMap<object, CallQueue>();
+  readonly #queues = new WeakMap<object, AppendQueue>();
   /** The queues of handles with waiting appends and none under way, in the order of their turns. */
-  #ready: CallQueue[] = [];
+  #ready: AppendQueue[] = [];
   /** The number of groups under way that later appends wait for. */
   #groups = 0;
   /** Whether the next group starts by itself, in this tick or the next. */
@@ -153,8 +153,8 @@ export class AppendGroups {
   }
 
   /** Takes the next writes, each to another session, with about {@link MOST_EVENTS} events in all. */
-  #takeGroup(): JoinedCalls[] {
-    const group: JoinedCalls[] = [];
+  #takeGroup(): JoinedAppends[] {
+    const group: JoinedAppends[] = [];
     const sessions = new Set<string>();
     let size = 0;
     const ready = this.#ready;
@@ -165,7 +165,7 @@ export class AppendGroups {
         this.#ready.push(queue);
         continue;
       }
-      const write = takeWrite(queue);
+      const write = takeJoined(queue);
       if (write === undefined) {
         this.#finish(queue);
         continue;
@@ -204,7 +204,7 @@ export class AppendGroups {
   }
 
   /** Makes a handle ready for its next write, if more appends wait. */
-  #finish(queue: CallQueue): void {
+  #finish(queue: AppendQueue): void {
     queue.isActive = queue.calls.length > 0;
     if (!queue.isActive) return;
     this.#ready.push(queue);
@@ -214,7 +214,7 @@ export class AppendGroups {
   #failAll(error: unknown): void {
     while (this.#ready.length > 0) {
       for (const write of this.#takeGroup()) {
-        endWrite(write, ({ reject }) => reject(error));
+        endJoined(write, ({ reject }) => reject(error));
         this.#finish(write.queue);
       }
     }
@@ -227,7 +227,7 @@ export class AppendGroups {
    * @returns for each write a promise, or `undefined` if its calls have their outcomes
    */
   #store(
-    writes: readonly JoinedCalls[],
+    writes: readonly JoinedAppends[],
     earlier?: { readonly doubt: unknown },
   ): MaybePromise<void>[] {
     const size = writes.reduce((sum, { calls }) => sum + calls.length, 0);
@@ -252,22 +252,22 @@ export class AppendGroups {
     if (earlier === undefined) this.#count(attempts);
     return writes.map((write, index) => {
       const succeed = (appended: Appended): void =>
-        endWrite(write, ({ resolve }) => resolve({ appended, groupSize: size }));
+        endJoined(write, ({ resolve }) => resolve({ appended, groupSize: size }));
       const fail = (error: unknown): MaybePromise<void> => {
         if (size > 1) return this.#storeEach(write, error);
         // Any other error would claim that nothing was written.
-        endWrite(write, ({ reject }) => reject(earlier?.doubt ?? error));
+        endJoined(write, ({ reject }) => reject(earlier?.doubt ?? error));
       };
       const attempt = attempts[index]!;
       return isPromise(attempt) ? attempt.then(succeed, fail) : succeed(attempt);
     });
   }
 
-  async #storeEach({ queue, calls, stop }: JoinedCalls, error: unknown): Promise<void> {
+  async #storeEach({ queue, calls, stop }: JoinedAppends, error: unknown): Promise<void> {
     stop();
     const doubt = mayBeWritten(error) ? error : undefined;
     countRetry(calls);
-    for (const call of calls) await this.#store([writeOf(queue, [call])], { doubt })[0];
+    for (const call of calls) await this.#store([joinedOf(queue, [call])], { doubt })[0];
   }
 }
 

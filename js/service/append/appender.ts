@@ -37,7 +37,7 @@ import {
   type TitleChange,
 } from '../../core/write.js';
 import type { StalePolicy } from '../../core/wasm/protocol.js';
-import type { ObservingHandle, QueuedAppend } from './waiting_calls.js';
+import type { ObservingHandle, QueuedAppend } from './waiting_appends.js';
 
 /** The members of a request to append, besides its events. */
 interface HandleRequest extends Pick<

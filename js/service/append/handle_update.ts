@@ -17,7 +17,7 @@ import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { noteMissedRewind } from './missed_rewinds.js';
 import { writeKey } from '../../values/state/keys.js';
 import type { StateWriter } from './state_writer.js';
-import type { ObservingHandle } from './waiting_calls.js';
+import type { ObservingHandle } from './waiting_appends.js';
 import { partsOf } from '../../values/model/event/parts.js';
 import { isViewSummary } from '../../values/model/event/view_summary.js';
 import { parseEventText } from '../../core/storage/stored_events.js';

@@ -9,7 +9,7 @@ import type { Event } from '../../values/model/event/event.js';
 import type { Appended } from '../../core/storage/backend.js';
 import type { HandlePosition } from '../../core/write.js';
 import type { EventToStore } from './event_to_store.js';
-import type { ObservingHandle } from './waiting_calls.js';
+import type { ObservingHandle } from './waiting_appends.js';
 
 /** Returns the position of a handle for an append of these events. */
 export function positionFor(

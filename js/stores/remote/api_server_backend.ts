@@ -28,7 +28,7 @@ import { type Connection, pathOf } from './connection/connection.js';
 import type { ServerBackend } from './server_backend.js';
 import { bodyOf, createRequest } from './write_request.js';
 import { runAgent } from './run/run.js';
-import type { AgentRun } from './run/run_request.js';
+import type { CheckedRun } from './run/run_request.js';
 import { SharedKeys } from './shared_keys.js';
 import { askServerKind } from './version.js';
 
@@ -128,7 +128,7 @@ export class ApiServerBackend implements ServerBackend, WriteVerbs {
     return { isDeleted: true };
   }
 
-  run(run: AgentRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined> {
+  run(run: CheckedRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined> {
     requireNoRemoval(run.stateDelta);
     const connection = this.#connection;
     const read = (signal: HostAbortSignal): Promise<ReadSession | undefined> =>

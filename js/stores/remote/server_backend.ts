@@ -1,7 +1,7 @@
 import type { Event } from '../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
 import type { Backend } from '../../core/storage/backend.js';
-import type { AgentRun } from './run/run_request.js';
+import type { CheckedRun } from './run/run_request.js';
 
 /** What one kind of server does. */
 export interface ServerBackend extends Backend {
@@ -10,5 +10,5 @@ export interface ServerBackend extends Backend {
    *
    * @param stopped fires when the caller wants no more events
    */
-  run(run: AgentRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined>;
+  run(run: CheckedRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined>;
 }

@@ -12,7 +12,7 @@ export type {
   LiveSession,
   LiveSessionOptions,
   LiveSessionSnapshot,
-} from './live_session.js';
+} from './types/live_session.js';
 export type { Answers } from '../../service/runs/live_part.js';
 export type { Question } from '../../service/runs/state/questions.js';
 export type {
@@ -20,9 +20,9 @@ export type {
   RunAgent,
   RunContext,
   SentEvent,
-} from '../../service/runs/agent/run_agent.js';
+} from '../../service/runs/agent/run_context.js';
 export type { SessionRun } from '../../service/runs/state/session_run.js';
-export type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './live_sessions.js';
+export type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './types/live_sessions.js';
 export type { LiveStore } from './live_store.js';
 export type { ProvidedSessions } from './provided_sessions.js';
 export type { ScopedState } from './snapshot/scoped_state.js';

@@ -1,5 +1,5 @@
 import { keepEqual } from '../../values/json/equal.js';
-import type { LiveSessionSnapshot } from './live_session.js';
+import type { LiveSessionSnapshot } from './types/live_session.js';
 import { splitState } from './snapshot/scoped_state.js';
 
 /** The members of a snapshot that come from the session, except its events. */

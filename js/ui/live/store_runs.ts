@@ -7,9 +7,9 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { copyState } from '../../service/runs/agent/copies.js';
 import type { Answers, AskedMessage, RunView, SessionRuns } from '../../service/runs/live_part.js';
-import type { RunAgent } from '../../service/runs/agent/run_agent.js';
+import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
-import type { LiveSessionSnapshot } from './live_session.js';
+import type { LiveSessionSnapshot } from './types/live_session.js';
 
 type Part = typeof import('../../service/runs/live_part.js');
 

@@ -1,8 +1,8 @@
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { LiveSession, LiveSessionOptions } from './live_session.js';
-import type { LiveSessions, LiveSessionsRequest } from './live_sessions.js';
+import type { LiveSession, LiveSessionOptions } from './types/live_session.js';
+import type { LiveSessions, LiveSessionsRequest } from './types/live_sessions.js';
 import { WatchedSession } from './watched_session.js';
 import { WatchedSessions } from './watched_sessions.js';
 

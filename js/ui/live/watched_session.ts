@@ -23,11 +23,11 @@ import type {
   LiveSession,
   LiveSessionOptions,
   LiveSessionSnapshot,
-} from './live_session.js';
+} from './types/live_session.js';
 import { forgottenError } from './snapshot/forgotten.js';
 import { ReadingStore } from './reading_store.js';
 import type { Answers } from '../../service/runs/live_part.js';
-import type { RunAgent, SentEvent } from '../../service/runs/agent/run_agent.js';
+import type { RunAgent, SentEvent } from '../../service/runs/agent/run_context.js';
 import { NO_RUNS, StoreRuns } from './store_runs.js';
 import { SessionHead } from './session_head.js';
 import { ShownEvents } from './snapshot/shown_events.js';

@@ -1,4 +1,4 @@
-//! Reads appends and creations, which `js/core/storage/core/packed.ts` packs. Their numbers are in `packed/numbers.rs`.
+//! Reads appends and creations, which `js/core/storage/wasm/packed.ts` packs. Their numbers are in `packed/numbers.rs`.
 
 use adk_session::error::{Error, Field};
 use adk_session::event::{EventText, NewEvent, Replaceable, TextSlice};

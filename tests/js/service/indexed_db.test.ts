@@ -15,7 +15,7 @@ import {
 } from '../../../js/index.js';
 import { IndexedDbSessionService as FrameworkDatabase, openSessionService as openFramework } from '../../../js/service/adk/index.js'; // prettier-ignore
 import type { Call } from '../../../js/core/call/call.js';
-import { CoreBackend } from '../../../js/core/storage/core/core_backend.js';
+import { WasmBackend } from '../../../js/core/storage/wasm/wasm_backend.js';
 import { wholeStorage } from './whole_storage.js';
 import { APP, everyCall, failure, KEY, says, texts } from './fixture.js';
 
@@ -102,7 +102,7 @@ describe('An IndexedDbSessionService', () => {
     const never = new Promise<never>(() => undefined);
     const core = new Proxy({}, { get: () => () => never });
     const storage = { holdsData: false, parse: () => [] };
-    const backend = new CoreBackend(core as never, storage);
+    const backend = new WasmBackend(core as never, storage);
     const list = { appName: 'app', order: 'asc', orderBy: 'lastUpdateTime' } as const;
     const numbers = { offset: 0, limit: undefined, withTotal: false };
     const page = { key: KEY, direction: 'after', eventId: undefined, limit: 1 } as const;

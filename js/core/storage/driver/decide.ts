@@ -3,7 +3,7 @@ import { type CoreWrite, callCore, requireRoom } from '../../wasm/core.js';
 import type { EventTexts } from '../../../values/model/event/snapshot.js';
 import type { StoredScope } from '../../../values/state/scope.js';
 import { ABSENT } from '../../wasm/protocol.js';
-import { type Decision, packFound, unpackDecision } from '../core/packed.js';
+import { type Decision, packFound, unpackDecision } from '../wasm/packed.js';
 import type { NewSession, TitleChange } from '../../write.js';
 import type { Changes, EventRow, Found, SessionRow, SharedRow, StorageKey } from '../rows.js';
 import {

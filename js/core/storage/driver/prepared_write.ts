@@ -1,7 +1,7 @@
 import { type CoreWrite, callCore, toSessionError } from '../../wasm/core.js';
 import { type Call, type MaybePromise, requireNotAborted } from '../../call/call.js';
 import type { SessionError } from '../../../values/errors/errors.js';
-import { type Plan, unpackPlan } from '../core/packed.js';
+import { type Plan, unpackPlan } from '../wasm/packed.js';
 import { contractViolation } from '../checked_rows.js';
 import { decide, type RowParts } from './decide.js';
 import type { WriteIdentity } from '../../../values/model/diagnostic.js';

@@ -58,7 +58,7 @@ import {
   type PackedCreated,
   unpackAppend,
   unpackCreated,
-} from '../core/packed.js';
+} from '../wasm/packed.js';
 import {
   appendOnce,
   createOnce,

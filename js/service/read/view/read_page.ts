@@ -5,7 +5,7 @@ import { isMarker } from '../../../core/history/marks.js';
 import type { EventCount } from '../../../values/model/values/event_count.js';
 import type { ComputedView } from '../../../values/model/values/history_view.js';
 import type { Backend, PageRequest, ReadMarkers, ReadPage } from '../../../core/storage/backend.js';
-import { hasPages, pageOfView } from './end_of_view.js';
+import { hasPages, pageOfView } from './view_tail.js';
 import { ViewPages } from './view_pages.js';
 import { decided, growingRead } from '../../../core/storage/reads/growing_read.js';
 

@@ -18,7 +18,7 @@ import type {
 import { changedEvents } from '../../../core/storage/changes.js';
 import { MOST_CHANGED } from '../../../core/wasm/protocol.js';
 import { hasResponseWithoutCall } from '../../../core/history/calls/call_pairs.js';
-import { type EndOfView, endOfView, lastOfView, startOf } from './end_of_view.js';
+import { type ViewTail, viewTailOf, lastOfView, startOf } from './view_tail.js';
 import { viewOfRead } from './older_stubs.js';
 import { decided, growingRead, nextLast } from '../../../core/storage/reads/growing_read.js';
 
@@ -32,7 +32,7 @@ interface ViewSource {
 }
 
 /** The last events of a view, or all of them, with the read of the last stored events. */
-interface ViewEnd extends EndOfView {
+interface ReadTail extends ViewTail {
   readonly read: ReadSession;
   /** Whether the view has no earlier events. */
   readonly isWhole: boolean;
@@ -41,7 +41,7 @@ interface ViewEnd extends EndOfView {
 }
 
 /** The end of a view, as it was read last. */
-interface CachedView extends Pick<ViewEnd, 'isWhole' | 'summarised' | 'hiddenUntil'> {
+interface CachedView extends Pick<ReadTail, 'isWhole' | 'summarised' | 'hiddenUntil'> {
   readonly created: number;
   readonly revision: number;
   readonly view: ComputedView;
@@ -85,7 +85,7 @@ const ATTEMPTS = 3;
  *   behind. The whole view hides such an event, and this window shows it.
  *
  * If there is a marker, all markers are read, and then more and more of the last events, until these decide the end of
- * the view; see {@link endOfView}. If the storage cannot read markers alone, all events are read instead. Without a
+ * the view; see {@link viewTailOf}. If the storage cannot read markers alone, all events are read instead. Without a
  * marker among the last events, a call that a compaction hides is then missing.
  *
  * The end of the view is cached. Later reads load only the events that have changed since. If these are new, and no
@@ -184,7 +184,7 @@ export class ViewReader {
    * Reads the end of a view. Caches it if it differs from the last stored events, is short, and can be continued later.
    */
   #readEnd(name: string, source: ViewSource, last: number): MaybePromise<ReadSession | undefined> {
-    return after(readStoredEnd(source, last), ({ read, end }) => {
+    return after(tailWithoutMarkers(source, last), ({ read, end }) => {
       if (read === undefined) return undefined;
       if (end !== undefined) return { ...read, events: end };
       const limit = Math.max(last, this.#cache.get(name)?.limit ?? 0);
@@ -193,7 +193,7 @@ export class ViewReader {
         read.olderInvocations === undefined &&
         !source.request.skipCorrupt;
       const whole = isWhole ? wholeView(read, source.view, limit) : undefined;
-      return after(whole ?? readViewEnd(source, limit, ATTEMPTS), (end) => {
+      return after(whole ?? tailByMarkers(source, limit, ATTEMPTS), (end) => {
         if (end === undefined) return undefined;
         const canContinue = source.backend.readChanged !== undefined;
         if (canContinue && limit <= MAX_CACHED_EVENTS) {
@@ -213,7 +213,7 @@ export class ViewReader {
 }
 
 /** Reads the last stored events, and returns the end of the view if they decide it. */
-function readStoredEnd(
+function tailWithoutMarkers(
   { backend, request, view, call }: ViewSource,
   last: number,
 ): MaybePromise<{ read: ReadSession | undefined; end?: Event[] | undefined }> {
@@ -223,16 +223,16 @@ function readStoredEnd(
     const { events } = read;
     // Without markers and calls, the view ends with the stored events. There may be fewer than asked for.
     const isPlain = !events.some(hasCallParts);
-    return { read, end: isPlain ? events : endOfView([], events, view, last)?.events };
+    return { read, end: isPlain ? events : viewTailOf([], events, view, last)?.events };
   });
 }
 
 /** Reads at least the last `limit` events of a view, or all if it has fewer. */
-function readViewEnd(
+function tailByMarkers(
   source: ViewSource,
   limit: number,
   attempts: number,
-): MaybePromise<ViewEnd | undefined> {
+): MaybePromise<ReadTail | undefined> {
   const { backend, request, view, call } = source;
   const readWhole = () =>
     after(backend.get(request, call), (read) => read && wholeView(read, view, limit));
@@ -242,22 +242,22 @@ function readViewEnd(
       after(backend.get({ ...request, last }, call), (read) => {
         if (read === undefined) return decided(undefined);
         const isSame = read.created === markers.created && read.revision === markers.revision;
-        if (!isSame) return after(readViewEnd(source, limit, attempts - 1), decided);
+        if (!isSame) return after(tailByMarkers(source, limit, attempts - 1), decided);
         // A short read is the whole history, unless damaged events were left out.
         if (last === 'all' || read.events.length < last) {
           return after(request.skipCorrupt ? readWhole() : wholeView(read, view, limit), decided);
         }
-        const end = endOfView(markers.events, read.events, view, limit);
+        const end = viewTailOf(markers.events, read.events, view, limit);
         const hiddenUntil = findHiddenUntil(markers.events);
         return end && decided({ read, ...end, isWhole: false, hiddenUntil });
       });
     // To read as many events as there are markers takes no longer than the markers took.
     const least = markers.events.length;
-    return growingRead<ViewEnd | undefined>(nextLast(limit, { factor: 2 }), attempt, { least });
+    return growingRead<ReadTail | undefined>(nextLast(limit, { factor: 2 }), attempt, { least });
   });
 }
 
-function wholeView(read: ReadSession, view: ComputedView, limit: number): ViewEnd {
+function wholeView(read: ReadSession, view: ComputedView, limit: number): ReadTail {
   const { stored, viewed, withoutStubs } = viewOfRead(read, view);
   const events = withoutStubs(viewed.events);
   const sources = withoutStubs(lastOfView(stored, viewed, view, limit).sources);
@@ -265,7 +265,7 @@ function wholeView(read: ReadSession, view: ComputedView, limit: number): ViewEn
   return { read, ...viewed, events, sources, isWhole, hiddenUntil: findHiddenUntil(stored) };
 }
 
-function cachedView({ read, ...end }: ViewEnd, view: ComputedView, limit: number): CachedView {
+function cachedView({ read, ...end }: ReadTail, view: ComputedView, limit: number): CachedView {
   const { created, revision, events: stored } = read;
   // The caller gets the events themselves, and may change them.
   const isForModels = view === 'model';

@@ -9,7 +9,7 @@ import type { Event } from '../../../values/model/event/event.js';
 import { partsOf } from '../../../values/model/event/parts.js';
 import { snapshotEvent } from '../../../values/model/event/snapshot.js';
 import { snapshotDelta } from '../../../values/state/delta.js';
-import type { SentEvent } from './run_agent.js';
+import type { SentEvent } from './run_context.js';
 
 /** Copies an event, and fills in its missing members. The copy shares only the values of `temp:` keys. */
 export function copyEvent(proxied: SentEvent): Event {

@@ -1,80 +1,161 @@
-import type { Content } from '../../../values/model/event/content.js';
-import type { Event, NewEvent } from '../../../values/model/event/event.js';
+import { onAbort } from '../../../core/call/on_abort.js';
+import { invalidValue } from '../../../values/errors/invalid.js';
+import { isSessionError, SessionError } from '../../../values/errors/errors.js';
+import { requireObject } from '../../../values/errors/option_values.js';
+import type { Event } from '../../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import type { CompositeSessionKey, Session } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
+import { claimMessage } from './claim.js';
+import { copyEvent, copyPiece } from './copies.js';
+import type { MessageHandle, RunAgent, RunContext, SentEvent } from './run_context.js';
 
-/**
- * An event that an agent yields, or that a page sends. `invocationId` may be absent: in a run it is that of the message,
- * otherwise a new one.
- *
- * @example
- * ```ts
- * import type { SentEvent } from 'adk-session-wasm/live';
- *
- * const message: SentEvent = { author: 'user', content: { role: 'user', parts: [{ text: 'hi' }] } };
- * ```
- */
-export type SentEvent = Omit<NewEvent, 'invocationId'> & {
-  /** The same for all events from one user message to the final answer. */
-  readonly invocationId?: string | undefined;
-};
+/** Milliseconds for which a cancelled run may still end. One that ignores its signal is not waited for any longer. */
+const END_MS = 1000;
 
-/** Where a run stores its message, if not through a handle of its own. */
-export interface MessageHandle {
-  /** The service that made the handle. */
-  readonly service: Pick<SessionService, 'appendEvent'>;
-  /** The handle, which gets the message. */
-  readonly session: Session;
-  /** The content as a plugin has changed it. Default: that of the message. */
-  readonly content?: Content | undefined;
-}
-
-/**
- * What an agent gets to answer one message.
- *
- * @example
- * ```ts
- * import type { RunContext } from 'adk-session-wasm/live';
- *
- * const textOf = ({ message }: RunContext) => message.content?.parts?.[0]?.text ?? '';
- * ```
- */
-export interface RunContext extends CompositeSessionKey {
-  /** The service that has the session. */
+/** A run of an agent. */
+export interface AgentRun {
+  readonly key: CompositeSessionKey;
   readonly service: SessionService;
-  /** The user's event: a message, or answers to calls. Its invocation is that of the run. */
+  readonly agent: RunAgent;
   readonly message: Event;
-  /** Whether pieces of answers are wanted, as events with `partial: true`. */
+  /** Whether the message is stored already, in one step with the rewind before it. */
+  readonly isStored: boolean;
+  /** The revision at which the message was admitted. Absent: any. */
+  readonly expectedRevision?: number | undefined;
   readonly streaming: boolean;
-  /** Fires when the run is cancelled. */
   readonly signal: HostAbortSignal;
-  /**
-   * Stores the message, once, and returns the session with it. It is called before the first event that the agent yields,
-   * if the agent has not called it. If it rejects, the run has to end.
-   *
-   * @throws SessionError `already_exists` if the message is stored already: another run answers it. Any error of
-   *   `appendEvent`
-   */
-  storeMessage(handle?: MessageHandle): Promise<Session>;
+  /** Called when the message is stored. */
+  readonly onStored: (message: Event) => void;
+  /** Called with each piece of an answer. */
+  readonly onPiece: (piece: Event) => void;
+  /** Called with each whole event, once it is stored. */
+  readonly onWhole: (event: Event) => void;
 }
 
 /**
- * Answers a message of a user. It yields events: pieces of an answer with `partial: true`, which are shown and not stored,
- * and whole events, which are stored unless the agent has stored them itself.
+ * Lets an agent answer a message. Resolves when it has ended, with its message stored, or at most a second after the
+ * signal has fired. What an agent yields or stores later is refused.
  *
- * @example
- * ```ts
- * import type { RunAgent } from 'adk-session-wasm/live';
- *
- * const echo: RunAgent = async function* ({ message }) {
- *   const text = `You said: ${message.content?.parts?.[0]?.text}`;
- *   yield { author: 'echo', content: { role: 'model', parts: [{ text }] } };
- * };
- * ```
+ * @throws what the agent threw; SessionError as `storeMessage`
  */
-export interface RunAgent {
-  (run: RunContext): AsyncIterable<SentEvent>;
-  /** The author of the event that says that a run was cancelled. Default: the author of the last event. */
-  readonly agentName?: string | undefined;
+export async function runAgent(run: AgentRun): Promise<void> {
+  const { key, service, agent, message, signal, streaming } = run;
+  const stored = new StoredMessage(run);
+  const storeMessage = (handle?: MessageHandle): Promise<Session> => stored.store(handle, true);
+  const context: RunContext = { ...key, service, message, streaming, signal, storeMessage };
+  const events = iterate(agent, context);
+  const { late, stop } = lateAfter(signal);
+  try {
+    for (;;) {
+      const next = await Promise.race([events.next(), late]);
+      if (next === undefined || signal.aborted || next.done === true) break;
+      await take(run, stored, next.value);
+    }
+    if (!signal.aborted) await stored.store();
+  } finally {
+    stored.end();
+    stop();
+    // An agent that waits for something may never come to its end.
+    events.return?.().catch(() => undefined);
+  }
+}
+
+async function take(run: AgentRun, stored: StoredMessage, given: SentEvent): Promise<void> {
+  requireObject('event', given);
+  const { message, onPiece, onWhole } = run;
+  const invocationId = given.invocationId ?? message.invocationId;
+  const isPiece = given.partial === true;
+  const event = (isPiece ? copyPiece : copyEvent)({ ...given, invocationId });
+  const session = await stored.store();
+  if (isPiece) return onPiece(event);
+  await storeWhole(stored.service, session, event);
+  onWhole(event);
+}
+
+/** Stores a whole event that was yielded, unless the agent has stored it. */
+async function storeWhole(
+  service: Pick<SessionService, 'appendEvent'>,
+  session: Session,
+  event: Event,
+): Promise<void> {
+  if (session.events.findLast(({ id }) => id === event.id) !== undefined) return;
+  try {
+    await service.appendEvent({ session, event, expectedEvents: { [event.id]: null } });
+  } catch (error) {
+    // The agent has stored it in another form, through another handle.
+    if (!isSessionError(error, 'stale_session') || error.actualEvents === undefined) throw error;
+  }
+}
+
+/** The message of a run, which is stored once. */
+class StoredMessage {
+  /** The service that the events of the run are stored with. */
+  service: Pick<SessionService, 'appendEvent'>;
+  readonly #run: AgentRun;
+  #storing: Promise<Session> | undefined;
+  #isOver = false;
+
+  constructor(run: AgentRun) {
+    this.service = run.service;
+    this.#run = run;
+  }
+
+  /** @param needsEvents whether the session is for an agent, which reads its events */
+  store(handle?: MessageHandle, needsEvents = false): Promise<Session> {
+    if (this.#isOver) {
+      return Promise.reject(new SessionError('aborted', 'The run has ended. Nothing was written.'));
+    }
+    return (this.#storing ??= this.#store(handle, needsEvents));
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+
+  async #store(handle: MessageHandle | undefined, needsEvents: boolean): Promise<Session> {
+    const { key, service, isStored, expectedRevision, onStored } = this.#run;
+    const config = needsEvents ? {} : { numRecentEvents: 0 };
+    const session = handle?.session ?? (await service.getSession({ ...key, config }));
+    if (session === undefined) {
+      throw new SessionError('not_found', `The session "${key.sessionId}" does not exist.`);
+    }
+    this.service = handle?.service ?? this.service;
+    const { content = this.#run.message.content } = handle ?? {};
+    const message = { ...this.#run.message, ...(content !== undefined && { content }) };
+    if (isStored) {
+      // A plugin may have changed the message.
+      if (handle?.content !== undefined)
+        await this.service.appendEvent({ session, event: message });
+    } else await claimMessage(this.service, session, message, expectedRevision);
+    onStored(message);
+    return session;
+  }
+}
+
+/** @throws SessionError `invalid_argument` if the function does not return events; what it throws */
+function iterate(agent: RunAgent, context: RunContext): AsyncIterator<SentEvent> {
+  const events: unknown = agent(context);
+  const { [Symbol.asyncIterator]: iterator } = Object(events) as Partial<AsyncIterable<SentEvent>>;
+  if (typeof iterator === 'function') return Reflect.apply(iterator, events, []);
+  throw invalidValue('run', 'must be an async generator, or return an async iterable', events);
+}
+
+/** Resolves some time after the signal has fired. */
+function lateAfter(signal: HostAbortSignal): {
+  readonly late: Promise<undefined>;
+  readonly stop: () => void;
+} {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let ignore = (): void => undefined;
+  const late = new Promise<undefined>((resolve) => {
+    ignore = onAbort(signal, () => void (timer = setTimeout(resolve, END_MS, undefined)));
+  });
+  return {
+    late,
+    stop: () => {
+      ignore();
+      clearTimeout(timer);
+    },
+  };
 }

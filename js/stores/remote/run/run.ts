@@ -14,7 +14,7 @@ import type { ReadSession } from '../../../core/storage/backend.js';
 import type { Connection } from '../connection/connection.js';
 import { SERVER } from '../connection/response_error.js';
 import { HandleUpdates } from './handle_updates.js';
-import type { AgentRun } from './run_request.js';
+import type { CheckedRun } from './run_request.js';
 import { openStream, serverSentEvents } from '../connection/server_sent_events.js';
 
 /** The server's half of a run. */
@@ -34,7 +34,7 @@ export interface RunServer {
  */
 export async function* runAgent(
   { connection, read, toEvent }: RunServer,
-  { body, handle, signal }: AgentRun,
+  { body, handle, signal }: CheckedRun,
   stopped: HostAbortSignal,
 ): AsyncGenerator<Event, void, undefined> {
   const { timeoutMs, closeLimit } = connection.options;

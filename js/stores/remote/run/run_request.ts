@@ -74,7 +74,7 @@ export type RunRequest<S extends object = StateShape> = RunOptions<S> &
   );
 
 /** A checked request to run an agent. */
-export interface AgentRun extends Abortable {
+export interface CheckedRun extends Abortable {
   readonly key: CompositeSessionKey;
   /** The body of the request to the server, in JSON. */
   readonly body: string;
@@ -89,7 +89,7 @@ export interface RunHandle {
 }
 
 /** @throws SessionError `invalid_argument`, `unserializable`, `schema_violation`, `aborted`, `closed` */
-export function takeRun<S extends object>(core: ServiceCore, request: RunRequest<S>): AgentRun {
+export function takeRun<S extends object>(core: ServiceCore, request: RunRequest<S>): CheckedRun {
   core.calls.requireOpen();
   const taken = takeRequest(request);
   const { session: given, signal, stateDelta } = taken;

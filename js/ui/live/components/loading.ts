@@ -1,6 +1,6 @@
-import type { LiveSessionSnapshot } from '../live_session.js';
+import type { LiveSessionSnapshot } from '../types/live_session.js';
 import { NO_RUNS } from '../store_runs.js';
-import type { LiveSessionsSnapshot } from '../live_sessions.js';
+import type { LiveSessionsSnapshot } from '../types/live_sessions.js';
 
 /** What is shown of a session before anything has been read, on a server too. */
 export const LOADING: LiveSessionSnapshot = {

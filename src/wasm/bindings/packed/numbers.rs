@@ -1,7 +1,7 @@
 //! The lists of numbers that cross between TypeScript and the wasm, where an object would cost much of the call.
 //!
 //! Each number has its name here alone: `wasm-bindgen` passes these enums on to TypeScript, which packs and unpacks in
-//! `js/core/storage/core/packed.ts`, and the marks of histories in `js/core/wasm/packed_marks.ts`.
+//! `js/core/storage/wasm/packed.ts`, and the marks of histories in `js/core/wasm/packed_marks.ts`.
 
 use wasm_bindgen::prelude::*;
 

@@ -6,7 +6,7 @@ import { createEvent } from '../../../../js/index.js';
 import type { Call } from '../../../../js/core/call/call.js';
 import { ServiceCore } from '../../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../../js/service/stored_session_service.js';
-import { CoreBackend } from '../../../../js/core/storage/core/core_backend.js';
+import { WasmBackend } from '../../../../js/core/storage/wasm/wasm_backend.js';
 import { parseTexts } from '../../../../js/core/storage/stored_events.js';
 import { createMemoryCore } from '../../../../js/core/wasm/core.js';
 
@@ -17,7 +17,7 @@ const KEY = { ...OWNER, sessionId: 's1' };
 function open(isSynchronous = true, onRequest?: (call: Call) => void) {
   const calls: Call[] = [];
   const operations: unknown[] = [];
-  const memory = new CoreBackend(createMemoryCore(), {
+  const memory = new WasmBackend(createMemoryCore(), {
     holdsData: true,
     parse: (texts) => parseTexts(texts as readonly string[]),
   });

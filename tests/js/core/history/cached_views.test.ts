@@ -16,7 +16,7 @@ import {
   type SessionService,
 } from '../../../../js/index.js';
 import { hasCallParts } from '../../../../js/core/history/calls/call_marks.js';
-import { endOfView, startOf } from '../../../../js/service/read/view/end_of_view.js';
+import { viewTailOf, startOf } from '../../../../js/service/read/view/view_tail.js';
 import { cutPage } from '../../../../js/core/storage/cut_page.js';
 import { sqliteFiles } from '../../../interop/database/shared_databases.js';
 import { randomNumbers } from '../../service/read/list_model.js';
@@ -212,7 +212,7 @@ describe('The end of a view', () => {
             const all = whole.events.slice(Math.max(0, startOf(whole.events, last, view)));
             const events = await shown(service, view, last);
             const isPlain = view === 'transcript' || !end.some(hasCallParts);
-            const decided = isPlain ? end : endOfView([], end, view, last)?.events;
+            const decided = isPlain ? end : viewTailOf([], end, view, last)?.events;
             const isStored = !end.some(isMarker) && decided !== undefined;
             const expected = isStored ? decided : all;
             assert.deepEqual(events, expected, `${step} ${view}`);

@@ -7,7 +7,7 @@ import { ServiceCore } from '../../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../../js/service/stored_session_service.js';
 import type { Call, MaybePromise } from '../../../../js/core/call/call.js';
 import type { ReadRequest, ReadSession } from '../../../../js/core/storage/backend.js';
-import { CoreBackend } from '../../../../js/core/storage/core/core_backend.js';
+import { WasmBackend } from '../../../../js/core/storage/wasm/wasm_backend.js';
 import { parseTexts } from '../../../../js/core/storage/stored_events.js';
 import { createMemoryCore } from '../../../../js/core/wasm/core.js';
 
@@ -15,7 +15,7 @@ const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 
 function open() {
   const wholeReads: unknown[] = [];
-  class CountingBackend extends CoreBackend {
+  class CountingBackend extends WasmBackend {
     override get(request: ReadRequest, call: Call): MaybePromise<ReadSession | undefined> {
       if (request.last === undefined) wholeReads.push(request.key);
       return super.get(request, call);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEvent } from '../../../../js/values/model/event/create_event.js';
 import { snapshotEvent } from '../../../../js/values/model/event/snapshot.js';
-import { packAppends, packCreation, packRead } from '../../../../js/core/storage/core/packed.js';
+import { packAppends, packCreation, packRead } from '../../../../js/core/storage/wasm/packed.js';
 import { createMemoryCore } from '../../../../js/core/wasm/core.js';
 import { loadWasm } from '../../../../js/core/wasm/loading.js';
 

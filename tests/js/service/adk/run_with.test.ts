@@ -12,8 +12,8 @@ import {
   type SessionService,
 } from '../../../../js/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
-import { runAgent } from '../../../../js/service/runs/agent/run.js';
-import type { RunAgent } from '../../../../js/service/runs/agent/run_agent.js';
+import { runAgent } from '../../../../js/service/runs/agent/run_agent.js';
+import type { RunAgent } from '../../../../js/service/runs/agent/run_context.js';
 import { type Reply, toolCall } from './model_script.js';
 import { ScriptedModel } from './pairing/scripted_model.js';
 

@@ -9,8 +9,8 @@ import {
   isSessionError,
   type SessionErrorCode,
 } from '../../../../js/index.js';
-import { type AgentRun, runAgent } from '../../../../js/service/runs/agent/run.js';
-import type { RunAgent } from '../../../../js/service/runs/agent/run_agent.js';
+import { type AgentRun, runAgent } from '../../../../js/service/runs/agent/run_agent.js';
+import type { RunAgent } from '../../../../js/service/runs/agent/run_context.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const says = (text: string) => ({ role: 'model', parts: [{ text }] });

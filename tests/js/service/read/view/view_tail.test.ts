@@ -7,11 +7,11 @@ import { isMarker, rewindTargetOf } from '../../../../../js/core/history/marks.j
 import { isSummarised, viewOf } from '../../../../../js/core/history/view.js';
 import { createEventActions, type Event, openSessionService } from '../../../../../js/index.js';
 import {
-  endOfView,
+  viewTailOf,
   hasPages,
   pageOfView,
   startOf,
-} from '../../../../../js/service/read/view/end_of_view.js';
+} from '../../../../../js/service/read/view/view_tail.js';
 import { tellsWhatWaits } from '../../../../../js/values/model/event/waiting.js';
 import { hasCallParts } from '../../../../../js/core/history/calls/call_marks.js';
 import { ViewPages } from '../../../../../js/service/read/view/view_pages.js';
@@ -84,7 +84,7 @@ describe('The end of a view, computed from markers and the last events,', () => 
           const summarised = expected.map(({ id }) => whole.summarised.has(id));
           for (const last of [count, 2 * count, 8 * count]) {
             if (last >= events.length) continue;
-            const end = endOfView(markers, events.slice(-last), view, count);
+            const end = viewTailOf(markers, events.slice(-last), view, count);
             if (end === undefined) {
               unknown += 1;
               continue;
@@ -164,7 +164,7 @@ describe('The end of a view, computed from markers and the last events,', () => 
             const { events } = (await service.getSession({ ...key, config }))!;
             const last = raw.slice(-numRecentEvents);
             const isPlain = view === 'transcript' || !last.some(hasCallParts);
-            const plain = isPlain ? last : endOfView([], last, view, numRecentEvents)?.events;
+            const plain = isPlain ? last : viewTailOf([], last, view, numRecentEvents)?.events;
             const whole = viewOf([...raw], view).events;
             const end = whole.slice(Math.max(0, startOf(whole, numRecentEvents, view)));
             const isDecided = !last.some(isMarker) && plain !== undefined;

@@ -16,7 +16,7 @@ export const MOST_EVENTS = 128;
 const NOTHING = (): void => undefined;
 
 /** One waiting call of `appendEvent` or `appendEvents`. */
-interface WaitingCall {
+interface WaitingAppend {
   readonly append: QueuedAppend;
   /**
    * Stops listening to the signal when the call's turn comes. Until then the signal ends the wait
@@ -28,16 +28,16 @@ interface WaitingCall {
 }
 
 /** The waiting calls of one queue. */
-export interface CallQueue {
-  readonly calls: WaitingCall[];
+export interface AppendQueue {
+  readonly calls: WaitingAppend[];
   /** Whether the queue has appends waiting or under way. */
   isActive: boolean;
 }
 
 /** Calls of one queue that are stored in one write. */
-export interface JoinedCalls {
-  readonly queue: CallQueue;
-  readonly calls: readonly WaitingCall[];
+export interface JoinedAppends {
+  readonly queue: AppendQueue;
+  readonly calls: readonly WaitingAppend[];
   /** The append of all calls. */
   readonly append: QueuedAppend;
   /** Stops listening to the signals of the calls. */
@@ -71,10 +71,10 @@ export interface StoredAppend {
 }
 
 /** Adds a call to its queue. Resolves once it is stored. */
-export function enqueue({ calls }: CallQueue, append: QueuedAppend): Promise<StoredAppend> {
+export function enqueue({ calls }: AppendQueue, append: QueuedAppend): Promise<StoredAppend> {
   const { signal } = append.call;
   return new Promise((resolve, reject) => {
-    const call: WaitingCall = { append, stopWaiting: NOTHING, resolve, reject };
+    const call: WaitingAppend = { append, stopWaiting: NOTHING, resolve, reject };
     // Before the push: if the host's signal throws, nothing is stored.
     if (signal !== undefined) {
       call.stopWaiting = onAbort(signal, () => {
@@ -87,21 +87,21 @@ export function enqueue({ calls }: CallQueue, append: QueuedAppend): Promise<Sto
 }
 
 /** Takes the calls of the next write from a queue; `undefined` if no call of them is still wanted. */
-export function takeWrite(queue: CallQueue): JoinedCalls | undefined {
+export function takeJoined(queue: AppendQueue): JoinedAppends | undefined {
   const taken = takeCalls(queue.calls);
   for (const { stopWaiting } of taken) stopWaiting();
   const calls = taken.filter(isWanted);
-  return calls.length === 0 ? undefined : writeOf(queue, calls);
+  return calls.length === 0 ? undefined : joinedOf(queue, calls);
 }
 
 /** Ends a write: settles its calls, and no longer listens to their signals. */
-export function endWrite({ calls, stop }: JoinedCalls, settle: (call: WaitingCall) => void): void {
+export function endJoined({ calls, stop }: JoinedAppends, settle: (call: WaitingAppend) => void): void {
   stop();
   calls.forEach(settle);
 }
 
 /** Combines calls into one write, which has a call of its own. */
-export function writeOf(queue: CallQueue, calls: readonly WaitingCall[]): JoinedCalls {
+export function joinedOf(queue: AppendQueue, calls: readonly WaitingAppend[]): JoinedAppends {
   const { append } = calls[0]!;
   if (calls.length === 1) return { queue, calls, append, stop: NOTHING };
   const { signal, stop } = whenNoneWaits(calls);
@@ -120,7 +120,7 @@ export function writeOf(queue: CallQueue, calls: readonly WaitingCall[]): Joined
 }
 
 /** Counts a retry for each of the calls. */
-export function countRetry(calls: readonly WaitingCall[]): void {
+export function countRetry(calls: readonly WaitingAppend[]): void {
   for (const { append } of calls) append.call.onRetry?.();
 }
 
@@ -135,7 +135,7 @@ export function countRetry(calls: readonly WaitingCall[]): void {
  *
  * A call that expects revisions or a title is stored alone: calls before it in the same write would change the session's.
  */
-function takeCalls(queue: WaitingCall[]): WaitingCall[] {
+function takeCalls(queue: WaitingAppend[]): WaitingAppend[] {
   if (queue.length === 1) return queue.splice(0);
   const [first] = queue;
   let size = 0;
@@ -178,7 +178,7 @@ function isConditional({ expectedRevision, expectedEvents, titleChange }: Append
  * Returns a signal that fires once the signals of all calls have fired: one signal must not abort
  * the others' calls.
  */
-function whenNoneWaits(calls: readonly WaitingCall[]): {
+function whenNoneWaits(calls: readonly WaitingAppend[]): {
   signal: AbortSignal | undefined;
   stop: () => void;
 } {
@@ -198,7 +198,7 @@ function whenNoneWaits(calls: readonly WaitingCall[]): {
 }
 
 /** Returns whether a call is still wanted. Rejects it if its signal has fired. */
-function isWanted({ append, reject }: WaitingCall): boolean {
+function isWanted({ append, reject }: WaitingAppend): boolean {
   try {
     requireNotAborted(append.call.signal);
     return true;

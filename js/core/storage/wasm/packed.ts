@@ -120,14 +120,14 @@ export function packRead(
  * Packs appends into one string, because each string that enters the wasm has a fixed cost.
  *
  * @param hasTexts whether to pack the texts, for a store that keeps them in the wasm
- * @param keepsMarks whether the storage keeps marks of markers
+ * @param storesMarkerFlags whether the storage keeps marks of markers
  * @param before what stands before the appends; they are added to its list
  * @throws SessionError `quota_exceeded` if the wasm has no room for them
  */
 export function packAppends(
   appends: readonly PlacedAppend[],
   hasTexts: boolean,
-  keepsMarks: boolean,
+  storesMarkerFlags: boolean,
   before: Pick<PackedAppends, 'packed' | 'numbers'> = { packed: '', numbers: [] },
 ): PackedAppends {
   let [deltaUnits, textUnits] = [0, 0];
@@ -172,7 +172,7 @@ export function packAppends(
       numbers[start + EventNumber.Timestamp] = timestamp;
       numbers[start + EventNumber.Replaces] =
         expectedEvents === undefined ? NaN : expectedRevisionOf(expectedEvents, id);
-      numbers[start + EventNumber.IsMarker] = keepsMarks && isMarker ? 1 : 0;
+      numbers[start + EventNumber.IsMarker] = storesMarkerFlags && isMarker ? 1 : 0;
       start += EventNumber.Length;
     }
   }

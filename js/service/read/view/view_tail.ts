@@ -9,7 +9,7 @@ import { tellsWhatWaits } from '../../../values/model/event/waiting.js';
 import type { ComputedView, HistoryView } from '../../../values/model/values/history_view.js';
 
 /** The last events of a view. */
-export interface EndOfView extends Pick<ViewedEvents, 'events' | 'summarised'> {
+export interface ViewTail extends Pick<ViewedEvents, 'events' | 'summarised'> {
   /** The stored events that the view for models makes them of, in append order. */
   readonly sources: readonly Event[];
 }
@@ -29,12 +29,12 @@ export interface EndOfView extends Pick<ViewedEvents, 'events' | 'summarised'> {
  * @param markers as in `MarkerRows`, read at the same revision
  * @param last the last stored events
  */
-export function endOfView(
+export function viewTailOf(
   markers: readonly Event[],
   last: readonly Event[],
   view: ComputedView,
   count: number,
-): EndOfView | undefined {
+): ViewTail | undefined {
   const ids = new Set(last.map(({ id }) => id));
   const earlier = markers.filter(({ id }) => !ids.has(id));
   const stored = [...earlier, ...last];
@@ -82,7 +82,7 @@ export function lastOfView(
   viewed: ViewedEvents,
   view: ComputedView,
   count: number,
-): EndOfView {
+): ViewTail {
   const start = Math.max(0, startOf(viewed.events, count, view));
   return partFrom(stored, viewed, start, view);
 }
@@ -98,7 +98,7 @@ function partFrom(
   viewed: ViewedEvents,
   start: number,
   view: ComputedView,
-): EndOfView {
+): ViewTail {
   const { events, summarised } = viewed;
   const end = { events: events.slice(start), summarised };
   if (view === 'transcript') return { ...end, sources: [] };

@@ -110,7 +110,7 @@ export interface CoreStorage {
 }
 
 /** Memory or IndexedDB, both in the wasm. Memory answers at once, so it ignores the signal. */
-export class CoreBackend implements Backend, WriteVerbs {
+export class WasmBackend implements Backend, WriteVerbs {
   readonly core: SessionCore;
   readonly #storage: CoreStorage;
 

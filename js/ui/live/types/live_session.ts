@@ -1,16 +1,16 @@
-import type { TurnBranches } from '../../core/history/index.js';
-import type { Content } from '../../values/model/event/content.js';
-import type { Event } from '../../values/model/event/event.js';
-import type { CompositeSessionKey } from '../../values/model/session.js';
-import type { HistoryView } from '../../values/model/values/history_view.js';
-import type { Answers } from '../../service/runs/live_part.js';
-import type { Question } from '../../service/runs/state/questions.js';
-import type { RunAgent, SentEvent } from '../../service/runs/agent/run_agent.js';
-import type { SessionRun } from '../../service/runs/state/session_run.js';
-import type { ComputeDelta, StateDelta, StateShape } from '../../values/state/state_shape.js';
-import type { LiveStore } from './live_store.js';
-import type { ScopedState } from './snapshot/scoped_state.js';
-import type { UnsentEvent } from './snapshot/unsent_events.js';
+import type { TurnBranches } from '../../../core/history/index.js';
+import type { Content } from '../../../values/model/event/content.js';
+import type { Event } from '../../../values/model/event/event.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { HistoryView } from '../../../values/model/values/history_view.js';
+import type { Answers } from '../../../service/runs/live_part.js';
+import type { Question } from '../../../service/runs/state/questions.js';
+import type { RunAgent, SentEvent } from '../../../service/runs/agent/run_context.js';
+import type { SessionRun } from '../../../service/runs/state/session_run.js';
+import type { ComputeDelta, StateDelta, StateShape } from '../../../values/state/state_shape.js';
+import type { LiveStore } from '../live_store.js';
+import type { ScopedState } from '../snapshot/scoped_state.js';
+import type { UnsentEvent } from '../snapshot/unsent_events.js';
 
 /**
  * The options of {@link liveSession}.

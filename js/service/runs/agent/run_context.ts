@@ -1,0 +1,80 @@
+import type { Content } from '../../../values/model/event/content.js';
+import type { Event, NewEvent } from '../../../values/model/event/event.js';
+import type { HostAbortSignal } from '../../../values/model/host.js';
+import type { CompositeSessionKey, Session } from '../../../values/model/session.js';
+import type { SessionService } from '../../../values/model/session_service.js';
+
+/**
+ * An event that an agent yields, or that a page sends. `invocationId` may be absent: in a run it is that of the message,
+ * otherwise a new one.
+ *
+ * @example
+ * ```ts
+ * import type { SentEvent } from 'adk-session-wasm/live';
+ *
+ * const message: SentEvent = { author: 'user', content: { role: 'user', parts: [{ text: 'hi' }] } };
+ * ```
+ */
+export type SentEvent = Omit<NewEvent, 'invocationId'> & {
+  /** The same for all events from one user message to the final answer. */
+  readonly invocationId?: string | undefined;
+};
+
+/** Where a run stores its message, if not through a handle of its own. */
+export interface MessageHandle {
+  /** The service that made the handle. */
+  readonly service: Pick<SessionService, 'appendEvent'>;
+  /** The handle, which gets the message. */
+  readonly session: Session;
+  /** The content as a plugin has changed it. Default: that of the message. */
+  readonly content?: Content | undefined;
+}
+
+/**
+ * What an agent gets to answer one message.
+ *
+ * @example
+ * ```ts
+ * import type { RunContext } from 'adk-session-wasm/live';
+ *
+ * const textOf = ({ message }: RunContext) => message.content?.parts?.[0]?.text ?? '';
+ * ```
+ */
+export interface RunContext extends CompositeSessionKey {
+  /** The service that has the session. */
+  readonly service: SessionService;
+  /** The user's event: a message, or answers to calls. Its invocation is that of the run. */
+  readonly message: Event;
+  /** Whether pieces of answers are wanted, as events with `partial: true`. */
+  readonly streaming: boolean;
+  /** Fires when the run is cancelled. */
+  readonly signal: HostAbortSignal;
+  /**
+   * Stores the message, once, and returns the session with it. It is called before the first event that the agent yields,
+   * if the agent has not called it. If it rejects, the run has to end.
+   *
+   * @throws SessionError `already_exists` if the message is stored already: another run answers it. Any error of
+   *   `appendEvent`
+   */
+  storeMessage(handle?: MessageHandle): Promise<Session>;
+}
+
+/**
+ * Answers a message of a user. It yields events: pieces of an answer with `partial: true`, which are shown and not stored,
+ * and whole events, which are stored unless the agent has stored them itself.
+ *
+ * @example
+ * ```ts
+ * import type { RunAgent } from 'adk-session-wasm/live';
+ *
+ * const echo: RunAgent = async function* ({ message }) {
+ *   const text = `You said: ${message.content?.parts?.[0]?.text}`;
+ *   yield { author: 'echo', content: { role: 'model', parts: [{ text }] } };
+ * };
+ * ```
+ */
+export interface RunAgent {
+  (run: RunContext): AsyncIterable<SentEvent>;
+  /** The author of the event that says that a run was cancelled. Default: the author of the last event. */
+  readonly agentName?: string | undefined;
+}
