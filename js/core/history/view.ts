@@ -71,6 +71,7 @@ export function viewOf(events: Event[], view: ComputedView): ViewedEvents {
     };
   }
   const marks = marksOf(events, FOR_ALL);
+  // Models read a history as google-adk does: the core calls that reader `framework`.
   const viewed = historyItems(marks, isForModels ? 'framework' : view);
   for (const at of viewed.summarised) summarised.add(events[at]!.id);
   noteSummarised(events, summarised);

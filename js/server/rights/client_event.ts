@@ -3,7 +3,6 @@ import { isObject, isPlainObject } from '../../values/json/rules.js';
 import type { NewEvent } from '../../values/model/event/event.js';
 import { GIVEN_KEY, withoutInternal } from './public_view.js';
 
-/** The fields that an event of a user may have. Others may be there with an empty value. */
 /**
  * Decodes a member of an event.
  *

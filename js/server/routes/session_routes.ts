@@ -238,7 +238,7 @@ async function infoFor(call: RouteCall): Promise<SessionInfo> {
   return info;
 }
 
-/** Takes the request to create a session from the body of a call. */
+/** Takes the request to create a session from the body of a call: `createRequest` of our client writes it (js/stores/remote/write_request.ts). */
 async function createRequestIn(call: RouteCall) {
   const { appName, userId, body } = call;
   const { sessionId, state, events, stateDelta, lastUpdateTime, ...checked } =

@@ -88,9 +88,10 @@ export class AppendGroups {
         return { appended, groupSize: 1 };
       });
     }
-    const { handle: { record } = { record: append } } = append;
-    let queue = this.#queues.get(record);
-    if (queue === undefined) this.#queues.set(record, (queue = { calls: [], isActive: false }));
+    // An append without a handle here waits for no other.
+    const ordered = append.handle?.record ?? append;
+    let queue = this.#queues.get(ordered);
+    if (queue === undefined) this.#queues.set(ordered, (queue = { calls: [], isActive: false }));
     const stored = enqueue(queue, append);
     if (!queue.isActive) {
       queue.isActive = true;
@@ -140,9 +141,9 @@ export class AppendGroups {
         if (this.#isScheduled && !isAll && isMany) return;
         const group = this.#takeGroup();
         if (group.length === 0) continue;
-        for (const writes of isMany ? [group] : group.map((write) => [write])) {
-          for (const [index, outcome] of this.#store(writes).entries()) {
-            void after(outcome, () => this.#finish(writes[index]!.queue));
+        for (const joined of isMany ? [group] : group.map((each) => [each])) {
+          for (const [index, outcome] of this.#store(joined).entries()) {
+            void after(outcome, () => this.#finish(joined[index]!.queue));
           }
         }
         if (isMany && group.length > 1 && typeof setImmediate === 'function') this.#pause();
@@ -152,7 +153,7 @@ export class AppendGroups {
     }
   }
 
-  /** Takes the next writes, each to another session, with about {@link MOST_EVENTS} events in all. */
+  /** Takes the next joined appends, each to another session, with about {@link MOST_EVENTS} events in all. */
   #takeGroup(): JoinedAppends[] {
     const group: JoinedAppends[] = [];
     const sessions = new Set<string>();
@@ -165,14 +166,14 @@ export class AppendGroups {
         this.#ready.push(queue);
         continue;
       }
-      const write = takeJoined(queue);
-      if (write === undefined) {
+      const next = takeJoined(queue);
+      if (next === undefined) {
         this.#finish(queue);
         continue;
       }
-      for (const { append } of write.calls) size += append.write.events.length;
+      for (const { append } of next.calls) size += append.write.events.length;
       sessions.add(name);
-      group.push(write);
+      group.push(next);
     }
     return group;
   }
@@ -203,7 +204,7 @@ export class AppendGroups {
     void Promise.allSettled(pending).then(stop);
   }
 
-  /** Makes a handle ready for its next write, if more appends wait. */
+  /** Makes a handle ready for its next turn, if more appends wait. */
   #finish(queue: AppendQueue): void {
     queue.isActive = queue.calls.length > 0;
     if (!queue.isActive) return;
@@ -213,9 +214,9 @@ export class AppendGroups {
 
   #failAll(error: unknown): void {
     while (this.#ready.length > 0) {
-      for (const write of this.#takeGroup()) {
-        endJoined(write, ({ reject }) => reject(error));
-        this.#finish(write.queue);
+      for (const each of this.#takeGroup()) {
+        endJoined(each, ({ reject }) => reject(error));
+        this.#finish(each.queue);
       }
     }
   }
@@ -227,15 +228,15 @@ export class AppendGroups {
    * @returns for each write a promise, or `undefined` if its calls have their outcomes
    */
   #store(
-    writes: readonly JoinedAppends[],
+    joined: readonly JoinedAppends[],
     earlier?: { readonly doubt: unknown },
   ): MaybePromise<void>[] {
-    const size = writes.reduce((sum, { calls }) => sum + calls.length, 0);
+    const size = joined.reduce((sum, { calls }) => sum + calls.length, 0);
     let attempts: MaybePromise<Appended>[];
     try {
-      const prepared = writes.map(({ append }) => this.#parts.prepare(append));
+      const prepared = joined.map(({ append }) => this.#parts.prepare(append));
       const placed = prepared.map(
-        ({ placed }, index) => [placed, writes[index]!.append.call] as const,
+        ({ placed }, index) => [placed, joined[index]!.append.call] as const,
       );
       const backend = this.#parts.backend();
       const appended =
@@ -247,16 +248,16 @@ export class AppendGroups {
         }),
       );
     } catch (error) {
-      attempts = writes.map(() => Promise.reject(error as Error));
+      attempts = joined.map(() => Promise.reject(error as Error));
     }
     if (earlier === undefined) this.#count(attempts);
-    return writes.map((write, index) => {
+    return joined.map((each, index) => {
       const succeed = (appended: Appended): void =>
-        endJoined(write, ({ resolve }) => resolve({ appended, groupSize: size }));
+        endJoined(each, ({ resolve }) => resolve({ appended, groupSize: size }));
       const fail = (error: unknown): MaybePromise<void> => {
-        if (size > 1) return this.#storeEach(write, error);
+        if (size > 1) return this.#storeEach(each, error);
         // Any other error would claim that nothing was written.
-        endJoined(write, ({ reject }) => reject(earlier?.doubt ?? error));
+        endJoined(each, ({ reject }) => reject(earlier?.doubt ?? error));
       };
       const attempt = attempts[index]!;
       return isPromise(attempt) ? attempt.then(succeed, fail) : succeed(attempt);

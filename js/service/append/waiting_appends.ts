@@ -95,7 +95,10 @@ export function takeJoined(queue: AppendQueue): JoinedAppends | undefined {
 }
 
 /** Ends a write: settles its calls, and no longer listens to their signals. */
-export function endJoined({ calls, stop }: JoinedAppends, settle: (call: WaitingAppend) => void): void {
+export function endJoined(
+  { calls, stop }: JoinedAppends,
+  settle: (call: WaitingAppend) => void,
+): void {
   stop();
   calls.forEach(settle);
 }

@@ -143,8 +143,8 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    * created locally. If the remote has it after all, its state and title stay, and it gets the events.
    */
   override async getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
-    const { readTimeoutMs, beginCall } = this.#parts;
-    const { data, clock, remote } = beginCall();
+    const { readTimeoutMs, presentEpoch } = this.#parts;
+    const { data, clock, remote } = presentEpoch();
     const asked = super.getOrCreateSession(request);
     try {
       if (await endsWithin(readTimeoutMs, asked)) return await asked;

@@ -54,7 +54,7 @@ export function openParts(options: TakenOptions) {
   const forget = (): Promise<void> => erasing.call('', undefined);
   const tab = {
     ...{ options, localStore, marker, ownFeed, tabs, board, diagnostics, background },
-    core: coreOf(options.remote),
+    remoteCore: coreOf(options.remote),
     clock: checkedClock(options.clock ?? Date.now),
     onForgetOrder: () => void run(forget).catch((error: unknown) => epoch.report(error)),
   };
@@ -98,7 +98,7 @@ export function openParts(options: TakenOptions) {
   globalThis.addEventListener?.('online', goOnline);
 
   /** Begins a call of the program. It keeps the present epoch. */
-  const beginCall = (): Epoch => {
+  const presentEpoch = (): Epoch => {
     epoch.data.mayBegin();
     return epoch;
   };
@@ -106,7 +106,7 @@ export function openParts(options: TakenOptions) {
     {
       storage,
       openBackend: () => epochBackend(() => epoch.backend),
-      beginCall: () => beginCall().backend,
+      beginCall: () => presentEpoch().backend,
       epochs: {
         present: () => epoch.backend,
         onErased(listener) {
@@ -134,7 +134,7 @@ export function openParts(options: TakenOptions) {
 
   /** Runs a call of the program, unlike the work of the background. */
   const call = <T>(work: (epoch: Epoch) => Promise<T>): Promise<T> => {
-    const result = run(() => work(beginCall()));
+    const result = run(() => work(presentEpoch()));
     holdProgramUntil(result);
     return result;
   };
@@ -160,6 +160,6 @@ export function openParts(options: TakenOptions) {
     forget,
     acknowledgeLoss,
     call,
-    beginCall,
+    presentEpoch,
   };
 }

@@ -270,7 +270,8 @@ export class SessionRuns {
     const { signal } = controller;
     for (let admissions = 1; ; admissions += 1) {
       const admitted = await asked.admit();
-      const { message } = (current.message = admitted.message) && admitted;
+      const { message } = admitted;
+      current.message = message;
       const noteStored = (stored: Event): void => {
         current.isStored = true;
         asked.resolve(stored);

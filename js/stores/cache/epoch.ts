@@ -38,7 +38,7 @@ export interface CacheSettings {
 export interface TabParts {
   readonly options: CacheSettings;
   /** That of the remote. */
-  readonly core: RemoteEndParts['core'];
+  readonly remoteCore: RemoteEndParts['core'];
   readonly clock: () => number;
   readonly localStore: LocalStore;
   readonly marker: OwnerMarker | undefined;
@@ -67,7 +67,7 @@ export type Epoch = ReturnType<typeof openEpoch>;
 export function openEpoch(tab: TabParts, earlier?: LocalData) {
   const {
     options,
-    core,
+    remoteCore,
     clock,
     localStore,
     marker,
@@ -89,7 +89,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     diagnostics?.tell('cache', error);
   };
   const remote: RemoteEnd = new RemoteEnd({
-    core,
+    core: remoteCore,
     board,
     onForget: tab.onForgetOrder,
   });

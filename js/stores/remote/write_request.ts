@@ -126,7 +126,11 @@ export function pathTo(
   return pathOf('apps', appName) + user + session + end;
 }
 
-/** @param path that of a user's sessions */
+/**
+ * Makes the request that `createRequestIn` of the handler reads (js/server/routes/session_routes.ts).
+ *
+ * @param path that of a user's sessions
+ */
 export function createRequest(path: string, write: CreateWrite): RemoteRequest {
   const { key, state, events, delta, description, lastUpdateTime, sharesState, ifAbsent } = write;
   const title = absentIfEmpty(description.title);

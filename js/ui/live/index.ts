@@ -6,7 +6,8 @@
  *
  * @module adk-session-wasm/live
  */
-export { liveSession, liveSessions } from './stores.js';
+export { liveSession } from './live_session.js';
+export { liveSessions } from './live_sessions.js';
 export type {
   AskOptions,
   LiveSession,
@@ -22,7 +23,11 @@ export type {
   SentEvent,
 } from '../../service/runs/agent/run_context.js';
 export type { SessionRun } from '../../service/runs/state/session_run.js';
-export type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './types/live_sessions.js';
+export type {
+  LiveSessions,
+  LiveSessionsRequest,
+  LiveSessionsSnapshot,
+} from './types/live_sessions.js';
 export type { LiveStore } from './live_store.js';
 export type { ProvidedSessions } from './provided_sessions.js';
 export type { ScopedState } from './snapshot/scoped_state.js';

@@ -13,7 +13,11 @@ import type { ListenOptions } from '../../values/model/notice.js';
 import { copyState } from '../../service/runs/agent/copies.js';
 import { onNextFrame } from './frame.js';
 import { keepElements } from './snapshot/keep_elements.js';
-import type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './types/live_sessions.js';
+import type {
+  LiveSessions,
+  LiveSessionsRequest,
+  LiveSessionsSnapshot,
+} from './types/live_sessions.js';
 import { ReadingStore } from './reading_store.js';
 
 /** A live list over the public interface of a service. It is read again after each change, once a frame. */

@@ -83,6 +83,7 @@ export function packCreation(
     if (text !== undefined) packed += text;
   }
   requireRoom(packed.length);
+  // A creation carries its events as an append does, without a handle.
   const append = { kind: 'append', key, position: NO_HANDLE, stale: 'append', events } as const;
   return packAppends([append], hasTexts, true, { packed, numbers });
 }
@@ -120,7 +121,7 @@ export function packRead(
  * Packs appends into one string, because each string that enters the wasm has a fixed cost.
  *
  * @param hasTexts whether to pack the texts, for a store that keeps them in the wasm
- * @param storesMarkerFlags whether the storage keeps marks of markers
+ * @param storesMarkerFlags whether the storage stores which events are markers
  * @param before what stands before the appends; they are added to its list
  * @throws SessionError `quota_exceeded` if the wasm has no room for them
  */
