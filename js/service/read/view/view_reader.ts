@@ -117,10 +117,10 @@ export class ViewReader {
     const isUsable = cached !== undefined && cached.limit >= last && cached.countAfterMarker < last;
     return after(
       isUsable ? this.#renew(name, cached, backend, request, call) : undefined,
-      (cached) => {
-        const changes = cached && { ...request, since: cached.revision, created: undefined };
+      (renewed) => {
+        const changes = renewed && { ...request, since: renewed.revision, created: undefined };
         return after(changes && backend.readChanged?.(changes, call), (session) => {
-          const continued = cached && session && this.#continue(name, cached, session, last);
+          const continued = renewed && session && this.#continue(name, renewed, session, last);
           return continued ?? this.#readEnd(name, { backend, request, view, call }, last);
         });
       },
