@@ -28,8 +28,8 @@ export type {
   LiveSessionsRequest,
   LiveSessionsSnapshot,
 } from './types/live_sessions.js';
-export type { LiveStore } from './live_store.js';
-export type { ProvidedSessions } from './provided_sessions.js';
+export type { LiveStore } from './types/live_store.js';
+export type { ProvidedSessions } from './types/provided_sessions.js';
 export type { ScopedState } from './snapshot/scoped_state.js';
 export type { UnsentEvent } from './snapshot/unsent_events.js';
-export type { UnsentEntry } from './unsent_entry.js';
+export type { UnsentEntry } from './types/unsent_entry.js';

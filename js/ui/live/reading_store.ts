@@ -8,7 +8,7 @@ import type { HostAbortSignal } from '../../values/model/host.js';
 import type { ListenOptions, Notice } from '../../values/model/notice.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { onNextFrame } from './frame.js';
-import type { LiveStore } from './live_store.js';
+import type { LiveStore } from './types/live_store.js';
 import { keepMembers } from './snapshot/keep_elements.js';
 import { markRaw } from '../../values/members/raw.js';
 

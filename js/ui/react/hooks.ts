@@ -29,7 +29,7 @@ import {
 } from '../live/components/cache_stores.js';
 import { LOADING, LOADING_LIST } from '../live/components/loading.js';
 import { providedSession, providedSessions } from '../live/components/provided.js';
-import type { AnyMembers } from '../live/provided_sessions.js';
+import type { AnyMembers } from '../live/types/provided_sessions.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 

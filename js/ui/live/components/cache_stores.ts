@@ -2,10 +2,10 @@
 import type { CacheStatus, OutboxEntry } from '../../../service/cache/index.js';
 import type { MaybePromise } from '../../../core/call/call.js';
 import { reportUncaught } from '../../../core/call/uncaught.js';
-import type { LiveStore } from '../live_store.js';
+import type { LiveStore } from '../types/live_store.js';
 import { keepElements } from '../snapshot/keep_elements.js';
 import { type Caching, cachingOf } from '../snapshot/unsent_events.js';
-import type { UnsentEntry } from '../unsent_entry.js';
+import type { UnsentEntry } from '../types/unsent_entry.js';
 
 /** The status over a service without a cache, and until a promised service is there. */
 export const ONLINE: CacheStatus = Object.freeze({

@@ -2,7 +2,7 @@ import { SessionError } from '../../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { LiveSession } from '../types/live_session.js';
 import type { LiveSessions, LiveSessionsRequest } from '../types/live_sessions.js';
-import type { AnyMembers, ProvidedSessions } from '../provided_sessions.js';
+import type { AnyMembers, ProvidedSessions } from '../types/provided_sessions.js';
 import { sharedSession, sharedSessions } from './shared_stores.js';
 
 /** The initial state that a component gave last to a store: it counts for the components that give none. */

@@ -8,7 +8,7 @@ import type { Question } from '../../../service/runs/state/questions.js';
 import type { RunAgent, SentEvent } from '../../../service/runs/agent/run_context.js';
 import type { SessionRun } from '../../../service/runs/state/session_run.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../../../values/state/state_shape.js';
-import type { LiveStore } from '../live_store.js';
+import type { LiveStore } from './live_store.js';
 import type { ScopedState } from '../snapshot/scoped_state.js';
 import type { UnsentEvent } from '../snapshot/unsent_events.js';
 

@@ -1,7 +1,7 @@
 import type { CreateSessionRequest, Session } from '../../../values/model/session.js';
 import type { SessionsRequest } from '../../../values/model/session_list.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
-import type { LiveStore } from '../live_store.js';
+import type { LiveStore } from './live_store.js';
 
 /**
  * Which sessions a store lists, and in which order.

@@ -1,4 +1,4 @@
-import type { OutboxEntry } from '../../service/cache/index.js';
+import type { OutboxEntry } from '../../../service/cache/index.js';
 
 /**
  * What waits for the remote of a `CachedSessionService` in one session or shared state, or was refused by it: events, a

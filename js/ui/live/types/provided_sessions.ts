@@ -1,7 +1,7 @@
-import type { HistoryView } from '../../values/model/values/history_view.js';
-import type { SessionService } from '../../values/model/session_service.js';
-import type { RunAgent } from '../../service/runs/agent/run_context.js';
-import type { StateShape } from '../../values/state/state_shape.js';
+import type { HistoryView } from '../../../values/model/values/history_view.js';
+import type { SessionService } from '../../../values/model/session_service.js';
+import type { RunAgent } from '../../../service/runs/agent/run_context.js';
+import type { StateShape } from '../../../values/state/state_shape.js';
 
 /**
  * The defaults for the components of a page: a service, and whose sessions it shows.
