@@ -1,4 +1,4 @@
-/** What a service of this package has beside its public methods. A user's own service has none of it. */
+/** The core of a service: what other folders use of it beside its public methods. A user's own service has no core. */
 import type { MaybePromise } from './call/call.js';
 import type { Abortable, CompositeSessionKey } from '../values/model/session.js';
 import type { SessionService } from '../values/model/session_service.js';
@@ -15,7 +15,7 @@ type InitialState = Readonly<StateShape> | undefined;
 
 /** The data of a cache between two erasures, as one tab knows them. */
 export interface Epochs {
-  /** Stands for the present data. */
+  /** Returns an object that stands for the present data. After an erasure it is another one. */
   readonly present: () => object;
   /** Calls a function after each erasure, until the returned function is called. */
   readonly onErased: (listener: () => void) => () => void;
@@ -27,25 +27,25 @@ export interface SharedFeed {
   readonly channelName?: string | undefined;
 }
 
-/** What all folders may ask of the core of a service. Its class is `ServiceCore` of `js/service`. */
+/** The members of a core that every folder may use. Its class is `ServiceCore` of `js/service`. */
 export interface Core {
   /** Present for a cache. */
   readonly epochs?: Epochs | undefined;
   readonly feed: { readonly feed: SharedFeed };
   /** Reads a session's own state at its creation, without its events; `undefined` if it is not known. */
   initialState(request: CompositeSessionKey & Abortable): MaybePromise<InitialState>;
-  /** Returns the verbs of a service whose backend computes histories elsewhere; otherwise `js/core/history` computes. */
+  /** Returns the verbs of histories, if the backend has them. `undefined`: `js/core/history` computes histories. */
   history(request: Abortable): MaybePromise<ServiceHistory | undefined>;
 }
 
-/** Returns the core of a service; `undefined` for a user's own, of which only the public methods are known. */
+/** Returns the core of a service; `undefined` for a user's own service, which has only public methods. */
 export function coreOf<OwnCore extends Core>(service: { readonly [CORE]: OwnCore }): OwnCore;
 export function coreOf(service: object): Core | undefined;
 export function coreOf(service: { readonly [CORE]?: Core }): Core | undefined {
   return service[CORE];
 }
 
-/** Reads a session's own state at its creation. Of a user's own service it needs all events. */
+/** Reads a session's own state at its creation. A user's own service reads all events for that. */
 export async function readInitialState(
   service: Pick<SessionService, 'sessionInfo'>,
   { appName, userId, sessionId, signal }: CompositeSessionKey & Abortable,

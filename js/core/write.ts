@@ -1,6 +1,19 @@
 /**
- * What a caller means to change: one immutable object, taken once at the public method. A queue holds it, a request over
- * HTTP is made of it, and a store applies it. It is JSON-safe but for the function of `updateState`.
+ * `js/core` has what services and stores share: writes, calls, the interface of storages, the wasm, histories, handles
+ * and the feed of changes. It imports only `js/values`. It knows no store and no class of services.
+ *
+ * | word in js/core | meaning |
+ * |---|---|
+ * | write | what a caller wants to change: one immutable object, made by the public method |
+ * | call | one call of a public method: its signal, its read policy, its diagnostics |
+ * | backend | what a service calls: it runs the rules over some storage |
+ * | storage | what stores rows, without rules |
+ * | handle | the session object that a caller holds; its position is the revision up to which it has the events |
+ * | owner of a state | the user or the app that a shared state belongs to |
+ * | notice | a message to watchers that something has changed |
+ *
+ * Queues hold a write, requests over HTTP are made from it, and stores apply it. It is JSON-safe, except for the
+ * function of `updateState`.
  */
 import type { CompositeSessionKey, ExpectedEvents } from '../values/model/session.js';
 import type { Description } from '../values/model/description.js';
@@ -19,7 +32,7 @@ export interface HandlePosition {
   readonly lastEventId: string | undefined;
 }
 
-/** Events to append to one session, all or none: what a caller means. */
+/** Events to append to one session, all or none. */
 export interface AppendWrite extends WriteIdentity {
   readonly kind: 'append';
   readonly key: Readonly<CompositeSessionKey>;
@@ -38,7 +51,7 @@ export interface PlacedAppend extends AppendWrite {
   readonly position: HandlePosition;
 }
 
-/** A title that takes the place of another one. If the session has a third one, it stays. */
+/** A change of a title. It applies only if the session still has the title `from`. */
 export interface TitleChange {
   /** The title that the session must have. Empty: it must have none. */
   readonly from: string;
@@ -69,7 +82,7 @@ export interface NewSession {
 
 export interface CreateWrite extends NewSession, WriteIdentity {
   readonly kind: 'create';
-  /** Whether the write results in `undefined`, and does not fail, if a session of that key exists. */
+  /** Whether the result is `undefined` if a session with that key exists. Otherwise the write then fails. */
   readonly ifAbsent: boolean;
 }
 
@@ -135,10 +148,10 @@ export interface Writes {
 
 export type WriteKind = keyof Writes;
 
-/** What a caller means to change. It is taken once, at the public method, and says by itself what it writes. */
+/** A write as the public method makes it. */
 export type Write = AppendWrite | Writes[Exclude<WriteKind, 'append'>];
 
-/** A write whose turn has come, of one of some kinds. */
+/** A write of some kinds, as a store gets it: its turn has come. */
 export type Placed<Kind extends WriteKind = WriteKind> = Writes[Kind] & { readonly kind: Kind };
 
 /** Computes a delta from the JSON text of a state. Never throws. */

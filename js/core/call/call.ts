@@ -1,7 +1,4 @@
-/**
- * Checks around each call of a service. The request is checked, and a result is
- * awaited only if it is a promise.
- */
+/** The checks around each call of a service, and helpers for results that are promises only sometimes. */
 import { messageOf } from '../../values/errors/describe.js';
 import { requireObject, requireSignal } from '../../values/errors/option_values.js';
 import type { StorageCall } from '../../values/model/diagnostic.js';
@@ -15,8 +12,8 @@ import type { CallFacts } from './diagnostics.js';
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * A call of a service. It is made once, by the public method, and passed on as it is, beside each request on the way to the
- * storage. A write that joins several calls has a call of its own.
+ * A call of a service. The public method makes it, and every function on the way to the storage passes the same object
+ * on. A write that joins several calls has a call of its own.
  */
 export interface Call extends StorageCall {
   /** Where a read looks first. Only a cache has a choice. */
@@ -27,9 +24,9 @@ export interface Call extends StorageCall {
   readonly facts?: CallFacts | undefined;
 }
 
-/** Returns a call for the reads that follow its commit. They do not end with its signal. */
+/** Returns a call for the reads after a commit. They do not end with the signal. */
 export function afterCommit(call: Call): Call {
-  // Most calls have none, and a copy takes longer than this question.
+  // Most calls have no signal, and a copy takes longer than this check.
   return call.signal === undefined ? call : { ...call, signal: undefined };
 }
 
@@ -41,7 +38,7 @@ export function after<T, U>(
   return isPromise(value) ? value.then(next) : next(value);
 }
 
-/** Calls a function. If it throws or rejects, `answer` makes the result of the error. */
+/** Calls a function. If it throws or rejects, `answer` makes a result from the error. */
 export function recovered<T>(
   run: () => MaybePromise<T>,
   answer: (error: unknown) => MaybePromise<T>,
@@ -56,7 +53,7 @@ export function recovered<T>(
 }
 
 /**
- * Copies the members of a request, so that it is taken at the call: what the caller changes afterwards has no effect.
+ * Copies the members of a request. What the caller changes afterwards has no effect.
  *
  * @throws SessionError `invalid_argument` if it is not an object, if a getter throws, or if its `signal` is no
  *   `AbortSignal`

@@ -18,7 +18,9 @@ import { holdProgram } from './program_hold.js';
  * closed.
  */
 export class Calls {
-  /** Whether a caller's function computes a delta: a call would end or share the transaction that it runs in. */
+  /**
+   * Whether a caller's function computes a delta. A call meanwhile is refused: it would end or share the transaction.
+   */
   isComputing = false;
   readonly #diagnostics: Diagnostics | undefined;
   readonly #beginCall: (() => object) | undefined;
@@ -26,7 +28,7 @@ export class Calls {
   #isClosed = false;
   /** Called when no call is pending. */
   #onIdle: (() => void) | undefined;
-  /** Present while the program has to live for pending calls. */
+  /** Present while pending calls keep the program running. */
   #releaseProgram: (() => void) | undefined;
 
   /**
@@ -43,9 +45,7 @@ export class Calls {
     return [...this.#pending.values()];
   }
 
-  /**
-   * Runs a method at once with the request's own members, so that everything is taken at the call.
-   */
+  /** Runs a method at once, with a copy of the request's members. */
   run<Request extends object, T>(
     method: CallDiagnostic['method'],
     request: Request,
@@ -74,7 +74,7 @@ export class Calls {
     }
   }
 
-  /** Begins a walk with the request's own members, taken at the call. A refusal is thrown at the first step. */
+  /** Begins an iteration, with a copy of the request's members. A refusal is thrown at the first step. */
   walk<Request extends object, T>(
     request: Request,
     begin: (request: Request) => AsyncGenerator<T, void, undefined>,
@@ -86,7 +86,7 @@ export class Calls {
     }
   }
 
-  /** Checks that a call can be made. @returns the request's own members */
+  /** Checks that a call can be made. @returns a copy of the request's members */
   begin<Request extends object>(request: Request): Request {
     this.requireOpen();
     if (this.isComputing) throw invalid('stateDelta', 'must not call the service');
@@ -112,7 +112,7 @@ export class Calls {
     call.then(forget, forget);
   }
 
-  /** The program does not live for calls that have not settled when a close gave them up. */
+  /** Lets the program end, although calls are pending: a close has given them up. */
   end(): void {
     this.#releaseProgram?.();
     this.#releaseProgram = undefined;

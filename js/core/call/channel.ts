@@ -2,7 +2,7 @@ import { markRaw } from '../../values/members/raw.js';
 import { makeDisposable } from './disposable.js';
 import { reportUncaught } from './uncaught.js';
 
-/** The values of a channel that nobody has read yet. Its class is the policy: what a new value does to those before it. */
+/** The values of a channel that nobody has read yet. Its class decides what a new value does to those before it. */
 export interface Unread<T> {
   readonly isEmpty: boolean;
   push(value: T): void;

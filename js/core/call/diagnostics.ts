@@ -85,7 +85,7 @@ export function codeOf(error: unknown): SessionErrorCode {
   return isSessionError(error) ? error.code : 'internal';
 }
 
-/** The events or sessions that a call returned. */
+/** Returns how many events or sessions a call has returned. */
 function rowsOf(method: CallDiagnostic['method'], result: unknown): number | undefined {
   switch (method) {
     case 'getSession':

@@ -1,6 +1,6 @@
 /**
- * Keeps a program running while calls wait. Node ends a program when it has only promises to wait for, and the timers of
- * the background keep no program running.
+ * Keeps a program running while calls wait. Node ends a program that waits only for promises, and the timers of
+ * background work do not keep it running.
  */
 
 /** The longest delay of a timer, in milliseconds. */
@@ -9,7 +9,7 @@ const LONGEST_DELAY = 2 ** 31 - 1;
 let holds = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** Keeps the program running. @returns ends that; to be called once */
+/** Keeps the program running. @returns a function that ends this; call it once */
 export function holdProgram(): () => void {
   holds += 1;
   timer ??= setInterval(() => undefined, LONGEST_DELAY);

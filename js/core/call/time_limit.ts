@@ -1,4 +1,4 @@
-/** Ends of a wait: a timeout, and the signals of others. */
+/** Limits waits by timeouts and by signals. */
 import type { HostAbortSignal } from '../../values/model/host.js';
 import { abortedError, type MaybePromise, requireNotAborted } from './call.js';
 import { onAbort } from './on_abort.js';

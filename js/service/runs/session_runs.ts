@@ -1,3 +1,22 @@
+/**
+ * Runs: an agent in the page answers the messages of a session.
+ *
+ * | word in this folder | meaning |
+ * |---|---|
+ * | message | the user's event that a run answers; the run's events belong to its invocation |
+ * | ask | to put a message into the queue of its session |
+ * | admit | to prepare a message whose turn has come: its session exists, or its rewind is stored |
+ * | claim | the append of the message: of two runs of one message, only one succeeds |
+ * | piece | an event with `partial: true` |
+ * | whole event | any other event; it is stored |
+ * | draft | the pieces of one answer so far, joined to one event |
+ * | seal | to store the events that mark a run as cancelled |
+ * | tell | to send a run as it is now to the other tabs |
+ *
+ * The folder calls only the public methods of a service. It has two exceptions: the claim, which is a hidden member of
+ * an append, and the name of the feed's channel, from `js/core/core_of.ts`. It knows neither live sessions nor
+ * `@google/adk`.
+ */
 import { messageOf } from '../../values/errors/describe.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { coreOf } from '../../core/core_of.js';
@@ -13,18 +32,18 @@ import { OtherTabs, type StreamedAnswers } from './tabs/other_tabs.js';
 import type { RunEnd } from './tabs/run_messages.js';
 import type { SessionRun } from './state/session_run.js';
 
-/** A message when its turn has come. */
+/** A message whose turn has come. */
 export interface AdmittedMessage {
   readonly message: Event;
   /** Whether it is stored already, in one step with a rewind. */
   readonly isStored: boolean;
-  /** The revision at which it was admitted. If the session has another one, it is admitted again. */
+  /** The revision at which it was admitted. If the session has another one by now, the message is admitted again. */
   readonly expectedRevision?: number | undefined;
 }
 
 /** A message that waits for its run. */
 export interface AskedMessage {
-  /** The id of the message, or one of its own for a message that is made later. */
+  /** The id of the message. If the message is made only when it is admitted, this names its place in the queue. */
   readonly id: string;
   /** The calls that the message answers. */
   readonly callIds: readonly string[];
@@ -52,12 +71,12 @@ interface CurrentRun {
 /** The most times that a message is admitted again because the session has changed. */
 const MAX_ADMISSIONS = 5;
 
-/** Milliseconds for which another tab may take to cancel its run: a second for the agent, and the rest for the seal. */
+/** Milliseconds that another tab may take to cancel its run: a second for the agent, and the rest for the seal. */
 const OTHER_TAB_MS = 3000;
 
 /**
- * The runs of one session, in this realm and in the other tabs: one at a time, and a queue of messages. All stores of the
- * session share it. It lives on without stores, so that a component that goes cancels nothing.
+ * The runs of one session: one at a time in all tabs, and this realm's queue of messages. All stores of the session in
+ * this realm share one instance. It outlives the stores, so unmounting a component cancels nothing.
  */
 export class SessionRuns {
   readonly #service: SessionService;
@@ -67,11 +86,11 @@ export class SessionRuns {
   readonly #drafts = new Drafts();
   readonly #queue: QueuedMessage[] = [];
   readonly #listeners = new Set<() => void>();
-  /** Whether the queue waits for the next message, since a run has failed or was cancelled. */
+  /** Whether the queue stands still until the next `ask` or `retry`, because a run has failed or was cancelled. */
   #isPaused = false;
   #isWorking = false;
   #current: CurrentRun | undefined;
-  /** How the last run ended, if not by itself. */
+  /** The outcome of the last run, if it failed or was cancelled. */
   #last: SessionRun | undefined;
 
   constructor(service: SessionService, key: CompositeSessionKey, channelName: string | undefined) {
@@ -88,7 +107,7 @@ export class SessionRuns {
     });
   }
 
-  /** The run, as far as it is known without the events; `messageId` is empty if another tab has not told it yet. */
+  /** The run, as far as it is known without the stored events. `messageId` is empty until the other tab has told it. */
   get run(): SessionRun | undefined {
     const { message } = this.#current ?? {};
     if (message !== undefined) return { status: 'running', messageId: message.id };
@@ -108,7 +127,7 @@ export class SessionRuns {
     return this.#current !== undefined || this.#others.running !== undefined;
   }
 
-  /** The answers that are streamed, or that were when the last run ended. */
+  /** The drafts of the run, or of the last one. */
   get drafts(): readonly Draft[] {
     return this.#streamedElsewhere?.drafts ?? this.#drafts.all;
   }
@@ -118,12 +137,12 @@ export class SessionRuns {
     return this.#streamedElsewhere?.wholes ?? this.#drafts.wholes;
   }
 
-  /** What another tab has streamed, if the last run was its. */
+  /** The drafts of another tab, if the last run was there. */
   get #streamedElsewhere(): StreamedAnswers | undefined {
     return this.#current === undefined ? this.#others.streamed : undefined;
   }
 
-  /** The calls whose answers wait or are under way. */
+  /** The ids of the calls whose answers wait in the queue or belong to the current run. */
   get answeredNow(): ReadonlySet<string> {
     const asked = [...this.#queue, ...(this.#current ? [this.#current.asked] : [])];
     return new Set(asked.flatMap(({ callIds }) => callIds));
@@ -157,14 +176,14 @@ export class SessionRuns {
     return this.#queue.some(({ id }) => id === messageId);
   }
 
-  /** Lets a message that waits have its turn. Returns `false` if it does not wait. */
+  /** Resumes the queue, if the message waits in it. Returns whether it does. */
   retry(messageId: string): boolean {
     const isQueued = this.isQueued(messageId);
     if (isQueued) this.#resume();
     return isQueued;
   }
 
-  /** Takes a message out that waits. Returns `false` if it does not wait. */
+  /** Removes a message from the queue. Returns `false` if it does not wait there. */
   discard(messageId: string): boolean {
     const at = this.#queue.findIndex(({ id }) => id === messageId);
     if (at < 0) return false;
@@ -175,7 +194,7 @@ export class SessionRuns {
   }
 
   /**
-   * Cancels a run, here or in another tab, or takes a message out of the queue. A message without a run is sealed.
+   * Cancels a run, here or in another tab, or removes a message from the queue. Seals a stored message that has no run.
    *
    * @param message the newest message, if nobody has answered it
    */
@@ -201,13 +220,13 @@ export class SessionRuns {
     this.#changed();
   }
 
-  /** Cancels what runs, and does work while no other run can begin. */
+  /** Cancels a run, and then does work under the lock, so that no other run begins meanwhile. */
   async change<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.isRunning) await this.cancel(undefined, undefined);
     return this.#lock.hold(work);
   }
 
-  /** Cancels what runs, and forgets what waits: the session is gone. */
+  /** Ends the run and empties the queue, because the session is gone. Nothing is sealed. */
   abandon(): void {
     for (const { id } of [...this.#queue]) this.discard(id);
     if (this.#current === undefined) return;
@@ -229,7 +248,7 @@ export class SessionRuns {
     this.#isWorking = true;
     while (!this.#isPaused && this.#queue.length > 0) {
       const hold = this.#lock.hold(async () => {
-        // The message may have been taken out while another tab had the lock.
+        // The message may have been removed while another tab had the lock.
         const asked = this.#isPaused ? undefined : this.#queue.shift();
         if (asked !== undefined) await this.#run(asked);
       });
@@ -304,14 +323,14 @@ export class SessionRuns {
     }
   }
 
-  /** Notes how a run has ended. Never rejects. */
+  /** Settles the caller of a run that has ended, and seals a cancelled run. Never rejects. */
   async #end(
     { asked, controller, message, isStored, isAbandoned }: CurrentRun,
     failure: { readonly error: unknown } | undefined,
   ): Promise<RunEnd> {
     const isCancelled = controller.signal.aborted;
     if (failure !== undefined && !isCancelled && !isStored && isOfStored(failure.error, message)) {
-      // The run of this message has begun elsewhere, or before: it is not run twice.
+      // Another run of this message has begun, in another tab or earlier. No message runs twice.
       const stored = await this.#storedMessage(message!.id).catch(() => undefined);
       asked.resolve(stored ?? message!);
       return 'ended';
@@ -373,7 +392,7 @@ export class SessionRuns {
   }
 }
 
-/** Whether a run was refused because its message is stored. */
+/** Whether a run failed because its message was stored already. */
 function isOfStored(error: unknown, message: Event | undefined): boolean {
   return (
     message !== undefined && isSessionError(error, 'already_exists') && error.key === 'message.id'

@@ -43,7 +43,7 @@ export class RunView {
     if (!runs.isRunning) this.end();
   }
 
-  /** Whether a run has ended whose last events may not have been read. It counts as running until they are. */
+  /** Whether a run has ended, but its last events may not have been read. Until then it is shown as running. */
   get isEnding(): boolean {
     const { isRunning, drafts } = this.#runs;
     const hasDrafts = drafts.some(({ event }) => !this.#hidden.has(event.id));
@@ -56,7 +56,7 @@ export class RunView {
     this.#run = undefined;
   }
 
-  /** Notes an event that was read for the first time. It may end a draft before its tab tells so. */
+  /** Notes an event that was read for the first time. It may end a draft before the tab of the run has told so. */
   noteRead(event: Event): void {
     if (!isAnswer(event)) return;
     const { drafts, wholes } = this.#runs;
@@ -89,7 +89,7 @@ export class RunView {
     const events = fromNewestMessage(pages);
     const newest = newestMessage(events);
     if (run?.messageId === '') return { ...run, messageId: newest?.id ?? '' };
-    // How a run ended counts until another message follows, or a rewind has undone it.
+    // The outcome of a run is shown until another message follows, or until a rewind has undone the run.
     if (run === undefined && this.#run?.status === 'running') return this.#run;
     const isOver = run?.status === 'failed' || run?.status === 'cancelled';
     if (run !== undefined && (!isOver || run.messageId === newest?.id)) return run;
@@ -141,7 +141,7 @@ export function unansweredMessage(pages: Pages): Event | undefined {
   return storedStatus(events)?.status === 'unanswered' ? newestMessage(events) : undefined;
 }
 
-/** Returns what users of a store see of a question. */
+/** Returns the public members of a question. */
 function questionOf({ callId, kind, name, args, hint }: AskedQuestion): Question {
   return { callId, kind, name, args, ...(hint !== undefined && { hint }) };
 }

@@ -1,4 +1,4 @@
-/** The request of each kind of writes to the handler of `adk-session-wasm/server`, which reads it back by type. */
+/** Makes the request of each kind of write, for the handler of `adk-session-wasm/server`. */
 import { SessionError } from '../../values/errors/errors.js';
 import type { Call } from '../../core/call/call.js';
 import type { CreateWrite, Placed, WriteKind } from '../../core/write.js';
@@ -48,14 +48,14 @@ const REQUESTS: WriteRequests = {
     if (write.compute !== undefined) throw noFunctions();
     // The server itself makes the changes of titles that a rewind brings.
     const firstTitle = titleChange?.from === '' ? titleChange.to : undefined;
-    // A position that is not known is NaN, which becomes null.
+    // An unknown position is NaN, which JSON writes as null.
     const others = { position, stale, expectedRevision, expectedEvents, firstTitle };
     const body = bodyOf({ events: listText(events) }, others);
     // The ids of the events tell the handler what is stored already.
     return { ...postOnce(pathTo(key, HANDLE_EVENTS), body), read: appendedIn };
   },
   describe({ key, title, labels }) {
-    // An empty text removes.
+    // An empty text removes the title or the labels.
     const texts = { labels: labels === '' ? 'null' : labels };
     const body = bodyOf(texts, { title: title === '' ? null : title });
     const path = pathTo(key, '/description');
@@ -111,7 +111,7 @@ export async function sendWrite<Kind extends WriteKind>(
   return (await connection.request({ ...request, operation }, call, read)) ?? absent!;
 }
 
-/** Returns a request that may be sent again: what it stores has ids. */
+/** Returns a request that may be sent again: the ids of what it stores tell the server what it has already. */
 function postOnce(path: string, body: string): RemoteRequest {
   return { method: 'POST', path, body, isIdempotent: true };
 }
@@ -154,7 +154,7 @@ export function createRequest(path: string, write: CreateWrite): RemoteRequest {
 /**
  * Returns the JSON of an object.
  *
- * @param texts members that are JSON already; they go into it as they are
+ * @param texts members whose values are JSON text already
  * @param others further members
  */
 export function bodyOf(

@@ -21,7 +21,7 @@ export function abortEvents(
 ): NewEvent[] {
   const own = events.filter((event) => event.invocationId === invocationId);
   const last = own.at(-1);
-  // The agent of a task waits for the user.
+  // The task's agent has answered and waits for the user: no call is open.
   if (last?.isolationScope && last.author !== 'user' && isFinalResponse(last)) return [];
   const parts = own.flatMap((event) => partsOf(event).map((part) => ({ part, event })));
   const answered = new Set(parts.map(({ part }) => part.functionResponse?.id));

@@ -7,10 +7,10 @@ import type { StateShape } from '../../../values/state/state_shape.js';
 
 /**
  * Appends the message of a run. The append is the run's claim: of two runs of one message, one stores it, and the other
- * fails. A repeated append, after a lost answer of the storage, recognises its own event by a mark that only the stored
- * text has.
+ * fails. If the storage's answer is lost, the append is repeated. It recognises its own event by a mark that only the
+ * stored text has.
  *
- * @param expectedRevision the revision at which the message was admitted
+ * @param expectedRevision the revision at which the message was admitted, which the session must still have
  * @throws SessionError `already_exists` if the message is stored; any error of `appendEvent`
  */
 export async function claimMessage(

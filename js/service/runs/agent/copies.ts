@@ -1,4 +1,6 @@
-/** Copies of what callers give. A store calls its service later, when a caller may have changed its object. */
+/**
+ * Copies the objects that callers pass. A store calls its service later, when the caller may have changed an object.
+ */
 import { requestError } from '../../../core/call/call.js';
 import { isSessionError } from '../../../values/errors/errors.js';
 import { requireObject } from '../../../values/errors/option_values.js';
@@ -15,7 +17,7 @@ import type { SentEvent } from './run_context.js';
 export function copyEvent(proxied: SentEvent): Event {
   try {
     requireObject('event', proxied);
-    // To read an event through Vue's deep proxies takes longer than to append it.
+    // Reading an event through Vue's deep proxies takes longer than appending it.
     const given = rawOf<SentEvent>(proxied);
     const { id = '', timestamp = Date.now(), invocationId = `e-${newEventId()}`, actions } = given;
     const event = { ...given, invocationId, timestamp, id: id === '' ? newEventId() : id } as Event;
@@ -55,7 +57,7 @@ function deepCopyOf(event: Event): Event {
 }
 
 /**
- * Copies a state or a delta without its `temp:` keys. Returns what is no object as it is.
+ * Copies a state or a delta without its `temp:` keys. Returns a value that is no object as it is.
  *
  * @param name the name to use in errors
  * @throws SessionError as the service does

@@ -7,7 +7,7 @@ import { partsOf } from '../../../values/model/event/parts.js';
 export interface Draft {
   /** The pieces that have come so far, as one event. Its id stays, so that a view keeps its element. */
   readonly event: Event;
-  /** The id of the whole event that has ended it. It is shown until that event is. */
+  /** The id of the whole event that has ended the draft. The draft is shown until that event is shown. */
   readonly endedBy?: string | undefined;
 }
 
@@ -15,9 +15,12 @@ export interface Draft {
 export class Drafts {
   /** The drafts. The array stays the same until a draft changes. */
   all: readonly Draft[] = [];
-  /** The ids of the whole events of the run: what is still streamed comes after them. */
+  /** The ids of the whole events of the run. Drafts that have not ended come after them. */
   wholes: readonly string[] = [];
-  /** The half of a surrogate pair at the end of a draft, where it shows U+FFFD. The next piece may have the other half. */
+  /**
+   * By draft: the half of a surrogate pair at the end of its text, which shows U+FFFD until a piece brings the other
+   * half.
+   */
   readonly #halves = new WeakMap<Event, string>();
 
   /** Adds a piece of a streamed answer. All pieces of one author in one invocation belong to one draft until it ends. */
@@ -69,7 +72,7 @@ export function isOfSameAnswer(draft: Event, event: Event): boolean {
 /**
  * Joins the texts of pieces.
  *
- * @param half the half of a surrogate pair that the end of the last text stands for
+ * @param half the half of a surrogate pair in whose place the last text ends with U+FFFD
  */
 function joinParts(
   parts: readonly Part[],

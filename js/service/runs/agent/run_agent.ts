@@ -10,7 +10,7 @@ import { claimMessage } from './claim.js';
 import { copyEvent, copyPiece } from './copies.js';
 import type { MessageHandle, RunAgent, RunContext, SentEvent } from './run_context.js';
 
-/** Milliseconds for which a cancelled run may still end. One that ignores its signal is not waited for any longer. */
+/** Milliseconds that a cancelled agent may take to end. After that, nobody waits for it. */
 const END_MS = 1000;
 
 /** A run of an agent. */
@@ -34,10 +34,10 @@ export interface AgentRun {
 }
 
 /**
- * Lets an agent answer a message. Resolves when it has ended, with its message stored, or at most a second after the
- * signal has fired. What an agent yields or stores later is refused.
+ * Lets an agent answer a message. Resolves when the agent has ended and the message is stored, or a second after the
+ * signal has fired. Events that the agent yields after the signal are dropped. `storeMessage` rejects after the end.
  *
- * @throws what the agent threw; SessionError as `storeMessage`
+ * @throws the error of the agent; SessionError as `storeMessage`
  */
 export async function runAgent(run: AgentRun): Promise<void> {
   const { key, service, agent, message, signal, streaming } = run;
@@ -56,7 +56,7 @@ export async function runAgent(run: AgentRun): Promise<void> {
   } finally {
     stored.end();
     stop();
-    // An agent that waits for something may never come to its end.
+    // Not awaited: an agent that waits for something may never end.
     events.return?.().catch(() => undefined);
   }
 }
@@ -141,7 +141,7 @@ function iterate(agent: RunAgent, context: RunContext): AsyncIterator<SentEvent>
   throw invalidValue('run', 'must be an async generator, or return an async iterable', events);
 }
 
-/** Resolves some time after the signal has fired. */
+/** Returns a promise that resolves {@link END_MS} after the signal has fired. */
 function lateAfter(signal: HostAbortSignal): {
   readonly late: Promise<undefined>;
   readonly stop: () => void;

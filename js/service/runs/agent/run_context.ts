@@ -20,7 +20,7 @@ export type SentEvent = Omit<NewEvent, 'invocationId'> & {
   readonly invocationId?: string | undefined;
 };
 
-/** Where a run stores its message, if not through a handle of its own. */
+/** The handle of an agent through which a run stores its message. Without one, the run opens a handle. */
 export interface MessageHandle {
   /** The service that made the handle. */
   readonly service: Pick<SessionService, 'appendEvent'>;
@@ -45,13 +45,13 @@ export interface RunContext extends CompositeSessionKey {
   readonly service: SessionService;
   /** The user's event: a message, or answers to calls. Its invocation is that of the run. */
   readonly message: Event;
-  /** Whether pieces of answers are wanted, as events with `partial: true`. */
+  /** Whether the agent should yield pieces of answers, as events with `partial: true`. */
   readonly streaming: boolean;
   /** Fires when the run is cancelled. */
   readonly signal: HostAbortSignal;
   /**
-   * Stores the message, once, and returns the session with it. It is called before the first event that the agent yields,
-   * if the agent has not called it. If it rejects, the run has to end.
+   * Stores the message, once, and returns the session with it. If the agent has not called it, the run calls it at the
+   * agent's first event. If it rejects, the run has to end.
    *
    * @throws SessionError `already_exists` if the message is stored already: another run answers it. Any error of
    *   `appendEvent`
@@ -60,8 +60,8 @@ export interface RunContext extends CompositeSessionKey {
 }
 
 /**
- * Answers a message of a user. It yields events: pieces of an answer with `partial: true`, which are shown and not stored,
- * and whole events, which are stored unless the agent has stored them itself.
+ * Answers a message of a user. It yields events. Pieces of an answer have `partial: true`: they are shown and not
+ * stored. All other events are stored, unless the agent has stored them itself.
  *
  * @example
  * ```ts
@@ -75,6 +75,9 @@ export interface RunContext extends CompositeSessionKey {
  */
 export interface RunAgent {
   (run: RunContext): AsyncIterable<SentEvent>;
-  /** The author of the event that says that a run was cancelled. Default: the author of the last event. */
+  /**
+   * The author of the event that marks a run as cancelled. Default: the author of the last event that is not the
+   * user's.
+   */
   readonly agentName?: string | undefined;
 }

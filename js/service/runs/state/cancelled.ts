@@ -49,7 +49,7 @@ export async function sealRun(
   }
 }
 
-/** Returns what was streamed of an answer that did not come to its end. */
+/** Returns the streamed texts of a draft as an interrupted answer; nothing if the answer is stored. */
 function interrupted({ event, endedBy }: Draft, stored: readonly Event[]): NewEvent[] {
   if (endedBy !== undefined && stored.some(({ id }) => id === endedBy)) return [];
   const parts = partsOf(event).filter(({ text, thought }) => text && !thought);

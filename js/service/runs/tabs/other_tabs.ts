@@ -7,7 +7,7 @@ import type { SessionRun } from '../state/session_run.js';
 /** Milliseconds between two messages about a run that streams. */
 const MESSAGE_MS = 150;
 
-/** Milliseconds that the message of a run's end may take after its lock was released. */
+/** Milliseconds after the release of a run's lock in which the message about its end may still arrive. */
 const END_MESSAGE_MS = 500;
 
 /** What other tabs ask of the runs of this tab. */
@@ -15,14 +15,17 @@ export interface TabRequests {
   /** Called when another tab has told something. */
   changed(): void;
   cancel(messageId: string): void;
-  /** Asks to tell the run under way with its drafts. */
+  /** Called when another tab asks for the run under way and its drafts. */
   tellNow(): void;
 }
 
 /** The drafts of a run, and the ids of its whole events. */
 export type StreamedAnswers = Pick<ToldRun, 'drafts' | 'wholes'>;
 
-/** What this tab knows of the runs of one session in other tabs, and what it tells them of its own. */
+/**
+ * Exchanges the runs of one session with the other tabs. Keeps what they have told, and tells them the runs of this
+ * tab.
+ */
 export class OtherTabs {
   readonly #session: string;
   readonly #channel: RunChannel | undefined;
@@ -58,7 +61,7 @@ export class OtherTabs {
     return this.#isHeld ? { messageId: '', invocationId: '' } : undefined;
   }
 
-  /** How the last run of another tab ended, if not by itself. */
+  /** The outcome of another tab's last run, if it failed or was cancelled. */
   get last(): SessionRun | undefined {
     const { status, messageId, error } = this.#told ?? {};
     if (messageId === undefined || status === 'running' || status === 'ended') return undefined;
@@ -68,12 +71,12 @@ export class OtherTabs {
     return { status: 'failed', messageId, error: sessionErrorOf(known, message) };
   }
 
-  /** What the last run of another tab has streamed; absent if this tab has run an agent since. */
+  /** The drafts of another tab's last run; absent if this tab has run an agent since. */
   get streamed(): StreamedAnswers | undefined {
     return this.#told;
   }
 
-  /** Listens, and finds out whether another tab runs an agent now, until the returned function is called. */
+  /** Finds out whether another tab runs an agent now, and listens until the returned function is called. */
   follow(): () => void {
     const stop = this.#listen();
     if (this.#users === 1 && this.#channel !== undefined) void this.#find();
@@ -148,7 +151,7 @@ export class OtherTabs {
     }
   }
 
-  /** Forgets a run whose tab gave the lock back without telling its end: the tab has gone. */
+  /** Forgets a run once its lock is free and nobody has told its end: the tab is gone. */
   #awaitRelease(): void {
     if (this.#waiting !== undefined || !this.#lock.isShared) return;
     const waiting = (this.#waiting = new AbortController());

@@ -1,7 +1,7 @@
 import { TabChannel, type TabHost } from '../../../core/watch/tab_channel.js';
 import { RUN_MESSAGES, type RunMessage } from './run_messages.js';
 
-/** Who gets the messages about the runs of one session. */
+/** Receives the messages about the runs of one session. */
 export interface RunListener {
   receive(message: RunMessage): void;
   /** Called when messages may have been missed. */
@@ -43,7 +43,9 @@ export class RunChannel {
 
 const channels = new Map<string, RunChannel>();
 
-/** Returns the channel beside that of a database's changes: one in each realm, since it delivers nothing to its sender's. */
+/**
+ * Returns a database's channel for runs. A realm has one of them, because a channel delivers nothing to its own realm.
+ */
 export function runChannelOf(feedName: string): RunChannel {
   const name = `${feedName}:runs`;
   const channel = channels.get(name) ?? new RunChannel(name);

@@ -7,7 +7,7 @@ export type Locks = Pick<LockManager, 'request' | 'query'>;
 
 /**
  * Lets one run of a session take place at a time, in all tabs that share its database. Without Web Locks, or without a
- * shared database, the runs of this realm exclude each other.
+ * shared database, only the runs of this realm exclude each other.
  */
 export class RunLock {
   readonly #name: string;
@@ -29,7 +29,7 @@ export class RunLock {
   async hold<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#ofRealm.run(undefined, async () => {
       if (this.#locks === undefined) return work();
-      // The types of the DOM take the result for the work's promise.
+      // By the types of the DOM, `request` resolves to the promise that the work returns.
       return await this.#locks.request(this.#name, work);
     });
   }
@@ -43,7 +43,7 @@ export class RunLock {
   /** Calls `run` once no tab holds the lock, unless the signal fires before. */
   onRelease(run: () => void, signal: HostAbortSignal): void {
     if (this.#locks === undefined) return run();
-    // A shared lock lets all tabs that wait go on at once. It is given back at once.
+    // All tabs that wait get a shared lock at the same time, and give it back at once.
     const released = this.#locks.request(this.#name, { mode: 'shared', signal }, () => undefined);
     released.then(run, () => undefined);
   }
@@ -62,7 +62,7 @@ export class RunLock {
   }
 }
 
-/** A page without a secure context has none. Node 24 has them, but no tabs. */
+/** Returns the Web Locks of the host. A page without a secure context has none. Node 24 has them, but no tabs. */
 function currentLocks(): Locks | undefined {
   const { navigator } = globalThis as { navigator?: { readonly locks?: Locks } };
   return navigator?.locks;

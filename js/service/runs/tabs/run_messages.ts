@@ -1,4 +1,7 @@
-/** The form of the messages between tabs about runs. Another version of the package may use the channel. */
+/**
+ * Encodes and checks the messages between tabs about runs. Another version of the package may use the channel, so
+ * unknown messages are ignored.
+ */
 import { isObject } from '../../../values/json/rules.js';
 import type { Event } from '../../../values/model/event/event.js';
 import { isId } from '../../../values/model/values/ids.js';
@@ -6,7 +9,7 @@ import { isEvent } from '../../../core/storage/stored_events.js';
 import type { TabCodec } from '../../../core/watch/tab_channel.js';
 import type { Draft } from '../agent/drafts.js';
 
-/** It changes when a message changes its meaning. */
+/** The version of the format. It changes when a message changes its meaning. */
 const FORMAT_VERSION = 1;
 
 /** How a run ended. */
@@ -50,7 +53,7 @@ export const RUN_MESSAGES: TabCodec<RunMessage> = {
   },
 };
 
-/** Leaves out what a later message of the same run replaces: each has the whole drafts. */
+/** Drops a message about a run if a later one about the same run follows: each has the whole drafts. */
 function newest(messages: readonly RunMessage[]): readonly RunMessage[] {
   return messages.filter((message, at) => {
     if (message.type !== 'run') return true;
