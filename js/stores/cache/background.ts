@@ -1,4 +1,4 @@
-/** Work behind the calls of a service. Its `close` waits for the work. */
+/** The work of a service that outlives its calls. The service's `close` waits for the work. */
 export class Background {
   readonly #requireOpen: () => void;
   readonly #pending = new Set<Promise<unknown>>();

@@ -39,9 +39,9 @@ export interface CacheHistoryParts extends CacheContext {
   readonly fetch: Fetch;
   readonly sender: Sender;
   /**
-   * Runs a local write, and waits for the remote if the option says so.
+   * Runs a local write, and waits for the remote if the option `write` is `'through'`.
    *
-   * @param write returns the numbers of the operations that it has added
+   * @param write calls `note` with the number of each operation that it adds
    */
   readonly write: <T>(
     key: CompositeSessionKey,
@@ -52,7 +52,7 @@ export interface CacheHistoryParts extends CacheContext {
   readonly get: (key: CompositeSessionKey, call: Call) => Promise<ReadSession | undefined>;
 }
 
-/** A session as a reader sees it, so far as it is here. */
+/** A session as a reader sees it, as far as this device has it. */
 interface LocalSession extends SourceSession {
   readonly events: readonly Event[];
   readonly birth: number;
@@ -64,8 +64,9 @@ interface LocalSession extends SourceSession {
 }
 
 /**
- * The histories of a cache. A rewind is an operation of the outbox that says what is meant: the remote computes it, with
- * what others have written meanwhile. Until then readers see it over the copy, as far as this device knows the session.
+ * The histories of a cache. A rewind is an operation that has the request, not its result: the remote computes the
+ * result, including what others have written meanwhile. Until then readers see a result that this device computes from
+ * its copy.
  */
 export class CacheHistory implements BackendHistory {
   readonly #parts: CacheHistoryParts;
@@ -92,7 +93,7 @@ export class CacheHistory implements BackendHistory {
       });
       const revision = await this.#parts.write(key, call, async (transaction, note) => {
         const view = await requireView(transaction, key);
-        // Something came between. It is undone too.
+        // The session has changed since it was read. The next round undoes that change too.
         if (view.revision !== session.revision || view.birth !== session.birth) return undefined;
         const operation = this.#operationOf(transaction, write, planned, view.birth);
         await transaction.outbox.change(key, { put: [operation] });
@@ -132,7 +133,7 @@ export class CacheHistory implements BackendHistory {
     };
   }
 
-  /** Computes from what is here. What that lacks is fetched. */
+  /** Computes from what this device has. If events are missing, fetches them all and computes again. */
   async #compute<T>(
     key: CompositeSessionKey,
     call: Call,
@@ -204,7 +205,7 @@ export class CacheHistory implements BackendHistory {
     return forking;
   }
 
-  /** The remote makes the fork: a copy may lack its events. */
+  /** Lets the remote make the fork, because a copy may lack events. */
   async #fork(write: ForkWrite, newKey: CompositeSessionKey, call: Call): Promise<ReadSession> {
     const { pending, sender, remote, fetch } = this.#parts;
     const make = async (): Promise<void> => {
@@ -238,7 +239,9 @@ export class CacheHistory implements BackendHistory {
     );
   }
 
-  /** Asks the remote if a copy has not the whole session, and nothing of it is unsent. Otherwise computes from the copy. */
+  /**
+   * Asks the remote if the copy lacks events and no operation waits. Otherwise, or without an answer, uses the copy.
+   */
   async #askOrCompute<T>(
     key: CompositeSessionKey,
     call: Call,
@@ -269,7 +272,7 @@ function nothing(): void {
   // The writes of the new session only wait until the fork has settled.
 }
 
-/** Returns how a failure of the remote is reported: it concerns events that are not here. */
+/** Returns a function that throws a refusal as it is, and any other failure as `connection_lost` for missing events. */
 function onlyRefusals({ signal }: Call): (error: unknown) => never {
   return (error) => {
     if (isRefusal(error) || signal?.aborted === true) throw error;

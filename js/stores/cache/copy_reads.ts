@@ -40,7 +40,7 @@ export interface ReadParts extends SessionReadParts {
   readonly lists: Lists;
   readonly reads: ReadPolicy;
   readonly readTimeoutMs: number;
-  /** Called with what is read, so that the leading tab follows it. The first call may make this tab the leader, which then sends. */
+  /** Called with what is read, so that the leading tab follows it. The first call may make this tab the leader. */
   readonly follow: (key: CacheKey) => void;
 }
 
@@ -49,7 +49,7 @@ type Read<T> = (backend: ReadVerbs, call: Call) => MaybePromise<T>;
 
 type ReadVerbs = Pick<Backend, 'get' | 'getEvents' | 'page' | 'info' | 'list' | 'sharedState'>;
 
-/** What a session holds, so far as it is here, and what its older events sum up to. */
+/** What a session holds, as far as this device has it, and the sums of its older events. */
 interface InfoOfCopy extends ReadInfo {
   readonly olderSums: EventSums | undefined;
 }
@@ -63,7 +63,7 @@ interface Reception {
   readonly isFatal: (error: unknown) => boolean;
 }
 
-/** Reads the local data, and brings it up to the remote as the policy of a read says. */
+/** Reads the local data, and brings it up to date before or after that, as the policy of the read says. */
 export class CopyReads {
   readonly #parts: ReadParts;
   protected readonly backend: StorageBackend;
@@ -152,7 +152,7 @@ export class CopyReads {
   async #page(request: PageRequest, call: Call, all?: 'all'): Promise<ReadPage | undefined> {
     const { key, direction, eventId, limit } = request;
     const isFirst = direction === 'after' && eventId === undefined;
-    // One more than the newest page has tells whether there are older ones.
+    // One event more than the page shows whether there are older ones.
     const newest = eventId === undefined ? limit + 1 : 0;
     const need = all ?? (isFirst ? 'all' : newest);
     const events: EventNeed<ReadPage> = {
@@ -168,7 +168,7 @@ export class CopyReads {
       if (page === undefined || identity === undefined) return page;
       return { ...page, created: this.#parts.births.known(key, request.created, identity) };
     });
-    // The copy has no older events than the page. An empty page has no cursor to continue from.
+    // The remote has older events than the copy. An empty page has no cursor to continue from.
     const hasOlder = source?.hasOlder === true && (read?.events ?? []).length > 0;
     return read && hasOlder ? { ...read, hasOlder } : read;
   }
@@ -264,7 +264,7 @@ export class CopyReads {
     const { appName, userId } = request;
     const { lists, follow } = this.#parts;
     const owner = { appName, userId };
-    // The feed of a user tells of the app's state too. That of the app has the sessions of all users.
+    // The feed of a user reports the app's state too. The feed of an app would report the sessions of all users.
     if (userId !== undefined && this.policyOf(call) !== 'cache-only') follow(owner);
     const read: Read<string> = (backend, call) => backend.sharedState(request, call);
     return this.#orFromRemote(call, read, async () => {
@@ -348,7 +348,7 @@ function missingFrom(events: StoredEvents['events'], ids: readonly string[]): st
   return ids.filter((id) => !found.has(id));
 }
 
-/** The codes of a local storage whose records are damaged, or of another version. */
+/** The codes of a local storage that cannot be read. */
 const UNREADABLE = ['corrupt_record', 'storage_newer', 'storage_failed', 'storage_unavailable'];
 
 function isUnreadable(error: unknown): boolean {

@@ -34,10 +34,10 @@ export interface CacheSettings {
   readonly maxBytes?: number | undefined;
 }
 
-/** What an epoch has of its tab, which outlives it. */
+/** The parts of a tab that its epochs use, and that outlive them. */
 export interface TabParts {
   readonly options: CacheSettings;
-  /** That of the remote. */
+  /** The core of the remote service. */
   readonly remoteCore: RemoteEndParts['core'];
   readonly clock: () => number;
   readonly localStore: LocalStore;
@@ -59,8 +59,8 @@ type DataListeners = Omit<TabListeners, 'forget' | 'status'>;
 export type Epoch = ReturnType<typeof openEpoch>;
 
 /**
- * Makes the parts of a cache that work on the local data, until the data are erased. Then the tab opens another epoch. So
- * work that is under way keeps the data that it began with, and ends with `aborted`.
+ * Makes the parts of a cache that work on the local data until the data are erased. Then the tab opens another epoch.
+ * Work that is under way keeps the parts of its own epoch, and ends with `aborted`.
  *
  * @param earlier the data of the epoch before
  */
@@ -118,7 +118,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     ...{ feed: remote.core.feed, fetch, lists },
     sending: (name) => sender.sending(name),
   });
-  /** Finds what others have written. */
+  /** Reads again which operations wait, because other tabs may have written some. */
   const rescan = (): void =>
     void run(() => pending.scan())
       .then(() => sender.wakeForWrite())
@@ -141,7 +141,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   });
   const follow = ({ appName, userId }: CacheKey): void => {
     if (follower.follow({ appName, userId })) tabs.post('reads', nameOf({ appName, userId }));
-    // The tab that told of these reads may have ended.
+    // The tab that led when this was first read may have ended.
     if (!leadership.isWanted) run(() => leadership.want()).catch(report);
   };
   const backend = new CacheBackend({

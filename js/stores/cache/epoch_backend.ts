@@ -2,9 +2,11 @@ import type { Call } from '../../core/call/call.js';
 import type { Backend } from '../../core/storage/backend.js';
 import { CacheBackend } from './cache_backend.js';
 
-/** Returns a backend that passes each verb on to the local data that its call began with, also if they were erased since. */
+/**
+ * Returns a backend that passes each verb to the local data that its call began with, even if they were erased since.
+ */
 export function epochBackend(present: () => CacheBackend): Backend {
-  /** Work of the package has no epoch, and takes the present data. */
+  /** Calls that the package makes itself have no epoch, and take the present data. */
   const of = ({ epoch }: Call): CacheBackend => (epoch instanceof CacheBackend ? epoch : present());
   return {
     open: (call) => of(call).open(call),

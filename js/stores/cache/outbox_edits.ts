@@ -30,7 +30,7 @@ function notWaiting(eventId: string): SessionError {
   return new SessionError('not_found', message, { key: 'eventId' });
 }
 
-/** The event belongs to what a rewind means. */
+/** The error for an event that a rewind stores. */
 function ofRewind(eventId: string): SessionError {
   const message = `Event ${JSON.stringify(eventId)} is stored with a rewind; drop it, and edit the message again.`;
   return new SessionError('unsupported', message, { key: 'event', storage: 'cache' });
@@ -53,7 +53,7 @@ export function resetForRetry(operation: Operation): Operation {
   return any.kind === 'append' ? { ...any, since: undefined } : any;
 }
 
-/** Returns an operation that was refused, to be sent in any case. */
+/** Returns an operation without its refusal. An append is then stored in any case. */
 function withoutRefusal<Refused extends Operation>(operation: Refused): Refused {
   if (operation.refusal === undefined) return operation;
   const accepted = { ...operation, refusal: undefined };

@@ -42,7 +42,7 @@ export interface SessionRead<T> extends EventNeed<T> {
   readonly inTime: <Result>(fetched: Promise<Result>) => Promise<Result | undefined>;
 }
 
-/** What a read has found, and how much it is of. */
+/** The result of a read, and the storage that it was read from, which knows how much is there. */
 interface Found<T> {
   readonly result: T | undefined;
   readonly storage: CacheStorage;
@@ -100,7 +100,7 @@ export async function readSession<T>(
     try {
       const more = mostOf(need, nextLast(copiedCount, { factor: 2 }));
       const fetching = fetch.require(key, more);
-      // What is written meanwhile makes an unknown session known, also if the remote never answers.
+      // A write meanwhile makes an unknown session known, even if the remote never answers.
       const waited = result === undefined ? data.untilChanged(key, fetching) : fetching;
       fetched = await untilAborted(call.signal, waited);
     } catch (error) {

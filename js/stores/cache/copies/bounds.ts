@@ -32,7 +32,7 @@ interface Limits {
   readonly since?: number;
 }
 
-/** Deletes the copies that were used least recently. Never one with unsent changes, or one that is being written. */
+/** Deletes the copies that were used least recently, but never one with unsent changes or one that is being written. */
 export class Bounds {
   readonly #parts: BoundsParts;
   readonly #usedAt = new Map<string, number>();
@@ -85,7 +85,7 @@ export class Bounds {
   ): Promise<T> {
     return this.write(key, () =>
       this.#parts.data.write((transaction) => {
-        // It may be higher than all that were drawn since, if the local data is new and the clock has gone back.
+        // If the local data is new and the clock was set back, `began` may be higher than the counter.
         transaction.drawUpTo(start.began);
         return work(transaction);
       }),

@@ -20,7 +20,7 @@ import { withoutOlder, withReplacedOlder } from './older_sums.js';
 import type { ChangedEvent, OlderEvents, RemoteEvent } from './remote_end.js';
 import type { OverlayEvent, SessionOverlay } from '../view/session_overlay.js';
 
-/** A session whose events change. */
+/** A session while a transaction changes the events of its copy. */
 export interface CopyDraft {
   readonly key: CompositeSessionKey;
   record: SessionRecord;
@@ -60,7 +60,7 @@ export async function putChanged(
       continue;
     }
     if (event.seq > since) await appendEvent(transaction, draft, event);
-    // An SQL database also tells of events that are as they were.
+    // An SQL database also lists events that have not changed.
     else if (event.revision > since) noteReplacedOlder(draft);
   }
 }
@@ -77,20 +77,20 @@ export function isRewind(text: string): boolean {
   return event !== undefined && rewindTargetOf(event) !== undefined;
 }
 
-/** An older event than the copy has was replaced. It may have another invocation now, with which a rewind starts. */
+/** Notes that an event before the copy was replaced. Its new invocation may be one at which a rewind starts. */
 function noteReplacedOlder(draft: CopyDraft): void {
   const { rewindStarts = [], isStale } = draft.copy;
   draft.copy = { ...withReplacedOlder(draft.copy), isStale: isStale || rewindStarts.length > 0 };
 }
 
-/** Returns a copy with where further rewinds start. What is known of others of these invocations is older. */
+/** Returns a copy with the starts of further rewinds. They replace the known starts of the same invocations. */
 export function withStarts(copy: Copy, starts: readonly RewindStart[] = []): Copy {
   const { hasOlder, rewindStarts: before = [] } = copy;
   const all = new Map([...before, ...starts].map((start) => [start.invocationId, start]));
   return { ...copy, rewindStarts: hasOlder && all.size > 0 ? [...all.values()] : undefined };
 }
 
-/** Whether events of others come with events of this device: the answer tells which were first. */
+/** Notes if events of others come while this device has operations with events: the remote's order then counts. */
 function noteOrder(draft: CopyDraft, events: readonly RemoteEvent[]): void {
   const own = draft.overlay.events;
   draft.isReordered ||= own.size > 0 && events.some(({ id, text }) => !hasText(own.get(id), text));
@@ -110,12 +110,12 @@ async function replaceEvent(
 ): Promise<void> {
   const { id, text, timestamp, revision = draft.copy.revision } = event;
   const isExact = event.revision !== undefined;
-  // An answer that comes late, of a version that the copy has replaced.
+  // The answer is late: the copy has a newer version.
   if (isExact && stored.isExact && revision < stored.revision) return;
   const over = draft.overlay.events.get(id);
   let { tick } = stored;
   if (text !== stored.text) {
-    // An event that was touched since its edit stays changed for handles.
+    // If the event got a higher tick since its edit, it keeps that, so that handles still notice the change.
     tick =
       hasText(over, text) && !draft.isReordered ? Math.max(over.tick, tick) : transaction.tick();
     if (!hasText(over, text)) draft.isChanged = true;
@@ -145,7 +145,9 @@ async function appendEvent(
   await putEvent(transaction, draft, next, record);
 }
 
-/** Returns new local numbers. If an event was written again, they differ, and a handle that lacks it gets the whole state. */
+/**
+ * Returns new local numbers. They differ if an event was written again: a handle that lacks it gets the whole state.
+ */
 function newNumbers(
   transaction: CacheTransaction,
   isEdited: boolean,
@@ -224,7 +226,7 @@ export async function putWindow(
   }
 }
 
-/** Puts events before those of the copy. No handle lacks them: they are older than all that it has. */
+/** Puts events before those of the copy. They get the birth as their numbers, so no handle takes them for changes. */
 export async function putOlder(
   transaction: CacheTransaction,
   draft: CopyDraft,
@@ -247,8 +249,8 @@ export async function putOlder(
 /**
  * Stores the copy.
  *
- * Events of others that came before unsent ones give these new local numbers. Otherwise an open handle would apply the
- * deltas of the others last.
+ * If events of others came before unsent ones, the unsent ones get new local numbers. Otherwise an open handle would
+ * apply the deltas of the others last.
  */
 export async function storeDraft(
   transaction: CacheTransaction,

@@ -1,4 +1,4 @@
-/** Changes copies by what the remote has said, each in the transaction of the caller. */
+/** Applies what the remote has said to copies, in the transaction of the caller. */
 import { isEqualText } from '../../../values/json/equal.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
@@ -32,9 +32,9 @@ import {
 import type { OlderEvents, RemoteSession, WholeSession } from './remote_end.js';
 import { splitByScope } from '../../../values/state/keys.js';
 
-/** What a fetch asked for. */
+/** What a fetch found here when it began. */
 export interface FetchStart extends Beginning {
-  /** The copy that was there. */
+  /** The `created` of the copy. `undefined`: there was no copy. */
   readonly created: number | null | undefined;
   readonly birth: number;
 }
@@ -128,7 +128,7 @@ async function makeCopy(
   const operations = await transaction.outbox.of(key);
   const creation = operations.find(({ kind }) => kind === 'create');
   const givenUp = await transaction.copies.givenUp(key);
-  // Handles of a copy that was given up hold again if all events come: any of them may be one that they lack.
+  // Handles of a copy that was given up stay valid only if all events come: they may lack any of them.
   const isWholeAgain = givenUp?.created === session.created && !session.hasOlder;
   const before = isWholeAgain ? givenUp.birth : undefined;
   const birth = creation?.birth ?? before ?? transaction.tick();
@@ -277,7 +277,7 @@ function copyOf(session: RemoteSession, before?: Copy): Copy {
   };
 }
 
-/** The remote does not have a session. That concerns only the creation that was asked for. */
+/** Takes the answer that the remote does not have a session, if the copy is still the one that the fetch found. */
 async function takeAbsence(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
@@ -288,7 +288,7 @@ async function takeAbsence(
   await removeGone(transaction, key, record);
 }
 
-/** Removes a session that the remote has deleted. What waits for it is refused. */
+/** Removes a session that the remote has deleted. Its operations that wait are refused. */
 export async function removeGone(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
@@ -298,7 +298,7 @@ export async function removeGone(
   const own = operations.filter(({ birth }) => birth === record.birth);
   const landed = own.filter((operation) => !isWaiting(operation));
   const first = own.find(isWaiting);
-  // Their answers tell what happened.
+  // The answer to a creation or a deletion tells what happened.
   if (first?.kind === 'create' || first?.kind === 'delete') return;
   if (landed.length > 0) await transaction.outbox.change(key, { removed: landed });
   if (first === undefined) return removeCopy(transaction, key);
@@ -370,9 +370,9 @@ export async function sweep(
 /**
  * Removes operations whose effect the copy has.
  *
- * Until now they lay over the copy: a rewind hid its state, an event the version that others have stored since, a value that
- * of others. A handle that has read them lacks no event, so such an event gets a new local number: handles then read it and
- * the whole state.
+ * Until now the operations lay over the copy. They may have hidden a state, a value or a version of an event that
+ * others have stored since. A handle that has read the operations lacks no event, so it would not notice. Each event
+ * that hid something therefore gets a new local number: handles then read it again, with the whole state.
  */
 export async function removeCopied(
   transaction: CacheTransaction,

@@ -19,7 +19,7 @@ import type { RemoteSession } from './remote_end.js';
 import type { FetchedWindow } from './unkept.js';
 import type { CacheContext } from './context.js';
 
-/** The most copies that are brought up to the remote at once. */
+/** The most copies that are brought up to date at once. */
 const MOST_AT_ONCE = 8;
 
 /** The least events of a copy that does not have all. */
@@ -50,10 +50,10 @@ export interface Fetched {
   readonly window?: FetchedWindow;
 }
 
-/** A fetch that asked nothing, or for changes and older events of a copy. */
+/** The result of a fetch that asked for nothing, or only for changes and older events of a copy. */
 const OF_COPY: Fetched = { isAbsent: false };
 
-/** Brings copies of sessions up to the remote. */
+/** Brings copies of sessions up to date with the remote. */
 export class Fetch {
   readonly #parts: FetchParts;
   /** The fetches of each session, one after the other. */
@@ -70,7 +70,7 @@ export class Fetch {
   }
 
   /**
-   * Brings a copy up to the remote, or makes it. Calls that come before it begins share it.
+   * Brings a copy up to date, or makes it. Calls that come before the fetch begins share it.
    *
    * @param need the newest events that the copy must have at least
    */
@@ -78,12 +78,12 @@ export class Fetch {
     return this.queue.call(nameOf(key), { key, need, isRevalidation: true });
   }
 
-  /** Brings a copy up to the remote after the caller has got what is here, so that its transaction is the only one. */
+  /** Brings a copy up to date in a later task, so that the caller's transaction does not wait for another one. */
   copyLater(key: CompositeSessionKey, report: (error: unknown) => void): void {
     setTimeout(() => void this.copy(key).catch(report));
   }
 
-  /** Brings copies up to the remote, some at once. */
+  /** Brings copies up to date, several at once. */
   copies(keys: readonly CompositeSessionKey[]): Promise<void> {
     const { erasure } = this.#parts.remote;
     return forEachOf(keys, MOST_AT_ONCE, async (key) => {
@@ -238,7 +238,7 @@ function startOf(
   return { began, created: record?.copy?.created, birth: record?.birth ?? 0 };
 }
 
-/** A remote whose answers contradict each other. */
+/** The error of a remote whose answers contradict each other. */
 export function contradictionError({ sessionId }: CompositeSessionKey): SessionError {
   const id = JSON.stringify(sessionId);
   const message = `The remote's answers about session ${id} contradict each other. It is asked again later.`;

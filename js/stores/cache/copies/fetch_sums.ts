@@ -1,4 +1,4 @@
-/** Fetches what the events of a session sum up to. The copy keeps it. */
+/** Fetches the sums of a session's events: their number, bytes and tokens. The copy keeps those of its older events. */
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { addSums } from '../../../core/storage/reads/session_info.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
@@ -18,8 +18,9 @@ interface Parts extends Pick<CacheContext, 'data' | 'remote'> {
 const ATTEMPTS = 3;
 
 /**
- * Asks the remote what all events of a session sum up to, or only for their number. The copy keeps what its own events
- * lack of that. It must have the revision of the answer: if it does not, it is brought up to the remote.
+ * Asks the remote for the sums of all events of a session, or only for their number. The copy keeps the difference to
+ * the sums of its own events. For that it must have the revision of the answer. If it does not, it is brought up to
+ * date.
  *
  * @returns the answer; see `RemoteEnd.sums`
  */

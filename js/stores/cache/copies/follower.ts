@@ -22,7 +22,7 @@ export interface FollowerParts extends CacheContext {
 /** The longest that a notice waits for the answer to a request, in milliseconds. */
 const LONGEST_WAIT = 500;
 
-/** Follows the remote's feed in the leading tab, and brings the copies up to what it tells. */
+/** Follows the remote's feed in the leading tab, and brings the copies up to date with its notices. */
 export class Follower {
   readonly #parts: FollowerParts;
   /** The users and apps that are read, by name. */
@@ -30,7 +30,7 @@ export class Follower {
   readonly #watches = new Map<string, Notices>();
   /** The names whose last watch ended before any notice, with the number of recoveries when it began. */
   readonly #refused = new Map<string, number>();
-  /** How often the remote could be asked again after an outage or another login. */
+  /** How often the remote became usable again, after an outage or by another login. */
   #recoveries = 0;
   #isUp = true;
   #isLeader = false;
@@ -122,7 +122,7 @@ export class Follower {
     const { sessionId } = notice;
     if (sessionId === undefined) return lists.fetch(owner, true);
     const key = { appName, userId, sessionId };
-    // The answer to what this tab is sending brings the copy up to the notice of it.
+    // If this tab is sending the session, the answer brings the copy up to the notice, and no fetch is needed.
     const sent = sending(nameOf(key));
     if (sent !== undefined) await endsWithin(LONGEST_WAIT, sent);
     const copy = await this.#copyOf(key);
@@ -133,7 +133,7 @@ export class Follower {
       if (hasRevision && copy.created !== null && notice.revision <= copy.revision) return;
       await fetch.copy(key);
     }
-    // A session that was deleted since does not tell the states that it has changed.
+    // If the session was deleted since, its fetch does not bring the shared states that it had changed.
     if (hasRevision && (await this.#copyOf(key)) === undefined) {
       await this.#fetchStates({ appName, userId }, notice.scopes);
     }
@@ -143,7 +143,7 @@ export class Follower {
     return this.#parts.data.read(async (transaction) => (await transaction.copies.get(key))?.copy);
   }
 
-  /** Changes may have been missed. */
+  /** Fetches the lists or copies and the states of an owner again, because changes may have been missed. */
   async #resync(owner: StateOwner): Promise<void> {
     const { lists } = this.#parts;
     const isListed = await lists.hasList(owner);

@@ -1,4 +1,4 @@
-/** Runs work on all items, on at most so many at once. Rejects with the first failure, when all have settled. */
+/** Runs work on all items, on at most `most` at once. Rejects with the first failure, when all have settled. */
 export async function forEachOf<T>(
   items: readonly T[],
   most: number,

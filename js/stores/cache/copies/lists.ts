@@ -12,7 +12,7 @@ import { type Beginning, listedSession, removeGone, takeListed, takeState } from
 import type { Fetch, FetchParts } from './fetch.js';
 import { splitByScope } from '../../../values/state/keys.js';
 
-/** The sessions on a page of a list that is only looked through for what has changed. */
+/** The sessions on a page of a list that is only searched for changes. */
 const PAGE = 5;
 
 export interface ListParts extends Omit<FetchParts, 'fetchOvertaken'> {
@@ -20,7 +20,7 @@ export interface ListParts extends Omit<FetchParts, 'fetchOvertaken'> {
   readonly maxSessions: number;
 }
 
-/** Brings lists of sessions, and the states of users and apps, up to the remote. */
+/** Brings lists of sessions, and the states of users and apps, up to date with the remote. */
 export class Lists {
   readonly #parts: ListParts;
   /** The fetches of each list and of each state, one after the other. */
@@ -33,24 +33,24 @@ export class Lists {
   }
 
   /**
-   * Brings the copies of a user, or of all users of an app, up to the remote's list. A session without a copy gets one
-   * without events. Calls meanwhile share it.
+   * Brings the copies of a user, or of all users of an app, up to date with the remote's list. A session without a copy
+   * gets one without events. Calls that come before the fetch begins share it.
    *
-   * @param isWhole whether all sessions are listed; otherwise the newest, until one is as it was
+   * @param isWhole whether all sessions are listed; otherwise the newest pages, until one has no change
    */
   fetch(owner: StateOwner, isWhole = false): Promise<void> {
     const name = nameOf(owner);
     return this.queue.call(`list ${name} ${isWhole}`, () => this.#fetch(owner, isWhole));
   }
 
-  /** Brings the state of a user or an app up to the remote. */
+  /** Brings the state of a user or an app up to date. */
   fetchState(owner: StateOwner): Promise<void> {
     return this.queue.call(`state ${nameOf(owner)}`, () => this.#fetchState(owner));
   }
 
   /**
-   * Does the same, but returns `false` if the remote refuses the request. `adk api_server` shows states only through
-   * sessions, and another server may not let the user read the state of the app.
+   * As {@link fetchState}, but returns `false` if the remote refuses the request. `adk api_server` shows states only
+   * through sessions, and another server may not let the user read the state of the app.
    */
   async fetchShownState(owner: StateOwner): Promise<boolean> {
     try {
@@ -216,7 +216,7 @@ export class Lists {
   }
 }
 
-/** The states that some servers show in sessions only. The newest session, which is the first, has the last values. */
+/** Returns the states that some servers show only in sessions. The first session is the newest: its values count. */
 function shownStates(
   listed: readonly {
     readonly key: CompositeSessionKey;

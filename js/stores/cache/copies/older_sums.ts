@@ -1,4 +1,4 @@
-/** What the events sum up to that a copy lacks. New events do not change it. */
+/** The sums of the events that a copy lacks, because they are older. New events do not change them. */
 import { addSums, type EventSums, sumsOf } from '../../../core/storage/reads/session_info.js';
 import { parseEventText } from '../../../core/storage/stored_events.js';
 import type { Copy } from '../records/records.js';
@@ -17,7 +17,7 @@ export function withReplacedOlder(copy: Copy): Copy {
   return { ...copy, olderSums: olderSums && { eventCount: olderSums.eventCount } };
 }
 
-/** Returns what events sum up to. */
+/** Returns the sums of events. */
 export function sumsOfTexts(events: readonly { readonly text: string }[]): EventSums {
   return sumsOf(events.flatMap(({ text }) => parseEventText(text) ?? []));
 }

@@ -126,7 +126,7 @@ export class RemoteEnd {
     const { signal } = this.#erasure;
     let result: T;
     try {
-      // A request that has not left yet never does.
+      // With this signal, a request that has not left before the erasure never leaves.
       const call = { ...given, signal };
       const asked = (async () => core.callBackend(call, (backend) => run(backend, call)))();
       result = await raceSignal(signal, asked);
@@ -140,7 +140,7 @@ export class RemoteEnd {
     return result;
   }
 
-  /** Takes from the failure of a run what concerns more than the run: an expired login, and the order to forget. */
+  /** Notes the failure of a run if it concerns the whole cache: an expired login, or the order to forget. */
   noteRunFailure(error: unknown): void {
     if (this.#isClosed) return;
     if (isSignedOut(error) || isForgetOrder(error)) this.#noteFailure(error);
@@ -156,8 +156,8 @@ export class RemoteEnd {
   }
 
   /**
-   * Finds out whether the remote wants another login, after it has ended a watch. It may also refuse the watch alone, and
-   * only another request tells that.
+   * Finds out whether the remote wants another login, after it has ended a watch. It may also refuse the watch alone,
+   * so another request has to tell.
    */
   async checkLogin(owner: StateOwner): Promise<void> {
     if (this.#parts.board.status.isSignedOut) return;
@@ -212,7 +212,7 @@ export class RemoteEnd {
   }
 
   /**
-   * Asks what all events of a session sum up to, or only for their number.
+   * Asks for the sums of all events of a session, or only for their number.
    *
    * @returns `undefined` if there is no session; `'unknown'` if the remote cannot tell, or not at which revision
    */

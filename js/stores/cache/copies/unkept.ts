@@ -16,10 +16,10 @@ export interface FetchedWindow {
 const OTHER_NUMBERS = 16;
 
 /**
- * Lays what was fetched into a store of its own in memory, under the operations of the session.
+ * Puts the fetched session into a store of its own in memory, with the operations of the session over it.
  *
- * Its numbers lie before the last one that was drawn. So no later copy passes for what was read here, and a handle of this
- * read hears of all that is stored from now on. Numbers of its own would have to be stored, and there may be no room.
+ * Its numbers lie below the owner's counter. So no later copy is mistaken for this read, and a handle of this read
+ * notices everything that is stored from now on. New numbers would have to be stored, and there may be no room.
  *
  * @returns the storage to read from; `undefined` if the local data has something newer by now
  */

@@ -122,7 +122,7 @@ export class LocalData {
       if (found !== 'same') this.#onErased();
       throw storageError(error);
     }
-    // What it has stored is erased next, and nobody may show it.
+    // The data are being erased, with what this transaction has stored. Nobody may show that.
     if (this.#isErased) throw erasedError();
     const { result, transaction, before, client } = done;
     if (mode === 'readwrite') {
@@ -154,7 +154,7 @@ export class LocalData {
   #take(transaction: CacheTransaction, client: string): void {
     if (client !== '' && this.#client === '') {
       this.#client = client;
-      // Without a marker nothing is noticed. The next opening sets it.
+      // Without a marker a loss would go unnoticed. The next opening sets the marker.
       this.#mark(client).catch(() => undefined);
     }
     const committed = transaction.commit();

@@ -52,8 +52,8 @@ export class OperationMemory {
   }
 
   /**
-   * Returns the fold of operations that are stored. To the fold of the first of them, the others are added. The last one
-   * may have taken the place of some of the first: it replaces all that they changed.
+   * Returns the fold of stored operations. If the fold of the first ones is remembered, only the others are added to
+   * it. The last one may have joined some of the first: it replaces all that they changed.
    */
   overlay(
     name: string,

@@ -29,8 +29,8 @@ export interface OutboxChange {
 }
 
 /**
- * The operations in one transaction. A change of them goes on to the stamp of their session, by which the memory knows
- * that they are the same, and to the writes of the states that they change.
+ * The operations in one transaction. A change of them also renews the stamp of their session, which tells the memory
+ * that they have changed, and updates the writes to the shared states that they change.
  */
 export class OutboxRecords {
   readonly #parts: OutboxParts;
@@ -150,7 +150,7 @@ export class OutboxRecords {
     const all = operationsKey(ownerName, key);
     const keyOf = ({ number }: Operation): LocalKey => [...all, number];
     const next = before[removed.length];
-    // Most that leave are the first ones.
+    // The operations that leave are mostly the first ones.
     if (removed.every(({ number }, index) => number === before[index]?.number)) {
       const { from, to } = below(all);
       await local.delete('outbox', from, next === undefined ? to : keyOf(next));

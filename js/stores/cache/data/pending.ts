@@ -87,7 +87,9 @@ export class Pending {
     return first?.refusal === undefined ? first : undefined;
   }
 
-  /** Why an operation is not sent: one before it was refused, or one before the deletion of its user. */
+  /**
+   * Returns why an operation is not sent: the refusal of it, of one before it, or of one before its user's deletion.
+   */
   refusalOf(name: string, number: number): Refusal | undefined {
     const { appName, userId } = keyOfName(name);
     const refusalIn = (operations: readonly Operation[], last: number): Refusal | undefined =>
@@ -100,8 +102,8 @@ export class Pending {
   }
 
   /**
-   * Returns the session or state whose operation has to be sent before another one. Those that write one shared key are sent one
-   * after the other, first those that were sent without an answer. The deletion of a user is sent alone.
+   * Returns the session or state that has to be sent before an operation. Operations that write one shared key are sent
+   * one after the other, first those that were sent without an answer. The deletion of a user is sent alone.
    */
   blockerOf(operation: Operation, inFlight: ReadonlyMap<string, unknown>): string | undefined {
     const own = nameOf(operation.key);
@@ -158,7 +160,7 @@ export class Pending {
       this.#waiting.set(name, { operations, isRefused: isBlocked, ids: all });
     }
     this.#count(name, operations.some(isWaiting) ? all.size : undefined);
-    // Who shows what waits shows the refusal too.
+    // The listeners of the status also show refusals, so they are told of this change.
     const refusal = refusalIn(before);
     if (!isEqualJson(refusal, refusalIn(operations))) this.#isChanged = true;
     for (const listener of this.#listeners) listener(name);

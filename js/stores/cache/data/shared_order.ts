@@ -23,8 +23,8 @@ class Line {
   }
 
   /**
-   * Returns the operation that the given one waits for. It is sent before the given one, and is as near to it as
-   * possible: so each waits for another one, and none wakes all the rest. Attempted operations are sent first.
+   * Returns the operation that the given one waits for. It is the nearest of those that are sent before the given one.
+   * So each operation waits for a different one, and none wakes all the others. Attempted operations are sent first.
    */
   before(operation: Operation, isIgnored: (other: Operation) => boolean): Operation | undefined {
     const { number, attempts } = operation;
@@ -80,7 +80,7 @@ export class SharedOrder {
   }
 }
 
-/** The lines that an operation stands in: those of its keys, that of all writes of a state, and that of all deletions. */
+/** The lines that an operation stands in: of each key, of all writes of the state, and of the state's deletions. */
 function ownLines(operation: Operation): string[] {
   return linesOf(operation, (state, keys, isCleared) => [
     ...keys,

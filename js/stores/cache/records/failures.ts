@@ -65,7 +65,7 @@ const OUTAGE_STATUSES: readonly number[] = [401, 408, 429];
 /**
  * Whether other requests will fail now too. A failure that is neither this nor a refusal concerns one request alone.
  *
- * A status below 400 is that of a page in place of an answer: a network asks its user to log in.
+ * A status below 400 means a web page in place of an answer, such as the login page of a network.
  */
 export function isOutage(error: unknown): boolean {
   if (!isSessionError(error) || isRefusal(error)) return false;

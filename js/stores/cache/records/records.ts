@@ -45,7 +45,7 @@ export interface LeaderRecord {
   readonly until: number;
 }
 
-/** What the events sum up to that are older than those of a copy. */
+/** The sums of the events that are older than those of a copy. */
 export interface OlderSums {
   readonly eventCount: number;
   /** Absent if only the number was asked for, or if one of the events was replaced since. */
@@ -222,7 +222,7 @@ export interface CreateOperation extends OfSession {
   readonly isThere?: boolean | undefined;
 }
 
-/** What the remote must have of the event that an operation writes. */
+/** The version that the remote must have of the event that an operation writes. */
 export interface Expectation {
   /** The remote's revision of the event that `event` replaces; `null`: none. Absent: see `previous`. */
   readonly expected?: number | null | undefined;
@@ -347,7 +347,7 @@ export function operationsKey(
 /** The operations of an owner, or of an app or a user with all its sessions. */
 export function operationsBelow(owner: string, of: Partial<StateOwner>): LocalRange {
   const range = below(entryKey(owner, of));
-  // What operations change in shared states comes before: see `sharedKey`.
+  // Begins after the entries of `sharedKey`, which come first.
   return of.appName === undefined ? { ...range, from: [owner, '\0'] } : range;
 }
 

@@ -72,7 +72,7 @@ export async function expectArrived(
   if (put.length > 0) await transaction.outbox.change(key, { put });
 }
 
-/** Keeps a session's tick at least as high: its revision must not fall when its operations leave. */
+/** Raises a session's tick to those of arrived operations: its revision must not fall when they leave. */
 export async function keepTick(
   transaction: CacheTransaction,
   key: CompositeSessionKey,

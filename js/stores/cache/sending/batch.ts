@@ -12,8 +12,8 @@ export type ExpectedEvents = NonNullable<AppendWrite['expectedEvents']>;
 export type MayGoOn = (operation: Operation) => boolean;
 
 /**
- * Takes the operations of one request: one, or several appends or changes of a state. Those that were sent together without an answer are sent
- * together again, under the same number, so that the remote applies them once.
+ * Takes the operations of one request: one, or several appends or changes of a state. Those that were sent together
+ * without an answer are sent together again, under the same number, so that the remote applies them once.
  */
 export function batchOf(
   waiting: readonly Operation[],
@@ -41,12 +41,14 @@ export function batchOf(
   return batch;
 }
 
-/** The revisions that the events must have which a batch replaces. Of an event that it writes twice, the first counts. */
+/**
+ * Returns the revisions that replaced events must have at the remote. If an event is written twice, the first counts.
+ */
 export function expectedOf(operations: readonly AppendOperation[]): ExpectedEvents {
   const expected = new Map<string, number | null>();
   for (const { event, expected: revision, isBound } of operations) {
     if (revision === undefined || expected.has(event.id)) continue;
-    // The refusal then tells the revision, of which only the highest possible is known.
+    // Only the highest possible revision is known. With `null` the remote refuses the event, and tells its revision.
     expected.set(event.id, isBound === true ? null : revision);
   }
   return Object.fromEntries(expected);

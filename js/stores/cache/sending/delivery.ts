@@ -188,11 +188,11 @@ export class Delivery {
     });
     if (isAdopted) return;
     this.#parts.report(error);
-    // The copy may have what the operation expected to be otherwise.
+    // The copy may have an older version of the event than the remote.
     if (code === 'stale_session' && isSession(key)) await this.#parts.fetch.copy(key);
   }
 
-  /** The place of a rewind is not there, or the session is gone. A fetch tells. */
+  /** Refuses a rewind because its place or its session is not there. A fetch tells which. */
   async #refuseRewind(batch: BatchOf<RewindOperation>, error: SessionError): Promise<void> {
     await this.#parts.fetch.copy(batch.operations[0].key);
     await this.#land(batch, async (transaction, [operation]) => {
@@ -216,7 +216,7 @@ export class Delivery {
     });
   }
 
-  /** Spares a transaction for what is sent next, or for the discovery that nothing is left. */
+  /** Marks the next operations in the transaction that takes an answer, which saves one of their own. */
   async #markNext(transaction: CacheTransaction, key: CacheKey, batch: Batch): Promise<void> {
     const next = await this.#mark(transaction, key, batch.mayGoOn);
     if (next !== 'leadership lost') Object.assign(batch, { hasNext: true, next });
@@ -284,7 +284,7 @@ export class Delivery {
     await this.#land(batch, landExistingSession);
     await fetch.copy(key, 'all');
     await this.#land(batch, async (transaction, waiting) => {
-      // Else it was there to create and not to read. It may be deleted by now.
+      // Otherwise the creation found the session, and the fetch did not. It may be deleted by now.
       const isMerged = birthOfCopy(await transaction.copies.get(key)) === operation.birth;
       if (isMerged) await mergeCreation(transaction, waiting[0]);
       else if (creation.mustExist) await refuse(transaction, waiting[0], refusalOfDeleted(key));
@@ -400,7 +400,7 @@ function snapshotOf({ text }: { readonly text: string }): EventTexts {
   return snapshotEvent(event, Date.now, newEventId);
 }
 
-/** A proxy may have mixed up two answers. */
+/** The error of an answer for another session: a proxy may have mixed up two answers. */
 function otherAnswer(): SessionError {
   const message = 'The remote answered for another session. The events are sent again.';
   return new SessionError('connection_lost', message, { storage: 'cache' });

@@ -113,7 +113,7 @@ export async function landAppends(
   await transaction.outbox.change(key, { removed: arrived });
   const after = await storeDraft(transaction, draft);
   await expectArrived(transaction, key, arrived, revisions);
-  // A rewind that has arrived before, whose fetch failed.
+  // Removes a rewind that arrived before, if the fetch after it has failed.
   await sweep(transaction, key);
   if (draft.isChanged) notifyAppended(transaction, draft, after);
   // The answer lacks the shared states that the missed events have changed.
@@ -142,8 +142,9 @@ function applyDelta(state: StateShape, text: string): void {
 }
 
 /**
- * Returns the revision of the copy that appends are sent with. If a rewind has come to the copy since they were made, it is
- * that before the rewind: the remote then refuses the appends of a run that the rewind has undone.
+ * Returns the revision that appends are sent with: mostly that of the copy. If a rewind has come to the copy since they
+ * were made, it is the one from before the rewind. The remote then refuses the appends of a run that the rewind has
+ * undone.
  */
 export function revisionBefore(
   operations: Operations<AppendOperation>,

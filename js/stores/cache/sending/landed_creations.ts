@@ -59,8 +59,8 @@ export async function landCreation(
 }
 
 /**
- * Applies the answer that the session existed before: it is fetched. If the copy is of an earlier session, whose deletion was given up
- * before the creation, the copy is removed and fetched again.
+ * Applies the answer that the session existed before, so that it is fetched. The copy may be of an earlier session,
+ * whose deletion was given up before the creation. It is then removed, and fetched again.
  */
 export async function landExistingSession(
   transaction: CacheTransaction,

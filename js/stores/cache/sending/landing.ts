@@ -1,4 +1,4 @@
-/** Applies answers of the remote to changes of titles and labels, to deletions, and to changes of states. */
+/** Applies the remote's answers to changes of titles and labels, to rewinds, to deletions and to changes of states. */
 import { removeCopied, removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import {
@@ -12,7 +12,7 @@ import {
 import { birthOfCopy } from '../view/session_overlay.js';
 import { expectArrived, keepTick, landShared, type Operations } from './arrived.js';
 
-/** A title or labels have arrived. */
+/** Applies the answer to a change of title or labels. */
 export async function landDescription(
   transaction: CacheTransaction,
   [operation]: Operations<DescribeOperation>,
@@ -28,7 +28,7 @@ export async function landDescription(
   await transaction.outbox.change(key, { removed: [operation] });
 }
 
-/** A rewind has arrived. It lies over the copy until that is fetched at the revision. */
+/** Applies the answer to a rewind. The operation lies over the copy until the copy has the revision. */
 export async function landRewind(
   transaction: CacheTransaction,
   arrived: Operations<RewindOperation>,
@@ -48,7 +48,7 @@ export async function landRewind(
   await expectArrived(transaction, key, arrived, new Map());
 }
 
-/** A session was deleted. */
+/** Applies the answer to the deletion of a session. */
 export async function landDeletion(
   transaction: CacheTransaction,
   [operation]: Operations<DeleteOperation>,
@@ -61,7 +61,7 @@ export async function landDeletion(
   if (isOfCopy || (isEmpty && record.copy === undefined)) await removeCopy(transaction, key);
 }
 
-/** A state was changed, or something was deleted. */
+/** Applies the answer to changes of a state, or to the deletion of a state or a user. */
 export async function landStates(
   transaction: CacheTransaction,
   arrived: Operations<UpdateOperation> | Operations<ClearOperation>,

@@ -46,7 +46,7 @@ export class Leadership {
     return this.#isWanted;
   }
 
-  /** Leads from now on, or as soon as no other tab does. Looks at once. */
+  /** Leads from now on, or as soon as no other tab does. Checks at once whether one does. */
   want(): Promise<void> {
     if (this.#isLeader) return Promise.resolve();
     this.#isWanted = true;
@@ -90,7 +90,7 @@ export class Leadership {
     this.#parts.onChange(isLeader);
   }
 
-  /** Another tab has taken the leadership. */
+  /** Notes that another tab has taken the leadership. */
   lose(): void {
     this.#set(false);
     clearTimeout(this.#timer);

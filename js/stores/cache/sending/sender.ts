@@ -16,7 +16,7 @@ const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
 /** The longest pause while an agent runs in a session that is to be rewound. */
 const LONGEST_WAIT_FOR_AGENT = 5000;
-/** The pause that a write leaves, so that not every write makes an attempt. */
+/** The pause to which a write shortens a longer one, so that writes in quick succession make one attempt. */
 const WRITE_PAUSE = 100;
 /** The longest pause that a server may ask for. A date in `Retry-After` may be years away by a wrong clock. */
 const LONGEST_RETRY_AFTER = 60 * 60 * 1000;
@@ -38,9 +38,9 @@ export class Sender {
   readonly #parts: SenderParts;
   readonly #waiters = new Waiters();
   readonly #inFlight = new Map<string, Promise<void>>();
-  /** The names to look at. */
+  /** The names of sessions and states that may have something to send. */
   readonly #queue = new Set<string>();
-  /** Those that wait for another one, by its name. */
+  /** The names that wait for another one, by the name of that one. */
   readonly #waiting = new Map<string, Set<string>>();
   #running: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -54,7 +54,7 @@ export class Sender {
   #failure: unknown;
   /** Why one session or state cannot be sent in the present run, by name. Others are sent. */
   readonly #paused = new Map<string, unknown>();
-  /** Called when there may be more to start. */
+  /** Called when another session or state may be sent. */
   #onProgress: (() => void) | undefined;
   #isClosed = false;
 
@@ -74,7 +74,7 @@ export class Sender {
     this.#running ??= this.#run();
   }
 
-  /** Starts to send, but leaves a part of a pause. */
+  /** Starts to send. After a failure, it first waits {@link WRITE_PAUSE} instead of the rest of a longer pause. */
   wakeForWrite(): void {
     if (this.#timer === undefined) return this.wake();
     if (this.#isShortened) return;
@@ -150,7 +150,7 @@ export class Sender {
     this.#isClosed = true;
     this.#clearTimer();
     this.#onProgress?.();
-    // A tab that does not lead hears no more of what the leading tab sends.
+    // A tab that does not lead gets no more messages about what the leading tab sends.
     this.#waiters.close(reason);
     await this.#running?.catch(() => undefined);
   }

@@ -9,8 +9,8 @@ import { isWaiting, type Operation, type OperationEvent } from '../records/recor
 type IsStripped = (key: string) => boolean;
 
 /**
- * Removes what operations that have arrived overtook: the values of their keys in operations with lower numbers, which
- * wait behind a refusal. Sent later, they would replace the newer values.
+ * Removes the values that arrived operations have overtaken: those of the same keys in operations with lower numbers,
+ * which wait behind a refusal. Sent later, they would replace the newer values.
  *
  * @param writers those that have arrived and write the state, in their order
  * @param arrived the numbers of all that have arrived

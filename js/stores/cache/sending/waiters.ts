@@ -3,9 +3,9 @@ import { SessionError } from '../../../values/errors/errors.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 
 interface Waiter {
-  /** The number of the run that was under way, whose failure says nothing about a later one. */
+  /** The number of runs that had begun when the wait began. Only the failure of a later run ends the wait. */
   readonly run: number;
-  /** Whether there is nothing left to wait for. Throws why it never comes. */
+  /** Whether there is nothing left to wait for. Throws if it can never be done. */
   readonly isDone: () => boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -58,7 +58,7 @@ export class Waiters {
     this.reject(reason, Infinity);
   }
 
-  /** Looks who has waited long enough. */
+  /** Ends the waits that are done. */
   settle(): void {
     for (const waiter of this.#waiters) {
       try {

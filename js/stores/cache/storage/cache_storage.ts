@@ -69,7 +69,7 @@ export class CacheStorage implements Storage {
   isDeleted = false;
   /** Whether the session that the last read found has older events than its copy, or may have. */
   hasOlder = false;
-  /** What its older events sum up to, so far as it is known. */
+  /** The sums of its older events, as far as they are known. */
   olderSums: OlderSums | undefined;
   /** Where the rewinds in that copy start. */
   rewindStarts: readonly RewindStart[] = [];
@@ -298,7 +298,7 @@ function noRouteError(): SessionError {
   return new SessionError('unsupported', message, { storage: 'cache' });
 }
 
-/** What the older events of a copy sum up to that has all. */
+/** The sums of the older events of a copy that has all events. */
 export const NO_SUMS: OlderSums = { eventCount: 0, sums: sumsOf([]) };
 
 async function sessionRows(

@@ -12,7 +12,8 @@ import {
 } from '../records/records.js';
 
 /**
- * Deletes a session. What was sent without an answer, or writes shared keys, is sent before the deletion.
+ * Deletes a session. Operations that were sent without an answer, or that write shared keys, are sent before the
+ * deletion.
  *
  * @returns the number of the operation, if the remote has to be told
  */
@@ -84,7 +85,8 @@ async function prune(
 }
 
 /**
- * Removes operations that will not be sent. An operation that replaces their events then replaces what they would have.
+ * Removes operations that will not be sent. An operation that was to replace one of their events then replaces the
+ * version before it.
  *
  * @returns the operations that are left
  */
@@ -101,7 +103,7 @@ export async function removeUnsent<Unsent extends Operation>(
   return left;
 }
 
-/** Returns an operation that replaces no event of removed ones, but what those would have replaced. */
+/** Returns an operation that replaces what the removed ones would have replaced, if it was to replace their event. */
 export function withoutPrevious<Left extends Operation>(
   operation: Left,
   removed: readonly Operation[],

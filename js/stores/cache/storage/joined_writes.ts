@@ -7,8 +7,8 @@ import type { StateShape } from '../../../values/state/state_shape.js';
 import { joinedDelta, sharedWrites } from '../view/shared_overlay.js';
 
 /**
- * Stores an operation that changes a state, or a title and labels. It takes the place of the earlier ones that write one
- * of its keys, if they were never sent and nothing stands between: their other values move to its place too.
+ * Stores an operation that changes a state, or a title and labels. It replaces the earlier ones that write one of its
+ * keys, if they were never sent and no other operation has to come between. Their other values move into it.
  */
 export async function putJoined(
   transaction: CacheTransaction,
@@ -77,7 +77,7 @@ async function joinableDescriptions(
 ): Promise<DescribeOperation[]> {
   const operations = await transaction.outbox.of(key);
   const joinable: DescribeOperation[] = [];
-  /** What operations between write. */
+  /** Whether an operation in between writes the title or the labels. */
   let [isTitled, isLabelled] = [false, false];
   for (let index = operations.length - 1; index >= 0; index -= 1) {
     const earlier = operations[index];

@@ -1,4 +1,4 @@
-/** The operations of a write. */
+/** Makes the operations of a write. */
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { CreateWrite } from '../../../core/write.js';
 import type { Changes, EventRow, StorageKey } from '../../../core/storage/rows.js';
@@ -24,7 +24,7 @@ interface Given {
   readonly delta: string;
 }
 
-/** The members of operations that most have alike. */
+/** Members that most new operations have. */
 export const NEW = { attempts: 0, shared: {} } as const;
 export const NEW_OF_SESSION = { ...NEW, time: 0 } as const;
 
@@ -95,7 +95,7 @@ export async function operationsOf(
   return operations;
 }
 
-/** Returns what the remote must have of an event that is written. */
+/** Returns the version that the remote must have of an event that is written. */
 async function expectationOf(
   transaction: CacheTransaction,
   key: CompositeSessionKey,

@@ -11,9 +11,9 @@ interface PartOfSession {
 }
 
 /**
- * Returns the invocations that rewinds in a copy without older events name, and that begin before it, or may. An
- * invocation may have events before the copy and in it, so the remote tells where it begins. What this device rewinds
- * before the remote has answered is in the copy.
+ * Returns the invocations that rewinds in a copy name, and that begin before the copy, or may. An invocation may have
+ * events before the copy and in it, so the remote tells where it begins. For a rewind of this device that the remote
+ * has not answered, it counts whether the copy has events of the invocation.
  *
  * @param events all of the copy
  */

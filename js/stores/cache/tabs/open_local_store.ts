@@ -13,7 +13,7 @@ interface Connection {
   readonly hub: TabHub;
 }
 
-/** Those of the owners of IndexedDB, and of a storage that only this realm has. */
+/** The connections by owner: for IndexedDB, and for each storage that only this realm has. */
 const DATABASE_CONNECTIONS = new Map<string, Connection>();
 const CONNECTIONS = new WeakMap<LocalStore, Map<string, Connection>>();
 

@@ -41,7 +41,7 @@ const FORMAT_VERSION = 1;
 const isNothing = (content: readonly unknown[]): boolean => content.length === 0;
 const isText = ([text]: readonly unknown[]): boolean => typeof text === 'string';
 
-/** Whether a content is one of its kind. */
+/** Checks the content of a message of each kind. */
 const IS_CONTENT: Readonly<Record<keyof TabContents, (content: readonly unknown[]) => boolean>> = {
   forget: isText,
   opened: isNothing,
@@ -67,7 +67,7 @@ export const TAB_MESSAGES: TabCodec<TabMessage> = {
     return data.messages.flatMap((message: unknown) => decodeMessage(message) ?? []);
   },
 
-  /** Of the messages that say the same, and of a tab's status, the last one counts. */
+  /** Keeps the last of equal messages, and the last status of each tab. */
   merge(messages) {
     const merged = new Map<string, TabMessage>();
     for (const message of messages) {

@@ -58,7 +58,7 @@ export class SessionOverlay {
     this.birth = base;
   }
 
-  /** The user is deleted. */
+  /** Applies the deletion of the user. */
   deleteUser(number: number): void {
     if (this.birth !== undefined && this.birth < number) this.#reset(undefined);
   }

@@ -84,7 +84,7 @@ export function withFetched(
 
 export const NO_STATE: StateRecord = { state: '{}', tick: 0, isFetched: false, clearedAt: 0 };
 
-/** Returns what changes of a JSON object, in order, do to shared states. */
+/** Returns what deltas, in their order, change in shared states. */
 export function sharedWrites(deltas: readonly StateShape[]): Operation['shared'] {
   const values = { user: new DeltaFold(), app: new DeltaFold() };
   for (const delta of deltas) {
@@ -111,7 +111,7 @@ export function joinedDelta(operations: readonly UpdateOperation[]): string {
   return JSON.stringify(joined);
 }
 
-/** Returns what a creation does to shared states. */
+/** Returns what a creation changes in shared states. */
 export function writesOfCreation({
   state,
   delta,
