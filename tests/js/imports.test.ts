@@ -15,7 +15,7 @@ const LAYERS = ['values', 'core', 'stores', 'service', 'server', 'ui', 'command'
 
 /** Two stores work through a service: types only, and no more of them. */
 const UPWARD = [
-  'js/stores/cache/copies/remote_end.ts → js/service/service_core.ts',
+  'js/stores/cache/copies/remote_connection.ts → js/service/service_core.ts',
   'js/stores/remote/run/run_request.ts → js/service/service_core.ts',
 ];
 

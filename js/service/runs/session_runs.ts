@@ -329,7 +329,12 @@ export class SessionRuns {
     failure: { readonly error: unknown } | undefined,
   ): Promise<RunEnd> {
     const isCancelled = controller.signal.aborted;
-    if (failure !== undefined && !isCancelled && !isStored && isOfStored(failure.error, message)) {
+    if (
+      failure !== undefined &&
+      !isCancelled &&
+      !isStored &&
+      isAlreadyStored(failure.error, message)
+    ) {
       // Another run of this message has begun, in another tab or earlier. No message runs twice.
       const stored = await this.#storedMessage(message!.id).catch(() => undefined);
       asked.resolve(stored ?? message!);
@@ -393,7 +398,7 @@ export class SessionRuns {
 }
 
 /** Whether a run failed because its message was stored already. */
-function isOfStored(error: unknown, message: Event | undefined): boolean {
+function isAlreadyStored(error: unknown, message: Event | undefined): boolean {
   return (
     message !== undefined && isSessionError(error, 'already_exists') && error.key === 'message.id'
   );

@@ -63,7 +63,7 @@ import type {
   PlacedAppend,
   UpdateWrite,
 } from '../../core/write.js';
-import type { Bounds } from './copies/bounds.js';
+import type { CopyLimits } from './copies/copy_limits.js';
 import { CacheHistory } from './cache_history.js';
 import { CopyReads, type ReadParts } from './copy_reads.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
@@ -74,7 +74,7 @@ import { standIn } from './data/stand_in.js';
 import type { Sender } from './sending/sender.js';
 
 export interface CacheBackendParts extends ReadParts {
-  readonly bounds: Bounds;
+  readonly bounds: CopyLimits;
   readonly sender: Sender;
   readonly isThrough: boolean;
 }

@@ -117,7 +117,7 @@ export class CacheHistory implements BackendHistory {
     const { appName, userId, sessionId } = key;
     const take = (event: object): OperationEvent => {
       const { id, text, timestamp } = snapshotEvent(event as Event, clock, newEventId);
-      const tick = transaction.tick();
+      const tick = transaction.nextNumber();
       return { id, text, timestamp, seq: tick, tick };
     };
     const marker = take(event);

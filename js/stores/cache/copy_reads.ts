@@ -55,7 +55,7 @@ interface InfoOfCopy extends ReadInfo {
 }
 
 /** How a list or a state is fetched. */
-interface Reception {
+interface ListFetch {
   readonly fetch: () => Promise<void>;
   /** Whether it was fetched before. */
   readonly isThere: () => Promise<boolean>;
@@ -278,7 +278,7 @@ export class CopyReads {
   }
 
   /** Fetches a list or a state, and waits for it as the policy says. */
-  async #receive(call: Call, { fetch, isThere, isFatal }: Reception): Promise<void> {
+  async #receive(call: Call, { fetch, isThere, isFatal }: ListFetch): Promise<void> {
     const { report } = this.#parts;
     const policy = this.policyOf(call);
     if (policy === 'cache-only') return;

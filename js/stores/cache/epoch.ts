@@ -4,11 +4,11 @@ import type { ReadPolicy } from '../../values/model/values/read_policy.js';
 import type { Feed } from '../../core/watch/feed.js';
 import type { Background } from './background.js';
 import { CacheBackend } from './cache_backend.js';
-import { Bounds } from './copies/bounds.js';
+import { CopyLimits } from './copies/copy_limits.js';
 import { Fetch } from './copies/fetch.js';
 import { Follower } from './copies/follower.js';
 import { Lists } from './copies/lists.js';
-import { RemoteEnd, type RemoteEndParts } from './copies/remote_end.js';
+import { RemoteConnection, type RemoteConnectionParts } from './copies/remote_connection.js';
 import { Births } from './data/births.js';
 import { LocalData } from './data/local_data.js';
 import { Pending } from './data/pending.js';
@@ -38,7 +38,7 @@ export interface CacheSettings {
 export interface TabParts {
   readonly options: CacheSettings;
   /** The core of the remote service. */
-  readonly remoteCore: RemoteEndParts['core'];
+  readonly remoteCore: RemoteConnectionParts['core'];
   readonly clock: () => number;
   readonly localStore: LocalStore;
   readonly marker: OwnerMarker | undefined;
@@ -88,7 +88,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     board.set({ lastError: failureOf(error) });
     diagnostics?.tell('cache', error);
   };
-  const remote: RemoteEnd = new RemoteEnd({
+  const remote: RemoteConnection = new RemoteConnection({
     core: remoteCore,
     board,
     onForget: tab.onForgetOrder,
@@ -106,7 +106,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   const context = { ...options, data, remote, pending, board, clock, report };
   const births = new Births();
   data.hold(() => ({ operations: pending.waiting(), sessions: births.all() }));
-  const bounds = new Bounds(context);
+  const bounds = new CopyLimits(context);
   const fetch = new Fetch({
     ...context,
     bounds,

@@ -76,7 +76,7 @@ export async function renewTicks(
     await storeDraft(transaction, draft);
     return;
   }
-  const tick = transaction.tick();
+  const tick = transaction.nextNumber();
   await transaction.copies.put(key, { ...record, tick });
   const last = operations.findLast(isOfEvent);
   if (last === undefined) return;
@@ -137,7 +137,7 @@ export async function changeEvent(
   requireAnswered(versions);
   if (operation.kind !== 'create' && operation.kind !== 'append') throw ofRewind(id);
   const index = operations.indexOf(operation);
-  const version = { text, timestamp, tick: transaction.tick() };
+  const version = { text, timestamp, tick: transaction.nextNumber() };
   const shared = sharedWrites([deltaOf(text)]);
   const changed: Operation =
     operation.kind === 'append'

@@ -7,7 +7,7 @@ import type { ReadPolicy } from '../../values/model/values/read_policy.js';
 import type { Backend } from '../../core/storage/backend.js';
 import { nextLast } from '../../core/storage/reads/growing_read.js';
 import { StorageBackend } from '../../core/storage/driver/storage_backend.js';
-import type { Bounds } from './copies/bounds.js';
+import type { CopyLimits } from './copies/copy_limits.js';
 import type { CacheContext } from './copies/context.js';
 import type { Fetch, Fetched } from './copies/fetch.js';
 import { unkeptStorage } from './copies/unkept.js';
@@ -17,7 +17,7 @@ import { CacheStorage } from './storage/cache_storage.js';
 
 export interface SessionReadParts extends CacheContext {
   readonly fetch: Fetch;
-  readonly bounds: Bounds;
+  readonly bounds: CopyLimits;
   readonly births: Births;
 }
 

@@ -9,7 +9,7 @@ type HeadMembers<S extends object> = Pick<
 >;
 
 /** A session as it was last read, without its events. */
-export class SessionHead<S extends object> {
+export class ShownHead<S extends object> {
   #status: LiveSessionSnapshot['status'] = 'loading';
   #members = NO_MEMBERS as HeadMembers<S>;
   /** The revision that was read last. If it is absent, only a read of the whole window tells what has changed. */

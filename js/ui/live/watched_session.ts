@@ -29,7 +29,7 @@ import { ReadingStore } from './reading_store.js';
 import type { Answers } from '../../service/runs/live_part.js';
 import type { RunAgent, SentEvent } from '../../service/runs/agent/run_context.js';
 import { NO_RUNS, StoreRuns } from './store_runs.js';
-import { SessionHead } from './session_head.js';
+import { ShownHead } from './session_head.js';
 import { ShownEvents } from './snapshot/shown_events.js';
 import { cachingOf, type Send, UnsentEvents } from './snapshot/unsent_events.js';
 
@@ -53,7 +53,7 @@ export class WatchedSession<S extends object>
   #shown = new ShownEvents();
   readonly #runs: StoreRuns;
   #wasRunning = false;
-  readonly #head = new SessionHead<S>();
+  readonly #head = new ShownHead<S>();
   #stale = new Set<Stale>(['outbox']);
   readonly #handle: AppendHandle<S>;
   /** The changes of the state and the title. Services may run calls at the same time in any order. */

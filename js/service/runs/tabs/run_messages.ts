@@ -40,7 +40,7 @@ export type RunMessage = { readonly session: string } & (
 );
 
 /** A run of another tab. */
-export type ToldRun = RunMessage & { readonly type: 'run' };
+export type ReportedRun = RunMessage & { readonly type: 'run' };
 
 /** The form of messages about runs. */
 export const RUN_MESSAGES: TabCodec<RunMessage> = {

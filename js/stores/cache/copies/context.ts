@@ -1,12 +1,12 @@
 import type { LocalData } from '../data/local_data.js';
 import type { Pending } from '../data/pending.js';
 import type { StatusBoard } from '../records/status.js';
-import type { RemoteEnd } from './remote_end.js';
+import type { RemoteConnection } from './remote_connection.js';
 
 /** What the parts of a cache have in common. */
 export interface CacheContext {
   readonly data: LocalData;
-  readonly remote: RemoteEnd;
+  readonly remote: RemoteConnection;
   readonly pending: Pending;
   readonly board: StatusBoard;
   readonly clock: () => number;

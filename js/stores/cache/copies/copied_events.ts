@@ -17,7 +17,7 @@ import { rewindTargetOf } from '../../../core/history/marks.js';
 import type { RewindStart } from '../../../core/storage/backend.js';
 import { parseEventText } from '../../../core/storage/stored_events.js';
 import { withoutOlder, withReplacedOlder } from './older_sums.js';
-import type { ChangedEvent, OlderEvents, RemoteEvent } from './remote_end.js';
+import type { ChangedEvent, OlderEvents, RemoteEvent } from './remote_connection.js';
 import type { OverlayEvent, SessionOverlay } from '../view/session_overlay.js';
 
 /** A session while a transaction changes the events of its copy. */
@@ -117,7 +117,9 @@ async function replaceEvent(
   if (text !== stored.text) {
     // If the event got a higher tick since its edit, it keeps that, so that handles still notice the change.
     tick =
-      hasText(over, text) && !draft.isReordered ? Math.max(over.tick, tick) : transaction.tick();
+      hasText(over, text) && !draft.isReordered
+        ? Math.max(over.tick, tick)
+        : transaction.nextNumber();
     if (!hasText(over, text)) draft.isChanged = true;
   }
   const size = draft.copy.size + text.length - stored.text.length;
@@ -152,8 +154,8 @@ function newNumbers(
   transaction: CacheTransaction,
   isEdited: boolean,
 ): { readonly seq: number; readonly tick: number } {
-  const seq = transaction.tick();
-  return { seq, tick: isEdited ? transaction.tick() : seq };
+  const seq = transaction.nextNumber();
+  return { seq, tick: isEdited ? transaction.nextNumber() : seq };
 }
 
 /** Gives an event another local number, as if it was written again: handles then get the whole state. */
@@ -166,7 +168,13 @@ export async function renumberEvent(
   const position = await events.positionOf(id);
   if (position === undefined) return;
   const stored = await events.at(position);
-  await putEvent(transaction, draft, position, { ...stored, tick: transaction.tick() }, stored);
+  await putEvent(
+    transaction,
+    draft,
+    position,
+    { ...stored, tick: transaction.nextNumber() },
+    stored,
+  );
   draft.isChanged = true;
 }
 
@@ -256,9 +264,9 @@ export async function storeDraft(
   transaction: CacheTransaction,
   { key, record, copy, overlay, isReordered, isChanged }: CopyDraft,
 ): Promise<SessionRecord> {
-  if (isChanged) transaction.tick();
+  if (isChanged) transaction.nextNumber();
   const tick = Math.max(record.tick, overlay.tick, isChanged ? transaction.counter : 0);
-  const confirmedAt = record.copy === undefined ? transaction.tick() : record.confirmedAt;
+  const confirmedAt = record.copy === undefined ? transaction.nextNumber() : record.confirmedAt;
   const next: SessionRecord = { ...record, copy, tick, confirmedAt };
   await transaction.copies.put(key, next);
   if (!isReordered) return next;
@@ -274,7 +282,7 @@ function restamped(
   operation: CreateOperation | AppendOperation | RewindOperation,
 ): Operation {
   const stamp = (event: OperationEvent): OperationEvent => {
-    const tick = transaction.tick();
+    const tick = transaction.nextNumber();
     return { ...event, tick, seq: event.seq === event.tick ? tick : event.seq };
   };
   if (operation.kind === 'create') {

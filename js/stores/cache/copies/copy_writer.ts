@@ -29,18 +29,18 @@ import {
   storeDraft,
   withStarts,
 } from './copied_events.js';
-import type { OlderEvents, RemoteSession, WholeSession } from './remote_end.js';
+import type { OlderEvents, RemoteSession, WholeSession } from './remote_connection.js';
 import { splitByScope } from '../../../values/state/keys.js';
 
 /** What a fetch found here when it began. */
-export interface FetchStart extends Beginning {
+export interface FetchStart extends FetchBeginning {
   /** The `created` of the copy. `undefined`: there was no copy. */
   readonly created: number | null | undefined;
   readonly birth: number;
 }
 
 /** When a fetch began. */
-export interface Beginning {
+export interface FetchBeginning {
   /** The last number that was drawn before. */
   readonly began: number;
 }
@@ -131,7 +131,7 @@ async function makeCopy(
   // Handles of a copy that was given up stay valid only if all events come: they may lack any of them.
   const isWholeAgain = givenUp?.created === session.created && !session.hasOlder;
   const before = isWholeAgain ? givenUp.birth : undefined;
-  const birth = creation?.birth ?? before ?? transaction.tick();
+  const birth = creation?.birth ?? before ?? transaction.nextNumber();
   if (givenUp !== undefined) await transaction.copies.forgetGivenUp(key);
   const record: SessionRecord = { ...newRecord(birth, now), ...present, birth };
   const draft = makeDraft(key, record, copyOf(session), operations);
@@ -341,7 +341,7 @@ export async function takeState(
   began: number,
 ): Promise<boolean> {
   const record = await transaction.states.get(owner);
-  const next = withFetched(record, state, began, transaction.tick());
+  const next = withFetched(record, state, began, transaction.nextNumber());
   if (next === undefined) return false;
   await transaction.states.put(owner, next);
   if (state !== (record?.state ?? '{}')) {

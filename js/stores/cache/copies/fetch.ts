@@ -14,8 +14,8 @@ import {
 import { forEachOf } from './for_each_of.js';
 import { GroupedQueue } from './grouped_queue.js';
 import { firstEventId, type FetchStart, takeOlder, takeSession } from './copy_writer.js';
-import type { Bounds } from './bounds.js';
-import type { RemoteSession } from './remote_end.js';
+import type { CopyLimits } from './copy_limits.js';
+import type { RemoteSession } from './remote_connection.js';
 import type { FetchedWindow } from './unkept.js';
 import type { CacheContext } from './context.js';
 
@@ -29,7 +29,7 @@ const SMALLEST_WINDOW = 100;
 const MOST_OF_PAGE = 1000;
 
 export interface FetchParts extends CacheContext {
-  readonly bounds: Bounds;
+  readonly bounds: CopyLimits;
   /** Fetches states again that have changed since a fetch began. */
   readonly fetchOvertaken: (owners: readonly StateOwner[]) => Promise<void>;
 }
@@ -51,7 +51,7 @@ export interface Fetched {
 }
 
 /** The result of a fetch that asked for nothing, or only for changes and older events of a copy. */
-const OF_COPY: Fetched = { isAbsent: false };
+const NO_WINDOW: Fetched = { isAbsent: false };
 
 /** Brings copies of sessions up to date with the remote. */
 export class Fetch {
@@ -126,7 +126,7 @@ export class Fetch {
     );
     erasure.throwIfAborted();
     // A deletion waits to be sent, or a creation whose answer says what the remote has.
-    if (isDeleted || isCreating) return OF_COPY;
+    if (isDeleted || isCreating) return NO_WINDOW;
     const copy = record?.copy;
     const size = copy === undefined ? 0 : copy.next - copy.first;
     const isCurrent = copy !== undefined && !copy.isStale;
@@ -135,10 +135,10 @@ export class Fetch {
       const missing = need === 'all' ? need : Math.max(need - size, SMALLEST_WINDOW);
       hasEnough = await this.#fetchOlder(key, start, firstId, missing);
     }
-    if (hasEnough && !isRevalidation) return OF_COPY;
+    if (hasEnough && !isRevalidation) return NO_WINDOW;
     if (hasEnough && isCurrent && copy.created !== null) {
       const changes = await remote.changes(key, copy);
-      if (changes !== undefined && isAsCopied(changes, copy)) return OF_COPY;
+      if (changes !== undefined && isAsCopied(changes, copy)) return NO_WINDOW;
       return this.#take(key, start, changes);
     }
     // A session that was created here and has no copy may have events of others: a handle of it needs all of them.

@@ -3,15 +3,15 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { addSums } from '../../../core/storage/reads/session_info.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { hasCopy } from '../records/records.js';
-import type { Bounds } from './bounds.js';
+import type { CopyLimits } from './copy_limits.js';
 import type { CacheContext } from './context.js';
 import type { Fetch } from './fetch.js';
 import { sumsOfTexts } from './older_sums.js';
-import type { ToldSums } from './remote_end.js';
+import type { RemoteSums } from './remote_connection.js';
 
 interface Parts extends Pick<CacheContext, 'data' | 'remote'> {
   readonly fetch: Fetch;
-  readonly bounds: Bounds;
+  readonly bounds: CopyLimits;
 }
 
 /** How often the remote is asked while others change the session. */
@@ -22,13 +22,13 @@ const ATTEMPTS = 3;
  * the sums of its own events. For that it must have the revision of the answer. If it does not, it is brought up to
  * date.
  *
- * @returns the answer; see `RemoteEnd.sums`
+ * @returns the answer; see `RemoteConnection.sums`
  */
 export async function fetchSums(
   { data, fetch, bounds, remote }: Parts,
   key: CompositeSessionKey,
   isNumber: boolean,
-): Promise<ToldSums | 'unknown' | undefined> {
+): Promise<RemoteSums | 'unknown' | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     const told = await remote.sums(key, isNumber);
     if (told === undefined || told === 'unknown') return told;
@@ -44,7 +44,7 @@ export async function fetchSums(
 async function takeSums(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  told: ToldSums,
+  told: RemoteSums,
 ): Promise<boolean> {
   const record = await transaction.copies.get(key);
   if (!hasCopy(record) || !record.copy.hasOlder) return true;

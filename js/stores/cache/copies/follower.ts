@@ -96,16 +96,16 @@ export class Follower {
     const owner = { appName, userId };
     const notices = this.#parts.feed.watch(owner, {}) as Notices;
     this.#watches.set(name, notices);
-    void this.#hearAll(name, owner, notices);
+    void this.#handleNotices(name, owner, notices);
   }
 
   /** Handles the notices of a watch until it ends. */
-  async #hearAll(name: string, owner: StateOwner, notices: Notices): Promise<void> {
+  async #handleNotices(name: string, owner: StateOwner, notices: Notices): Promise<void> {
     const recoveries = this.#recoveries;
     let isOpen = false;
     for await (const notice of notices) {
       isOpen = true;
-      this.#hear(owner, notice).catch(this.#parts.report);
+      this.#handleNotice(owner, notice).catch(this.#parts.report);
     }
     if (this.#watches.get(name) !== notices) return;
     this.#watches.delete(name);
@@ -113,7 +113,7 @@ export class Follower {
     await this.#parts.remote.checkLogin(owner);
   }
 
-  async #hear(owner: StateOwner, notice: Notice): Promise<void> {
+  async #handleNotice(owner: StateOwner, notice: Notice): Promise<void> {
     if (notice.type === 'resync' || notice.type === 'lost') return this.#resync(owner);
     const { fetch, lists, sending } = this.#parts;
     const { appName, userId } = notice;

@@ -8,7 +8,13 @@ import { nameOf } from '../records/cache_key.js';
 import { isRefusal } from '../records/failures.js';
 import { forEachOf } from './for_each_of.js';
 import { GroupedQueue } from './grouped_queue.js';
-import { type Beginning, listedSession, removeGone, takeListed, takeState } from './copy_writer.js';
+import {
+  type FetchBeginning,
+  listedSession,
+  removeGone,
+  takeListed,
+  takeState,
+} from './copy_writer.js';
 import type { Fetch, FetchParts } from './fetch.js';
 import { splitByScope } from '../../../values/state/keys.js';
 
@@ -123,7 +129,7 @@ export class Lists {
     return true;
   }
 
-  async #begin(): Promise<Beginning> {
+  async #begin(): Promise<FetchBeginning> {
     const { data, remote } = this.#parts;
     const { erasure } = remote;
     const beginning = await data.read(({ counter: began }) => ({ began }));
@@ -141,7 +147,7 @@ export class Lists {
   async #take(
     { appName, userId }: StateOwner,
     { sessions, shared }: ReadList,
-    start: Beginning,
+    start: FetchBeginning,
   ): Promise<{ readonly changed: readonly CompositeSessionKey[]; readonly hasNews: boolean }> {
     const { began } = start;
     const { bounds, clock } = this.#parts;
@@ -185,7 +191,7 @@ export class Lists {
   async #removeOthers(
     owner: StateOwner,
     sessions: readonly ListedSession[],
-    start: Beginning,
+    start: FetchBeginning,
   ): Promise<void> {
     const listed = new Set(
       sessions.map(({ userId, sessionId }) =>

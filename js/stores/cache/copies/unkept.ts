@@ -4,7 +4,7 @@ import { LocalData } from '../data/local_data.js';
 import { MemoryLocalStore } from '../local/memory_local_store.js';
 import { CacheStorage, type CacheStorageParts } from '../storage/cache_storage.js';
 import { type FetchStart, takeSession } from './copy_writer.js';
-import type { RemoteSession } from './remote_end.js';
+import type { RemoteSession } from './remote_connection.js';
 
 /** A session with its newest events, as a fetch has brought it. */
 export interface FetchedWindow {

@@ -7,7 +7,7 @@ import type { CacheStoreName, LocalKey, LocalTransaction } from '../local/local_
 import { birthOfCopy, type SessionView, viewOf } from '../view/session_overlay.js';
 import { nameOf } from '../records/cache_key.js';
 import { CopyRecords } from './copy_records.js';
-import { type Beginning, OwnerChanges } from './owner_changes.js';
+import { type FirstOwnerValues, OwnerChanges } from './owner_changes.js';
 import { foldOf, type OperationMemory } from './operation_memory.js';
 import { OutboxRecords } from './outbox_records.js';
 import { StateRecords } from './state_records.js';
@@ -54,7 +54,7 @@ export class CacheTransaction extends OwnerChanges {
     ownerName: string,
     memory: OperationMemory,
     before: OwnerRecord | undefined,
-    first: Beginning,
+    first: FirstOwnerValues,
   ) {
     super(before, first);
     this.#local = local;
@@ -64,7 +64,7 @@ export class CacheTransaction extends OwnerChanges {
     this.copies = new CopyRecords(local, ownerName);
     this.states = new StateRecords(parts);
     const { copies, states } = this;
-    this.outbox = new OutboxRecords({ ...parts, copies, states, draw: () => this.tick() });
+    this.outbox = new OutboxRecords({ ...parts, copies, states, draw: () => this.nextNumber() });
   }
 
   /** @param first what the owner's record begins with, if there is none */
@@ -72,7 +72,7 @@ export class CacheTransaction extends OwnerChanges {
     local: LocalTransaction,
     ownerName: string,
     memory: OperationMemory,
-    first: Omit<Beginning, 'client'> & { readonly client?: string | undefined },
+    first: Omit<FirstOwnerValues, 'client'> & { readonly client?: string | undefined },
   ): Promise<CacheTransaction> {
     const owner = (await local.get('states', [ownerName])) as OwnerRecord | undefined;
     if (owner !== undefined && owner.version > VERSION) {

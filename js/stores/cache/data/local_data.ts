@@ -22,7 +22,7 @@ export interface LocalDataParts {
 }
 
 /** What a transaction finds of the owner's data. `missing`: nothing, or what another tab has restored after a loss. */
-type Finding = 'same' | 'others' | 'missing';
+type DataCheck = 'same' | 'others' | 'missing';
 
 /**
  * The owner's part of the local storage, from its first record to its erasure. The client in the owner's record tells
@@ -101,7 +101,7 @@ export class LocalData {
     mode: 'readonly' | 'readwrite',
     work: (transaction: CacheTransaction) => MaybePromise<T>,
   ): Promise<T> {
-    let finding: Finding = 'same';
+    let finding: DataCheck = 'same';
     let done: { result: T; transaction: CacheTransaction; before: number; client: string };
     try {
       done = await this.#store.transaction(mode, async (local) => {
@@ -117,7 +117,7 @@ export class LocalData {
       });
     } catch (error) {
       // The compiler does not see that the work sets it.
-      const found = finding as Finding;
+      const found = finding as DataCheck;
       if (found === 'missing' && (await this.#restore())) return this.#run(mode, work);
       if (found !== 'same') this.#onErased();
       throw storageError(error);
@@ -139,7 +139,7 @@ export class LocalData {
   }
 
   /** @param known the client that was known when the transaction began */
-  #find({ client, owner }: CacheTransaction, known: string): Finding {
+  #find({ client, owner }: CacheTransaction, known: string): DataCheck {
     if (client === '') {
       if (this.#marker !== undefined && (known !== '' || !this.#isNew)) return 'missing';
       return known === '' ? 'same' : 'others';

@@ -13,7 +13,7 @@ import {
 const MOST_MARKS = 64;
 
 /** What the record of an owner begins with. */
-export interface Beginning {
+export interface FirstOwnerValues {
   readonly client: string;
   /** Where the numbers begin. Handles of data that were erased must not match. */
   readonly counter: number;
@@ -26,7 +26,7 @@ export class OwnerChanges {
   #owner: OwnerRecord;
 
   /** @param first what the record begins with, if there is none */
-  constructor(before: OwnerRecord | undefined, first: Beginning) {
+  constructor(before: OwnerRecord | undefined, first: FirstOwnerValues) {
     const empty = { version: VERSION, sharedStamp: 0, lists: [], deleted: {} };
     this.#before = before;
     this.#first = before ?? { ...empty, ...first };
@@ -48,7 +48,7 @@ export class OwnerChanges {
   }
 
   /** Draws a number. */
-  tick(): number {
+  nextNumber(): number {
     const counter = this.#owner.counter + 1;
     this.#owner = { ...this.#owner, counter };
     return counter;
@@ -89,7 +89,7 @@ export class OwnerChanges {
   markDeleted(key: CompositeSessionKey): void {
     const name = nameOf(key);
     const others = Object.entries(this.#owner.deleted).filter(([other]) => other !== name);
-    const marks = [...others, [name, this.tick()] as const];
+    const marks = [...others, [name, this.nextNumber()] as const];
     this.#owner = { ...this.#owner, deleted: Object.fromEntries(marks.slice(-MOST_MARKS)) };
   }
 
@@ -110,7 +110,7 @@ export class OwnerChanges {
   /** Records that the writes of unsent operations to shared states have changed. */
   renewSharedStamp(): void {
     // The record is copied after the draw, which changes it.
-    const sharedStamp = this.tick();
+    const sharedStamp = this.nextNumber();
     this.#owner = { ...this.#owner, sharedStamp };
   }
 }

@@ -8,7 +8,7 @@ export function renumber<Renumbered extends Operation>(
 ): Renumbered[] {
   const numbers = new Map<number, number>();
   return operations.map((operation) => {
-    const number = transaction.tick();
+    const number = transaction.nextNumber();
     numbers.set(operation.number, number);
     const previous = isOfEvent(operation) ? operation.previous : undefined;
     return {

@@ -16,7 +16,7 @@ export async function standIn(
   const isKnown = (await transaction.copies.get(key)) !== undefined;
   if (isKnown || transaction.deletedAt(key) > 0) return;
   const givenUp = await transaction.copies.givenUp(key);
-  const number = transaction.tick();
+  const number = transaction.nextNumber();
   const birth = givenUp?.birth ?? number;
   await transaction.copies.put(key, newRecord(birth, now));
   const operation = standInOperation(key, { number, birth, isThere: givenUp !== undefined, now });

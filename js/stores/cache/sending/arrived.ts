@@ -43,7 +43,7 @@ export async function landShared(
     const writers = [first, ...rest] as const;
     const writes = writers.flatMap(({ shared }) => shared[scope] ?? []);
     const record = await transaction.states.get(owner);
-    await transaction.states.put(owner, withArrived(record, writes, transaction.tick()));
+    await transaction.states.put(owner, withArrived(record, writes, transaction.nextNumber()));
     await stripShared(transaction, owner, writers, numbers);
   }
 }

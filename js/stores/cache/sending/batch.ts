@@ -9,7 +9,7 @@ const MAX_CHARACTERS = 500_000;
 export type ExpectedEvents = NonNullable<AppendWrite['expectedEvents']>;
 
 /** Whether another operation may be sent now. */
-export type MayGoOn = (operation: Operation) => boolean;
+export type CanSend = (operation: Operation) => boolean;
 
 /**
  * Takes the operations of one request: one, or several appends or changes of a state. Those that were sent together
@@ -18,7 +18,7 @@ export type MayGoOn = (operation: Operation) => boolean;
 export function batchOf(
   waiting: readonly Operation[],
   most = MAX_OPERATIONS,
-  mayGoOn: MayGoOn,
+  mayGoOn: CanSend,
 ): Operation[] {
   const [first] = waiting;
   if (first === undefined) return [];

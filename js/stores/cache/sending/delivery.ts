@@ -11,7 +11,7 @@ import type {
 } from '../../../core/storage/backend.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import type { ServiceFeed } from '../../../core/watch/service_feed.js';
-import type { RemoteCall } from '../copies/remote_end.js';
+import type { RemoteCall } from '../copies/remote_connection.js';
 import { contradictionError, type Fetch } from '../copies/fetch.js';
 import type { Lists } from '../copies/lists.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
@@ -42,7 +42,7 @@ import {
 import { birthOfCopy } from '../view/session_overlay.js';
 import { joinedDelta } from '../view/shared_overlay.js';
 import { type Operations, stillWaiting } from './arrived.js';
-import { batchOf, type ExpectedEvents, expectedOf, type MayGoOn } from './batch.js';
+import { batchOf, type ExpectedEvents, expectedOf, type CanSend } from './batch.js';
 import { landAppends, revisionBefore } from './landed_appends.js';
 import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
 import { landDeletion, landDescription, landRewind, landStates } from './landing.js';
@@ -74,7 +74,7 @@ interface BatchOf<Sent extends Operation> {
   readonly operations: Operations<Sent>;
   readonly client: string;
   readonly copy: Copy | undefined;
-  readonly mayGoOn: MayGoOn;
+  readonly mayGoOn: CanSend;
   /** Whether the transaction that took the answer has marked what is sent next, if anything is left. */
   hasNext: boolean;
   next: Batch | undefined;
@@ -97,7 +97,7 @@ export class Delivery {
    *
    * @throws LEADERSHIP_LOST, or why the remote or the local storage does not answer
    */
-  async send(key: CacheKey, mayGoOn: MayGoOn): Promise<void> {
+  async send(key: CacheKey, mayGoOn: CanSend): Promise<void> {
     let [rounds, last] = [0, 0];
     let batch = await this.#take(key, mayGoOn);
     // Another tab may have erased what this tab knew of.
@@ -113,7 +113,7 @@ export class Delivery {
   }
 
   /** @throws LEADERSHIP_LOST */
-  async #take(key: CacheKey, mayGoOn: MayGoOn): Promise<Batch | undefined> {
+  async #take(key: CacheKey, mayGoOn: CanSend): Promise<Batch | undefined> {
     const { data } = this.#parts;
     const batch = await data.write((transaction) => this.#mark(transaction, key, mayGoOn));
     if (batch === 'leadership lost') throw LEADERSHIP_LOST;
@@ -124,7 +124,7 @@ export class Delivery {
   async #mark(
     transaction: CacheTransaction,
     key: CacheKey,
-    mayGoOn: MayGoOn,
+    mayGoOn: CanSend,
   ): Promise<Batch | 'leadership lost' | undefined> {
     const { owner } = transaction;
     if (owner.leader?.holder !== this.#parts.leadership.holder) return 'leadership lost';

@@ -8,7 +8,7 @@ import type { Appended } from '../../../core/storage/backend.js';
 import { MOST_CHANGED } from '../../../core/wasm/protocol.js';
 import { isRewind, makeDraft, putChanged, storeDraft } from '../copies/copied_events.js';
 import { notifyAppended, removeCopied, sweep } from '../copies/copy_writer.js';
-import type { ChangedEvent } from '../copies/remote_end.js';
+import type { ChangedEvent } from '../copies/remote_connection.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { type AppendOperation, type Copy } from '../records/records.js';
 import { splitByScope, writeKey } from '../../../values/state/keys.js';
@@ -17,7 +17,7 @@ import { deltaOf, sharedWrites } from '../view/shared_overlay.js';
 import { expectArrived, keepTick, landShared, type Operations } from './arrived.js';
 
 /** What the answer to appends does not tell. */
-interface Untold {
+interface MissingFromAnswer {
   /** Whether the copy has to be fetched. */
   readonly isBehind: boolean;
   /** The users and apps whose states events of others have changed. */
@@ -37,7 +37,7 @@ export async function landAppends(
   arrived: Operations<AppendOperation>,
   appended: Appended,
   sentOver: Copy,
-): Promise<Untold> {
+): Promise<MissingFromAnswer> {
   await landShared(transaction, arrived);
   const record = await transaction.copies.require(key);
   const { copy } = record;

@@ -2,7 +2,7 @@
 import type { CreatedSession } from '../../../core/storage/backend.js';
 import { makeDraft, putWindow, storeDraft } from '../copies/copied_events.js';
 import { removeCopied, removeCopy } from '../copies/copy_writer.js';
-import { remoteRevision } from '../copies/remote_end.js';
+import { remoteRevision } from '../copies/remote_connection.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { renumber } from '../data/renumber.js';
 import {
@@ -84,7 +84,7 @@ export async function mergeCreation(
   const others = operations.filter(({ number }) => number !== operation.number);
   // The appends get new numbers, because the remote has seen those up to the creation's.
   const appends = events.map((event): AppendOperation => {
-    const number = transaction.tick();
+    const number = transaction.nextNumber();
     return { ...rest, number, kind: 'append', time: event.timestamp, event, expected: null };
   });
   const numbers = new Map(appends.map(({ event, number }) => [event.id, number]));

@@ -22,7 +22,7 @@ export async function landDescription(
   const { copy } = record;
   if (copy !== undefined && record.birth === operation.birth) {
     const { title = copy.title, labels = copy.labels } = operation;
-    const described = { ...copy, title, labels, describedAt: transaction.tick() };
+    const described = { ...copy, title, labels, describedAt: transaction.nextNumber() };
     await transaction.copies.put(key, { ...record, copy: described });
   }
   await transaction.outbox.change(key, { removed: [operation] });

@@ -156,7 +156,7 @@ export class CacheStorage implements Storage {
     return this.#parts.data.write(async (transaction) => {
       const view = await transaction.view(key);
       if (view === undefined) return false;
-      const number = transaction.tick();
+      const number = transaction.nextNumber();
       const { birth } = view;
       const operation = {
         ...NEW_OF_SESSION,
@@ -180,7 +180,7 @@ export class CacheStorage implements Storage {
         this.numbers = await deleteSession(transaction, sessionKeyOf(key));
       } else {
         if (what === 'user') await deleteUser(transaction, key);
-        const number = transaction.tick();
+        const number = transaction.nextNumber();
         const cleared = { isCleared: true, values: [] };
         const shared = what === 'appState' ? { app: cleared } : { user: cleared };
         const operation = {

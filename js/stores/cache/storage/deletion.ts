@@ -31,7 +31,7 @@ export async function deleteSession(
     if (kept.length === 0 && record.copy === undefined) await transaction.copies.delete(key);
     return [];
   }
-  const number = transaction.tick();
+  const number = transaction.nextNumber();
   const { appName, userId, sessionId } = key;
   const deletion: DeleteOperation = {
     ...{ number, kind: 'delete', key: { appName, userId, sessionId }, birth },

@@ -1,6 +1,6 @@
 import type { SessionService } from '../../../values/model/session_service.js';
 import { isSessionError } from '../../../values/errors/errors.js';
-import { keptSince } from '../../live/snapshot/forgotten.js';
+import { forgottenCheck } from '../../live/snapshot/forgotten.js';
 import { importSession, importSessions } from '../../../service/files/index.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
@@ -23,7 +23,7 @@ export async function importFiles(
   const imported: CompositeSessionKey[] = [];
   const problems: string[] = [];
   const existing: string[] = [];
-  const requireKept = keptSince(service);
+  const requireKept = forgottenCheck(service);
   for (const file of files) {
     requireKept();
     let text = '';
@@ -64,7 +64,7 @@ export async function importCopies(
   const imported: CompositeSessionKey[] = [];
   const problems: string[] = [];
   const existing: string[] = [];
-  const requireKept = keptSince(service);
+  const requireKept = forgottenCheck(service);
   for (const text of texts) {
     requireKept();
     try {

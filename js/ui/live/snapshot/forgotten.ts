@@ -2,7 +2,7 @@ import { SessionError } from '../../../values/errors/errors.js';
 import { coreOf } from '../../../core/core_of.js';
 
 /** Returns a function that throws `aborted` when a cache has erased its local data since now. */
-export function keptSince(service: object): () => void {
+export function forgottenCheck(service: object): () => void {
   const epochs = coreOf(service)?.epochs;
   const present = epochs?.present();
   return () => {

@@ -55,10 +55,10 @@ class Tab {
   /** Appends to a session that the remote has. Returns the number of the operation. */
   append(id: string): Promise<number> {
     return this.data.write(async (transaction) => {
-      const record = (await transaction.copies.get(KEY)) ?? newRecord(transaction.tick(), 0);
+      const record = (await transaction.copies.get(KEY)) ?? newRecord(transaction.nextNumber(), 0);
       await transaction.copies.put(KEY, record);
       this.birth = record.birth;
-      const number = transaction.tick();
+      const number = transaction.nextNumber();
       const event = { id, text: '{}', timestamp: 1, seq: number, tick: number };
       const rest = { key: KEY, attempts: 0, time: 1, shared: {} } as const;
       const operation = { ...rest, number, kind: 'append', birth: record.birth, event } as const;
@@ -194,7 +194,7 @@ it('what a second tab holds comes to the session that was fetched again', async 
   await first.loss();
   await lose(local);
   const birth = await first.data.write(async (transaction) => {
-    const record = newRecord(transaction.tick(), 0);
+    const record = newRecord(transaction.nextNumber(), 0);
     await transaction.copies.put(KEY, record);
     return record.birth;
   });

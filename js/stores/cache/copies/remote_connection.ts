@@ -69,7 +69,7 @@ export interface SessionChanges extends RemoteHead {
 export type RemoteSession = WholeSession | SessionChanges;
 
 /** What the remote has said of all events of a session. */
-export interface ToldSums extends OlderSums {
+export interface RemoteSums extends OlderSums {
   readonly created: number;
   readonly revision: number;
 }
@@ -80,7 +80,7 @@ export type OlderEvents = Pick<WholeSession, 'created' | 'events' | 'hasOlder' |
 /** A request to the remote. The signal of its call ends it when the cache is closed. */
 export type RemoteCall<T> = (backend: Backend, call: Call) => MaybePromise<T>;
 
-export interface RemoteEndParts {
+export interface RemoteConnectionParts {
   readonly core: ServiceCore;
   readonly board: StatusBoard;
   /** Called when the remote orders to erase the local data. */
@@ -88,15 +88,15 @@ export interface RemoteEndParts {
 }
 
 /** The remote, and whether it can be reached. */
-export class RemoteEnd {
+export class RemoteConnection {
   readonly core: ServiceCore;
-  readonly #parts: RemoteEndParts;
+  readonly #parts: RemoteConnectionParts;
   readonly #erasure = new AbortController();
   #isClosed = false;
   /** Whether this tab's last request failed, and was not refused. */
   #hasFailed = false;
 
-  constructor(parts: RemoteEndParts) {
+  constructor(parts: RemoteConnectionParts) {
     this.core = parts.core;
     this.#parts = parts;
   }
@@ -219,7 +219,7 @@ export class RemoteEnd {
   async sums(
     key: CompositeSessionKey,
     isNumber: boolean,
-  ): Promise<ToldSums | 'unknown' | undefined> {
+  ): Promise<RemoteSums | 'unknown' | undefined> {
     const last = { direction: 'before', eventId: undefined, limit: 1, withCount: true } as const;
     const read = await this.ask(async (backend, call) => {
       try {

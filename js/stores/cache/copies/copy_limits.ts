@@ -3,7 +3,7 @@ import { isSessionError } from '../../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { Beginning } from './copy_writer.js';
+import type { FetchBeginning } from './copy_writer.js';
 import type { CacheContext } from './context.js';
 
 /** Milliseconds from a change to the check of the limits, so that many changes need one check. */
@@ -11,7 +11,7 @@ const DELAY = 1000;
 /** The least milliseconds between two stored times of use of a copy. */
 const USE_STEP = 60_000;
 
-export interface BoundsParts extends CacheContext {
+export interface CopyLimitsParts extends CacheContext {
   readonly maxSessions: number;
   readonly maxAge?: number | undefined;
   readonly maxBytes?: number | undefined;
@@ -33,14 +33,14 @@ interface Limits {
 }
 
 /** Deletes the copies that were used least recently, but never one with unsent changes or one that is being written. */
-export class Bounds {
-  readonly #parts: BoundsParts;
+export class CopyLimits {
+  readonly #parts: CopyLimitsParts;
   readonly #usedAt = new Map<string, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  constructor(parts: BoundsParts) {
+  constructor(parts: CopyLimitsParts) {
     this.#parts = parts;
   }
 
@@ -80,7 +80,7 @@ export class Bounds {
   /** Stores what a fetch has brought. */
   store<T>(
     key: CompositeSessionKey | undefined,
-    start: Beginning,
+    start: FetchBeginning,
     work: (transaction: CacheTransaction) => Promise<T>,
   ): Promise<T> {
     return this.write(key, () =>
