@@ -40,7 +40,7 @@ export function startConversations(): void {
   };
   const open = (): void => {
     problem.textContent = '';
-    // On a phone it lies over the chat.
+    // On a phone the list lies over the chat.
     if (drawer.matches(':popover-open')) drawer.hidePopover();
     try {
       showChat(currentSession());

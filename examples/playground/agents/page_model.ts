@@ -18,7 +18,7 @@ export class PageModel extends BaseLlm {
       pieces.push(text);
       wake();
     };
-    // The framework writes a text.
+    // The framework always sets a text.
     const instruction = request.config?.systemInstruction as string;
     const answer = this.#model(instruction, request.contents, toolsOf(request), onText);
     const onEnd = (): void => {

@@ -1,7 +1,7 @@
 import type { Content, Part } from 'adk-session-wasm';
 import type { Model } from '../../agent_loop.js';
 
-/** What the adviser does at which words of a message. */
+/** The words of a message, and the call that the adviser makes for them. */
 const CALLS: readonly [words: RegExp, name: string, args: (match: RegExpExecArray) => object][] = [
   [/\bI am (\w+)/i, 'remember_guest', ([, name]) => ({ name })],
   [/\b(morning|evening)\b/i, 'find_tea', ([, time = '']) => ({ time: time.toLowerCase() })],
@@ -11,7 +11,7 @@ const CALLS: readonly [words: RegExp, name: string, args: (match: RegExpExecArra
 
 /** A model for the agents of the demo that understands a few words. */
 export const scriptedTeaHouse: Model = (instruction, contents, tools) => {
-  // Only the adviser has tools. The host says what the adviser wrote, which ends his instruction.
+  // Only the adviser has tools. The host says what the adviser wrote: the last line of the host's instruction.
   if (tools.length === 0) {
     const [, guest = ''] = /\bto (\w+) in one\b/.exec(instruction) ?? [];
     const advice = instruction.split('\n').at(-1) ?? '';

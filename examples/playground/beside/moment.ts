@@ -31,7 +31,7 @@ export interface Moment {
 /**
  * Returns the moment right after an event.
  *
- * param position the index of the event among those of the snapshot; the last one is now
+ * @param position the index of the event among those of the snapshot; the last one is now
  */
 export async function momentAt(
   chat: LiveSession,
@@ -49,7 +49,7 @@ export async function momentAt(
     return { ...(await ownState(chat, events[index])), ...sharedState(events, state, index) };
   };
   const after = await stateAfter(position);
-  // A model was told what stood there before its answer.
+  // A model was told the state before its answer.
   const told = isAnswer ? await stateAfter(position - 1) : after;
   return {
     state: after,
@@ -60,7 +60,7 @@ export async function momentAt(
   };
 }
 
-/** What a conversation that has not begun will find: other ones have left it. */
+/** Returns the state of the app and the user, which a new conversation begins with. */
 async function statesOfOthers({ key }: LiveSession): Promise<Values> {
   const service = await sessions;
   const [app, user] = await Promise.all([service.getAppState(key), service.getUserState(key)]);
@@ -75,7 +75,9 @@ async function ownState(chat: LiveSession, event: Event | undefined): Promise<Va
   return (await stateAt(await sessions, { ...chat.key, eventId: event.id })).state;
 }
 
-/** `user:` and `app:` keys, as this conversation tells: other ones may have changed them in between. */
+/**
+ * Returns the `user:` and `app:` keys after an event, as far as this conversation tells: others may have changed them.
+ */
 function sharedState(events: readonly Event[], now: Values, index: number): Values {
   const isShared = (key: string): boolean => /^(?:user|app):/.test(key);
   const changed = new Set(events.flatMap((event) => Object.keys(deltaOf(event))));

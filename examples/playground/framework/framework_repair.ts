@@ -33,7 +33,9 @@ export const frameworkRepair: Plugin = {
   },
 };
 
-/** Lowered for old browsers, its `super` in an async generator is a syntax error; the file for Node has it whole. */
+/**
+ * Takes one file from the build for Node. In that for browsers, a lowered `super` in an async generator does not parse.
+ */
 function takeTheRightSyntax(build: PluginBuild): void {
   build.onLoad({ filter: /[\\/]dist[\\/]web[\\/]models[\\/]apigee_llm\.js$/ }, async ({ path }) => {
     if (!path.includes(WEB)) return undefined;
@@ -44,16 +46,16 @@ function takeTheRightSyntax(build: PluginBuild): void {
 
 function replaceImports(build: PluginBuild): void {
   build.onResolve({ filter: /^[^./]/ }, ({ path, importer }) => {
-    // The framework's only: such an import of our own is a fault that must show.
+    // Only imports of the framework are replaced. Such an import in our own code is an error, which must show.
     if (!importer.includes(WEB)) return undefined;
     const name = path.replace(/^node:/, '');
-    // The package has one for browsers, and does not use it.
+    // The package has this module for browsers, and does not use it.
     if (name === 'async_hooks') return { path: join(webOf(importer), 'utils/async_hooks_shim.js') };
     if (STUBS[name] !== undefined) return { path: STUBS[name] };
     return isBuiltin(path) || SERVER_PACKAGES.test(path) ? { path, namespace: ABSENT } : undefined;
   });
   build.onLoad({ filter: /.*/, namespace: ABSENT }, ({ path }) => ({
-    // A CommonJS module, since those have whatever names are imported of them.
+    // A CommonJS module, because any name can be imported from one.
     contents: `module.exports = require(${JSON.stringify(stub('absent'))}).absent(${JSON.stringify(path)})`,
     resolveDir: dirname(stub('absent')),
   }));

@@ -1,4 +1,5 @@
-// Which agents answer, with which model. Kept until the tab is closed, and nowhere else: a key is a secret.
+// The settings: which agents answer, with which model. They stay in this tab until it is closed, because a key is a
+// secret.
 
 import { pageElement } from './element.js';
 

@@ -4,5 +4,5 @@ import { onDemand, type Part } from '../../core/wasm/loader/part.js';
 /** The part of the package that reads more than a session with its stored events. */
 export type Reads = Part<typeof onDemandReads>;
 
-/** Loads it when a call of any service first uses it. */
+/** Loads that part when a call of any service first uses it. */
 export const READS: Reads = onDemand(() => import('./on_demand.js'));

@@ -1,3 +1,20 @@
+/**
+ * From the rows of a backend to what callers read: sessions, lists, pages of events and states.
+ *
+ * | word in this folder | meaning |
+ * |---|---|
+ * | view | which events count for a reader after rewinds and compactions; `raw` is all of them |
+ * | end of a view | its last events |
+ * | window | the last events of a session, as many as were asked for |
+ * | read back | to read a window further back, until it begins where a model's request may begin |
+ * | missing calls | calls that a handle lacks; they are read when a response to one of them is appended |
+ * | page | events or sessions in order, with cursors to those before and after |
+ * | place | what a cursor stands for: an event of a session, or a session of a list |
+ * | handle | the session object that a caller gets |
+ *
+ * The folder writes nothing to a storage. `js/core/history` computes the views. What more than a plain read needs is
+ * loaded on demand (`on_demand.ts`). The folder knows backends by their interface only.
+ */
 import {
   optionalBoolean,
   optionalCountOrAll,
@@ -30,7 +47,7 @@ import type { ViewReader } from './view/view_reader.js';
 import { parseTexts } from '../../core/storage/stored_events.js';
 import { parseState } from './stored_state.js';
 
-/** What computes the views of one service. */
+/** The parts that compute the views of one service. */
 interface Views {
   readonly reader: ViewReader;
   readonly missingCalls: MissingCalls;

@@ -22,7 +22,7 @@
  * | overtaken | of a state that has changed here since a fetch began, so that it is fetched again |
  * | arrive | of an operation: the remote has confirmed it |
  * | land | to apply the remote's answer to operations |
- * | landed | the remote's revision with which an operation arrived; the operation stays until the copy has that revision |
+ * | landed | the remote's revision with which an operation arrived; it stays until the copy has that revision |
  * | placed | where the remote has put each event of an append |
  * | refused | of an operation that the remote will never accept; it blocks only its own session |
  * | given up | of a copy that was deleted for want of room; the remote still has the session |

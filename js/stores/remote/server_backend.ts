@@ -1,9 +1,25 @@
+/**
+ * Sessions on a server, over HTTP: on the handler of `adk-session-wasm/server`, or on `adk api_server` of google-adk.
+ *
+ * | word in this folder | meaning |
+ * |---|---|
+ * | handler | a server with `adk-session-wasm/server`: it runs the rules and has revisions |
+ * | api server | a server of google-adk for Python: no appends, revisions or pages |
+ * | kind | which of them a server is; it is asked for once, before the first call |
+ * | connection | sends requests to one server, and repeats those that may be repeated |
+ * | feed | the notices of the server |
+ * | subscription | the connection that brings the notices of an app or a user; all its watchers share it |
+ * | run | an agent that runs on the server, and whose events are streamed; `js/service/runs` has those of a page |
+ *
+ * `js/stores/http/protocol.ts` has what the handler and this folder agree on. The folder knows no class of services,
+ * and one type of `js/service`: `ServiceCore`, in `run/run_request.ts`.
+ */
 import type { Event } from '../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
 import type { Backend } from '../../core/storage/backend.js';
 import type { CheckedRun } from './run/run_request.js';
 
-/** What one kind of server does. */
+/** A backend for one kind of server. */
 export interface ServerBackend extends Backend {
   /**
    * Runs an agent and yields its events.

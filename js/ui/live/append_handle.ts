@@ -8,7 +8,7 @@ import type { SessionService } from '../../values/model/session_service.js';
 
 type Opening<S extends object> = Promise<Session<S> | undefined>;
 
-/** The handle that a store's appends go through. It has no events: a copy with an array of its own gets them. */
+/** The handle that a store's appends go through. It never gets events: each append uses a copy with its own array. */
 export class AppendHandle<S extends object> {
   /** Absent until an append needs it. */
   opening: Opening<S> | undefined;
@@ -107,7 +107,7 @@ export class AppendHandle<S extends object> {
     } catch (error) {
       // Another handle would only hide that a rewind has undone the event's invocation.
       if (!isSessionError(error, 'stale_session') || error.staleReason === 'undone') throw error;
-      // Only the handle was behind if the store shows this revision. Otherwise nobody has seen the newer events.
+      // If the store shows this revision, only the handle was behind. Otherwise the user has not seen the newer events.
       const openSeen = async (): Opening<S> => {
         const session = await this.open(service);
         if (session && service.revisionOf(session)! > (shown.revision ?? 0)) throw error;
@@ -120,7 +120,7 @@ export class AppendHandle<S extends object> {
     }
   }
 
-  /** Forgets the handle if a call fails because it is behind, or of a deleted session: it stays so. */
+  /** Forgets the handle if a call fails because it is behind, or its session is deleted: later calls would fail too. */
   async unlessGone<T>(call: Promise<T>): Promise<T> {
     const { opening } = this;
     return call.catch((error: unknown) => {
@@ -130,7 +130,7 @@ export class AppendHandle<S extends object> {
     });
   }
 
-  /** Keeps a handle for the next append, unless it cannot be had. */
+  /** Keeps a handle for the next append, unless it cannot be opened. */
   #keep(opening: Opening<S>): Opening<S> {
     this.opening = opening;
     opening.catch(() => this.#forget(opening));

@@ -1,5 +1,5 @@
 /**
- * Sessions as stores: what a page shows of a session stays as it is stored, whoever changes it.
+ * Stores that show sessions as they are stored now, whoever changes them.
  *
  * The stores work in Svelte as they are. `adk-session-wasm/react` and `adk-session-wasm/vue` bind them to these
  * libraries.

@@ -1,3 +1,22 @@
+/**
+ * Live stores: sessions and lists of sessions, as they are stored now.
+ *
+ * | word in this folder | meaning |
+ * |---|---|
+ * | store | an object with `subscribe` and `getSnapshot`, for one session or one list |
+ * | snapshot | what a store shows at one moment; it never changes |
+ * | notice | the service's message that something has changed; it asks for a read |
+ * | stale | of a part of a snapshot that the next read reads again |
+ * | window | the last events that a store reads at first |
+ * | head | a session without its events |
+ * | shown | what the user sees: the stored events of the view, then the unsent ones |
+ * | unsent | of an event that is under way, has failed, or waits in a cache's outbox |
+ * | undone | of an invocation that a rewind has undone since the store began to show it |
+ * | forgotten | of a store whose data a cache has erased |
+ *
+ * The stores use the public methods of a service. A cache also tells them by its core when its data are erased. Runs
+ * are loaded from `js/service/runs` on demand. The folder knows neither React nor Vue.
+ */
 import type { MaybePromise } from '../../core/call/call.js';
 import { givenService } from '../../core/call/given_service.js';
 import { reportUncaught } from '../../core/call/uncaught.js';
@@ -53,7 +72,7 @@ export abstract class ReadingStore<
 
   /** What a cache had when the store began to use it. */
   #epoch: { readonly epochs: Epochs; readonly present: object } | undefined;
-  /** Whether the store has let go of what was erased. */
+  /** Whether the store has dropped what was erased. */
   #hasForgotten = false;
 
   constructor(service: MaybePromise<SessionService<S>>) {
@@ -77,7 +96,7 @@ export abstract class ReadingStore<
   /** Whether the store has something that another one would not read: what is unsent or streamed, for example. */
   protected abstract readonly isHolding: boolean;
 
-  /** Lets go of everything that was read or is to be written. */
+  /** Drops everything that was read or is to be written. */
   protected abstract forget(): void;
 
   /** Whether a cache has erased what the store shows. */
@@ -85,7 +104,7 @@ export abstract class ReadingStore<
     return this.#epoch !== undefined && this.#epoch.epochs.present() !== this.#epoch.present;
   }
 
-  /** Remembers what a cache has now. @throws SessionError `aborted` if it has erased what the store shows */
+  /** Remembers which data a cache has now. @throws SessionError `aborted` if it has erased what the store shows */
   protected use(service: SessionService<S>): SessionService<S> {
     if (this.isForgotten) throw forgottenError();
     const epochs = coreOf(service)?.epochs;
@@ -142,7 +161,7 @@ export abstract class ReadingStore<
 
   readonly reload = (): Promise<void> => {
     if (this.isForgotten) {
-      // The program begins again.
+      // The store begins again, with the data that the cache has now.
       this.getSnapshot();
       this.#epoch = undefined;
       this.#hasForgotten = false;
@@ -248,7 +267,7 @@ export abstract class ReadingStore<
       // Before the read, so that no change is missed.
       if (signal !== undefined) await this.#watch(signal);
       const service = this.use(await this.service());
-      // React's StrictMode subscribes, leaves and subscribes again at once: what follows reads.
+      // React's StrictMode subscribes, leaves and subscribes again at once: the second subscription reads.
       signal?.throwIfAborted();
       await this.read(service, signal);
       this.#hasLoaded = true;

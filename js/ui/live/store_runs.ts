@@ -13,7 +13,7 @@ import type { LiveSessionSnapshot } from './types/live_session.js';
 
 type Part = typeof import('../../service/runs/live_part.js');
 
-/** The runs of a store, as they are once `js/service/runs` is loaded. */
+/** The runs of a store's session, once `js/service/runs` is loaded. */
 interface LoadedRuns {
   readonly part: Part;
   readonly runs: SessionRuns;
@@ -104,7 +104,7 @@ export class StoreRuns {
     return this.ask(service, { ...asked(), callIds: Object.keys(given), admit });
   }
 
-  /** Cancels what runs, and runs the agent for a message that `rewind` stores. */
+  /** Cancels a run, and then runs the agent for a message that `rewind` stores. */
   async askAfter(service: SessionService, rewind: () => Promise<Event>): Promise<Event> {
     const { runs } = await this.require(service);
     if (runs.isRunning) await runs.cancel(undefined, undefined);
@@ -122,7 +122,7 @@ export class StoreRuns {
     await runs.cancel(messageId, part.unansweredMessage(pages));
   }
 
-  /** Cancels what runs, and changes the history while nothing runs. */
+  /** Cancels a run, and then changes the history while no other run can begin. */
   async change(service: SessionService, change: () => Promise<unknown>): Promise<void> {
     if (this.#agent === undefined) await change();
     else await (await this.require(service)).runs.change(change);
@@ -135,7 +135,7 @@ export class StoreRuns {
   }
 }
 
-/** What is asked by another message than one that the page shows before. */
+/** Returns the queue's entry for a message that is made only when it is admitted. */
 function asked(): {
   readonly id: string;
   readonly callIds: readonly string[];

@@ -36,7 +36,7 @@ import { cachingOf, type Send, UnsentEvents } from './snapshot/unsent_events.js'
 /** The most events that one call of `loadOlder` of a service reads. */
 const LARGEST_WINDOW = 1000;
 
-/** What is to be read again, beside the changes. `outbox`: what a cache has not sent. */
+/** A part that the next read reads again, beside the changes of the session. `outbox`: what a cache has not sent. */
 type Stale = 'window' | 'state' | 'outbox';
 
 /** A live session over the public interface of a service. */
@@ -226,7 +226,7 @@ export class WatchedSession<S extends object>
 
   #runsChanged(): void {
     const isRunning = this.#runs.loaded?.runs.isRunning === true;
-    // The last events of a run, which may be of another tab.
+    // Reads the last events of the run, which another tab may have stored.
     if (this.#wasRunning && !isRunning) void this.refresh();
     this.#wasRunning = isRunning;
     this.changed();
@@ -236,7 +236,7 @@ export class WatchedSession<S extends object>
     service: SessionService<S>,
     signal: HostAbortSignal | undefined,
   ): Promise<void> {
-    // What this read does not come to stays stale, however it ends.
+    // Parts that this read does not reach stay stale, also if it fails.
     const stale = this.#stale;
     this.#stale = new Set();
     const view = this.#runs.loaded?.view;
@@ -344,7 +344,7 @@ export class WatchedSession<S extends object>
   #setGone(status: 'deleted' | 'missing' = this.#head.wasThere ? 'deleted' : 'missing'): void {
     this.#head.setGone(status);
     this.#history.clear();
-    // An answer may be streamed, and the session created, before a read finds it.
+    // A session that is only missing may be under creation by a message: its runs and its handle stay.
     if (status === 'deleted') {
       this.#runs.loaded?.runs.abandon();
       this.#handle.drop();
@@ -360,7 +360,7 @@ export class WatchedSession<S extends object>
     return this.#history.loadOlder(await this.service(), limit);
   }
 
-  /** Shows a message, and stores it when the turn of its run has come. */
+  /** Shows a message at once, and asks it: it is stored when its run begins. */
   #ask(shown: Event, streaming: boolean): Promise<Event> {
     return this.#store({ event: shown, state: {}, streaming }, (service) =>
       this.#runs.ask(service, {

@@ -97,7 +97,7 @@ export class WatchedSessions<S extends object>
     service: SessionService<S>,
     signal: HostAbortSignal | undefined,
   ): Promise<void> {
-    // A burst of changes is read once.
+    // One read per frame, however many changes there are.
     if (this.#sessions !== undefined) await new Promise<void>(onNextFrame);
     // One more shows whether there are more.
     const request = { ...this.#request, limit: this.#count + 1, withTotal: false, signal };

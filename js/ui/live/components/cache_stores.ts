@@ -1,4 +1,4 @@
-/** What the components of a page show of a cache. Over another service, everything counts as sent. */
+/** The stores of what components show of a cache. Over another service, everything counts as sent. */
 import type { CacheStatus, OutboxEntry } from '../../../service/cache/index.js';
 import type { MaybePromise } from '../../../core/call/call.js';
 import { reportUncaught } from '../../../core/call/uncaught.js';

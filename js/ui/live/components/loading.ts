@@ -2,7 +2,7 @@ import type { LiveSessionSnapshot } from '../types/live_session.js';
 import { NO_RUNS } from '../store_runs.js';
 import type { LiveSessionsSnapshot } from '../types/live_sessions.js';
 
-/** What is shown of a session before anything has been read, on a server too. */
+/** The snapshot of a session before anything has been read, and on a server. */
 export const LOADING: LiveSessionSnapshot = {
   status: 'loading',
   error: undefined,
@@ -19,7 +19,7 @@ export const LOADING: LiveSessionSnapshot = {
   lastUpdateTime: 0,
 };
 
-/** What is shown of a list before anything has been read, on a server too. */
+/** The snapshot of a list before anything has been read, and on a server. */
 export const LOADING_LIST: LiveSessionsSnapshot = {
   status: 'loading',
   error: undefined,

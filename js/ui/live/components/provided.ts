@@ -5,13 +5,13 @@ import type { LiveSessions, LiveSessionsRequest } from '../types/live_sessions.j
 import type { AnyMembers, ProvidedSessions } from '../types/provided_sessions.js';
 import { sharedSession, sharedSessions } from './shared_stores.js';
 
-/** The initial state that a component gave last to a store: it counts for the components that give none. */
+/** By store: the last initial state of a component. It counts also for the components that have none. */
 const ownStates = new WeakMap<object, object>();
 
 /**
  * Returns the store of a session that all components share.
  *
- * @param options the session; what is absent is provided
+ * @param options the session; the provider has the members that are absent
  * @param places where a session id can be given, for the error
  * @throws SessionError `invalid_argument` without a session id
  */

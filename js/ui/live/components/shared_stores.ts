@@ -1,9 +1,9 @@
 /**
  * The stores that the components of a page share.
  *
- * A store stays while it is used: it has subscribers, it reads, or it holds something that another one would not have.
- * Between its render and its subscription a component does not use its store. So a store that is not used stays for a
- * while. Later it is found only while the program refers to it, for example to send the rest of an answer.
+ * A store stays while it is used: it has subscribers, it reads, or it holds something that a new store would lack. A
+ * component subscribes some time after its render, so an unused store also stays for a while. After that it is found
+ * only while the program still refers to it, for example to send the rest of an answer.
  */
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
@@ -19,7 +19,9 @@ import { WatchedSessions } from '../watched_sessions.js';
  */
 const UNUSED_MS = 120_000;
 
-/** Milliseconds for which one stays that has read nothing: those of a server, which subscribes to none. */
+/**
+ * Milliseconds for which an unused store without a snapshot stays. A server renders such stores and never subscribes.
+ */
 const UNREAD_MS = 10_000;
 
 /** A store of any session or list. */
@@ -36,7 +38,7 @@ class SharedStores {
     const now = performance.now();
     if (now >= this.#nextSweep) this.#sweep(now);
     const known = this.#kept.get(name)?.store ?? this.#released.get(name)?.deref();
-    // One that is shown stays empty. A later caller gets a new one.
+    // A forgotten store stays empty. If nobody subscribes to it any more, the caller gets a new one.
     const isGone = known !== undefined && known.isForgotten && !known.isActive;
     const store = known === undefined || isGone ? make() : known;
     this.#released.delete(name);
@@ -57,7 +59,7 @@ class SharedStores {
 
   #release(name: string, store: AnyStore): void {
     this.#kept.delete(name);
-    // Some servers have none.
+    // Some runtimes of servers have no `WeakRef`.
     if (typeof WeakRef === 'function') this.#released.set(name, new WeakRef(store));
   }
 }
@@ -68,7 +70,7 @@ function shared<Store extends AnyStore>(service: object, name: string, make: () 
   const known = storesOfServices.get(service);
   if (known !== undefined) return known.get(name, make);
   const stores = new SharedStores();
-  // Refuses what is no service.
+  // Throws if there is no service, before anything is remembered.
   const store = stores.get(name, make);
   storesOfServices.set(service, stores);
   return store;

@@ -33,7 +33,7 @@ export class ShownHistory<S extends object> {
    * Takes a window that was read.
    *
    * @param limit the most events; one more shows that there are older ones
-   * @param areUndone whether a rewind has undone the events that are no more there
+   * @param areUndone whether events that are missing now count as undone by a rewind
    */
   setWindow(session: Session<S>, limit: number, areUndone: boolean): void {
     const { events } = session;
@@ -51,7 +51,7 @@ export class ShownHistory<S extends object> {
     this.branches.forget();
   }
 
-  /** Puts a changed event in its place. Returns `false` if its place is not known, or if others may come or go. */
+  /** Puts a changed event in its place. Returns `false` if its place is unknown, or if it may change others. */
   put(event: Event, isAppended: boolean): boolean {
     if (this.changesOthers(event)) return false;
     const list = this.#list;

@@ -6,7 +6,7 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { loadPart } from '../../../core/wasm/loader/part.js';
 
-/** A change of the history. Most pages make none, so what it needs is loaded by its first call. */
+/** A change of the history. Most pages make none, so the first call loads the code. */
 export type TurnChange<Result> = (service: SessionService) => Promise<Result>;
 
 const loadTurns = () => loadPart(() => import('../../../core/history/turns.js'));

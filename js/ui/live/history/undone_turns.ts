@@ -1,6 +1,6 @@
 import type { Event } from '../../../values/model/event/event.js';
 
-/** The invocations that a rewind has undone since a store shows them. */
+/** The invocations that a rewind has undone since the store began to show them. */
 export class UndoneTurns {
   readonly #invocations = new Set<string>();
 

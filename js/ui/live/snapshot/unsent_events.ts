@@ -19,7 +19,7 @@ export interface UnsentEvent {
   readonly error?: unknown;
 }
 
-/** What a cache offers of the events that its remote does not have. */
+/** The members of a cache that tell which events its remote does not have. */
 export type Caching = Pick<CachedSessionService, 'outbox' | 'status' | 'watchStatus'>;
 
 /** Returns the service as a cache, if it is one. */

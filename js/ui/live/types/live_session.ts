@@ -75,9 +75,12 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
   readonly isLoadingOlder: boolean;
   /** The run of the session, in this tab or another one, or what became of the newest message. Only with an agent. */
   readonly run: SessionRun | undefined;
-  /** The streamed answers so far, of all tabs' runs, mostly none or one. Show them after the events. Only with an agent. */
+  /**
+   * The answers that are being streamed, in any tab; mostly none or one. Show them after the events. Only with an
+   * agent.
+   */
   readonly drafts: readonly Event[];
-  /** The calls that wait for the user; see `answer`. Only with an agent, and of the events that are shown. */
+  /** The calls that wait for the user; see `answer`. Only with an agent, and only those of the shown events. */
   readonly questions: readonly Question[];
   /**
    * The events that are not stored, by id: those under way and those that failed. With a `CachedSessionService`, also
@@ -107,7 +110,7 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
  * ```
  */
 export interface AskOptions<S extends object = StateShape> {
-  /** Whether pieces of the answer are wanted as drafts. Default `true`. */
+  /** Whether the agent should stream its answer, so that drafts are shown. Default `true`. */
   readonly streaming?: boolean | undefined;
   /** Changes of the state that are stored with the message. */
   readonly stateDelta?: StateDelta<S> | undefined;
@@ -138,13 +141,13 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    * another run of the session, in any tab, the message waits. A session that does not exist yet is created.
    *
    * @param content the message, as `{ role: 'user', parts: [{ text: 'Which tea?' }] }`
-   * @returns the message, once it is stored. What becomes of its run is in the snapshot
+   * @returns the message, once it is stored. The snapshot's `run` then tells about its run
    * @throws SessionError `unsupported` without an agent; `aborted` if it was cancelled before it was stored; what the agent
    *   threw before; any error of `appendEvent`
    */
   ask(content: Content, options?: AskOptions<S>): Promise<Event>;
   /**
-   * Answers calls that wait for the user, and lets the agent go on: see `questions` of the snapshot.
+   * Answers calls that wait for the user, and lets the agent continue: see `questions` of the snapshot.
    *
    * @param answers the responses by the ids of the calls, as `{ [callId]: { confirmed: true } }`
    * @returns the event with the answers, once it is stored
@@ -152,9 +155,9 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    */
   answer(answers: Answers): Promise<Event>;
   /**
-   * Cancels a run: fires the signal of its agent, waits for its end at most a second, and seals it. What was streamed is kept
-   * as interrupted answers. A message that waits is not stored. One that nobody answers is sealed. Without a run, nothing
-   * happens.
+   * Cancels a run: fires the signal of its agent, waits at most a second for its end, and stores events that mark the
+   * run as cancelled. Streamed texts are stored as interrupted answers. A message that waits in the queue is removed
+   * and not stored. A stored message that nobody answers is marked as cancelled. Otherwise nothing happens.
    *
    * @param messageId the message. Default: the one that runs, or else waits, or else has no answer
    */
@@ -169,17 +172,20 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    *   `stale_session` if a rewind has undone the event's invocation since the store shows it
    */
   send(event: SentEvent): Promise<Event>;
-  /** Sends an event or asks a message again that has failed, or that waits. Resolves to `undefined` if there is no such event. */
+  /**
+   * Sends a failed event again, or asks a failed message again. Resumes the queue for a message that waits. Resolves to
+   * `undefined` if there is no such event.
+   */
   retry(eventId: string): Promise<Event | undefined>;
   /**
-   * Removes an event that has failed, or a message that waits for its run: at once, or, if a remote refused it, as `drop` of
-   * the cache's outbox.
+   * Removes an event that has failed, or a message that waits for its run. An event that the remote of a cache has
+   * refused is removed by `drop` of the cache's outbox.
    */
   discard(eventId: string): Promise<void>;
   /**
    * Edits a message of the user: undoes its turn and all later ones by a rewind, and stores the new message with it, in an
-   * invocation of its own. Nothing is deleted: the turns are another branch. A title that came from the message follows.
-   * What runs is cancelled before. The agent of the option `run` answers.
+   * invocation of its own. Nothing is deleted: the turns are another branch. A title that came from the message changes
+   * with it. A run is cancelled first. Then the agent of the option `run` answers.
    *
    * @param content the new message, as `{ role: 'user', parts: [{ text: 'Black tea?' }] }`
    * @returns the event of the message, once it is stored
@@ -188,8 +194,8 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    */
   edit(eventId: string, content: Content): Promise<Event>;
   /**
-   * Undoes a turn and all later ones by a rewind, to have another answer. Stores the user's message again with it, in an
-   * invocation of its own. What runs is cancelled before. The agent of the option `run` answers.
+   * Gets another answer: undoes a turn and all later ones by a rewind, and stores the user's message again with it, in
+   * an invocation of its own. A run is cancelled first. Then the agent of the option `run` answers.
    *
    * @param eventId any event of the turn
    * @returns the event of the message, once it is stored

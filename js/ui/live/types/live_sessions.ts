@@ -47,7 +47,7 @@ export interface LiveSessionsSnapshot<S extends object = StateShape> {
   readonly hasMore: boolean;
 }
 
-/** Which session of a list is meant: mostly one of a snapshot. */
+/** Names a session of a list. Mostly it is an element of a snapshot. */
 type ListedSession = Pick<Session, 'id' | 'userId'>;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What every live store has: it fulfils the store contracts of React's `useSyncExternalStore` and of Svelte.
+ * The members of every live store. They fulfil the store contracts of React's `useSyncExternalStore` and of Svelte.
  *
  * @example
  * ```ts
@@ -15,7 +15,7 @@
 export interface LiveStore<Snapshot> {
   /**
    * Calls `listener` with the snapshot: at once, and after changes, at most once a frame. The first subscriber
-   * starts reading and watching. When the last one has left, the store has no watch and no timer any more.
+   * starts reading and watching. After the last one has left, the store has no watch and no timer.
    *
    * @returns a function that ends the subscription
    */
