@@ -86,7 +86,7 @@ describe('A signal that fires while an append is under way', () => {
     assert.deepEqual(texts(session), ['one', 'three', 'two']);
   });
 
-  it('and again ends no other append', async () => {
+  it('ends no other append if it fires a second time', async () => {
     const storage = new MapStorage();
     const service = await openOver(storage);
     const session = await service.createSession(KEY);

@@ -15,9 +15,9 @@ const users: Record<string, (service: never) => unknown> = {
   asAdkService,
 };
 
-describe('What is no service', () => {
+describe('A value that is no service', () => {
   for (const [name, use] of Object.entries(users)) {
-    it(`is refused by ${name}, also a promise of a service`, async () => {
+    it(`is refused by ${name}, also as a promise`, async () => {
       for (const service of [undefined, null, 'memory', {}, Promise.resolve()]) {
         await assert.rejects(async () => await use(service as never), {
           code: 'invalid_argument',
@@ -28,19 +28,19 @@ describe('What is no service', () => {
   }
 });
 
-describe('What is missing', () => {
-  it('is named if it is the URL of a database', () => {
+describe('The error of a wrong argument', () => {
+  it('names the URL of a database', () => {
     assert.throws(() => new DatabaseSessionService(undefined as never), {
       code: 'invalid_argument',
       message: 'url must be a string, or options with a url; it is undefined.',
     });
   });
 
-  it('is named if it is the handler of a listener', () => {
+  it('names the handler of a listener', () => {
     assert.throws(() => nodeListener(undefined as never), { key: 'handler' });
   });
 
-  it('is an await if a promise of a session is given', async () => {
+  it('says that a promise of a session is a promise', async () => {
     const service = new InMemorySessionService();
     const given = service.createSession(key) as never;
     await assert.rejects(service.appendEvent({ session: given, event: createEvent() }), {

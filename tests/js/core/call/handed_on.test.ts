@@ -64,7 +64,7 @@ describe('The call of a public method', () => {
     assert.ok(!('operation' in calls[0]!));
   });
 
-  it('is not that of the write that joins it with others, which goes on without it', async () => {
+  it('is not the call of the write that joins it with others, which continues without it', async () => {
     const stops = [new AbortController(), new AbortController()];
     let isStopped: boolean | undefined;
     const { service, calls } = open(false, ({ signal }) => {

@@ -23,7 +23,7 @@ async function claim(service: SessionService, event = message()) {
 }
 
 overStorages('The claim of a message', (open) => {
-  it('is made once: a second one fails, also with an equal message', async () => {
+  it('is made once: a second one fails, even with an equal message', async () => {
     const service = await open();
     await service.createSession(KEY);
     const event = message();
@@ -99,7 +99,7 @@ it('The claim of a message that a storage repeats after a lost commit is its own
   await assert.rejects(claim(service, structuredClone(event)), isStored);
 });
 
-it('The claim of a message is one in a database of google-adk, whichever service makes it', async () => {
+it('The claim of a message in a database of google-adk is made once, and no read shows its mark', async () => {
   const service = new DatabaseSessionService('sqlite::memory:');
   await service.createSession(KEY);
   const event = message();

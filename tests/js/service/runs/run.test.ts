@@ -118,7 +118,7 @@ describe('A run', () => {
     });
   }
 
-  it('of a message that is stored already calls no model', async () => {
+  it('calls no model if its message is stored already', async () => {
     let calls = 0;
     const agent: RunAgent = async function* ({ storeMessage }) {
       await storeMessage();

@@ -84,7 +84,7 @@ it('an append whose answer was lost, and which arrives later, does not undo an e
   await cache.close();
 });
 
-it('of a shared key the last written value wins, however long each request takes', async () => {
+it('the last written value of a shared key wins, however long each request takes', async () => {
   const server = new Server();
   const { cache } = openCache(server);
   const session = await cache.createSession(KEY);

@@ -62,7 +62,7 @@ it('another owner has a status of its own', async () => {
   await Promise.all([ada.close(), eva.close()]);
 });
 
-it('a look at the outbox is no change of the status', async () => {
+it('reading the outbox does not change the status', async () => {
   const server = new Server();
   const { cache } = openCache(server);
   server.isOffline = true;

@@ -94,7 +94,7 @@ describe('A live session', () => {
       }
     });
 
-    it(`lets go of everything if its subscriber leaves at any call of ${method}`, async () => {
+    it(`frees everything if its subscriber leaves at any call of ${method}`, async () => {
       for (let number = 1, calls = 1; number <= calls; number += 1) {
         const { service } = await sessionOf(7);
         const store = liveSession(service, KEY, { window: 2 });

@@ -11,7 +11,7 @@ import { KEY, message } from './stores.js';
 const isRefusal = (error: unknown): boolean =>
   isSessionError(error, 'invalid_argument') && error.key === 'service';
 
-it('A live store refuses what is no service at once', () => {
+it('A live store refuses a value that is no service at once', () => {
   for (const given of [undefined, null, 5, 'memory', {}]) {
     const service = given as never;
     assert.throws(() => liveSession(service, KEY), isRefusal);
@@ -21,7 +21,7 @@ it('A live store refuses what is no service at once', () => {
   }
 });
 
-it('A live store refuses the promise of what is no service', async () => {
+it('A live store refuses the promise of a value that is no service', async () => {
   for (const given of [undefined, null, {}]) {
     const store = liveSession(Promise.resolve(given) as never, KEY);
     await store.load();

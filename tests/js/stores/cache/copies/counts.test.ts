@@ -83,7 +83,7 @@ for (const [name, open] of Object.entries(REMOTES)) {
       await server.service.close();
     });
 
-    it('keeps them with what comes later and with what is unsent', async () => {
+    it('counts later and unsent events too', async () => {
       const server = await serverWith300(open());
       const { cache } = openCache(server);
       await cache.getSession({ ...KEY, config: { numRecentEvents: 5 } });

@@ -112,7 +112,7 @@ for (const [name, open] of Object.entries(stores)) {
         await assert.rejects(cache.listEvents(KEY), hasCode('not_found'));
       }));
 
-    it('is not said to be missing without a connection', () =>
+    it('is not reported as missing without a connection', () =>
       reading(async (cache, server) => {
         server.isOffline = true;
         await assert.rejects(cache.getSession(KEY), hasCode('connection_lost'));

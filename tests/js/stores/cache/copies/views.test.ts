@@ -66,7 +66,7 @@ describe('Without a connection, a view of a copy of the last events', () => {
     await cache.close();
   });
 
-  it('shows what stays before a rewind of this device', async () => {
+  it('shows the events before a rewind of this device', async () => {
     const server = await serverWith400();
     const { cache } = openCache(server);
     const session = await cache.getSession({ ...KEY, config: { numRecentEvents: 5 } });

@@ -72,7 +72,7 @@ describe('Events by their ids', () => {
     await cache.close();
   });
 
-  it('that the remote has not are asked once, and not with the whole session', async () => {
+  it('that the remote does not have are asked for once, without the whole session', async () => {
     const server = await serverWith(1000);
     const { cache } = openCache(server);
     await cache.getSession({ ...KEY, config: { numRecentEvents: 50 } });
@@ -83,7 +83,7 @@ describe('Events by their ids', () => {
     await cache.close();
   });
 
-  it('are unsent ones too, and a copy that has not all does not guess offline', async () => {
+  it('include unsent ones, and a copy that lacks older events does not guess offline', async () => {
     const server = await serverWith(300);
     const { cache } = openCache(server);
     const session = (await cache.getSession({ ...KEY, config: { numRecentEvents: 50 } }))!;

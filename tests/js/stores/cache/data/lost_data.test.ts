@@ -150,7 +150,7 @@ it('operations of a session that the remote has wait until it is fetched again, 
   );
 });
 
-it('handles of the sessions that a tab has read hold when these are fetched again', async () => {
+it('handles of sessions that a tab has read stay valid when the sessions are fetched again', async () => {
   const local = new MemoryLocalStore();
   const tab = new Tab(local, [{ birth: 5, created: 7 }]);
   await tab.append('e1');
@@ -297,7 +297,7 @@ it('a change of the note that comes late does not set the marker again', async (
   assert.equal(await second.marker.note(), undefined);
 });
 
-it('without a marker, data that are gone were erased', async () => {
+it('without a marker, missing data count as erased', async () => {
   const local = new MemoryLocalStore();
   const tab = new Tab(local);
   await tab.append('e1');

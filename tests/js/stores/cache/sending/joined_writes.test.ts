@@ -64,7 +64,7 @@ async function bodiesOf(server: Server, cache: CachedSessionService): Promise<un
 const set = (cache: CachedSessionService, stateDelta: Record<string, unknown>) =>
   cache.updateState({ ...USER, stateDelta });
 
-it('of many values of a key that were never sent only the last one is sent', async () => {
+it('only the last of many unsent values of a key is sent', async () => {
   const server = new Server();
   const { cache } = await openBehind(server);
   for (let volume = 0; volume < 50; volume += 1) await set(cache, { 'user:volume': volume });
@@ -78,7 +78,7 @@ it('of many values of a key that were never sent only the last one is sent', asy
   await cache.close();
 });
 
-it('of many titles and labels that were never sent only the last ones are sent', async () => {
+it('only the last of many unsent titles and labels are sent', async () => {
   const server = new Server();
   const { cache, sessions } = await openBehind(server);
   const labels = { kind: 'tea' };
@@ -98,7 +98,7 @@ it('of many titles and labels that were never sent only the last ones are sent',
   await cache.close();
 });
 
-it('what else an earlier change has set moves to the place of the later one', async () => {
+it('the other values of an earlier change move into the later one', async () => {
   const server = new Server();
   const { cache, local } = await openBehind(server);
   await set(cache, { 'user:name': 'Ada', 'user:color': 'red', 'app:motd': 'hi' });
@@ -128,7 +128,7 @@ const between: Readonly<Record<string, Between>> = {
 };
 
 for (const [what, write] of Object.entries(between)) {
-  it(`${what} stands between two changes of the key, and all are sent in order`, async () => {
+  it(`two changes of a key with ${what} between them are not joined, and all are sent in order`, async () => {
     const server = new Server();
     const { cache, local, sessions } = await openBehind(server);
     await set(cache, { 'user:name': 'first' });
@@ -144,7 +144,7 @@ for (const [what, write] of Object.entries(between)) {
   });
 }
 
-it('an append without the key does not stand between two changes', async () => {
+it('two changes of a key with an append without the key between them are joined', async () => {
   const server = new Server();
   const { cache, local, sessions } = await openBehind(server);
   await set(cache, { 'user:name': 'first' });
@@ -155,7 +155,7 @@ it('an append without the key does not stand between two changes', async () => {
   await cache.close();
 });
 
-it('a rewind stands between two titles', async () => {
+it('two titles with a rewind between them are not joined', async () => {
   const server = new Server();
   const { cache, local, sessions } = await openBehind(server);
   await cache.appendEvent({ session: sessions[1], event: event('e1') });

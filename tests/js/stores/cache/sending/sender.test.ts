@@ -38,7 +38,7 @@ function failOnce(tellFailure: () => void) {
   return parts as unknown as SenderParts;
 }
 
-it('a call that comes as a pause begins ends the pause, at whichever moment it comes', async () => {
+it('a call that comes while a pause begins ends the pause, at whichever moment it comes', async () => {
   for (let moment = 0; moment < 10; moment += 1) {
     const synced = new Promise<void>((resolve, reject) => {
       const waitLater = async (): Promise<void> => {

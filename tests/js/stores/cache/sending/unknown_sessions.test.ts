@@ -107,7 +107,7 @@ describe('A write to an unknown session', () => {
     await cache.close();
   });
 
-  it('of a fetched list is stored alone', async () => {
+  it('that a list has fetched is stored without a creation', async () => {
     const server = new Server();
     await server.service.createSession({ ...KEY, state: { kept: 1 } });
     const { cache } = openCache(server);

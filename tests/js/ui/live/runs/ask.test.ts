@@ -93,7 +93,7 @@ describe('ask', () => {
     stopOther();
   });
 
-  it('goes on when nobody watches the store any more', async () => {
+  it('continues when nobody watches the store any more', async () => {
     const go = gate();
     const agent: RunAgent = async function* ({ message }) {
       await go.opened;
@@ -124,7 +124,7 @@ describe('ask', () => {
     stop();
   });
 
-  it('refuses what is no content, and an agent that is no function', async () => {
+  it('refuses a message that is no content, and an agent that is no function', async () => {
     const { chat, stop } = await openChat(echo);
     await assert.rejects(chat.ask('hi' as never), refusedWith('invalid_argument'));
     stop();

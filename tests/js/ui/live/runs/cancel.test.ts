@@ -52,7 +52,7 @@ describe('cancel', () => {
     stopLater();
   });
 
-  it('ends a run within two seconds that ignores its signal, and stores nothing of it later', async () => {
+  it('ends a run that ignores its signal within two seconds, and stores nothing of it later', async () => {
     const go = gate();
     const agent: RunAgent = async function* ({ storeMessage }) {
       await storeMessage();
@@ -72,7 +72,7 @@ describe('cancel', () => {
     assert.equal(events[1]?.errorCode, 'INVOCATION_ABORTED');
   });
 
-  it('takes the named message out that waits, and leaves the run', async () => {
+  it('removes the named message from the queue, and leaves the run', async () => {
     const go = gate();
     const agent: RunAgent = async function* ({ message }) {
       await go.opened;
@@ -133,7 +133,7 @@ describe('cancel', () => {
     stop();
   });
 
-  it('comes with the deletion of the session, which seals nothing', async () => {
+  it('happens when the session is deleted, and then seals nothing', async () => {
     const aborted = gate();
     const agent: RunAgent = async function* ({ signal, storeMessage }) {
       await storeMessage();

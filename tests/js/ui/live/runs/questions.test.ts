@@ -139,7 +139,7 @@ describe('A question', () => {
     stop();
   });
 
-  it('that is none is refused before anything is stored', async () => {
+  it('that does not exist cannot be answered, and nothing is stored', async () => {
     const { service, chat, stop } = await openChat(echo);
     await chat.ask(asks('hi'));
     await snapshotOf(chat, ({ events, run }) => events.length === 2 && run === undefined);
@@ -150,7 +150,7 @@ describe('A question', () => {
     stop();
   });
 
-  it('goes with a rewind, and with the seal of its run', async () => {
+  it('is gone after a rewind, and after the seal of its run', async () => {
     const { chat, stop } = await open([
       toolCall('pay', { price: 3 }),
       toolCall('pay', { price: 3 }),

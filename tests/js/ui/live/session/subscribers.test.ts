@@ -27,7 +27,7 @@ describe('Subscribers of a live session', () => {
     assert.equal(store.getSnapshot(), store.getSnapshot());
   });
 
-  it('do not suffer from one that throws', async () => {
+  it('are called although another one throws', async () => {
     const { service } = await sessionOf(1);
     const store = liveSession(service, KEY);
     const uncaught: unknown[] = [];
@@ -113,7 +113,7 @@ describe('Subscribers of a live session', () => {
     }
   });
 
-  it('may leave while another caller waits for the first read, which then goes on', async () => {
+  it('may leave while another caller waits for the first read, which then continues', async () => {
     const { service } = await sessionOf(3);
     for (const store of [liveSession(service, KEY), liveSessions(service, KEY_OF_LIST)]) {
       const stop = store.subscribe(() => undefined);
@@ -125,7 +125,7 @@ describe('Subscribers of a live session', () => {
     }
   });
 
-  it('get a fresh read after one that was left', async () => {
+  it('get another read after one that was aborted', async () => {
     const { service, session } = await sessionOf(1);
     const store = liveSession(service, KEY);
     const stop = store.subscribe(() => undefined);

@@ -69,7 +69,7 @@ for (const isWatched of [false, true]) {
       stop();
     });
 
-    it('has an answer again, as often as wanted, and switches between the answers', async () => {
+    it('regenerates an answer several times, and switches between the answers', async () => {
       const { service, chat, stop } = await open('green', 'more');
       const regenerate = async (eventId: string, text: string): Promise<void> => {
         const { invocationId, content } = await chat.regenerate(eventId);
@@ -109,7 +109,7 @@ for (const isWatched of [false, true]) {
       stop();
     });
 
-    it('lets the title follow that came from the edited message', async () => {
+    it('changes a title that came from the edited message', async () => {
       const { service, chat, stop } = await open('green', 'more');
       const title = async () => (await service.getSession(KEY))?.title;
       assert.equal(await title(), 'green?');
@@ -123,7 +123,7 @@ for (const isWatched of [false, true]) {
       stop();
     });
 
-    it('takes what belongs to a turn that is shown again', async () => {
+    it('stores events of a turn that is shown again', async () => {
       const { chat, stop } = await open('green', 'more');
       await chat.edit('more?', black);
       const [place] = await chat.branches();
@@ -133,7 +133,7 @@ for (const isWatched of [false, true]) {
       stop();
     });
 
-    it('refuses what it does not know, and writes nothing', async () => {
+    it('refuses unknown events and branches and wrong messages, and writes nothing', async () => {
       const { service, chat, stop } = await open('green');
       const refused: [call: () => Promise<unknown>, code: SessionErrorCode][] = [
         [() => chat.edit('none', black), 'not_found'],
@@ -152,7 +152,7 @@ for (const isWatched of [false, true]) {
 }
 
 describe('A live session', () => {
-  it('refuses what is sent to a turn that another tab has undone', async () => {
+  it('refuses events of a turn that another tab has undone', async () => {
     const service = new InMemorySessionService();
     await conversation(service, 'green', 'more');
     const chat = liveSession(service, KEY);
@@ -165,7 +165,7 @@ describe('A live session', () => {
     stop();
   });
 
-  it('refuses it too before it has read the rewind', async () => {
+  it('refuses events of an undone turn before it has read the rewind', async () => {
     const service = new InMemorySessionService();
     await conversation(service, 'green');
     const chat = liveSession(service, KEY);

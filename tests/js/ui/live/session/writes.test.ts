@@ -152,7 +152,7 @@ describe('A live session that is written to', () => {
     stop();
   });
 
-  it('does not take an event for unsent that was stored although the call failed', async () => {
+  it('does not show an event as unsent that was stored although the call failed', async () => {
     const { service } = await sessionOf(1);
     const store = liveSession(service, KEY);
     const append = service.appendEvent.bind(service);
@@ -198,7 +198,7 @@ describe('A live session that is written to', () => {
     stop();
   });
 
-  it('takes back what was frozen, proxied or cloned', async () => {
+  it('stores what a snapshot has, frozen, proxied or cloned', async () => {
     const { service } = await sessionOf(1);
     await service.updateState({ ...KEY, stateDelta: { cart: { items: [1, 2] } } });
     const store = liveSession(service, KEY);
