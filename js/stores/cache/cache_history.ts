@@ -240,7 +240,7 @@ export class CacheHistory implements BackendHistory {
   }
 
   /**
-   * Asks the remote if the copy lacks events and no operation waits. Otherwise, or without an answer, uses the copy.
+   * Asks the remote if the copy lacks events and there is no operation. Otherwise, or without an answer, uses the copy.
    */
   async #askOrCompute<T>(
     key: CompositeSessionKey,

@@ -213,7 +213,7 @@ export class Fetch {
   }
 }
 
-/** Whether a session is as it was when it was copied. */
+/** Whether a session has not changed since it was copied. */
 function isAsCopied(session: RemoteSession, copy: Copy): boolean {
   const { revision, lastUpdateTime, title, labels, state, events } = session;
   const isSame = revision === copy.revision && lastUpdateTime === copy.lastUpdateTime;

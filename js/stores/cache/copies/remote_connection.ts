@@ -49,7 +49,7 @@ interface RemoteHead {
   readonly state: StateShape | undefined;
   /** Whether there are older events, or may be. */
   readonly hasOlder: boolean;
-  /** Where the rewinds among the events start, so far as the remote tells it. */
+  /** Where the rewinds among the events start, as far as the remote tells it. */
   readonly rewindStarts?: readonly RewindStart[] | undefined;
 }
 

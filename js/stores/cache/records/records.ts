@@ -74,7 +74,7 @@ export interface Copy {
   readonly next: number;
   /** Whether the remote has older events, or may have. */
   readonly hasOlder: boolean;
-  /** Where the rewinds among the events start, so far as the remote has told it. Absent without older events. */
+  /** Where the rewinds among the events start, as far as the remote has told it. Absent without older events. */
   readonly rewindStarts?: readonly RewindStart[] | undefined;
   /** Absent if the remote was not asked for it, and without older events. */
   readonly olderSums?: OlderSums | undefined;
