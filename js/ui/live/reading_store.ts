@@ -104,7 +104,12 @@ export abstract class ReadingStore<
     return this.#epoch !== undefined && this.#epoch.epochs.present() !== this.#epoch.present;
   }
 
-  /** Remembers which data a cache has now. @throws SessionError `aborted` if it has erased what the store shows */
+  /**
+   * Remembers which data a cache has now. It is asked before each call of the service, also before one that follows another in
+   * the same read or write: a call that begins after an erasure would store data again.
+   *
+   * @throws SessionError `aborted` if the cache has erased what the store shows
+   */
   protected use(service: SessionService<S>): SessionService<S> {
     if (this.isForgotten) throw forgottenError();
     const epochs = coreOf(service)?.epochs;

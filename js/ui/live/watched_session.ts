@@ -296,7 +296,7 @@ export class WatchedSession<S extends object>
     // First the state: `listChanges` has it only if the session has changed, and then a newer one.
     const session = isStateStale ? await this.#getSession(service, 0, signal) : undefined;
     const since = this.#head.revision ?? 0;
-    const listing = service.listChanges({ ...this.key, since, signal });
+    const listing = this.use(service).listChanges({ ...this.key, since, signal });
     const changes = await listing.catch(noneIfUnsupported);
     const isComplete = changes?.events?.every(({ seq, event }) => {
       this.#noteRead(event);
@@ -316,7 +316,7 @@ export class WatchedSession<S extends object>
 
   /** Reads which events a cache has not sent. */
   async #readOutbox(service: SessionService<S>, signal: AbortSignal | undefined): Promise<void> {
-    const caching = cachingOf(service);
+    const caching = cachingOf(this.use(service));
     if (caching === undefined) return;
     const [entry] = await caching.outbox.list(this.key);
     const gone = this.#unsent.setOutbox(entry);
@@ -334,7 +334,7 @@ export class WatchedSession<S extends object>
     numRecentEvents: number,
     signal: AbortSignal | undefined,
   ): Promise<Session<S> | undefined> {
-    return service.getSession({
+    return this.use(service).getSession({
       ...this.key,
       config: { numRecentEvents, view: this.#view },
       signal,

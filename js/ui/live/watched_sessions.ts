@@ -77,7 +77,7 @@ export class WatchedSessions<S extends object>
   async rename(session: Pick<Session, 'id' | 'userId'>, title: string | null): Promise<void> {
     const key = this.#keyOf(session);
     return this.change((service) =>
-      this.#renames.run(session.id, () => service.updateSession(key, { title })),
+      this.#renames.run(session.id, () => this.use(service).updateSession(key, { title })),
     );
   }
 
@@ -101,7 +101,7 @@ export class WatchedSessions<S extends object>
     if (this.#sessions !== undefined) await new Promise<void>(onNextFrame);
     // One more shows whether there are more.
     const request = { ...this.#request, limit: this.#count + 1, withTotal: false, signal };
-    const { sessions } = await service.listSessions(request);
+    const { sessions } = await this.use(service).listSessions(request);
     this.#hasMore = sessions.length > this.#count;
     this.#sessions = keepElements(this.#sessions ?? [], sessions.slice(0, this.#count), nameOf);
   }

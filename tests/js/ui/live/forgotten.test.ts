@@ -32,7 +32,6 @@ it('after forget the live stores of all tabs show nothing, read nothing, and ref
   await Promise.all([chat.load(), unwatched.load(), list.load()]);
   await chat.ask({ role: 'user', parts: [{ text: 'Which tea?' }] });
   await until(() => chat.getSnapshot().drafts.length === 1);
-  await second.sync();
   await first.forget();
   await until(() => chat.getSnapshot().status === 'forgotten');
   for (const { status, events, drafts, state, title } of [chat, unwatched].map((store) =>
@@ -54,6 +53,18 @@ it('after forget the live stores of all tabs show nothing, read nothing, and ref
   await new Promise((resolve) => setTimeout(resolve, 100));
   for (const store of CACHE_STORES) assert.deepEqual(await entriesOf(local, store), []);
   for (const stop of stops) stop();
+  await close();
+});
+
+it('a list whose read waits for the next frame reads nothing after forget', async () => {
+  const { first, local, close } = await twoTabs();
+  const list = liveSessions(first, USER);
+  await list.load();
+  void list.reload();
+  await new Promise((resolve) => setImmediate(resolve));
+  await first.forget();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  for (const store of CACHE_STORES) assert.deepEqual(await entriesOf(local, store), []);
   await close();
 });
 
