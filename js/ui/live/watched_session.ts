@@ -140,7 +140,7 @@ export class WatchedSession<S extends object>
   async branches(): Promise<readonly TurnBranches[]> {
     const { branches } = this.#history;
     if (!this.isActive) branches.forget();
-    return branches.read(await this.service(), this.key);
+    return branches.read(this.use(await this.service()), this.key);
   }
 
   async switchBranch(branch: string): Promise<void> {
@@ -154,7 +154,7 @@ export class WatchedSession<S extends object>
     if (this.#unsent.states[eventId]?.error === undefined) return undefined;
     if (sent?.streaming !== undefined) return this.#ask(sent.event, sent.streaming);
     if (sent !== undefined) return this.#send(sent.event);
-    await cachingOf(await this.service())?.outbox.retry(this.key);
+    await cachingOf(this.use(await this.service()))?.outbox.retry(this.key);
     return this.#history.list.get(eventId);
   }
 
@@ -357,7 +357,7 @@ export class WatchedSession<S extends object>
     await this.load();
     // Without any read, nobody knows whether there are older events.
     if (this.#head.status === 'loading') throw this.error;
-    return this.#history.loadOlder(await this.service(), limit);
+    return this.#history.loadOlder(this.use(await this.service()), limit);
   }
 
   /** Shows a message at once, and asks it: it is stored when its run begins. */
@@ -424,7 +424,7 @@ export class WatchedSession<S extends object>
   async #changeHistory<Result>(change: TurnChange<Result>): Promise<Result> {
     const service = this.use(await this.service());
     return this.#changes.run(undefined, async () => {
-      const result = await change(service);
+      const result = await change(this.use(service));
       await this.reread();
       return result;
     });
@@ -433,8 +433,9 @@ export class WatchedSession<S extends object>
   async #change(write: (service: SessionService<S>) => Promise<unknown>): Promise<void> {
     await this.change((service) =>
       this.#changes.run(undefined, async () => {
-        if (this.#head.status !== 'ready') await this.#handle.require(service, this.#head.wasThere);
-        await write(service);
+        const kept = this.use(service);
+        if (this.#head.status !== 'ready') await this.#handle.require(kept, this.#head.wasThere);
+        await write(this.use(service));
       }),
     );
   }
