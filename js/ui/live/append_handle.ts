@@ -19,9 +19,12 @@ export class AppendHandle<S extends object> {
   /** The state of a session that is created. */
   initialState: Partial<S> | undefined;
   readonly #key: CompositeSessionKey;
+  readonly #use: (service: SessionService<S>) => SessionService<S>;
 
-  constructor(key: CompositeSessionKey) {
+  /** @param use asked before each call of the service: throws if what the store shows was erased */
+  constructor(key: CompositeSessionKey, use: (service: SessionService<S>) => SessionService<S>) {
     this.#key = key;
+    this.#use = use;
   }
 
   /**
@@ -64,9 +67,10 @@ export class AppendHandle<S extends object> {
     if (this.opening !== undefined) return this.opening;
     const request = { ...this.#key, config: { numRecentEvents: 0 } };
     const { initialState: state } = this;
+    const used = this.#use(service);
     // A cache creates a session also while its remote does not answer.
     return this.#keep(
-      mayCreate ? service.getOrCreateSession({ ...request, state }) : service.getSession(request),
+      mayCreate ? used.getOrCreateSession({ ...request, state }) : used.getSession(request),
     );
   }
 
@@ -98,7 +102,8 @@ export class AppendHandle<S extends object> {
     const { wasThere } = shown;
     const append = async (): Promise<Session<S>> => {
       const session = await this.require(service, wasThere);
-      await this.unlessGone(service.appendEvent({ session: { ...session, events: [] }, event }));
+      const request = { session: { ...session, events: [] }, event };
+      await this.unlessGone(this.#use(service).appendEvent(request));
       return session;
     };
     this.#appends += 1;

@@ -77,7 +77,7 @@ export class WatchedSession<S extends object>
     this.#window = window;
     this.#view = requireOneOf('view', view, HISTORY_VIEWS);
     this.#history = new ShownHistory(this.#view);
-    this.#handle = new AppendHandle(this.key);
+    this.#handle = new AppendHandle(this.key, (service) => this.use(service));
     this.#runs = new StoreRuns(this.key, () => this.#runsChanged());
     this.initialState = initialState;
     this.agent = run;

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { InMemorySessionService, openSessionService, SessionError } from '../../../../js/index.js';
+import {
+  createEvent,
+  InMemorySessionService,
+  openSessionService,
+  SessionError,
+} from '../../../../js/index.js';
 import { wholeStorage } from '../../service/whole_storage.js';
+import { AppendHandle } from '../../../../js/ui/live/append_handle.js';
 import { type LiveSession, liveSession } from '../../../../js/ui/live/index.js';
 import { fill, idsOf, isWatched, KEY, message, sessionOf, snapshotOf } from './stores.js';
 
@@ -178,4 +184,19 @@ it('A store that nobody watches loads older events of a session that was created
   await store.loadOlder();
   assert.deepEqual(idsOf(store.getSnapshot().events).slice(-3), ['e7', 'e8', 'e9']);
   assert.equal(store.getSnapshot().events.length, 6);
+});
+
+it('An append begins no further call once the data that the store shows are erased', async () => {
+  const { service } = await sessionOf(0);
+  let calls = 0;
+  const handle = new AppendHandle<object>(KEY, (service) => {
+    calls += 1;
+    if (calls > 1) throw new SessionError('aborted', 'erased');
+    return service;
+  });
+  const event = createEvent({ author: 'user' });
+  const appended = handle.append(service, event, { wasThere: true, revision: undefined });
+  await assert.rejects(appended, { code: 'aborted' });
+  assert.deepEqual((await service.getSession(KEY))?.events, []);
+  await service.close();
 });
