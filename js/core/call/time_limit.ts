@@ -70,7 +70,7 @@ export class TimeLimit {
     for (const end of this.#waits) end();
   }
 
-  get signal(): AbortSignal {
+  get signal(): HostAbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (this.#firing !== undefined) this.#controller.abort(this.#firing.reason);

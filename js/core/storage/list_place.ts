@@ -1,6 +1,4 @@
 /** The places of sessions in lists. */
-import type { CursorKind } from '../../values/json/cursor.js';
-import { isTime } from '../../values/model/values/time.js';
 
 /**
  * The time that a list is ordered by.
@@ -69,14 +67,3 @@ export function sortList<Row extends TimedPlace>(rows: readonly Row[], part: Lis
     comparePlaces(order, one, other, orderBy);
   return rows.filter((row) => after === undefined || compare(row, after) > 0).sort(compare);
 }
-
-/** Cursors of lists. A place is the number of the page that ends there, and the session's time in the list, id and user. */
-export const LIST_CURSOR: CursorKind = {
-  version: 'l2',
-  owner: 'list',
-  isPlace: ([page, time, sessionId, userId]) =>
-    Number.isSafeInteger(page) &&
-    isTime(time) &&
-    typeof sessionId === 'string' &&
-    typeof userId === 'string',
-};

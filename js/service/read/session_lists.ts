@@ -10,7 +10,8 @@ import type {
   SessionsPage,
   SessionsRequest,
 } from '../../values/model/session_list.js';
-import { LIST_CURSOR, type ListTime, type TimedPlace } from '../../core/storage/list_place.js';
+import type { ListTime, TimedPlace } from '../../core/storage/list_place.js';
+import { LIST_CURSOR } from '../../core/storage/reads/list_cursor.js';
 import type { ListedSession, ListRequest, ReadList } from '../../core/storage/backend.js';
 import { cursorText, readPlace } from '../../values/json/cursor.js';
 import { corruptSession, makeHandles } from './listed_records.js';

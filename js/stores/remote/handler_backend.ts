@@ -1,4 +1,4 @@
-import { LIST_CURSOR } from '../../core/storage/list_place.js';
+import { LIST_CURSOR } from '../../core/storage/reads/list_cursor.js';
 import type { Call } from '../../core/call/call.js';
 import type { Placed } from '../../core/write.js';
 import { SessionError } from '../../values/errors/errors.js';

@@ -274,7 +274,7 @@ describe('A list of sessions that share a large state', () => {
 
   it('is read from SQLite', async () => {
     const listed = await inChild(`
-      const { DatabaseSessionService } = await load('stores/database/index.js');
+      const { DatabaseSessionService } = await load('service/database/index.js');
       const service = new DatabaseSessionService('sqlite:///:memory:');
       ${LIST}
     `);
