@@ -115,10 +115,14 @@ for (const name of BROWSERS) {
 
     it("shows a message's actions when one of them has the focus", async () => {
       const opacity = `getComputedStyle(document.querySelector('#messages .guest .actions')).opacity`;
-      await page.evaluate(`document.querySelector('#text').focus()`);
-      await until(page, `${opacity} === '0'`);
-      await page.evaluate(`document.querySelector('#messages .guest .edit').focus()`);
-      await until(page, `${opacity} === '1'`);
+      // In WebKit only the window that was opened last has the focus.
+      const newest = await browser.openTab(await page.evaluate<string>('location.href'));
+      await until(newest, `document.querySelector('#messages .guest .edit') !== null`);
+      await newest.evaluate(`document.querySelector('#text').focus()`);
+      await until(newest, `${opacity} === '0'`);
+      await newest.evaluate(`document.querySelector('#messages .guest .edit').focus()`);
+      await until(newest, `${opacity} === '1'`);
+      await newest.close();
     });
 
     it('has one palette for the chat and the inspector', async () => {
