@@ -34,7 +34,7 @@ export class Newest<T> implements Unread<T> {
 }
 
 /** Values from one writer to one reader, who iterates or is called with each of them. */
-export class Channel<T extends object> implements AsyncIterableIterator<T, undefined> {
+export class Channel<T extends object> implements AsyncIterableIterator<T> {
   declare [Symbol.asyncDispose]: () => Promise<void>;
 
   static {
