@@ -96,7 +96,7 @@ export class SessionRuns {
   constructor(service: SessionService, key: CompositeSessionKey, channelName: string | undefined) {
     this.#service = service;
     this.#key = key;
-    const session = JSON.stringify([key.appName, key.userId, key.sessionId]);
+    const session = sessionName(key);
     this.#lock = new RunLock(channelName && `${channelName}:run:${session}`);
     this.#others = new OtherTabs(session, channelName, this.#lock, {
       changed: () => this.#changed(),
@@ -409,6 +409,10 @@ function runError(error: unknown): SessionError {
   return new SessionError('run_failed', `The agent failed: ${messageOf(error)}`, { cause: error });
 }
 
+function sessionName({ appName, userId, sessionId }: CompositeSessionKey): string {
+  return JSON.stringify([appName, userId, sessionId]);
+}
+
 /** The runs of the sessions of each storage, by the session. */
 const runsOfStorages = new WeakMap<object, Map<string, SessionRuns>>();
 
@@ -418,7 +422,7 @@ export function sessionRunsOf(service: SessionService, key: CompositeSessionKey)
   const storage: object = feed ?? service;
   const known = runsOfStorages.get(storage) ?? new Map<string, SessionRuns>();
   runsOfStorages.set(storage, known);
-  const name = JSON.stringify([key.appName, key.userId, key.sessionId]);
+  const name = sessionName(key);
   const runs = known.get(name) ?? new SessionRuns(service, key, feed?.channelName);
   known.set(name, runs);
   return runs;

@@ -49,15 +49,19 @@ export function resetForRetry(operation: Operation): Operation {
   if (!isOfEvent(reset)) return reset;
   // A retried event may replace whichever version is stored.
   const isBound = (reset.expected ?? null) !== null;
-  const any = isBound ? { ...reset, expected: Number.MAX_SAFE_INTEGER, isBound } : reset;
-  return any.kind === 'append' ? { ...any, since: undefined } : any;
+  return inAnyCase(isBound ? { ...reset, expected: Number.MAX_SAFE_INTEGER, isBound } : reset);
 }
 
 /** Returns an operation without its refusal. An append is then stored in any case. */
 function withoutRefusal<Refused extends Operation>(operation: Refused): Refused {
-  if (operation.refusal === undefined) return operation;
-  const accepted = { ...operation, refusal: undefined };
-  return accepted.kind === 'append' ? { ...accepted, since: undefined } : accepted;
+  return operation.refusal === undefined
+    ? operation
+    : inAnyCase({ ...operation, refusal: undefined });
+}
+
+/** Returns an append that is stored whatever others have appended since; another operation as it is. */
+function inAnyCase<Kind extends Operation>(operation: Kind): Kind {
+  return operation.kind === 'append' ? { ...operation, since: undefined } : operation;
 }
 
 /** Gives the session and its last event a new tick, so that handles notice a change and read the state again. */

@@ -199,7 +199,7 @@ describe('A Runner', () => {
     assert.equal(model.requests.length, 1);
   });
 
-  it('that is none is refused', () => {
+  it('without its methods is refused', () => {
     assert.throws(() => runWith({} as Runner), refusedWith('invalid_argument'));
   });
 });

@@ -104,7 +104,7 @@ describe('A run', () => {
   for (const [what, agent, code] of [
     ['a function that returns no events', (() => 7) as unknown as RunAgent, 'invalid_argument'],
     [
-      'an event that is none',
+      'a yielded value that is not an event',
       async function* () {
         yield null;
       } as unknown as RunAgent,
