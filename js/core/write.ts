@@ -96,8 +96,10 @@ export interface DescribeWrite
 /** A change of the states of a user and an app. */
 export interface UpdateWrite extends WriteIdentity {
   readonly kind: 'update';
-  readonly appName: string;
-  readonly userId?: string | undefined;
+  /** The user, or without `userId` the app, that the changed state belongs to. */
+  readonly key: Readonly<Pick<CompositeSessionKey, 'appName'>> & {
+    readonly userId?: string | undefined;
+  };
   /** A JSON object whose keys have their prefixes, or a function that computes it from the stored state. */
   readonly delta: string | Compute;
 }

@@ -275,7 +275,7 @@ export class ServiceCore implements Core {
       const take = (given: unknown): Computed => ({ delta: this.takeDelta(given).text });
       const computation = Computation.of(stateDelta, take, this.calls);
       const delta = computation?.run ?? take(stateDelta).delta;
-      const write = { kind: 'update', appName, userId, delta, operation } as const;
+      const write = { kind: 'update', key: { appName, userId }, delta, operation } as const;
       // A function that has failed changes nothing, so nothing is published.
       return after(this.#write(write, call), () => computation?.finish(() => undefined));
     }

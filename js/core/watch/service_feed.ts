@@ -96,8 +96,9 @@ export class ServiceFeed {
     describe: ({ key }, isThere) => {
       if (isThere) this.feed.publish([{ type: 'updated', ...namesOf(key) }]);
     },
-    update: ({ appName, userId }, shared) => {
-      const scopes = this.#noteStates({ appName, userId }, shared);
+    update: ({ key }, shared) => {
+      const { appName, userId } = key;
+      const scopes = this.#noteStates(key, shared);
       if (scopes.length > 0) this.feed.publish([stateNotice(appName, userId, scopes)]);
     },
     delete: (write, { isDeleted, floor }) => {

@@ -204,8 +204,8 @@ export class CacheBackend extends CopyReads implements Backend, WriteVerbs {
   }
 
   update(write: UpdateWrite, call: Call): Promise<SharedRevisions> {
-    const { appName, userId, delta } = write;
-    return this.#write({ appName, userId }, call, (backend, storage) => {
+    const { key, delta } = write;
+    return this.#write(storageKey(key), call, (backend, storage) => {
       // The operation has the whole delta of the caller, including values that are stored already.
       const compute = (state: string): Computed => {
         const computed = typeof delta === 'string' ? { delta } : delta(state);

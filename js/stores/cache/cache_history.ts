@@ -27,7 +27,7 @@ import type { Fetch } from './copies/fetch.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import { nameOf } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
-import type { Operation, OperationEvent } from './records/records.js';
+import { type Operation, type OutboxEvent, UNSENT } from './records/records.js';
 import { historyOf } from './sending/delivery.js';
 import type { Sender } from './sending/sender.js';
 import { olderInvocations } from './storage/older_invocations.js';
@@ -109,26 +109,34 @@ export class CacheHistory implements BackendHistory {
 
   #operationOf(
     transaction: CacheTransaction,
-    { key, ...meant }: RewindWrite,
+    meant: RewindWrite,
     { event, following, titleChange, state }: PlannedRewind,
     birth: number,
-  ): Operation {
+  ): Operation<'rewind'> {
     const { clock } = this.#parts;
-    const { appName, userId, sessionId } = key;
-    const take = (event: object): OperationEvent => {
+    const { appName, userId, sessionId } = meant.key;
+    const take = (event: object): OutboxEvent => {
       const { id, text, timestamp } = snapshotEvent(event as Event, clock, newEventId);
-      const tick = transaction.nextNumber();
-      return { id, text, timestamp, seq: tick, tick };
+      return { id, text, timestamp };
     };
     const marker = take(event);
     const others = following.map(take);
+    const numbers = [marker, ...others].map(() => {
+      const tick = transaction.nextNumber();
+      return { seq: tick, tick };
+    });
+    const { timestamp: time } = others.at(-1) ?? marker;
+    const result = {
+      events: [marker, ...others],
+      state: JSON.stringify(state),
+      titleChange,
+    } as const;
     return {
-      number: marker.tick,
-      kind: 'rewind',
-      key: { appName, userId, sessionId },
-      ...{ birth, attempts: 0, expected: null, event: marker },
-      time: (others.at(-1) ?? marker).timestamp,
-      rewind: { ...meant, state: JSON.stringify(state), following: others, titleChange },
+      number: numbers[0]!.tick,
+      write: { ...meant, kind: 'rewind', key: { appName, userId, sessionId } },
+      numbers,
+      basis: { birth, time, expected: null, result },
+      sent: UNSENT,
       shared: sharedWrites(others.map(({ text }) => deltaOf(text))),
     };
   }
@@ -171,7 +179,7 @@ export class CacheHistory implements BackendHistory {
       if (view === undefined) return undefined;
       const rows = await lastEvents(transaction, key, view, {});
       const { birth, revision, state, title, initialState, copy } = view;
-      const isUnfetched = view.overlay.creation?.isThere === true;
+      const isUnfetched = view.overlay.creation?.basis.isThere === true;
       const hasOlder = copy === undefined ? isUnfetched : copy.hasOlder || copy.isStale;
       const events = parseTexts(rows.map(({ text }) => text));
       const isOwn = (id: string): boolean => view.overlay.events.has(id);

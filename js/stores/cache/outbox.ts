@@ -123,7 +123,9 @@ export class Outbox implements CacheOutbox {
       if (key !== undefined) return [entryOf(key, await data.operations(key))].filter(hasContent);
       const all = await data.read((transaction) => transaction.outbox.below({}));
       return [...all.values()]
-        .flatMap((operations) => operations.slice(0, 1).map(({ key }) => entryOf(key, operations)))
+        .flatMap((operations) =>
+          operations.slice(0, 1).map(({ write }) => entryOf(write.key, operations)),
+        )
         .filter(hasContent);
     });
   }
@@ -136,11 +138,12 @@ export class Outbox implements CacheOutbox {
       for (const name of names) {
         const refused = pending.operations(name).find(({ refusal }) => refusal !== undefined);
         if (refused === undefined) continue;
-        await this.#edit(epoch, refused.key, async (transaction, operations) => {
+        const { key } = refused.write;
+        await this.#edit(epoch, key, async (transaction, operations) => {
           const put = operations
             .filter(({ refusal }) => refusal !== undefined)
             .map((operation) => resetForRetry(operation));
-          await transaction.outbox.change(refused.key, { put });
+          await transaction.outbox.change(key, { put });
         });
       }
     });

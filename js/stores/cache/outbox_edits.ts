@@ -10,12 +10,15 @@ import type { CacheTransaction } from './data/cache_transaction.js';
 import { renumber } from './data/renumber.js';
 import { type CacheKey, isSession } from './records/cache_key.js';
 import {
-  type CreateOperation,
   eventsOf,
+  isOf,
   isOfEvent,
   isWaiting,
   type Operation,
   type OperationEvent,
+  type OutboxEvent,
+  UNSENT,
+  withBasis,
 } from './records/records.js';
 import { withoutKeys } from './sending/strip.js';
 import { removeUnsent, withoutPrevious } from './storage/deletion.js';
@@ -38,30 +41,22 @@ function ofRewind(eventId: string): SessionError {
 
 /** Refuses operations that were sent without an answer: the remote may have stored them. */
 function requireAnswered(operations: readonly Operation[]): void {
-  if (operations.every(({ attempts }) => attempts === 0)) return;
+  if (operations.every(({ sent }) => sent.attempts === 0)) return;
   const message =
     'The change was sent, and its answer is missing. Append the event again, or wait until the remote answers.';
   throw new SessionError('stale_session', message, { storage: 'cache' });
 }
 
 export function resetForRetry(operation: Operation): Operation {
-  const reset = { ...operation, refusal: undefined, attempts: 0 };
-  if (!isOfEvent(reset)) return reset;
+  const reset = inAnyCase({ ...operation, refusal: undefined, sent: UNSENT });
+  if (!isOfEvent(reset) || (reset.basis.expected ?? null) === null) return reset;
   // A retried event may replace whichever version is stored.
-  const isBound = (reset.expected ?? null) !== null;
-  return inAnyCase(isBound ? { ...reset, expected: Number.MAX_SAFE_INTEGER, isBound } : reset);
-}
-
-/** Returns an operation without its refusal. An append is then stored in any case. */
-function withoutRefusal<Refused extends Operation>(operation: Refused): Refused {
-  return operation.refusal === undefined
-    ? operation
-    : inAnyCase({ ...operation, refusal: undefined });
+  return withBasis(reset, { expected: Number.MAX_SAFE_INTEGER, isBound: true });
 }
 
 /** Returns an append that is stored whatever others have appended since; another operation as it is. */
-function inAnyCase<Kind extends Operation>(operation: Kind): Kind {
-  return operation.kind === 'append' ? { ...operation, since: undefined } : operation;
+function inAnyCase(operation: Operation): Operation {
+  return isOf(operation, 'append') ? withBasis(operation, { since: undefined }) : operation;
 }
 
 /** Gives the session and its last event a new tick, so that handles notice a change and read the state again. */
@@ -84,7 +79,8 @@ export async function renewTicks(
   await transaction.copies.put(key, { ...record, tick });
   const last = operations.findLast(isOfEvent);
   if (last === undefined) return;
-  const put = [{ ...last, event: { ...last.event, tick } }];
+  const [first, ...others] = last.numbers;
+  const put = [{ ...last, numbers: [{ ...first!, tick }, ...others] }];
   await transaction.outbox.change(key, { put });
 }
 
@@ -96,13 +92,15 @@ export async function dropOperations(
   eventId: string | undefined,
 ): Promise<void> {
   // An event that belongs to a creation is removed from it. The creation stays.
-  const isPart = (operation: Operation): operation is CreateOperation =>
-    eventId !== undefined && operation.kind === 'create';
+  const isPart = (operation: Operation): operation is Operation<'create'> =>
+    eventId !== undefined && isOf(operation, 'create');
   const removed = chosen.filter((operation) => !isPart(operation));
   const rest = await removeUnsent(transaction, key, operations, removed);
   const put = chosen.filter(isPart).map((operation) => {
-    const events = operation.creation.events.filter(({ id }) => id !== eventId);
-    return withEvents(operation, events);
+    return withEvents(
+      operation,
+      eventsOf(operation).filter(({ id }) => id !== eventId),
+    );
   });
   await transaction.outbox.change(key, { put });
   if (!isSession(key) || rest.length > 0) return;
@@ -113,13 +111,22 @@ export async function dropOperations(
   }
 }
 
-/** Returns a creation with other events, to be sent again. */
+/** Returns an operation with other events, to be sent again. An append that was refused is then stored in any case. */
 function withEvents(
-  operation: CreateOperation,
+  operation: Operation<'create' | 'append'>,
   events: readonly OperationEvent[],
-): CreateOperation {
-  const creation = { ...operation.creation, events };
-  return { ...operation, refusal: undefined, creation, shared: writesOfCreation(creation) };
+): Operation {
+  const texts = events.map(({ id, timestamp, text }) => ({ id, timestamp, text }));
+  const numbers = events.map(({ seq, tick }) => ({ seq, tick }));
+  const accepted = { ...operation, refusal: undefined, numbers };
+  if (isOf(accepted, 'append')) {
+    const [event] = texts as [OutboxEvent];
+    const shared = sharedWrites([deltaOf(event.text)]);
+    const append = { ...accepted, write: { ...accepted.write, events: [event] as const }, shared };
+    return operation.refusal === undefined ? append : inAnyCase(append);
+  }
+  const write = { ...(operation as Operation<'create'>).write, events: texts };
+  return { ...accepted, write, shared: writesOfCreation(write) };
 }
 
 /**
@@ -139,19 +146,13 @@ export async function changeEvent(
   const [operation, ...laterVersions] = versions;
   if (operation === undefined) throw notWaiting(id);
   requireAnswered(versions);
-  if (operation.kind !== 'create' && operation.kind !== 'append') throw ofRewind(id);
+  if (!isOf(operation, 'create', 'append')) throw ofRewind(id);
   const index = operations.indexOf(operation);
   const version = { text, timestamp, tick: transaction.nextNumber() };
-  const shared = sharedWrites([deltaOf(text)]);
-  const changed: Operation =
-    operation.kind === 'append'
-      ? { ...withoutRefusal(operation), event: { ...operation.event, ...version }, shared }
-      : withEvents(
-          operation,
-          operation.creation.events.map((each) =>
-            each.id === id ? { ...each, ...version } : each,
-          ),
-        );
+  const changed = withEvents(
+    operation,
+    eventsOf(operation).map((each) => (each.id === id ? { ...each, ...version } : each)),
+  );
   const behind = operations
     .slice(index + 1)
     .filter((other) => !laterVersions.includes(other))
@@ -169,15 +170,16 @@ async function withoutOvertaken(
   operation: Operation,
 ): Promise<Operation> {
   let result = operation;
-  const own = await transaction.outbox.of(operation.key);
+  const { key } = operation.write;
+  const own = await transaction.outbox.of(key);
   const numbers = new Set(own.map(({ number }) => number));
   for (const scope of SHARED_SCOPES) {
     if (result.shared[scope] === undefined) continue;
-    const owner = ownerOf(scope, operation.key);
+    const owner = ownerOf(scope, key);
     const later = (await transaction.states.writes(owner)).filter(
       ({ number, isRefused }) => number > operation.number && !numbers.has(number) && !isRefused,
     );
-    const keys = new Set(later.flatMap(({ values }) => values.map(([key]) => key)));
+    const keys = new Set(later.flatMap(({ values }) => values.map(([name]) => name)));
     const isCleared = later.some((write) => write.isCleared);
     if (keys.size > 0 || isCleared) {
       result = withoutKeys(result, scope, (name) => isCleared || keys.has(name));

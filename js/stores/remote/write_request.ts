@@ -61,9 +61,9 @@ const REQUESTS: WriteRequests = {
     const path = pathTo(key, '/description');
     return { method: 'PATCH', path, body, none: 'not_found', read: nothingIn, absent: false };
   },
-  update({ appName, userId, delta }) {
+  update({ key, delta }) {
     if (typeof delta !== 'string') throw noFunctions();
-    const path = pathTo({ appName, userId }, '/state');
+    const path = pathTo(key, '/state');
     const read = (json: unknown) => (nothingIn(json) ? NO_REVISIONS : undefined);
     return { method: 'PATCH', path, body: bodyOf({ stateDelta: delta }), read };
   },

@@ -221,11 +221,12 @@ export class StorageBackend implements Backend, WriteVerbs {
   }
 
   async update(
-    { appName, userId, delta, operation }: UpdateWrite,
+    { key: owner, delta, operation }: UpdateWrite,
     call: Call,
   ): Promise<SharedRevisions> {
+    const { appName, userId } = owner;
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
-    const key = storageKey({ appName, userId });
+    const key = storageKey(owner);
     const parts = { key, call, operation, ...NO_EVENTS };
     return updateOnce(async () =>
       this.#with(call, (storage) => {

@@ -301,18 +301,14 @@ export class WasmBackend implements Backend, WriteVerbs {
     };
   }
 
-  update(
-    { appName, userId, delta, operation }: UpdateWrite,
-    call: Call,
-  ): MaybePromise<SharedRevisions> {
+  update({ key, delta, operation }: UpdateWrite, call: Call): MaybePromise<SharedRevisions> {
+    const { appName, userId } = key;
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
     requireRoom(text.length);
     const caller = callerOf(call);
     const update = (): MaybePromise<SharedRevisions> =>
       this.#call(() => this.core.update(appName, userId, text, caller, packComputed(compute)));
-    return updateOnce(() =>
-      this.#once(storageKey({ appName, userId }), operation, update, () => UNKNOWN),
-    );
+    return updateOnce(() => this.#once(storageKey(key), operation, update, () => UNKNOWN));
   }
 
   sharedState({ appName, userId }: StateRequest, call: Call): MaybePromise<string> {

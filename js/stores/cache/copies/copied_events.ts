@@ -3,14 +3,9 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { foldOf } from '../data/operation_memory.js';
 import {
-  type AppendOperation,
   type Copy,
-  type CreateOperation,
   type EventRecord,
-  isOfEvent,
   type Operation,
-  type OperationEvent,
-  type RewindOperation,
   type SessionRecord,
 } from '../records/records.js';
 import { rewindTargetOf } from '../../../core/history/marks.js';
@@ -271,26 +266,16 @@ export async function storeDraft(
   await transaction.copies.put(key, next);
   if (!isReordered) return next;
   const put = (await transaction.outbox.of(key))
-    .filter((operation) => operation.kind === 'create' || isOfEvent(operation))
+    .filter(({ numbers }) => numbers.length > 0)
     .map((operation) => restamped(transaction, operation));
   await transaction.outbox.change(key, { put });
   return next;
 }
 
-function restamped(
-  transaction: CacheTransaction,
-  operation: CreateOperation | AppendOperation | RewindOperation,
-): Operation {
-  const stamp = (event: OperationEvent): OperationEvent => {
+function restamped(transaction: CacheTransaction, operation: Operation): Operation {
+  const numbers = operation.numbers.map(({ seq, tick: before }) => {
     const tick = transaction.nextNumber();
-    return { ...event, tick, seq: event.seq === event.tick ? tick : event.seq };
-  };
-  if (operation.kind === 'create') {
-    const { creation } = operation;
-    return { ...operation, creation: { ...creation, events: creation.events.map(stamp) } };
-  }
-  const stamped = { ...operation, event: stamp(operation.event) };
-  if (stamped.kind === 'append') return stamped;
-  const { rewind } = stamped;
-  return { ...stamped, rewind: { ...rewind, following: rewind.following.map(stamp) } };
+    return { seq: seq === before ? tick : seq, tick };
+  });
+  return { ...operation, numbers };
 }

@@ -12,9 +12,10 @@ import {
   type Copy,
   hasCopy,
   eventsOf,
+  isOf,
   isWaiting,
   newRecord,
-  type SessionOperation,
+  type Operation,
   type SessionRecord,
 } from '../records/records.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
@@ -110,9 +111,9 @@ async function isDeletedSince(
   const user = { appName, userId };
   if (((await transaction.states.get(user))?.clearedAt ?? 0) > began) return true;
   const operations = await transaction.outbox.of(key);
-  const first = operations.find(({ kind }) => kind === 'create' || kind === 'delete');
+  const first = operations.find((operation) => isOf(operation, 'create', 'delete'));
   // A deletion after the creation hides the copy, and is sent for it.
-  if (first?.kind === 'create') return false;
+  if (isOf(first, 'create')) return false;
   if ((await transaction.states.userDeletions(user)).length > 0) return true;
   // The session that a deletion without a copy deletes is still at the remote.
   return first !== undefined;
@@ -126,12 +127,12 @@ async function makeCopy(
   now: number,
 ): Promise<void> {
   const operations = await transaction.outbox.of(key);
-  const creation = operations.find(({ kind }) => kind === 'create');
+  const creation = operations.find((operation) => isOf(operation, 'create'));
   const givenUp = await transaction.copies.givenUp(key);
   // Handles of a copy that was given up stay valid only if all events come: they may lack any of them.
   const isWholeAgain = givenUp?.created === session.created && !session.hasOlder;
   const before = isWholeAgain ? givenUp.birth : undefined;
-  const birth = creation?.birth ?? before ?? transaction.nextNumber();
+  const birth = creation?.basis.birth ?? before ?? transaction.nextNumber();
   if (givenUp !== undefined) await transaction.copies.forgetGivenUp(key);
   const record: SessionRecord = { ...newRecord(birth, now), ...present, birth };
   const draft = makeDraft(key, record, copyOf(session), operations);
@@ -295,11 +296,11 @@ export async function removeGone(
   record: SessionRecord,
 ): Promise<void> {
   const operations = await transaction.outbox.of(key);
-  const own = operations.filter(({ birth }) => birth === record.birth);
+  const own = operations.filter(({ basis }) => basis.birth === record.birth);
   const landed = own.filter((operation) => !isWaiting(operation));
   const first = own.find(isWaiting);
   // The answer to a creation or a deletion tells what happened.
-  if (first?.kind === 'create' || first?.kind === 'delete') return;
+  if (isOf(first, 'create', 'delete')) return;
   if (landed.length > 0) await transaction.outbox.change(key, { removed: landed });
   if (first === undefined) return removeCopy(transaction, key);
   const refused = { ...first, refusal: refusalOfDeleted(key) };
@@ -317,7 +318,7 @@ export async function removeCopy(
   const record = await transaction.copies.require(key);
   const all = await transaction.outbox.of(key);
   const removed = all.filter(
-    (operation) => !isWaiting(operation) && operation.birth === record.birth,
+    (operation) => !isWaiting(operation) && operation.basis.birth === record.birth,
   );
   if (removed.length > 0) await transaction.outbox.change(key, { removed });
   if (removed.length === all.length) await transaction.copies.delete(key);
@@ -359,10 +360,8 @@ export async function sweep(
   if (!hasCopy(record)) return;
   const { birth, copy } = record;
   const removed = (await transaction.outbox.of(key)).filter(
-    (operation) =>
-      operation.landed !== undefined &&
-      operation.landed <= copy.revision &&
-      operation.birth === birth,
+    ({ sent, basis }) =>
+      sent.landed !== undefined && sent.landed <= copy.revision && basis.birth === birth,
   );
   if (removed.length > 0) await removeCopied(transaction, key, removed);
 }
@@ -377,7 +376,7 @@ export async function sweep(
 export async function removeCopied(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  removed: readonly SessionOperation[],
+  removed: readonly Operation[],
 ): Promise<void> {
   const shown = await transaction.view(key);
   await transaction.outbox.change(key, { removed });
@@ -387,10 +386,9 @@ export async function removeCopied(
   const isStateHidden = !isEqualText(state ?? '', shown?.state ?? '');
   const draft = makeDraft(key, record, record.copy, await transaction.outbox.of(key));
   for (const operation of removed) {
-    for (const event of eventsOf(operation)) {
-      const { id, text } = event;
+    for (const [index, { id, text }] of eventsOf(operation).entries()) {
       // The remote has computed the delta of a marker.
-      const isMarker = operation.kind === 'rewind' && event === operation.event;
+      const isMarker = index === 0 && isOf(operation, 'rewind');
       const isHidden =
         !isMarker && (await transaction.copies.events(key).withId(id))?.text !== text;
       if (isStateHidden || isHidden) await renumberEvent(transaction, draft, id);

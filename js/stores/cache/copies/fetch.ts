@@ -6,9 +6,9 @@ import { nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import {
   type Copy,
-  type CreateOperation,
-  isCreation,
+  isOf,
   isWaiting,
+  type Operation,
   type SessionRecord,
 } from '../records/records.js';
 import { forEachOf } from './for_each_of.js';
@@ -114,7 +114,9 @@ export class Fetch {
         const record = await transaction.copies.get(key);
         const view = await transaction.view(key);
         // Another one may follow, after a deletion.
-        const first = (await transaction.outbox.of(key)).find(isCreation);
+        const first = (await transaction.outbox.of(key)).find((operation) =>
+          isOf(operation, 'create'),
+        );
         return {
           record,
           start: startOf(transaction, record),
@@ -225,9 +227,9 @@ function isAsCopied(session: RemoteSession, copy: Copy): boolean {
  * Whether a creation waits to be sent. One with events that was sent without an answer does not: others may have replaced its
  * events meanwhile.
  */
-function isToSend(operation: CreateOperation): boolean {
-  const { refusal, isThere, attempts, creation } = operation;
-  const mayBeThere = isThere === true || (attempts > 0 && creation.events.length > 0);
+function isToSend(operation: Operation<'create'>): boolean {
+  const { refusal, basis, sent, numbers } = operation;
+  const mayBeThere = basis.isThere === true || (sent.attempts > 0 && numbers.length > 0);
   return refusal === undefined && isWaiting(operation) && !mayBeThere;
 }
 

@@ -1,5 +1,5 @@
 import { birthOfCopy, SessionOverlay } from '../view/session_overlay.js';
-import { joinedIn, type Operation, type SessionRecord } from '../records/records.js';
+import type { Operation, SessionRecord } from '../records/records.js';
 import type { NumberedWrite } from '../view/shared_overlay.js';
 
 /** The most sessions and states whose operations are remembered. */
@@ -63,7 +63,7 @@ export class OperationMemory {
     const base = birthOfCopy(record);
     const folded = this.#folds.get(name);
     const last = operations.at(-1);
-    const joined = new Set(last && joinedIn(last));
+    const joined = new Set(last?.joined);
     const before = folded?.operations.filter(({ number }) => !joined.has(number)) ?? [];
     const isBeginning =
       folded !== undefined &&

@@ -9,7 +9,6 @@ import {
   type Operation,
   operationsBelow,
   operationsKey,
-  type SessionOperation,
 } from '../records/records.js';
 import type { NumberedWrite } from '../view/shared_overlay.js';
 import type { CopyRecords } from './copy_records.js';
@@ -53,8 +52,6 @@ export class OutboxRecords {
   }
 
   /** The operations of a session or state, in order. A session without a record has none. */
-  of(key: CompositeSessionKey): Promise<readonly SessionOperation[]>;
-  of(key: CacheKey): Promise<readonly Operation[]>;
   async of(key: CacheKey): Promise<readonly Operation[]> {
     const { memory, copies, sharedStamp } = this.#parts;
     const name = nameOf(key);
@@ -81,7 +78,7 @@ export class OutboxRecords {
     const all = (await local.list('outbox', operationsBelow(ownerName, of))) as Operation[];
     const byName = new Map<string, Operation[]>();
     for (const operation of all) {
-      const name = nameOf(operation.key);
+      const name = nameOf(operation.write.key);
       const others = byName.get(name);
       if (others === undefined) byName.set(name, [operation]);
       else others.push(operation);
@@ -121,20 +118,21 @@ export class OutboxRecords {
 
   async #put(operation: Operation, earlier?: Operation): Promise<void> {
     const { local, ownerName, states } = this.#parts;
-    const { key, number, shared } = operation;
+    const { write, number, shared } = operation;
+    const { key } = write;
     await local.put('outbox', [...operationsKey(ownerName, key), number], operation);
     const isRefused = operation.refusal !== undefined;
     const isSame = shared === earlier?.shared && isRefused === (earlier.refusal !== undefined);
     if (isSame) return;
     for (const scope of SHARED_SCOPES) {
       const owner = ownerOf(scope, key);
-      const write = shared[scope];
-      if (write === undefined) {
+      const sharedWrite = shared[scope];
+      if (sharedWrite === undefined) {
         if (earlier?.shared[scope] !== undefined) await states.deleteWrite(owner, number);
         continue;
       }
       const numbered: NumberedWrite = {
-        ...{ ...write, number, isRefused, userId: owner.userId },
+        ...{ ...sharedWrite, number, isRefused, userId: owner.userId },
         isOfDeletedUser: isUserDeletion(operation),
       };
       await states.putWrite(owner, numbered, earlier === undefined);

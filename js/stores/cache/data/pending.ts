@@ -106,30 +106,31 @@ export class Pending {
    * one after the other, first those that were sent without an answer. The deletion of a user is sent alone.
    */
   blockerOf(operation: Operation, inFlight: ReadonlyMap<string, unknown>): string | undefined {
-    const own = nameOf(operation.key);
-    const { appName, userId } = operation.key;
+    const { key }: { readonly key: CacheKey } = operation.write;
+    const own = nameOf(key);
+    const { appName, userId } = key;
     const user = nameOf({ appName, userId });
     const isOfUser = (other: Operation): boolean =>
       isUserDeletion(other) && other.number < operation.number;
     if (own !== user && this.operations(user).some(isOfUser)) return user;
     const earlier = isUserDeletion(operation) && this.#earlierOf(operation, inFlight);
     if (earlier) return earlier;
-    const before = this.#order.before(operation, ({ key }) => {
-      const name = nameOf(key);
+    const before = this.#order.before(operation, ({ write }) => {
+      const name = nameOf(write.key);
       return name === own || (this.#of(name).isRefused && !inFlight.has(name));
     });
-    return before && nameOf(before.key);
+    return before && nameOf(before.write.key);
   }
 
   /** Returns a session of a user with an operation before this one, or one that is being sent. */
   #earlierOf(
-    { key, number }: Operation,
+    { write, number }: Operation,
     inFlight: ReadonlyMap<string, unknown>,
   ): string | undefined {
+    const { appName, userId }: CacheKey = write.key;
     for (const [name, { operations, isRefused }] of this.#waiting) {
       const other = keyOfName(name);
-      if (!isSession(other) || other.appName !== key.appName || other.userId !== key.userId)
-        continue;
+      if (!isSession(other) || other.appName !== appName || other.userId !== userId) continue;
       const first = operations.find(isWaiting);
       const isEarlier = !isRefused && first !== undefined && first.number < number;
       if (isEarlier || inFlight.has(name)) return name;

@@ -1,21 +1,18 @@
-import { isOfEvent, type Operation } from '../records/records.js';
+import { isOfEvent, type Operation, withBasis } from '../records/records.js';
 import type { CacheTransaction } from './cache_transaction.js';
 
 /** Gives operations new numbers, in the same order. */
-export function renumber<Renumbered extends Operation>(
+export function renumber(
   transaction: CacheTransaction,
-  operations: readonly Renumbered[],
-): Renumbered[] {
+  operations: readonly Operation[],
+): Operation[] {
   const numbers = new Map<number, number>();
   return operations.map((operation) => {
     const number = transaction.nextNumber();
     numbers.set(operation.number, number);
-    const previous = isOfEvent(operation) ? operation.previous : undefined;
-    return {
-      ...operation,
-      number,
-      attempts: 0,
-      ...(previous !== undefined && { previous: numbers.get(previous) ?? previous }),
-    };
+    const renumbered = { ...operation, number, sent: { ...operation.sent, attempts: 0 } };
+    if (!isOfEvent(renumbered) || renumbered.basis.previous === undefined) return renumbered;
+    const { previous } = renumbered.basis;
+    return withBasis(renumbered, { previous: numbers.get(previous) ?? previous });
   });
 }

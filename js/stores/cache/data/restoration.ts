@@ -1,7 +1,7 @@
 /** Stores again what an open tab has of local data that the browser has lost. */
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { isSession } from '../records/cache_key.js';
-import { newRecord, type Operation, type SessionOperation } from '../records/records.js';
+import { isOf, newRecord, type Operation, withBasis } from '../records/records.js';
 import { standInOperation } from './stand_in.js';
 import type { SessionBirth } from './births.js';
 import type { CacheTransaction } from './cache_transaction.js';
@@ -38,13 +38,11 @@ async function restoreOperations(
   const rest = operations.filter(({ number }) => !restored.has(number));
   const [first] = rest;
   if (first === undefined) return;
-  const { key } = first;
+  const { key } = first.write;
   const stored = new Set((await transaction.outbox.stored(key)).map(({ number }) => number));
   const missing = rest.filter(({ number }) => !stored.has(number));
   if (missing.length === 0) return;
-  const put = isSession(key)
-    ? await underSession(transaction, key, missing as SessionOperation[], now)
-    : missing;
+  const put = isSession(key) ? await underSession(transaction, key, missing, now) : missing;
   await transaction.outbox.change(key, { put });
   transaction.noteRestored(missing);
 }
@@ -53,22 +51,23 @@ async function restoreOperations(
 async function underSession(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  operations: readonly SessionOperation[],
+  operations: readonly Operation[],
   now: number,
-): Promise<readonly SessionOperation[]> {
+): Promise<readonly Operation[]> {
   const [first] = operations;
   if (first === undefined) return [];
-  const { kind, birth } = first;
+  const { birth } = first.basis;
+  const isCreated = isOf(first, 'create');
   const record = await transaction.copies.get(key);
   if (record === undefined) {
     await transaction.copies.put(key, newRecord(birth, now));
-    if (kind === 'create') return operations;
+    if (isCreated) return operations;
     // The remote has the session. It is fetched before the operations are sent. No other operation has a number below 1.
     return [standInOperation(key, { number: 0, birth, isThere: true, now }), ...operations];
   }
   // Another tab has made the record.
-  if (kind === 'create') return operations;
+  if (isCreated) return operations;
   return operations.map((operation) =>
-    operation.birth === birth ? { ...operation, birth: record.birth } : operation,
+    operation.basis.birth === birth ? withBasis(operation, { birth: record.birth }) : operation,
   );
 }

@@ -11,8 +11,8 @@ class Line {
   readonly fresh: Operation[] = [];
 
   add(operation: Operation): void {
-    const { attempts, number } = operation;
-    if (attempts > 0) this.attempted.set(number, operation);
+    const { sent, number } = operation;
+    if (sent.attempts > 0) this.attempted.set(number, operation);
     else this.fresh.splice(this.#placeOf(number), 0, operation);
   }
 
@@ -27,7 +27,8 @@ class Line {
    * So each operation waits for a different one, and none wakes all the others. Attempted operations are sent first.
    */
   before(operation: Operation, isIgnored: (other: Operation) => boolean): Operation | undefined {
-    const { number, attempts } = operation;
+    const { number, sent } = operation;
+    const { attempts } = sent;
     if (attempts === 0) {
       for (let place = this.#placeOf(number) - 1; place >= 0; place -= 1) {
         const other = this.fresh[place]!;
@@ -97,17 +98,17 @@ function foreignLines(operation: Operation): string[] {
 }
 
 function linesOf(
-  { key, shared }: Operation,
+  { write: { key }, shared }: Operation,
   of: (state: string, keys: readonly string[], isCleared: boolean) => string[],
 ): string[] {
   return SHARED_SCOPES.flatMap((scope) => {
-    const write = shared[scope];
-    if (write === undefined) return [];
+    const change = shared[scope];
+    if (change === undefined) return [];
     const state = nameOf(ownerOf(scope, key));
     return of(
       state,
-      write.values.map(([name]) => `key ${state} ${name}`),
-      write.isCleared,
+      change.values.map(([name]) => `key ${state} ${name}`),
+      change.isCleared,
     );
   });
 }

@@ -1,6 +1,6 @@
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { CacheTransaction } from './cache_transaction.js';
-import { type CreateOperation, newRecord } from '../records/records.js';
+import { newRecord, type Operation, UNSENT } from '../records/records.js';
 
 /**
  * Puts a creation into the outbox for a session that is not known here, so that it can be written to while the remote
@@ -32,16 +32,21 @@ export function standInOperation(
     readonly isThere: boolean;
     readonly now: number;
   },
-): CreateOperation {
+): Operation<'create'> {
   const { number, birth, now } = of;
   const isThere = of.isThere ? true : undefined;
-  const creation = {
-    ...{ state: '{}', delta: '{}', sharesState: true, lastUpdateTime: undefined, now, events: [] },
-    description: { initialState: '{}' },
-    mustExist: isThere,
+  const key = { appName, userId, sessionId };
+  const write = {
+    ...({
+      kind: 'create',
+      key,
+      ifAbsent: true,
+      state: '{}',
+      delta: '{}',
+      sharesState: true,
+    } as const),
+    ...{ description: { initialState: '{}' }, lastUpdateTime: undefined, now, events: [] },
   };
-  return {
-    ...({ number, kind: 'create', key: { appName, userId, sessionId }, birth, time: now } as const),
-    ...{ attempts: 0, creation, isThere, shared: {} },
-  };
+  const basis = { birth, time: now, isThere, mustExist: isThere };
+  return { number, write, numbers: [], basis, sent: UNSENT, shared: {} };
 }

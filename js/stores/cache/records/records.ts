@@ -1,18 +1,23 @@
 /** The records of the four object stores, and their keys. A record is never changed: another one takes its place. */
-import type { Description } from '../../../values/model/description.js';
-import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { EventTexts } from '../../../values/model/event/snapshot.js';
 import type { EventSums } from '../../../core/storage/reads/session_info.js';
 import type { SharedScope } from '../../../values/state/scope.js';
 import type { RewindStart } from '../../../core/storage/backend.js';
-import type { RewindWrite } from '../../../core/history_verbs.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
-import type { TitleChange } from '../../../core/write.js';
+import type {
+  AppendWrite,
+  CreateWrite,
+  DescribeWrite,
+  TitleChange,
+  UpdateWrite,
+  Writes,
+} from '../../../core/write.js';
 import type { LocalKey, LocalRange } from '../local/local_store.js';
 import type { CacheKey } from './cache_key.js';
 import type { CacheFailure, CacheLoss } from './status.js';
 
 /** The version of the records. */
-export const VERSION = 1;
+export const VERSION = 2;
 
 /** What is recorded of the last loss of the owner's data. */
 export interface LossRecord extends CacheLoss {
@@ -156,75 +161,49 @@ export interface SharedWrite {
   readonly values: readonly (readonly [key: string, value: unknown])[];
 }
 
-/** An event that an operation sends. */
-export interface OperationEvent {
-  readonly id: string;
-  readonly text: string;
-  readonly timestamp: number;
+/** What is stored of an event of a write. Its other texts are made from `text` when it is sent. */
+export type OutboxEvent = Pick<EventTexts, 'id' | 'timestamp' | 'text'>;
+
+/** The local numbers of an event: of its first appearance, and of its last change on this device. */
+export interface EventNumbers {
   readonly seq: number;
   readonly tick: number;
 }
+
+/** An event of an operation, with its local numbers. */
+export type OperationEvent = OutboxEvent & EventNumbers;
 
 export interface Refusal extends CacheFailure {
   /** The event that was refused, if it was one. */
   readonly eventId?: string;
 }
 
-export interface Creation {
-  /** JSON objects with keys of all scopes. */
-  readonly state: string;
-  readonly delta: string;
-  readonly sharesState: boolean;
-  readonly description: Description;
-  readonly lastUpdateTime: number | undefined;
-  readonly now: number;
-  readonly events: readonly OperationEvent[];
-  /** Whether the remote had the session before: if it is gone by now, it is not created again. */
-  readonly mustExist?: boolean | undefined;
+/** The writes of the outbox, by their kinds. The remote makes a fork at once, so none waits. */
+export interface OutboxWrites {
+  create: Omit<CreateWrite, 'events'> & { readonly events: readonly OutboxEvent[] };
+  /** The remote may refuse each event of an append, so an append of several is a write for each. */
+  append: Pick<AppendWrite, 'kind' | 'key' | 'titleChange'> & {
+    readonly events: readonly [OutboxEvent];
+  };
+  rewind: Writes['rewind'];
+  describe: DescribeWrite;
+  delete: Writes['delete'];
+  update: UpdateWrite & { readonly delta: string };
 }
 
-/** A rewind that an operation asks for, and what readers see of it until the remote has answered. */
-export interface RewindRecord extends Omit<RewindWrite, 'key'> {
-  /** JSON object: the session's own state at the cut, as far as this device knows it. */
-  readonly state: string;
-  /** The events after the marker. */
-  readonly following: readonly OperationEvent[];
-  readonly titleChange?: TitleChange | undefined;
-}
+export type OutboxKind = keyof OutboxWrites;
 
-/** What every operation has. */
-interface AnyOperation {
-  /** Its place in the order of all operations, and its name at the remote. */
-  readonly number: number;
-  /** How often it was sent without an answer. */
-  readonly attempts: number;
-  /** Why the remote will never accept it. */
-  readonly refusal?: Refusal | undefined;
-  /** The remote's revision with which it has arrived, until the copy has that too. */
-  readonly landed?: number | undefined;
-  /** What it changes in shared states. */
-  readonly shared: Readonly<Partial<Record<SharedScope, SharedWrite>>>;
-}
-
-/** What every operation of a session has. */
-interface OfSession extends AnyOperation {
-  readonly key: CompositeSessionKey;
+/** What every operation was based on. Both numbers are 0 for one of no session. */
+interface Basis {
   /** The birth of the session that it changes. */
   readonly birth: number;
   /** The session's time of the last update, as this device sees it. */
   readonly time: number;
 }
 
-export interface CreateOperation extends OfSession {
-  readonly kind: 'create';
-  readonly creation: Creation;
-  /** Whether the remote has the session of the creation. It is then fetched, and takes the events of the creation. */
-  readonly isThere?: boolean | undefined;
-}
-
-/** The version that the remote must have of the event that an operation writes. */
+/** The version that the remote must have of the first event that an operation writes. */
 export interface Expectation {
-  /** The remote's revision of the event that `event` replaces; `null`: none. Absent: see `previous`. */
+  /** The remote's revision of the event that this one replaces; `null`: none. Absent: see `previous`. */
   readonly expected?: number | null | undefined;
   /** Whether the expected revision is only the highest that the event may have. */
   readonly isBound?: boolean | undefined;
@@ -232,99 +211,112 @@ export interface Expectation {
   readonly previous?: number | undefined;
 }
 
-export interface AppendOperation extends OfSession, Expectation {
-  readonly kind: 'append';
-  readonly event: OperationEvent;
-  /** The revision of the copy when it was made. Absent after a retry, which appends in any case. */
-  readonly since?: number | undefined;
-  /** The session's title, if it had none. */
-  readonly title?: string | undefined;
+/** What operations were based on, by the kinds of their writes. */
+interface Bases {
+  create: Basis & {
+    /** Whether the remote has the session. It is then fetched, and takes the events of the creation. */
+    readonly isThere?: boolean | undefined;
+    /** Whether the remote had the session before: if it is gone by now, it is not created again. */
+    readonly mustExist?: boolean | undefined;
+  };
+  append: Basis &
+    Expectation & {
+      /** The revision of the copy. Absent after a retry, which appends in any case. */
+      readonly since?: number | undefined;
+    };
+  /** Readers see the result that this device has computed until the remote has answered. */
+  rewind: Basis & Expectation & { readonly result: RewindResult };
+  describe: Basis;
+  delete: Basis;
+  update: Basis;
 }
 
-export interface RewindOperation extends OfSession, Expectation {
-  readonly kind: 'rewind';
-  /** The marker. */
-  readonly event: OperationEvent;
-  readonly rewind: RewindRecord;
+/** The result of a rewind, as far as this device can compute it. */
+export interface RewindResult {
+  /** The marker, and the events after it. */
+  readonly events: readonly [OutboxEvent, ...OutboxEvent[]];
+  /** JSON object: the session's own state at the cut. */
+  readonly state: string;
+  readonly titleChange?: TitleChange | undefined;
 }
-
-export interface DescribeOperation extends OfSession {
-  readonly kind: 'describe';
-  readonly title?: string | undefined;
-  readonly labels?: string | undefined;
-  /** See {@link UpdateOperation.joined}. */
-  readonly joined?: readonly number[] | undefined;
-}
-
-export interface DeleteOperation extends OfSession {
-  readonly kind: 'delete';
-}
-
-export interface UpdateOperation extends AnyOperation {
-  readonly kind: 'update';
-  readonly key: StateOwner;
-  /** JSON object, with prefixes. */
-  readonly delta: string;
-  /** The numbers of the writes that it has joined. Calls that wait for one of them wait for this operation. */
-  readonly joined?: readonly number[] | undefined;
-}
-
-export interface ClearOperation extends AnyOperation {
-  readonly kind: 'clear';
-  readonly key: StateOwner;
-  readonly what: 'user' | 'userState' | 'appState';
-}
-
-export type SessionOperation =
-  CreateOperation | AppendOperation | RewindOperation | DescribeOperation | DeleteOperation;
 
 /** A change that the remote has not confirmed, in `outbox`. */
-export type Operation = SessionOperation | UpdateOperation | ClearOperation;
+export interface Operation<Kind extends OutboxKind = OutboxKind> {
+  /** Its place in the order of all operations, and its name at the remote. */
+  readonly number: number;
+  /** What the caller means. */
+  readonly write: OutboxWrites[Kind];
+  /** The local numbers of its events, in their order. */
+  readonly numbers: readonly EventNumbers[];
+  readonly basis: Bases[Kind];
+  /** How it was sent. */
+  readonly sent: {
+    /** How often it was sent without an answer. */
+    readonly attempts: number;
+    /** The remote's revision with which it has arrived, until the copy has that too. */
+    readonly landed?: number | undefined;
+  };
+  /** Why the remote will never accept it. */
+  readonly refusal?: Refusal | undefined;
+  /** What it changes in shared states. */
+  readonly shared: Readonly<Partial<Record<SharedScope, SharedWrite>>>;
+  /**
+   * The numbers of the writes that it has joined: of a state, or of titles and labels. Calls that wait for one of them
+   * wait for this operation.
+   */
+  readonly joined?: readonly number[] | undefined;
+}
 
-export function isCreation(operation: Operation): operation is CreateOperation {
-  return operation.kind === 'create';
+/** How an operation was sent that was not. */
+export const UNSENT: Operation['sent'] = { attempts: 0 };
+
+/** Returns an operation that was based on something else. */
+export function withBasis<Kind extends OutboxKind>(
+  operation: Operation<Kind>,
+  changes: Partial<Bases[Kind]>,
+): Operation<Kind> {
+  return { ...operation, basis: { ...operation.basis, ...changes } };
+}
+
+/** Whether an operation has a write of one of these kinds. */
+export function isOf<Kind extends OutboxKind>(
+  operation: Operation | undefined,
+  ...kinds: readonly Kind[]
+): operation is Operation<Kind> {
+  return operation !== undefined && (kinds as readonly OutboxKind[]).includes(operation.write.kind);
 }
 
 /** Whether an operation writes events by itself. */
-export function isOfEvent(operation: Operation): operation is AppendOperation | RewindOperation {
-  return operation.kind === 'append' || operation.kind === 'rewind';
+export function isOfEvent(operation: Operation): operation is Operation<'append' | 'rewind'> {
+  return isOf(operation, 'append', 'rewind');
 }
 
 /** Whether an operation deletes a user, with all its sessions. */
-export function isUserDeletion(operation: Operation): boolean {
-  return operation.kind === 'clear' && operation.what === 'user';
-}
-
-/** Returns the event of an append, or the marker of a rewind. */
-export function eventOf(operation: Operation): OperationEvent | undefined {
-  return isOfEvent(operation) ? operation.event : undefined;
-}
-
-/** The numbers of the writes that an operation has joined. */
-export function joinedIn(operation: Operation): readonly number[] {
-  return 'joined' in operation ? (operation.joined ?? []) : [];
+export function isUserDeletion({ write }: Operation): boolean {
+  return write.kind === 'delete' && write.what === 'user';
 }
 
 /** Returns all events of an operation, in order. */
 export function eventsOf(operation: Operation): readonly OperationEvent[] {
-  switch (operation.kind) {
-    case 'create':
-      return operation.creation.events;
-    case 'append':
-      return [operation.event];
-    case 'rewind':
-      return [operation.event, ...operation.rewind.following];
-    case 'describe':
-    case 'delete':
-    case 'update':
-    case 'clear':
-      return [];
-  }
+  const { numbers } = operation;
+  return textsOf(operation).map((event, index) => ({ ...event, ...numbers[index]! }));
+}
+
+/** Returns the event of an append, or the marker of a rewind. */
+export function eventOf(operation: Operation<'append' | 'rewind'>): OutboxEvent {
+  return isOf(operation, 'rewind')
+    ? operation.basis.result.events[0]
+    : (operation as Operation<'append'>).write.events[0];
+}
+
+function textsOf(operation: Operation): readonly OutboxEvent[] {
+  if (isOf(operation, 'rewind')) return operation.basis.result.events;
+  return isOf(operation, 'create', 'append') ? operation.write.events : [];
 }
 
 /** Whether an operation has not arrived at the remote, as far as this device knows. */
-export function isWaiting({ landed }: Operation): boolean {
-  return landed === undefined;
+export function isWaiting({ sent }: Operation): boolean {
+  return sent.landed === undefined;
 }
 
 /** The key of an owner, of an app, of a session, or of a user's or an app's state. */

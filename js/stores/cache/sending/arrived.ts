@@ -4,30 +4,46 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import {
-  eventsOf,
+  eventOf,
+  isOf,
   isOfEvent,
   isWaiting,
   type Operation,
+  type OutboxKind,
   type SessionRecord,
+  withBasis,
 } from '../records/records.js';
 import { withArrived } from '../view/shared_overlay.js';
 import { stripShared } from './strip.js';
 
 /** The operations that a request has sent, or those of them that still wait. All are of one session or state. */
-export type Operations<Sent extends Operation = Operation> = readonly [Sent, ...Sent[]];
+export type Operations<Kind extends OutboxKind = OutboxKind> = readonly [
+  Operation<Kind>,
+  ...Operation<Kind>[],
+];
+
+/** Returns the key of operations of a session. */
+export function sessionOf([{ write }]: Operations): CompositeSessionKey {
+  return write.key as CompositeSessionKey;
+}
 
 /** Returns the sent operations that still wait in the outbox. `undefined`: none. */
-export async function stillWaiting<Sent extends Operation>(
+export async function stillWaiting<Kind extends OutboxKind>(
   transaction: CacheTransaction,
-  sent: Operations<Sent>,
-): Promise<Operations<Sent> | undefined> {
-  const operations = await transaction.outbox.of(sent[0].key);
+  sent: Operations<Kind>,
+): Promise<Operations<Kind> | undefined> {
+  const operations = await transaction.outbox.of(sent[0].write.key);
   const numbers = new Set(sent.map(({ number }) => number));
   // An operation with the same number is of the same kind.
   const [first, ...others] = operations.filter(
     (operation) => numbers.has(operation.number) && isWaiting(operation),
-  ) as readonly Operation[] as readonly Sent[];
+  ) as readonly Operation[] as readonly Operation<Kind>[];
   return first && [first, ...others];
+}
+
+/** Returns an operation that lies over the copy until the copy has the revision with which it has arrived. */
+export function landedAt(operation: Operation, landed: number): Operation {
+  return { ...operation, sent: { ...operation.sent, landed } };
 }
 
 /** Records the arrived values of shared states. They stay until a fetch that begins later. */
@@ -39,7 +55,7 @@ export async function landShared(
   for (const scope of SHARED_SCOPES) {
     const [first, ...rest] = operations.filter(({ shared }) => shared[scope] !== undefined);
     if (first === undefined) continue;
-    const owner = ownerOf(scope, first.key);
+    const owner = ownerOf(scope, first.write.key);
     const writers = [first, ...rest] as const;
     const writes = writers.flatMap(({ shared }) => shared[scope] ?? []);
     const record = await transaction.states.get(owner);
@@ -61,13 +77,16 @@ export async function expectArrived(
   const put: Operation[] = [];
   for (const operation of operations) {
     if (!isOfEvent(operation)) continue;
-    const { previous, event } = operation;
+    const { previous } = operation.basis;
     if (previous === undefined || !numbers.has(previous)) continue;
-    const stored = record?.copy && (await transaction.copies.events(key).withId(event.id));
-    const exact = revisions.get(event.id) ?? (stored?.isExact ? stored.revision : undefined);
+    const { id } = eventOf(operation);
+    const stored = record?.copy && (await transaction.copies.events(key).withId(id));
+    const exact = revisions.get(id) ?? (stored?.isExact ? stored.revision : undefined);
     const expected = exact ?? stored?.revision ?? record?.copy?.revision ?? null;
     const isBound = exact === undefined && expected !== null;
-    put.push({ ...operation, previous: undefined, expected, isBound: isBound || undefined });
+    put.push(
+      withBasis(operation, { previous: undefined, expected, isBound: isBound || undefined }),
+    );
   }
   if (put.length > 0) await transaction.outbox.change(key, { put });
 }
@@ -82,7 +101,7 @@ export async function keepTick(
   const present = await transaction.copies.get(key);
   if (present === undefined) return;
   const ticks = arrived.map((operation) => {
-    const last = operation.kind === 'create' ? undefined : eventsOf(operation).at(-1);
+    const last = isOf(operation, 'create') ? undefined : operation.numbers.at(-1);
     return last?.tick ?? operation.number;
   });
   const tick = Math.max(before.tick, ...ticks);

@@ -1,6 +1,6 @@
 /** What one request sends. */
 import type { AppendWrite } from '../../../core/write.js';
-import type { AppendOperation, Operation } from '../records/records.js';
+import { isOf, type Operation } from '../records/records.js';
 
 /** The most operations, and about the most characters, of one request. */
 const MAX_OPERATIONS = 100;
@@ -22,18 +22,18 @@ export function batchOf(
 ): Operation[] {
   const [first] = waiting;
   if (first === undefined) return [];
-  if (first.kind !== 'append' && first.kind !== 'update') return [first];
+  if (!isOf(first, 'append', 'update')) return [first];
   const batch: Operation[] = [];
   let size = 0;
   for (const operation of waiting) {
+    const { write, basis, sent, refusal } = operation;
     const isAlike =
-      operation.attempts === first.attempts &&
-      operation.refusal === undefined &&
-      (operation.kind === 'append'
-        ? first.kind === 'append' && operation.birth === first.birth
-        : operation.kind === 'update' && first.kind === 'update');
-    if (operation.kind === 'append') size += operation.event.text.length;
-    if (operation.kind === 'update') size += operation.delta.length;
+      write.kind === first.write.kind &&
+      basis.birth === first.basis.birth &&
+      sent.attempts === first.sent.attempts &&
+      refusal === undefined;
+    if (write.kind === 'append') size += write.events[0].text.length;
+    if (write.kind === 'update') size += write.delta.length;
     const isFull = batch.length > 0 && (batch.length >= most || size > MAX_CHARACTERS);
     if (!isAlike || isFull || (batch.length > 0 && !mayGoOn(operation))) break;
     batch.push(operation);
@@ -44,12 +44,14 @@ export function batchOf(
 /**
  * Returns the revisions that replaced events must have at the remote. If an event is written twice, the first counts.
  */
-export function expectedOf(operations: readonly AppendOperation[]): ExpectedEvents {
+export function expectedOf(operations: readonly Operation<'append'>[]): ExpectedEvents {
   const expected = new Map<string, number | null>();
-  for (const { event, expected: revision, isBound } of operations) {
-    if (revision === undefined || expected.has(event.id)) continue;
+  for (const { write, basis } of operations) {
+    const [{ id }] = write.events;
+    const { expected: revision, isBound } = basis;
+    if (revision === undefined || expected.has(id)) continue;
     // Only the highest possible revision is known. With `null` the remote refuses the event, and tells its revision.
-    expected.set(event.id, isBound === true ? null : revision);
+    expected.set(id, isBound === true ? null : revision);
   }
   return Object.fromEntries(expected);
 }

@@ -18,23 +18,15 @@ import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { failureOf, isRefusal, refusalOfDeleted } from '../records/failures.js';
 import {
-  type AppendOperation,
-  type ClearOperation,
   type Copy,
-  type CreateOperation,
-  type DeleteOperation,
-  type DescribeOperation,
   eventOf,
   isOfEvent,
   isWaiting,
-  type Operation,
-  type RewindOperation,
-  type SessionOperation,
-  type UpdateOperation,
+  type OutboxEvent,
+  type OutboxKind,
 } from '../records/records.js';
 import {
   type CreateWrite,
-  type DeleteWrite,
   firstTitle,
   type Placed,
   type PlacedAppend,
@@ -43,7 +35,7 @@ import { birthOfCopy } from '../view/session_overlay.js';
 import { joinedDelta } from '../view/shared_overlay.js';
 import { type Operations, stillWaiting } from './arrived.js';
 import { batchOf, type ExpectedEvents, expectedOf, type CanSend } from './batch.js';
-import { landAppends, revisionBefore } from './landed_appends.js';
+import { landAppends, revisionBefore, titleOf } from './landed_appends.js';
 import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
 import { landDeletion, landDescription, landRewind, landStates } from './landing.js';
 import type { Leadership } from './leadership.js';
@@ -69,9 +61,9 @@ export interface DeliveryParts extends CacheContext {
 }
 
 /** What one request sends: operations of one kind. */
-interface BatchOf<Sent extends Operation> {
-  readonly kind: Sent['kind'];
-  readonly operations: Operations<Sent>;
+interface BatchOf<Kind extends OutboxKind> {
+  readonly kind: Kind;
+  readonly operations: Operations<Kind>;
   readonly client: string;
   readonly copy: Copy | undefined;
   readonly mayGoOn: CanSend;
@@ -80,7 +72,7 @@ interface BatchOf<Sent extends Operation> {
   next: Batch | undefined;
 }
 
-type Batch = { [Kind in Operation as Kind['kind']]: BatchOf<Kind> }[Operation['kind']];
+type Batch = { [Kind in OutboxKind]: BatchOf<Kind> }[OutboxKind];
 
 /** Sends the operations of one session or state in their order. */
 export class Delivery {
@@ -134,11 +126,12 @@ export class Delivery {
     const [first] = waiting;
     if (first === undefined || first.refusal !== undefined || !mayGoOn(first)) return undefined;
     const chosen = batchOf(waiting, this.#limits.get(nameOf(key)), mayGoOn);
-    const put = chosen.map((operation) => ({ ...operation, attempts: operation.attempts + 1 }));
+    const put = chosen.map((operation) => {
+      return { ...operation, sent: { attempts: operation.sent.attempts + 1 } };
+    });
     await transaction.outbox.change(key, { put });
-    const isOfCopy = 'birth' in first && record?.birth === first.birth;
-    const copy = isOfCopy ? record.copy : undefined;
-    const { kind } = first;
+    const copy = record?.birth === first.basis.birth ? record.copy : undefined;
+    const { kind } = first.write;
     const batch = { kind, operations: put, client: owner.client, copy, mayGoOn };
     return { ...batch, hasNext: false, next: undefined } as unknown as Batch;
   }
@@ -163,23 +156,19 @@ export class Delivery {
       readonly actualEvents?: ExpectedEvents;
     };
     if (code === 'not_found' && batch.kind === 'rewind') return this.#refuseRewind(batch, error);
-    if (code === 'not_found' && batch.kind !== 'update' && batch.kind !== 'clear') {
-      return this.#land<SessionOperation>(
-        batch,
-        operation === 'applied' ? landBeforeDeletion : landMissingSession,
-      );
+    if (code === 'not_found' && isSession(key)) {
+      return this.#land(batch, operation === 'applied' ? landBeforeDeletion : landMissingSession);
     }
     if (operations.length > 1) {
       this.#limits.set(nameOf(key), Math.ceil(operations.length / 2));
       return this.#land(batch, releaseUnstored);
     }
-    const event = eventOf(first);
     const actual =
-      code === 'stale_session' && event !== undefined && actualEvents !== undefined
-        ? (actualEvents[event.id] ?? null)
+      code === 'stale_session' && isOfEvent(first) && actualEvents !== undefined
+        ? (actualEvents[eventOf(first).id] ?? null)
         : undefined;
     let isAdopted = false;
-    await this.#land<Operation>(batch, async (transaction, [operation]) => {
+    await this.#land<OutboxKind>(batch, async (transaction, [operation]) => {
       isAdopted =
         actual !== undefined &&
         isOfEvent(operation) &&
@@ -193,8 +182,8 @@ export class Delivery {
   }
 
   /** Refuses a rewind because its place or its session is not there. A fetch tells which. */
-  async #refuseRewind(batch: BatchOf<RewindOperation>, error: SessionError): Promise<void> {
-    await this.#parts.fetch.copy(batch.operations[0].key);
+  async #refuseRewind(batch: BatchOf<'rewind'>, error: SessionError): Promise<void> {
+    await this.#parts.fetch.copy(batch.operations[0].write.key);
     await this.#land(batch, async (transaction, [operation]) => {
       if (operation.refusal === undefined) await refuse(transaction, operation, failureOf(error));
     });
@@ -205,9 +194,9 @@ export class Delivery {
    * Applies an answer to those of the sent operations that still wait. If the local data was erased since the request,
    * none does.
    */
-  async #land<Sent extends Operation>(
-    { operations, client }: { readonly operations: Operations<Sent>; readonly client: string },
-    work: (transaction: CacheTransaction, waiting: Operations<Sent>) => Promise<void>,
+  async #land<Kind extends OutboxKind>(
+    { operations, client }: { readonly operations: Operations<Kind>; readonly client: string },
+    work: (transaction: CacheTransaction, waiting: Operations<Kind>) => Promise<void>,
   ): Promise<void> {
     await this.#parts.data.write(async (transaction) => {
       if (transaction.client !== client) return;
@@ -236,8 +225,6 @@ export class Delivery {
         return this.#delete(batch);
       case 'update':
         return this.#update(batch);
-      case 'clear':
-        return this.#clear(batch);
     }
   }
 
@@ -260,16 +247,16 @@ export class Delivery {
     return this.#parts.remote.core.feed;
   }
 
-  async #create(batch: BatchOf<CreateOperation>): Promise<void> {
-    const { clock, fetch } = this.#parts;
+  async #create(batch: BatchOf<'create'>): Promise<void> {
+    const { fetch, clock } = this.#parts;
     const [operation] = batch.operations;
-    const { key, creation } = operation;
-    const events = creation.events.map(snapshotOf);
+    const { basis } = operation;
+    const { key, events } = operation.write;
     const write: CreateWrite = {
-      ...{ kind: 'create', key, ...creation, events, now: clock(), ifAbsent: true },
+      ...{ ...operation.write, events: events.map(snapshotOf), now: clock() },
       operation: operationOf(batch),
     };
-    const created = operation.isThere === true ? undefined : await this.#write(write);
+    const created = basis.isThere === true ? undefined : await this.#write(write);
     if (created !== undefined) {
       this.#feed.publish(write, created);
       let isBehind = false;
@@ -285,17 +272,17 @@ export class Delivery {
     await fetch.copy(key, 'all');
     await this.#land(batch, async (transaction, waiting) => {
       // Otherwise the creation found the session, and the fetch did not. It may be deleted by now.
-      const isMerged = birthOfCopy(await transaction.copies.get(key)) === operation.birth;
+      const isMerged = birthOfCopy(await transaction.copies.get(key)) === basis.birth;
       if (isMerged) await mergeCreation(transaction, waiting[0]);
-      else if (creation.mustExist) await refuse(transaction, waiting[0], refusalOfDeleted(key));
+      else if (basis.mustExist) await refuse(transaction, waiting[0], refusalOfDeleted(key));
       else await releaseUnstored(transaction, waiting);
     });
   }
 
-  async #append(batch: BatchOf<AppendOperation>): Promise<void> {
+  async #append(batch: BatchOf<'append'>): Promise<void> {
     const { fetch, lists } = this.#parts;
     const { operations, copy } = batch;
-    const { key } = operations[0];
+    const { key } = operations[0].write;
     if (copy === undefined) {
       await fetch.copy(key);
       return this.#land(batch, async (transaction, waiting) => {
@@ -310,9 +297,9 @@ export class Delivery {
     };
     const write: PlacedAppend = {
       ...{ kind: 'append', key, position, stale: 'merge' },
-      events: operations.map(({ event }) => snapshotOf(event)),
+      events: operations.map((operation) => snapshotOf(eventOf(operation))),
       expectedEvents: expectedOf(operations),
-      titleChange: firstTitle(operations.find(({ title }) => title !== undefined)?.title),
+      titleChange: firstTitle(titleOf(operations)),
       operation: operationOf(batch),
     };
     const appended = await this.#write(write);
@@ -330,50 +317,38 @@ export class Delivery {
   }
 
   /** Asks the remote to rewind. Its answer does not tell the state, so the copy is fetched. */
-  async #rewind(batch: BatchOf<RewindOperation>): Promise<void> {
-    const [{ key, rewind }] = batch.operations;
-    const { marker, place, message, events } = rewind;
-    const operation = operationOf(batch);
+  async #rewind(batch: BatchOf<'rewind'>): Promise<void> {
+    const [{ write }] = batch.operations;
+    const request = { ...write, operation: operationOf(batch) };
     const { revision } = await this.#ask((backend, call) =>
-      historyOf(backend).rewind({ key, marker, place, message, events, operation }, call),
+      historyOf(backend).rewind(request, call),
     );
     await this.#land(batch, (transaction, arrived) => landRewind(transaction, arrived, revision));
-    await this.#parts.fetch.copy(key);
+    await this.#parts.fetch.copy(write.key);
   }
 
-  async #describe(batch: BatchOf<DescribeOperation>): Promise<void> {
-    const [{ key, title, labels }] = batch.operations;
-    const operation = operationOf(batch);
-    const write = { kind: 'describe', key, title, labels, operation } as const;
+  async #describe(batch: BatchOf<'describe'>): Promise<void> {
+    const write = { ...batch.operations[0].write, operation: operationOf(batch) };
     const isThere = await this.#write(write);
     this.#feed.publish(write, isThere);
-    await this.#land<DescribeOperation>(batch, isThere ? landDescription : landMissingSession);
+    await this.#land(batch, isThere ? landDescription : landMissingSession);
   }
 
   /** The deletion names the session that it deletes. One that arrives late deletes no session that was created since. */
-  async #delete(batch: BatchOf<DeleteOperation>): Promise<void> {
-    const [{ key }] = batch.operations;
+  async #delete(batch: BatchOf<'delete'>): Promise<void> {
     const created = batch.copy?.created ?? undefined;
+    const [{ write: meant }] = batch.operations;
     const operation = operationOf(batch);
-    const write = { kind: 'delete', what: 'session', key, created, operation } as const;
+    const write =
+      meant.what === 'session' ? { ...meant, created, operation } : { ...meant, operation };
     this.#feed.publish(write, await this.#write(write));
-    await this.#land(batch, landDeletion);
+    await this.#land(batch, meant.what === 'session' ? landDeletion : landStates);
   }
 
-  async #update(batch: BatchOf<UpdateOperation>): Promise<void> {
-    const { appName, userId } = batch.operations[0].key;
-    const delta = joinedDelta(batch.operations);
-    const operation = operationOf(batch);
-    const write = { kind: 'update', appName, userId, delta, operation } as const;
-    this.#feed.publish(write, await this.#write(write));
-    await this.#land(batch, landStates);
-  }
-
-  async #clear(batch: BatchOf<ClearOperation>): Promise<void> {
-    const [{ what, key: owner }] = batch.operations;
-    const { appName, userId } = owner;
-    const key = what === 'appState' ? { appName } : { appName, userId };
-    const write = { kind: 'delete', what, key, operation: operationOf(batch) } as DeleteWrite;
+  async #update(batch: BatchOf<'update'>): Promise<void> {
+    const { operations } = batch;
+    const delta = joinedDelta(operations);
+    const write = { ...operations[0].write, delta, operation: operationOf(batch) };
     this.#feed.publish(write, await this.#write(write));
     await this.#land(batch, landStates);
   }
@@ -394,7 +369,7 @@ export function historyOf({ history }: Backend): BackendHistory {
   throw new SessionError('unsupported', message, { storage: 'cache' });
 }
 
-function snapshotOf({ text }: { readonly text: string }): EventTexts {
+function snapshotOf({ text }: OutboxEvent): EventTexts {
   const event = parseEventText(text);
   if (event === undefined) throw corruptRecord('event of the outbox', undefined);
   return snapshotEvent(event, Date.now, newEventId);

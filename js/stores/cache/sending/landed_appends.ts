@@ -10,11 +10,11 @@ import { isRewind, makeDraft, putChanged, storeDraft } from '../copies/copied_ev
 import { notifyAppended, removeCopied, sweep } from '../copies/copy_writer.js';
 import type { ChangedEvent } from '../copies/remote_connection.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { type AppendOperation, type Copy } from '../records/records.js';
+import { type Copy, eventOf } from '../records/records.js';
 import { splitByScope, writeKey } from '../../../values/state/keys.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 import { deltaOf, sharedWrites } from '../view/shared_overlay.js';
-import { expectArrived, keepTick, landShared, type Operations } from './arrived.js';
+import { expectArrived, keepTick, landedAt, landShared, type Operations } from './arrived.js';
 
 /** What the answer to appends does not tell. */
 interface MissingFromAnswer {
@@ -33,8 +33,8 @@ interface MissingFromAnswer {
 export async function landAppends(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  sent: Operations<AppendOperation>,
-  arrived: Operations<AppendOperation>,
+  sent: Operations<'append'>,
+  arrived: Operations<'append'>,
   appended: Appended,
   sentOver: Copy,
 ): Promise<MissingFromAnswer> {
@@ -42,16 +42,17 @@ export async function landAppends(
   const record = await transaction.copies.require(key);
   const { copy } = record;
   const { revision, missed, placed } = appended;
+  const sentEvents = sent.map(eventOf);
   const revisions = new Map(
-    sent.flatMap(({ event }, index) => {
+    sentEvents.flatMap(({ id }, index) => {
       const place = placed[index];
-      return place === undefined ? [] : [[event.id, place.revision] as const];
+      return place === undefined ? [] : [[id, place.revision] as const];
     }),
   );
   const isSame = copy?.created === sentOver.created && sentOver.created !== null;
   const told = new Set(missed.map(({ text }) => parseEventText(text)?.id));
   // Not every storage tells where it has stored an event.
-  const isTold = sent.every(({ event }) => revisions.has(event.id) || told.has(event.id));
+  const isTold = sentEvents.every(({ id }) => revisions.has(id) || told.has(id));
   if (copy !== undefined && isSame && revision <= copy.revision) {
     await removeCopied(transaction, key, arrived);
     await keepTick(transaction, key, record, arrived);
@@ -66,12 +67,11 @@ export async function landAppends(
     missed.length >= MOST_CHANGED - 1 ||
     // The delta of a rewind does not give the state. It changes the title too, and its own operation may still lie over the
     // copy.
-    [...missed, ...sent.map(({ event }) => event)].some(({ text }) => isRewind(text)) ||
+    [...missed, ...sentEvents].some(({ text }) => isRewind(text)) ||
     isTitledByOther(copy, sent, missed) ||
     copy.isStale
   ) {
-    const landed = arrived.map((operation) => ({ ...operation, landed: revision }));
-    await transaction.outbox.change(key, { put: landed });
+    await transaction.outbox.change(key, { put: arrived.map((each) => landedAt(each, revision)) });
     await expectArrived(transaction, key, arrived, revisions);
     return { isBehind: true, overtaken: [] };
   }
@@ -84,7 +84,7 @@ export async function landAppends(
     events.set(event.id, { id: event.id, timestamp: event.timestamp, text, seq, revision: at });
     deltas.push({ revision: at, text, isOwn: false });
   }
-  for (const [index, { event }] of sent.entries()) {
+  for (const [index, event] of sentEvents.entries()) {
     const place = placed[index];
     if (place === undefined || place.revision <= copy.revision) continue;
     const seq = events.get(event.id)?.seq ?? place.seq;
@@ -104,10 +104,7 @@ export async function landAppends(
   untold.sort((one, other) => one.revision - other.revision);
   for (const { text } of untold) applyDelta(state, text);
   const { lastUpdateTime } = appended;
-  const title =
-    copy.title === ''
-      ? (arrived.find(({ title }) => title !== undefined)?.title ?? '')
-      : copy.title;
+  const title = copy.title === '' ? (titleOf(arrived) ?? '') : copy.title;
   draft.copy = { ...draft.copy, revision, lastUpdateTime, title, state: JSON.stringify(state) };
   // Comes before `storeDraft`, which may give the remaining operations new ticks.
   await transaction.outbox.change(key, { removed: arrived });
@@ -127,13 +124,18 @@ export async function landAppends(
 /** Returns whether a missed message may have given the title that the sent message would have given. */
 function isTitledByOther(
   copy: Copy,
-  sent: Operations<AppendOperation>,
+  sent: Operations<'append'>,
   missed: readonly { readonly text: string }[],
 ): boolean {
-  if (copy.title !== '' || sent.every(({ title }) => title === undefined)) return false;
-  const own = new Set(sent.map(({ event }) => event.id));
+  if (copy.title !== '' || titleOf(sent) === undefined) return false;
+  const own = new Set(sent.map((operation) => eventOf(operation).id));
   const others = missed.filter(({ text }) => !own.has(parseEventText(text)?.id ?? ''));
   return firstTitleOf(others) !== undefined;
+}
+
+/** Returns the title that appends give a session without one. */
+export function titleOf(operations: Operations<'append'>): string | undefined {
+  return operations.find(({ write }) => write.titleChange !== undefined)?.write.titleChange?.to;
 }
 
 function applyDelta(state: StateShape, text: string): void {
@@ -147,10 +149,10 @@ function applyDelta(state: StateShape, text: string): void {
  * undone.
  */
 export function revisionBefore(
-  operations: Operations<AppendOperation>,
+  operations: Operations<'append'>,
   { revision, rewoundAt = 0 }: Copy,
 ): number {
-  const earlier = operations.flatMap(({ since }) =>
+  const earlier = operations.flatMap(({ basis: { since } }) =>
     since !== undefined && since < rewoundAt ? [since] : [],
   );
   return Math.min(revision, ...earlier);

@@ -6,10 +6,13 @@ import { remoteRevision } from '../copies/remote_connection.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { renumber } from '../data/renumber.js';
 import {
-  type AppendOperation,
   type Copy,
-  type CreateOperation,
+  eventOf,
+  eventsOf,
   isOfEvent,
+  type Operation,
+  UNSENT,
+  withBasis,
 } from '../records/records.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 import { birthOfCopy } from '../view/session_overlay.js';
@@ -19,15 +22,15 @@ import { splitByScope } from '../../../values/state/keys.js';
 /** Applies the answer that the session was created. */
 export async function landCreation(
   transaction: CacheTransaction,
-  operation: CreateOperation,
+  operation: Operation<'create'>,
   created: CreatedSession,
 ): Promise<void> {
-  const { key } = operation;
+  const { write: creation, basis } = operation;
+  const { key } = creation;
   await landShared(transaction, [operation]);
   const { created: createdAt, revision, lastUpdateTime, state } = created;
   const remote = remoteRevision(createdAt, revision, lastUpdateTime);
   const record = await transaction.copies.require(key);
-  const creation = operation.creation;
   if (record.copy === undefined) {
     const copy: Copy = {
       ...{
@@ -42,7 +45,7 @@ export async function landCreation(
       parent: creation.description.parent,
       ...{ describedAt: 0, first: 0, next: 0, hasOlder: false, size: 0, isStale: false },
     };
-    const own = { ...record, birth: operation.birth };
+    const own = { ...record, birth: basis.birth };
     const draft = makeDraft(key, own, copy, await transaction.outbox.of(key));
     await putWindow(transaction, draft, creation.events, false);
     draft.isChanged = false;
@@ -64,36 +67,39 @@ export async function landCreation(
  */
 export async function landExistingSession(
   transaction: CacheTransaction,
-  [operation]: Operations<CreateOperation>,
+  [operation]: Operations<'create'>,
 ): Promise<void> {
-  const { key } = operation;
-  await transaction.outbox.change(key, { put: [{ ...operation, isThere: true }] });
+  const { key } = operation.write;
+  await transaction.outbox.change(key, { put: [withBasis(operation, { isThere: true })] });
   const birth = birthOfCopy(await transaction.copies.get(key));
-  if (birth !== undefined && birth !== operation.birth) await removeCopy(transaction, key);
+  if (birth !== undefined && birth !== operation.basis.birth) await removeCopy(transaction, key);
 }
 
 /** Turns a creation into appends: another device created the session before, and the copy has that session now. */
 export async function mergeCreation(
   transaction: CacheTransaction,
-  operation: CreateOperation,
+  operation: Operation<'create'>,
 ): Promise<void> {
-  const { key } = operation;
-  const { events } = operation.creation;
-  const rest = { attempts: 0, key, birth: operation.birth, shared: {} } as const;
+  const { key } = operation.write;
+  const { birth } = operation.basis;
   const operations = await transaction.outbox.of(key);
   const others = operations.filter(({ number }) => number !== operation.number);
   // The appends get new numbers, because the remote has seen those up to the creation's.
-  const appends = events.map((event): AppendOperation => {
-    const number = transaction.nextNumber();
-    return { ...rest, number, kind: 'append', time: event.timestamp, event, expected: null };
+  const appends = eventsOf(operation).map(({ seq, tick, ...event }): Operation<'append'> => {
+    const basis = { birth, time: event.timestamp, expected: null };
+    return {
+      number: transaction.nextNumber(),
+      write: { kind: 'append', key, events: [event] },
+      ...{ numbers: [{ seq, tick }], basis, sent: UNSENT, shared: {} },
+    };
   });
-  const numbers = new Map(appends.map(({ event, number }) => [event.id, number]));
-  const later = events.length === 0 ? [] : others;
-  const renumbered = renumber(transaction, later).map((other) => {
-    return isOfEvent(other) && other.previous === operation.number
-      ? { ...other, previous: numbers.get(other.event.id) }
-      : other;
-  });
+  const numbers = new Map(appends.map((append) => [eventOf(append).id, append.number]));
+  const later = appends.length === 0 ? [] : others;
+  const renumbered = renumber(transaction, later).map((other) =>
+    isOfEvent(other) && other.basis.previous === operation.number
+      ? withBasis(other, { previous: numbers.get(eventOf(other).id) })
+      : other,
+  );
   await transaction.outbox.change(key, {
     put: [...appends, ...renumbered],
     removed: [operation, ...later],

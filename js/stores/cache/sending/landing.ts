@@ -1,27 +1,28 @@
 /** Applies the remote's answers to changes of titles and labels, to rewinds, to deletions and to changes of states. */
+import type { StateOwner } from '../../../core/storage/scopes.js';
 import { removeCopied, removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import {
-  type ClearOperation,
-  type DeleteOperation,
-  type DescribeOperation,
-  isUserDeletion,
-  type RewindOperation,
-  type UpdateOperation,
-} from '../records/records.js';
+import { isUserDeletion } from '../records/records.js';
 import { birthOfCopy } from '../view/session_overlay.js';
-import { expectArrived, keepTick, landShared, type Operations } from './arrived.js';
+import {
+  expectArrived,
+  keepTick,
+  landedAt,
+  landShared,
+  type Operations,
+  sessionOf,
+} from './arrived.js';
 
 /** Applies the answer to a change of title or labels. */
 export async function landDescription(
   transaction: CacheTransaction,
-  [operation]: Operations<DescribeOperation>,
+  [operation]: Operations<'describe'>,
 ): Promise<void> {
-  const { key } = operation;
+  const { key } = operation.write;
   const record = await transaction.copies.require(key);
   const { copy } = record;
-  if (copy !== undefined && record.birth === operation.birth) {
-    const { title = copy.title, labels = copy.labels } = operation;
+  if (copy !== undefined && record.birth === operation.basis.birth) {
+    const { title = copy.title, labels = copy.labels } = operation.write;
     const described = { ...copy, title, labels, describedAt: transaction.nextNumber() };
     await transaction.copies.put(key, { ...record, copy: described });
   }
@@ -31,10 +32,10 @@ export async function landDescription(
 /** Applies the answer to a rewind. The operation lies over the copy until the copy has the revision. */
 export async function landRewind(
   transaction: CacheTransaction,
-  arrived: Operations<RewindOperation>,
+  arrived: Operations<'rewind'>,
   revision: number,
 ): Promise<void> {
-  const { key } = arrived[0];
+  const { key } = arrived[0].write;
   await landShared(transaction, arrived);
   const record = await transaction.copies.require(key);
   const { copy } = record;
@@ -43,20 +44,20 @@ export async function landRewind(
     await keepTick(transaction, key, record, arrived);
     return expectArrived(transaction, key, arrived, new Map());
   }
-  const landed = arrived.map((operation) => ({ ...operation, landed: revision }));
-  await transaction.outbox.change(key, { put: landed });
+  await transaction.outbox.change(key, { put: arrived.map((each) => landedAt(each, revision)) });
   await expectArrived(transaction, key, arrived, new Map());
 }
 
 /** Applies the answer to the deletion of a session. */
 export async function landDeletion(
   transaction: CacheTransaction,
-  [operation]: Operations<DeleteOperation>,
+  arrived: Operations<'delete'>,
 ): Promise<void> {
-  const { key } = operation;
+  const [operation] = arrived;
+  const key = sessionOf(arrived);
   await transaction.outbox.change(key, { removed: [operation] });
   const record = await transaction.copies.require(key);
-  const isOfCopy = birthOfCopy(record) === operation.birth;
+  const isOfCopy = birthOfCopy(record) === operation.basis.birth;
   const isEmpty = (await transaction.outbox.of(key)).length === 0;
   if (isOfCopy || (isEmpty && record.copy === undefined)) await removeCopy(transaction, key);
 }
@@ -64,14 +65,14 @@ export async function landDeletion(
 /** Applies the answer to changes of a state, or to the deletion of a state or a user. */
 export async function landStates(
   transaction: CacheTransaction,
-  arrived: Operations<UpdateOperation> | Operations<ClearOperation>,
+  arrived: Operations<'update' | 'delete'>,
 ): Promise<void> {
   const [operation] = arrived;
-  const { key } = operation;
+  const { key } = operation.write;
   await transaction.outbox.change(key, { removed: arrived });
   await landShared(transaction, arrived);
   if (!isUserDeletion(operation)) return;
-  const { appName, userId } = key;
+  const { appName, userId }: StateOwner = key;
   for (const [session, record] of await transaction.copies.list({ appName, userId })) {
     const isDeleted = record.copy !== undefined && record.birth < operation.number;
     if (isDeleted) await removeCopy(transaction, session);

@@ -3,7 +3,7 @@ import type { SessionError } from '../../../values/errors/errors.js';
 import { retryAfterOf } from '../../http/http_errors.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
-import { isWaiting, joinedIn } from '../records/records.js';
+import { isWaiting } from '../records/records.js';
 import { errorOf, isAgentRunning, isOutage, isSignedOut } from '../records/failures.js';
 import type { StatusBoard } from '../records/status.js';
 import { type Delivery, type DeliveryParts, LEADERSHIP_LOST } from './delivery.js';
@@ -123,7 +123,7 @@ export class Sender {
       return numbers.every((number) => {
         const operation = pending
           .operations(name)
-          .find((other) => other.number === number || joinedIn(other).includes(number));
+          .find((other) => other.number === number || other.joined?.includes(number));
         if (operation === undefined || !isWaiting(operation)) return true;
         const refusal = pending.refusalOf(name, operation.number);
         if (refusal !== undefined) throw errorOf(refusal);

@@ -3,7 +3,7 @@ import type { Event } from '../../../values/model/event/event.js';
 import { SHARED_PREFIXES, type SharedScope } from '../../../values/state/scope.js';
 import { scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { isWaiting, type Operation, type OperationEvent } from '../records/records.js';
+import { isOf, isWaiting, type Operation, type OutboxEvent } from '../records/records.js';
 
 /** Whether a key, without prefix, is one that is removed. */
 type IsStripped = (key: string) => boolean;
@@ -37,7 +37,7 @@ export async function stripShared(
     const operation = all.find((other) => other.number === earlier.number);
     if (operation === undefined || !isWaiting(operation)) continue;
     const stripped = withoutKeys(operation, scope, isStripped);
-    await transaction.outbox.change(operation.key, { put: [stripped] });
+    await transaction.outbox.change(operation.write.key, { put: [stripped] });
   }
 }
 
@@ -48,37 +48,33 @@ export function withoutKeys(
   isStripped: IsStripped,
 ): Operation {
   const { shared } = operation;
-  const write = shared[scope];
-  if (write === undefined) return operation;
-  const values = write.values.filter(([key]) => !isStripped(key));
+  const change = shared[scope];
+  if (change === undefined) return operation;
+  const values = change.values.filter(([key]) => !isStripped(key));
   const rest = { ...shared };
-  if (values.length > 0 || write.isCleared) rest[scope] = { ...write, values };
+  if (values.length > 0 || change.isCleared) rest[scope] = { ...change, values };
   else Reflect.deleteProperty(rest, scope);
   const strip = (text: string): string => strippedText(text, SHARED_PREFIXES[scope], isStripped);
-  const stripEvent = (event: OperationEvent): OperationEvent => {
+  const stripEvent = (event: OutboxEvent): OutboxEvent => {
     const parsed = JSON.parse(event.text) as Event;
     const text = strip(JSON.stringify(parsed.actions.stateDelta));
     parsed.actions.stateDelta = JSON.parse(text) as Record<string, unknown>;
     return { ...event, text: JSON.stringify(parsed) };
   };
   const stripped = { ...operation, shared: rest };
-  switch (stripped.kind) {
-    case 'create': {
-      const { creation } = stripped;
-      const { state, delta, events } = creation;
-      const own = { state: strip(state), delta: strip(delta), events: events.map(stripEvent) };
-      return { ...stripped, creation: { ...creation, ...own } };
-    }
-    case 'append':
-    case 'rewind':
-      return { ...stripped, event: stripEvent(stripped.event) };
-    case 'update':
-      return { ...stripped, delta: strip(stripped.delta) };
-    case 'describe':
-    case 'delete':
-    case 'clear':
-      return stripped;
+  if (isOf(stripped, 'create')) {
+    const { state, delta, events } = stripped.write;
+    const own = { state: strip(state), delta: strip(delta), events: events.map(stripEvent) };
+    return { ...stripped, write: { ...stripped.write, ...own } };
   }
+  if (isOf(stripped, 'append')) {
+    const [event] = stripped.write.events;
+    return { ...stripped, write: { ...stripped.write, events: [stripEvent(event)] } };
+  }
+  if (isOf(stripped, 'update')) {
+    return { ...stripped, write: { ...stripped.write, delta: strip(stripped.write.delta) } };
+  }
+  return stripped;
 }
 
 function strippedText(text: string, prefix: string, isStripped: IsStripped): string {

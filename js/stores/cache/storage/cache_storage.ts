@@ -29,12 +29,18 @@ import { isSession, nameOf } from '../records/cache_key.js';
 import type { Identity } from '../data/births.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
-import { newRecord, type OlderSums, type SessionOperation } from '../records/records.js';
+import {
+  isOf,
+  newRecord,
+  type OlderSums,
+  type Operation,
+  type OutboxWrites,
+} from '../records/records.js';
 import { sumsOf } from '../../../core/storage/reads/session_info.js';
 import type { SessionView } from '../view/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
 import { putJoined } from './joined_writes.js';
-import { NEW, NEW_OF_SESSION, operationsOf, ownerKey, sessionKeyOf } from './new_operations.js';
+import { NEW, operationsOf, ownerKey, sessionKeyOf } from './new_operations.js';
 import {
   changedEvents,
   countEvents,
@@ -129,10 +135,10 @@ export class CacheStorage implements Storage {
       const last = Math.max(...operations.map(({ number }) => number));
       transaction.drawUpTo(last);
       const [first] = operations;
-      if (first?.kind === 'update') await putJoined(transaction, first);
-      else if (first !== undefined) {
-        await this.#requireRecord(transaction, first);
-        await transaction.outbox.change(first.key, { put: operations });
+      if (isOf(first, 'update')) await putJoined(transaction, first);
+      else if (first !== undefined && isSession(key)) {
+        await this.#requireRecord(transaction, sessionKeyOf(key), first);
+        await transaction.outbox.change(key, { put: operations });
       }
       this.numbers = operations.map(({ number }) => number);
     });
@@ -141,10 +147,13 @@ export class CacheStorage implements Storage {
   /** Each session with operations has a record. */
   async #requireRecord(
     transaction: CacheTransaction,
-    { key, kind, birth }: SessionOperation,
+    key: CompositeSessionKey,
+    operation: Operation,
   ): Promise<void> {
     const record = await transaction.copies.get(key);
-    if (record?.copy !== undefined || (record !== undefined && kind !== 'create')) return;
+    if (record?.copy !== undefined) return;
+    if (record !== undefined && !isOf(operation, 'create')) return;
+    const { birth } = operation.basis;
     await transaction.copies.put(key, {
       ...newRecord(birth, this.#parts.clock()),
       ...record,
@@ -157,17 +166,9 @@ export class CacheStorage implements Storage {
       const view = await transaction.view(key);
       if (view === undefined) return false;
       const number = transaction.nextNumber();
-      const { birth } = view;
-      const operation = {
-        ...NEW_OF_SESSION,
-        number,
-        kind: 'describe',
-        key: sessionKeyOf(key),
-        birth,
-        title,
-        labels,
-      } as const;
-      await putJoined(transaction, operation);
+      const write = { kind: 'describe', key: sessionKeyOf(key), title, labels } as const;
+      const basis = { birth: view.birth, time: 0 };
+      await putJoined(transaction, { ...NEW, number, write, basis });
       this.numbers = [number];
       return true;
     });
@@ -183,15 +184,11 @@ export class CacheStorage implements Storage {
         const number = transaction.nextNumber();
         const cleared = { isCleared: true, values: [] };
         const shared = what === 'appState' ? { app: cleared } : { user: cleared };
-        const operation = {
-          ...NEW,
-          number,
-          kind: 'clear',
-          key: ownerKey(key),
-          what,
-          shared,
-        } as const;
-        await transaction.outbox.change(operation.key, { put: [operation] });
+        const write = { kind: 'delete', what, key: ownerKey(key) } as OutboxWrites['delete'];
+        const basis = { birth: 0, time: 0 };
+        await transaction.outbox.change(write.key, {
+          put: [{ ...NEW, number, write, basis, shared }],
+        });
         this.numbers = [number];
       }
       return { floor: transaction.counter };

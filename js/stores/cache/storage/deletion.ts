@@ -4,11 +4,12 @@ import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../../../values/sta
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { CacheKey } from '../records/cache_key.js';
 import {
-  type DeleteOperation,
   type Expectation,
+  isOf,
   isOfEvent,
   type Operation,
-  type SessionOperation,
+  UNSENT,
+  withBasis,
 } from '../records/records.js';
 
 /**
@@ -27,15 +28,16 @@ export async function deleteSession(
   const record = await transaction.copies.require(key);
   const operations = await transaction.outbox.of(key);
   const kept = await prune(transaction, key, birth, operations, SHARED_SCOPES);
-  if (copy === undefined && !kept.some((operation) => operation.birth === birth)) {
+  if (copy === undefined && !kept.some((operation) => operation.basis.birth === birth)) {
     if (kept.length === 0 && record.copy === undefined) await transaction.copies.delete(key);
     return [];
   }
   const number = transaction.nextNumber();
   const { appName, userId, sessionId } = key;
-  const deletion: DeleteOperation = {
-    ...{ number, kind: 'delete', key: { appName, userId, sessionId }, birth },
-    ...{ attempts: 0, time: 0, shared: {} },
+  const deleted = { appName, userId, sessionId };
+  const deletion: Operation<'delete'> = {
+    ...{ number, write: { kind: 'delete', what: 'session', key: deleted }, numbers: [] },
+    ...{ basis: { birth, time: 0 }, sent: UNSENT, shared: {} },
   };
   await transaction.outbox.change(key, { put: [deletion] });
   return [number];
@@ -51,8 +53,8 @@ export async function deleteUser(
 ): Promise<void> {
   for (const [key, record] of await transaction.copies.list({ appName, userId })) {
     const operations = await transaction.outbox.of(key);
-    const births = new Set(operations.map(({ birth }) => birth));
-    let kept: readonly SessionOperation[] = operations;
+    const births = new Set(operations.map(({ basis }) => basis.birth));
+    let kept = operations;
     for (const birth of births) kept = await prune(transaction, key, birth, kept, OF_APP);
     if (kept.length === 0 && record.copy === undefined) await transaction.copies.delete(key);
   }
@@ -68,18 +70,20 @@ async function prune(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   birth: number,
-  operations: readonly SessionOperation[],
+  operations: readonly Operation[],
   scopes: readonly SharedScope[],
-): Promise<readonly SessionOperation[]> {
-  const own = operations.filter((operation) => operation.birth === birth);
-  const isNeeded = ({ refusal, attempts, landed, shared }: Operation): boolean =>
+): Promise<readonly Operation[]> {
+  const own = operations.filter(({ basis }) => basis.birth === birth);
+  const isNeeded = ({ refusal, sent, shared }: Operation): boolean =>
     refusal === undefined &&
-    (attempts > 0 || landed !== undefined || scopes.some((scope) => shared[scope] !== undefined));
+    (sent.attempts > 0 ||
+      sent.landed !== undefined ||
+      scopes.some((scope) => shared[scope] !== undefined));
   const isAnyNeeded = own.some(isNeeded);
   const removed = own.filter(
     (operation) =>
       !isNeeded(operation) &&
-      !(isAnyNeeded && operation.kind === 'create' && operation.refusal === undefined),
+      !(isAnyNeeded && isOf(operation, 'create') && operation.refusal === undefined),
   );
   return removed.length === 0 ? operations : removeUnsent(transaction, key, operations, removed);
 }
@@ -90,12 +94,12 @@ async function prune(
  *
  * @returns the operations that are left
  */
-export async function removeUnsent<Unsent extends Operation>(
+export async function removeUnsent(
   transaction: CacheTransaction,
   key: CacheKey,
-  operations: readonly Unsent[],
-  removed: readonly Unsent[],
-): Promise<readonly Unsent[]> {
+  operations: readonly Operation[],
+  removed: readonly Operation[],
+): Promise<readonly Operation[]> {
   const rest = operations.filter((operation) => !removed.includes(operation));
   const left = rest.map((operation) => withoutPrevious(operation, removed));
   const put = left.filter((operation, index) => operation !== rest[index]);
@@ -104,21 +108,17 @@ export async function removeUnsent<Unsent extends Operation>(
 }
 
 /** Returns an operation that replaces what the removed ones would have replaced, if it was to replace their event. */
-export function withoutPrevious<Left extends Operation>(
-  operation: Left,
-  removed: readonly Operation[],
-): Left {
+export function withoutPrevious(operation: Operation, removed: readonly Operation[]): Operation {
   if (!isOfEvent(operation)) return operation;
   let result = operation;
   for (;;) {
-    const earlier = removed.find(({ number }) => number === result.previous);
+    const earlier = removed.find(({ number }) => number === result.basis.previous);
     if (earlier === undefined) return result;
-    const { previous, expected = null, isBound }: Expectation = isOfEvent(earlier) ? earlier : {};
-    result = {
-      ...result,
-      previous,
+    const replaced: Expectation = isOfEvent(earlier) ? earlier.basis : {};
+    const { previous, expected = null, isBound } = replaced;
+    result = withBasis(result, {
+      ...{ previous, isBound },
       expected: previous === undefined ? expected : undefined,
-      isBound,
-    };
+    });
   }
 }

@@ -2,7 +2,7 @@
 import { ownerOf } from '../../../core/storage/scopes.js';
 import { SHARED_SCOPES, type SharedScope } from '../../../values/state/scope.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { DescribeOperation, Operation, UpdateOperation } from '../records/records.js';
+import { isOf, type Operation } from '../records/records.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 import { joinedDelta, sharedWrites } from '../view/shared_overlay.js';
 
@@ -12,13 +12,16 @@ import { joinedDelta, sharedWrites } from '../view/shared_overlay.js';
  */
 export async function putJoined(
   transaction: CacheTransaction,
-  operation: UpdateOperation | DescribeOperation,
+  operation: Operation<'update'> | Operation<'describe'>,
 ): Promise<void> {
-  const isUpdate = operation.kind === 'update';
-  const [removed, put] = await (isUpdate
+  const [removed, put] = await (isOf(operation, 'update')
     ? joinUpdate(transaction, operation)
     : joinDescription(transaction, operation));
-  await transaction.outbox.change(operation.key, { put: [put], removed });
+  const joined = removed.flatMap(({ joined = [], number }) => [...joined, number]);
+  await transaction.outbox.change(operation.write.key, {
+    put: [removed.length === 0 ? put : { ...put, joined }],
+    removed,
+  });
 }
 
 /** An operation, and the earlier ones whose place it takes. */
@@ -26,46 +29,41 @@ type Joined = readonly [removed: readonly Operation[], put: Operation];
 
 async function joinUpdate(
   transaction: CacheTransaction,
-  operation: UpdateOperation,
+  operation: Operation<'update'>,
 ): Promise<Joined> {
   const removed = await joinableUpdates(transaction, operation);
   if (removed.length === 0) return [removed, operation];
   const delta = joinedDelta([...removed, operation]);
   const shared = sharedWrites([JSON.parse(delta) as StateShape]);
-  return [removed, { ...operation, delta, shared, joined: numbersOf(removed) }];
+  return [removed, { ...operation, write: { ...operation.write, delta }, shared }];
 }
 
 async function joinDescription(
   transaction: CacheTransaction,
-  operation: DescribeOperation,
+  operation: Operation<'describe'>,
 ): Promise<Joined> {
   const removed = await joinableDescriptions(transaction, operation);
-  if (removed.length === 0) return [removed, operation];
-  const all = [...removed, operation];
+  const all = [...removed, operation].map(({ write }) => write);
   const title = all.findLast((each) => each.title !== undefined)?.title;
   const labels = all.findLast((each) => each.labels !== undefined)?.labels;
-  return [removed, { ...operation, title, labels, joined: numbersOf(removed) }];
-}
-
-function numbersOf(operations: readonly (UpdateOperation | DescribeOperation)[]): number[] {
-  return operations.flatMap(({ joined = [], number }) => [...joined, number]);
+  return [removed, { ...operation, write: { ...operation.write, title, labels } }];
 }
 
 async function joinableUpdates(
   transaction: CacheTransaction,
-  { key, shared }: UpdateOperation,
-): Promise<UpdateOperation[]> {
+  { write: { key }, shared }: Operation<'update'>,
+): Promise<Operation<'update'>[]> {
   const namesOf = (scope: SharedScope) => new Set(shared[scope]?.values.map(([name]) => name));
   const names = { user: namesOf('user'), app: namesOf('app') };
   const operations = await transaction.outbox.of(key);
-  const joinable: UpdateOperation[] = [];
+  const joinable: Operation<'update'>[] = [];
   for (let index = operations.length - 1; index >= 0; index -= 1) {
     const earlier = operations[index];
-    if (earlier?.kind !== 'update' || earlier.refusal !== undefined) break;
+    if (!isOf(earlier, 'update') || earlier.refusal !== undefined) break;
     const isSameKey = SHARED_SCOPES.some((scope) =>
       earlier.shared[scope]?.values.some(([name]) => names[scope].has(name)),
     );
-    if (!isSameKey || earlier.attempts > 0) continue;
+    if (!isSameKey || earlier.sent.attempts > 0) continue;
     if (!(await isOvertaken(transaction, earlier, joinable))) joinable.unshift(earlier);
   }
   return joinable;
@@ -73,22 +71,25 @@ async function joinableUpdates(
 
 async function joinableDescriptions(
   transaction: CacheTransaction,
-  { key, birth, title, labels }: DescribeOperation,
-): Promise<DescribeOperation[]> {
+  { write: { key, title, labels }, basis: { birth } }: Operation<'describe'>,
+): Promise<Operation<'describe'>[]> {
   const operations = await transaction.outbox.of(key);
-  const joinable: DescribeOperation[] = [];
+  const joinable: Operation<'describe'>[] = [];
   /** Whether an operation in between writes the title or the labels. */
   let [isTitled, isLabelled] = [false, false];
   for (let index = operations.length - 1; index >= 0; index -= 1) {
     const earlier = operations[index];
-    if (earlier?.birth !== birth || earlier.refusal !== undefined) break;
-    const isTitling = earlier.kind === 'append' || earlier.kind === 'describe';
-    const writesTitle = isTitling ? earlier.title !== undefined : earlier.kind === 'rewind';
-    const writesLabels = earlier.kind === 'describe' && earlier.labels !== undefined;
+    if (earlier?.basis.birth !== birth || earlier.refusal !== undefined) break;
+    const { write } = earlier;
+    const writesTitle =
+      write.kind === 'rewind' ||
+      (write.kind === 'append' && write.titleChange !== undefined) ||
+      (write.kind === 'describe' && write.title !== undefined);
+    const writesLabels = write.kind === 'describe' && write.labels !== undefined;
     const isSameKey =
       (writesTitle && title !== undefined) || (writesLabels && labels !== undefined);
     const isBehind = (writesTitle && isTitled) || (writesLabels && isLabelled);
-    if (isSameKey && !isBehind && earlier.kind === 'describe' && earlier.attempts === 0) {
+    if (isSameKey && !isBehind && isOf(earlier, 'describe') && earlier.sent.attempts === 0) {
       joinable.unshift(earlier);
     } else {
       isTitled ||= writesTitle;
@@ -101,13 +102,13 @@ async function joinableDescriptions(
 /** Whether a later operation, of a session or another state, writes one of the keys. */
 async function isOvertaken(
   transaction: CacheTransaction,
-  { key, number, shared }: Operation,
+  { write: { key }, number, shared }: Operation,
   joinable: readonly Operation[],
 ): Promise<boolean> {
   for (const scope of SHARED_SCOPES) {
-    const write = shared[scope];
-    if (write === undefined) continue;
-    const keys = new Set(write.values.map(([name]) => name));
+    const change = shared[scope];
+    if (change === undefined) continue;
+    const keys = new Set(change.values.map(([name]) => name));
     const isLater = (await transaction.states.writes(ownerOf(scope, key))).some(
       (other) =>
         other.number > number &&

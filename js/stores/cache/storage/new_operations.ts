@@ -1,16 +1,16 @@
 /** Makes the operations of a write. */
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import type { CreateWrite } from '../../../core/write.js';
+import { type CreateWrite, firstTitle } from '../../../core/write.js';
 import type { Changes, EventRow, StorageKey } from '../../../core/storage/rows.js';
 import { storageKey } from '../../../core/storage/scopes.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isSession } from '../records/cache_key.js';
-import type {
-  AppendOperation,
-  CreateOperation,
-  Expectation,
-  OperationEvent,
-  UpdateOperation,
+import {
+  type EventNumbers,
+  type Expectation,
+  type Operation,
+  type OutboxEvent,
+  UNSENT,
 } from '../records/records.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 import type { SessionView } from '../view/session_overlay.js';
@@ -24,9 +24,8 @@ interface Given {
   readonly delta: string;
 }
 
-/** Members that most new operations have. */
-export const NEW = { attempts: 0, shared: {} } as const;
-export const NEW_OF_SESSION = { ...NEW, time: 0 } as const;
+/** Members of a new operation that writes no events. */
+export const NEW = { numbers: [], sent: UNSENT, shared: {} } as const;
 
 export function sessionKeyOf({
   appName,
@@ -40,56 +39,63 @@ export function ownerKey({ appName, userId }: StorageKey): StorageKey {
   return storageKey({ appName, userId });
 }
 
-function operationEvent({ id, text, timestamp, seq, revision }: EventRow): OperationEvent {
-  return { id, text, timestamp, seq, tick: revision };
+function outboxEvent({ id, text, timestamp }: EventRow): OutboxEvent {
+  return { id, text, timestamp };
+}
+
+function numbersOf({ seq, revision }: EventRow): EventNumbers {
+  return { seq, tick: revision };
 }
 
 /** Returns the operations of a write. */
 export async function operationsOf(
   transaction: CacheTransaction,
-  key: StorageKey,
+  given: StorageKey,
   changes: Changes,
   view: SessionView | undefined,
   known: ReadonlySet<string>,
   { creation: created, delta }: Given,
-): Promise<readonly (CreateOperation | AppendOperation | UpdateOperation)[]> {
+): Promise<readonly Operation<'create' | 'append' | 'update'>[]> {
   const { session, user, app, events } = changes;
-  if (!isSession(key) || session === undefined) {
+  if (!isSession(given) || session === undefined) {
     const number = Math.max(user?.revision ?? 0, app?.revision ?? 0);
     const shared = sharedWrites([JSON.parse(delta) as StateShape]);
-    return [{ ...NEW, number, kind: 'update', key: ownerKey(key), delta, shared }];
+    const write = { kind: 'update', key: ownerKey(given), delta } as const;
+    return [{ ...NEW, number, write, basis: { birth: 0, time: 0 }, shared }];
   }
-  const rest = { ...NEW_OF_SESSION, key: sessionKeyOf(key), birth: session.created };
+  const key = sessionKeyOf(given);
+  const { created: birth, lastUpdateTime: time } = session;
   const isTitled = (session.title ?? '') !== (view?.title ?? '');
   const title = isTitled ? session.title : undefined;
   if (created !== undefined) {
-    const { state, delta, sharesState, description, lastUpdateTime } = created;
-    const creation = {
-      ...{ state, delta, sharesState, lastUpdateTime },
-      description: { ...description, ...(title !== undefined && { title }) },
+    const write = {
+      ...{ ...created, key, ifAbsent: true, operation: undefined },
+      description: { ...created.description, ...(title !== undefined && { title }) },
       now: session.createTime ?? created.now,
-      events: events.map(operationEvent),
+      events: events.map(outboxEvent),
     };
-    const shared = writesOfCreation(creation);
-    const time = session.lastUpdateTime;
-    return [{ ...rest, number: session.revision, kind: 'create', time, creation, shared }];
+    const shared = writesOfCreation(write);
+    const numbers = events.map(numbersOf);
+    const basis = { birth, time };
+    return [{ number: session.revision, write, numbers, basis, sent: UNSENT, shared }];
   }
-  const operations: AppendOperation[] = [];
+  const operations: Operation<'append'>[] = [];
   for (const row of events) {
-    const event = operationEvent(row);
-    const earlier = operations.findLast((other) => other.event.id === row.id);
-    const basis = earlier
+    const event = outboxEvent(row);
+    const earlier = operations.findLast(({ write }) => write.events[0].id === row.id);
+    const expectation = earlier
       ? { previous: earlier.number }
       : view !== undefined && known.has(row.id)
         ? await expectationOf(transaction, key, view, row.id)
         : { expected: null };
-    const shared = sharedWrites([deltaOf(row.text)]);
+    const titleChange = operations.length === 0 ? firstTitle(title) : undefined;
     operations.push({
-      ...rest,
-      ...{ number: row.revision, kind: 'append', time: row.timestamp, event, shared },
-      since: view?.copy?.revision,
-      ...basis,
-      ...(operations.length === 0 && title !== undefined && { title }),
+      number: row.revision,
+      write: { kind: 'append', key, events: [event], titleChange },
+      numbers: [numbersOf(row)],
+      basis: { birth, time: row.timestamp, since: view?.copy?.revision, ...expectation },
+      sent: UNSENT,
+      shared: sharedWrites([deltaOf(row.text)]),
     });
   }
   return operations;

@@ -5,10 +5,12 @@ import type { EventRow } from '../../../core/storage/rows.js';
 import { parseEventText } from '../../../core/storage/stored_events.js';
 import {
   type Copy,
-  type CreateOperation,
   type EventRecord,
+  eventsOf,
   type Expectation,
   hasCopy,
+  isOf,
+  isOfEvent,
   type Operation,
   type OperationEvent,
   type SessionRecord,
@@ -39,7 +41,7 @@ export class SessionOverlay {
   /** The birth of the session that is there after the operations. `undefined`: it is deleted, or was never there. */
   birth: number | undefined;
   /** The creation, if the copy has no part in the session. */
-  creation: CreateOperation | undefined;
+  creation: Operation<'create'> | undefined;
   readonly events = new Map<string, OverlayEvent>();
   /** The session's own state at the cut of the last rewind, in place of that of the copy. */
   state: string | undefined;
@@ -64,10 +66,9 @@ export class SessionOverlay {
   }
 
   add(operation: Operation): void {
-    if (operation.kind === 'update' || operation.kind === 'clear') return;
-    const { birth } = operation;
-    if (operation.kind === 'create') {
-      const { creation, number } = operation;
+    const { birth, time } = operation.basis;
+    if (isOf(operation, 'create')) {
+      const { write, number } = operation;
       if (this.birth !== undefined) {
         // The session exists on the remote, but the answer is not here yet.
         if (birth === this.birth) this.#putCreated(operation);
@@ -75,62 +76,60 @@ export class SessionOverlay {
       }
       this.#reset(birth);
       this.creation = operation;
-      this.#change(JSON.parse(creation.state) as StateShape);
+      this.#change(JSON.parse(write.state) as StateShape);
       this.#putCreated(operation);
-      this.#change(JSON.parse(creation.delta) as StateShape);
-      this.title = creation.description.title ?? '';
-      this.labels = creation.description.labels ?? '';
+      this.#change(JSON.parse(write.delta) as StateShape);
+      this.title = write.description.title ?? '';
+      this.labels = write.description.labels ?? '';
       this.tick = Math.max(this.tick, number);
-      this.time = operation.time;
+      this.time = time;
       return;
     }
     if (this.birth === undefined || birth !== this.birth) return;
-    if (operation.kind === 'delete') return this.#reset(undefined);
-    if (operation.kind === 'describe') {
-      if (operation.title !== undefined) {
-        this.title = operation.title;
+    if (isOf(operation, 'delete')) return this.#reset(undefined);
+    if (isOf(operation, 'describe')) {
+      const { title, labels } = operation.write;
+      if (title !== undefined) {
+        this.title = title;
         this.titleChanges = [];
       }
-      this.labels = operation.labels ?? this.labels;
+      this.labels = labels ?? this.labels;
       return;
     }
-    this.#put(operation.event, operation);
-    if (operation.kind === 'append') {
-      this.#change(deltaOf(operation.event.text));
-      this.firstTitle ??= operation.title;
-    } else {
-      const { state, titleChange, following } = operation.rewind;
+    const events = eventsOf(operation);
+    for (const event of events) this.#put(event, operation);
+    if (isOf(operation, 'append')) {
+      for (const { text } of events) this.#change(deltaOf(text));
+      this.firstTitle ??= operation.write.titleChange?.to;
+    } else if (isOf(operation, 'rewind')) {
+      const { state, titleChange } = operation.basis.result;
       this.values.clear();
       this.state = state;
       if (titleChange !== undefined) this.titleChanges = [...this.titleChanges, titleChange];
-      for (const event of following) {
-        this.#put(event, operation);
-        this.#change(deltaOf(event.text));
-      }
+      // The state is that after the marker.
+      for (const { text } of events.slice(1)) this.#change(deltaOf(text));
     }
-    this.time = Math.max(this.time, operation.time);
+    this.time = Math.max(this.time, time);
   }
 
   /** Adds the events of a creation, as the remote will store them. */
-  #putCreated(operation: CreateOperation): void {
-    const { events } = operation.creation;
+  #putCreated(operation: Operation<'create'>): void {
+    const events = eventsOf(operation);
     for (const event of events) this.#put(event, operation);
     const parsed = events.flatMap(({ text }) => parseEventText(text) ?? []);
     for (const delta of countedDeltas(parsed)) this.#change(delta);
   }
 
-  #put(
-    event: OperationEvent,
-    { number, expected, isBound }: Pick<Operation, 'number'> & Expectation,
-  ): void {
+  #put(event: OperationEvent, operation: Operation): void {
     const earlier = this.events.get(event.id);
+    const { expected, isBound }: Expectation = isOfEvent(operation) ? operation.basis : {};
     this.tick = Math.max(this.tick, event.tick);
     this.events.set(event.id, {
       ...event,
       seq: earlier?.seq ?? event.seq,
       expected:
         earlier === undefined && isBound !== true ? (expected ?? undefined) : earlier?.expected,
-      number,
+      number: operation.number,
       texts: [...(earlier?.texts ?? []), event.text],
     });
   }
@@ -181,7 +180,7 @@ export function viewOf(
   const copied = creation === undefined && hasCopy(record) ? record : undefined;
   const copy = copied?.copy;
   const copyTick = copied?.tick ?? 0;
-  const created = creation?.creation;
+  const created = creation?.write;
   const first = copy ?? { createTime: created?.now, ...created?.description };
   const state = stateOf(overlay.state ?? copy?.state ?? '{}', values);
   const copyTitle = copy?.title ?? '';

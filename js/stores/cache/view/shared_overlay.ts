@@ -2,13 +2,7 @@
 import { defineMember } from '../../../values/members/member.js';
 import { parseEventText } from '../../../core/storage/stored_events.js';
 import type { SharedRow } from '../../../core/storage/rows.js';
-import type {
-  Creation,
-  Operation,
-  SharedWrite,
-  StateRecord,
-  UpdateOperation,
-} from '../records/records.js';
+import type { Operation, OutboxWrites, SharedWrite, StateRecord } from '../records/records.js';
 import { DeltaFold } from './delta_fold.js';
 import { scopedKey, writeKey } from '../../../values/state/keys.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
@@ -101,10 +95,10 @@ export function sharedWrites(deltas: readonly StateShape[]): Operation['shared']
 }
 
 /** Returns the JSON text of the changes of several updates. The last value of a key counts. */
-export function joinedDelta(operations: readonly UpdateOperation[]): string {
+export function joinedDelta(operations: readonly Operation<'update'>[]): string {
   const joined: StateShape = {};
-  for (const { delta } of operations) {
-    for (const [key, value] of Object.entries(JSON.parse(delta) as StateShape)) {
+  for (const { write } of operations) {
+    for (const [key, value] of Object.entries(JSON.parse(write.delta) as StateShape)) {
       defineMember(joined, key, value);
     }
   }
@@ -117,7 +111,7 @@ export function writesOfCreation({
   delta,
   sharesState,
   events,
-}: Creation): Operation['shared'] {
+}: OutboxWrites['create']): Operation['shared'] {
   const own = [JSON.parse(state) as StateShape, ...events.map(({ text }) => deltaOf(text))];
   return sharedWrites([...(sharesState ? own : []), JSON.parse(delta) as StateShape]);
 }

@@ -47,9 +47,12 @@ export async function damageEvent(owner: string, text: string): Promise<void> {
 export async function damageUnsent(owner: string, text: string): Promise<void> {
   const [whole, broken] = [`"text":"${text}"`, `"text";"${text}"`];
   await change(owner, 'outbox', (value) => {
-    const { event } = value as { event?: { text: string } };
-    if (event?.text.includes(whole) !== true) return undefined;
-    return { ...(value as object), event: { ...event, text: event.text.replace(whole, broken) } };
+    const { write } = value as { write?: { events?: readonly { text: string }[] } };
+    if (write?.events?.some(({ text }) => text.includes(whole)) !== true) return undefined;
+    const events = write.events.map((event) => {
+      return { ...event, text: event.text.replace(whole, broken) };
+    });
+    return { ...(value as object), write: { ...write, events } };
   });
 }
 

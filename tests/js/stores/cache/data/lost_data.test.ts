@@ -10,8 +10,11 @@ import { OwnerMarker } from '../../../../../js/stores/cache/local/owner_marker.j
 import { nameOf } from '../../../../../js/stores/cache/records/cache_key.js';
 import {
   eventOf,
+  isOf,
+  isOfEvent,
   newRecord,
   type Operation,
+  UNSENT,
 } from '../../../../../js/stores/cache/records/records.js';
 import type { Notice } from '../../../../../js/index.js';
 import { hasCode, KEY, until } from '../fixture.js';
@@ -59,9 +62,14 @@ class Tab {
       await transaction.copies.put(KEY, record);
       this.birth = record.birth;
       const number = transaction.nextNumber();
-      const event = { id, text: '{}', timestamp: 1, seq: number, tick: number };
-      const rest = { key: KEY, attempts: 0, time: 1, shared: {} } as const;
-      const operation = { ...rest, number, kind: 'append', birth: record.birth, event } as const;
+      const event = { id, text: '{}', timestamp: 1 };
+      const operation: Operation<'append'> = {
+        number,
+        write: { kind: 'append', key: KEY, events: [event] },
+        numbers: [{ seq: number, tick: number }],
+        basis: { birth: record.birth, time: 1 },
+        ...{ sent: UNSENT, shared: {} },
+      };
       await transaction.outbox.change(KEY, { put: [operation] });
       return number;
     });
@@ -102,8 +110,7 @@ async function unsent(local: LocalStore): Promise<(readonly [id: string, number:
   const entries = await entriesOf(local, 'outbox');
   return entries.flatMap(({ value }) => {
     const operation = value as Operation;
-    const event = eventOf(operation);
-    return event === undefined ? [] : [[event.id, operation.number] as const];
+    return isOfEvent(operation) ? [[eventOf(operation).id, operation.number] as const] : [];
   });
 }
 
@@ -140,8 +147,8 @@ it('operations of a session that the remote has wait until it is fetched again, 
   const operations = await tab.data.read((transaction) => transaction.outbox.of(KEY));
   assert.deepEqual(
     operations.map((operation) => {
-      const isThere = operation.kind === 'create' ? operation.isThere : undefined;
-      return { kind: operation.kind, isThere, birth: operation.birth };
+      const isThere = isOf(operation, 'create') ? operation.basis.isThere : undefined;
+      return { kind: operation.write.kind, isThere, birth: operation.basis.birth };
     }),
     [
       { kind: 'create', isThere: true, birth },
@@ -180,7 +187,7 @@ it('a second tab stores what only it holds, and nothing twice', async () => {
     ['e1', 'e2'],
   );
   const births = await second.data.read(async (transaction) =>
-    (await transaction.outbox.of(KEY)).map(({ birth }) => birth),
+    (await transaction.outbox.of(KEY)).map(({ basis }) => basis.birth),
   );
   assert.equal(new Set(births).size, 1);
   assert.equal((await second.loss())?.restored.length, 2);
@@ -200,7 +207,7 @@ it('what a second tab holds comes to the session that was fetched again', async 
   });
   const operations = await second.data.read((transaction) => transaction.outbox.of(KEY));
   assert.deepEqual(
-    operations.map(({ kind, birth }) => ({ kind, birth })),
+    operations.map(({ write, basis }) => ({ kind: write.kind, birth: basis.birth })),
     [{ kind: 'append', birth }],
   );
 });

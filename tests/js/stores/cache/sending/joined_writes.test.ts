@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import type { Session } from '../../../../../js/index.js';
 import { rewind } from '../../../../../js/core/history/index.js';
 import type { CachedSessionService, LocalStore } from '../../../../../js/service/cache/index.js';
-import type { Operation } from '../../../../../js/stores/cache/records/records.js';
+import { isOf, type Operation } from '../../../../../js/stores/cache/records/records.js';
 import { event, hasCode, KEY, openCache, Server, until, USER } from '../fixture.js';
 import { Gate } from '../held_store.js';
 
@@ -37,7 +37,7 @@ async function operationsOf(local: LocalStore): Promise<Operation[]> {
 /** Returns what the stored updates of states set, in their order. */
 async function updatesOf(local: LocalStore): Promise<Record<string, unknown>[]> {
   return (await operationsOf(local)).flatMap((operation) =>
-    operation.kind === 'update' ? [JSON.parse(operation.delta) as Record<string, unknown>] : [],
+    isOf(operation, 'update') ? [JSON.parse(operation.write.delta) as Record<string, unknown>] : [],
   );
 }
 
@@ -162,7 +162,7 @@ it('two titles with a rewind between them are not joined', async () => {
   await cache.updateSession(S2, { title: 'One' });
   await rewind(cache, { ...S2, before: { invocationId: 'i1' } });
   await cache.updateSession(S2, { title: 'Two' });
-  const titles = (await operationsOf(local)).flatMap((operation) => operation.kind === 'describe' ? [operation.title ?? ''] : []); // prettier-ignore
+  const titles = (await operationsOf(local)).flatMap((operation) => isOf(operation, 'describe') ? [operation.write.title ?? ''] : []); // prettier-ignore
   assert.deepEqual(titles, ['', 'One', 'Two']);
   await bodiesOf(server, cache);
   assert.equal((await server.service.getSession(S2))?.title, 'Two');
