@@ -254,9 +254,8 @@ function operations(name: string, open: () => Promise<Subject>): void {
           backend.write(
             {
               kind: 'update',
-              ...OWNER,
+              key: OWNER,
               delta: JSON.stringify({ 'user:v': value }),
-
               operation: operation(number),
             },
             {},
