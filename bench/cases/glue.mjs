@@ -12,10 +12,11 @@ const read = (name) => readFileSync(new URL(`../../pkg/${name}`, import.meta.url
 
 /** Loads a glue with a new instance. @param {string} glue */
 async function load(glue) {
-  const { initSync, scan_template } = await import(
+  const { initSync, scan_template, setTextCoders } = await import(
     `data:text/javascript,${encodeURIComponent(glue)}`
   );
-  initSync({ module: read('adk_session_wasm_bg.wasm') });
+  setTextCoders(() => new TextDecoder('utf-8', { ignoreBOM: true }), new TextEncoder());
+  initSync({ module: new WebAssembly.Module(read('adk_session_wasm_bg.wasm')) });
   return () => timeOfMany(10_000, () => scan_template(TEXT));
 }
 
