@@ -23,7 +23,10 @@ export function cutPage(
 }
 
 /** Reads a page through a storage without `readPage`: reads the whole session. */
-export async function readAndCut(storage: Storage, request: StoragePageRequest): Promise<PageRows> {
+export async function readAndCut(
+  storage: Pick<Storage, 'read'>,
+  request: StoragePageRequest,
+): Promise<PageRows> {
   const { key, signal } = request;
   const { session, events } = await storage.read({ key, window: {}, signal });
   return { session, events: cutPage(events, request), eventCount: events.length };

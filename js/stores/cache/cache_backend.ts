@@ -38,38 +38,17 @@
  * user interface.
  */
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import { StorageBackend } from '../../core/storage/driver/storage_backend.js';
-import { storageKey } from '../../core/storage/scopes.js';
-import {
-  runWrite,
-  type Appended,
-  type Backend,
-  type CreatedSession,
-  type Deletion,
-  type Results,
-  type SharedRevisions,
-  type StoredKind,
-  type WriteVerbs,
-} from '../../core/storage/backend.js';
-import type { Call, MaybePromise } from '../../core/call/call.js';
+import type { Backend, Results, StoredKind } from '../../core/storage/backend.js';
+import type { Call } from '../../core/call/call.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { endsWithin } from '../../core/call/time_limit.js';
-import type {
-  Computed,
-  CreateWrite,
-  DeleteWrite,
-  DescribeWrite,
-  Placed,
-  PlacedAppend,
-  UpdateWrite,
-} from '../../core/write.js';
+import type { Placed, Writes } from '../../core/write.js';
 import type { CopyLimits } from './copies/copy_limits.js';
 import { CacheHistory } from './cache_history.js';
 import { CopyReads, type ReadParts } from './copy_reads.js';
-import type { CacheTransaction } from './data/cache_transaction.js';
 import { type CacheKey, isSession } from './records/cache_key.js';
 import { isOutage } from './records/failures.js';
-import { CacheStorage } from './storage/cache_storage.js';
+import { LocalWrites, type Written } from './storage/local_writes.js';
 import { standIn } from './data/stand_in.js';
 import type { Sender } from './sending/sender.js';
 
@@ -80,22 +59,24 @@ export interface CacheBackendParts extends ReadParts {
 }
 
 /** The local data as a backend. {@link CopyReads} has its reads. A write adds operations, which are sent later. */
-export class CacheBackend extends CopyReads implements Backend, WriteVerbs {
+export class CacheBackend extends CopyReads implements Backend {
   readonly history: CacheHistory;
   readonly #parts: CacheBackendParts;
+  readonly #writes: LocalWrites;
 
   constructor(parts: CacheBackendParts) {
     super(parts);
     this.#parts = parts;
+    this.#writes = new LocalWrites(parts);
     this.history = new CacheHistory({
       ...parts,
-      write: (key, call, write) => this.#writeTo(key, call, write),
+      write: (key, call, write) => this.#send(key, call, () => parts.data.write(write)),
       get: (key, call) => this.get({ key, last: 'all' }, call),
     });
   }
 
-  async open(call: Call): Promise<void> {
-    await this.backend.open(call);
+  async open(): Promise<void> {
+    await this.#parts.data.read(() => undefined);
   }
 
   keepsOperations(): boolean {
@@ -103,45 +84,10 @@ export class CacheBackend extends CopyReads implements Backend, WriteVerbs {
   }
 
   /** Runs a local write, and waits for the remote if the option `write` is `'through'`. */
-  #write<T>(
-    key: CacheKey,
-    call: Call,
-    run: (backend: StorageBackend, storage: CacheStorage) => T | Promise<T>,
-    creation?: CreateWrite,
-  ): Promise<T> {
-    let storage!: CacheStorage;
-    const work = (): Promise<T> => {
-      storage = new CacheStorage(this.#parts, creation);
-      return Promise.resolve(run(new StorageBackend(storage), storage));
-    };
-    return this.#send(key, call, work, () => storage.numbers);
-  }
-
-  /** Runs a write of operations. */
-  #writeTo<T>(
-    key: CompositeSessionKey,
-    call: Call,
-    write: (transaction: CacheTransaction, note: (number: number) => void) => Promise<T>,
-  ): Promise<T> {
-    let numbers: number[] = [];
-    const work = (): Promise<T> =>
-      this.#parts.data.write((transaction) => {
-        numbers = [];
-        return write(transaction, (number) => numbers.push(number));
-      });
-    return this.#send(key, call, work, () => numbers);
-  }
-
-  async #send<T>(
-    key: CacheKey,
-    call: Call,
-    work: () => Promise<T>,
-    numbersOf: () => readonly number[],
-  ): Promise<T> {
+  async #send<T>(key: CacheKey, call: Call, work: () => Promise<Written<T>>): Promise<T> {
     const { bounds, sender, isThrough } = this.#parts;
     if (isSession(key)) await this.history.forked(key);
-    const result = await bounds.write(isSession(key) ? key : undefined, work);
-    const numbers = numbersOf();
+    const { result, numbers } = await bounds.write(isSession(key) ? key : undefined, work);
     if (isSession(key)) bounds.markUsed(key);
     if (numbers.length === 0) return result;
     sender.wakeForWrite();
@@ -149,30 +95,21 @@ export class CacheBackend extends CopyReads implements Backend, WriteVerbs {
     return result;
   }
 
-  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
-    return runWrite(this, write, call);
-  }
-
-  create(write: CreateWrite, call: Call): Promise<CreatedSession | undefined> {
-    return this.#write(write.key, call, (backend) => backend.create(write, call), write);
-  }
-
-  async describe(write: DescribeWrite, call: Call): Promise<boolean> {
-    await this.#require(write.key, call);
-    return this.#write(write.key, call, (backend) => backend.describe(write, call));
-  }
-
-  async append(write: PlacedAppend, call: Call): Promise<Appended> {
-    const { key, position } = write;
+  async write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
+    const meant: Writes[StoredKind] = write;
+    const { kind, key } = meant;
+    const run = () => this.#send(key, call, () => this.#writes.run(write, call));
+    if (!isSession(key)) return run();
     // Without a handle the session may be unknown here.
-    if (!(position.created >= 0)) await this.#require(key, call);
-    const append = () => this.#write(key, call, (backend) => backend.append(write, call));
+    const isUnread = meant.kind === 'append' && !(meant.position.created >= 0);
+    if (isUnread || kind === 'describe') await this.#require(key, call);
     try {
-      return await append();
+      return await run();
     } catch (error) {
-      if (!isSessionError(error, 'not_found') || !(await this.#isGivenUp(key))) throw error;
+      const mayBeGivenUp = kind === 'append' && isSessionError(error, 'not_found');
+      if (!mayBeGivenUp || !(await this.#isGivenUp(key))) throw error;
       await this.#require(key, call);
-      return append();
+      return run();
     }
   }
 
@@ -201,22 +138,5 @@ export class CacheBackend extends CopyReads implements Backend, WriteVerbs {
       if (!isOutage(error)) throw error;
     }
     await data.write((transaction) => standIn(transaction, key, clock()));
-  }
-
-  update(write: UpdateWrite, call: Call): Promise<SharedRevisions> {
-    const { key, delta } = write;
-    return this.#write(storageKey(key), call, (backend, storage) => {
-      // The operation has the whole delta of the caller, including values that are stored already.
-      const compute = (state: string): Computed => {
-        const computed = typeof delta === 'string' ? { delta } : delta(state);
-        storage.delta = computed.delta;
-        return computed;
-      };
-      return backend.update({ ...write, delta: compute }, call);
-    });
-  }
-
-  delete(write: DeleteWrite, call: Call): Promise<Deletion> {
-    return this.#write(storageKey(write.key), call, (backend) => backend.delete(write, call));
   }
 }

@@ -30,6 +30,7 @@ import { isRefusal } from './records/failures.js';
 import { type Operation, type OutboxEvent, UNSENT } from './records/records.js';
 import { historyOf } from './sending/delivery.js';
 import type { Sender } from './sending/sender.js';
+import type { Written } from './storage/local_writes.js';
 import { olderInvocations } from './storage/older_invocations.js';
 import { lastEvents } from './storage/shown_events.js';
 import type { SessionView } from './view/session_overlay.js';
@@ -40,13 +41,11 @@ export interface CacheHistoryParts extends CacheContext {
   readonly sender: Sender;
   /**
    * Runs a local write, and waits for the remote if the option `write` is `'through'`.
-   *
-   * @param write calls `note` with the number of each operation that it adds
    */
   readonly write: <T>(
     key: CompositeSessionKey,
     call: Call,
-    write: (transaction: CacheTransaction, note: (number: number) => void) => Promise<T>,
+    write: (transaction: CacheTransaction) => Promise<Written<T>>,
   ) => Promise<T>;
   /** Reads a session with all its events. */
   readonly get: (key: CompositeSessionKey, call: Call) => Promise<ReadSession | undefined>;
@@ -91,16 +90,15 @@ export class CacheHistory implements BackendHistory {
         if (session.isPlain) throw withoutRevisions();
         return planRewind(session, write);
       });
-      const revision = await this.#parts.write(key, call, async (transaction, note) => {
+      const revision = await this.#parts.write(key, call, async (transaction) => {
         const view = await requireView(transaction, key);
         // The session has changed since it was read. The next round undoes that change too.
-        if (view.revision !== session.revision || view.birth !== session.birth) return undefined;
+        if (view.revision !== session.revision || view.birth !== session.birth) return UNCHANGED;
         const operation = this.#operationOf(transaction, write, planned, view.birth);
         await transaction.outbox.change(key, { put: [operation] });
-        note(operation.number);
         const { revision } = await requireView(transaction, key);
         transaction.drawUpTo(revision);
-        return revision;
+        return { result: revision, numbers: [operation.number] };
       });
       if (revision === undefined) continue;
       return { ...resultOf(planned), revision };
@@ -271,6 +269,9 @@ export class CacheHistory implements BackendHistory {
     return (await this.#compute(key, call, local))[1];
   }
 }
+
+/** The result of a write that has changed nothing. */
+const UNCHANGED = { result: undefined, numbers: [] };
 
 function resultOf({ event, message, unknownKeys }: PlannedRewind): Rewound {
   return { event, message, unknownKeys };

@@ -6,7 +6,6 @@ import type { ReadPolicy } from '../../values/model/values/read_policy.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StoredEvents } from '../../values/model/event_page.js';
 import { type EventCount, isEnough } from '../../values/model/values/event_count.js';
-import { StorageBackend } from '../../core/storage/driver/storage_backend.js';
 import {
   type Backend,
   type ChangesRequest,
@@ -26,7 +25,7 @@ import { fetchSums } from './copies/fetch_sums.js';
 import type { Lists } from './copies/lists.js';
 import type { CacheKey } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
-import { CacheStorage, NO_SUMS } from './storage/cache_storage.js';
+import { type LocalPart, NO_SUMS, readList, readState } from './storage/local_reads.js';
 import { olderInvocations } from './storage/older_invocations.js';
 import {
   type EventNeed,
@@ -47,7 +46,8 @@ export interface ReadParts extends SessionReadParts {
 /** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
 type Read<T> = (backend: ReadVerbs, call: Call) => MaybePromise<T>;
 
-type ReadVerbs = Pick<Backend, 'get' | 'getEvents' | 'page' | 'info' | 'list' | 'sharedState'>;
+type SessionVerbs = Pick<Backend, 'get' | 'getEvents' | 'page' | 'info'>;
+type ReadVerbs = SessionVerbs & Pick<Backend, 'list' | 'sharedState'>;
 
 /** What a session holds, as far as this device has it, and the sums of its older events. */
 interface InfoOfCopy extends ReadInfo {
@@ -66,12 +66,9 @@ interface ListFetch {
 /** Reads the local data, and brings it up to date before or after that, as the policy of the read says. */
 export class CopyReads {
   readonly #parts: ReadParts;
-  protected readonly backend: StorageBackend;
 
   constructor(parts: ReadParts) {
     this.#parts = parts;
-    const storage = new CacheStorage(parts);
-    this.backend = new StorageBackend(storage);
   }
 
   get(request: ReadRequest, call: Call): Promise<ReadSession | undefined> {
@@ -82,12 +79,12 @@ export class CopyReads {
       isStrict: last === 'all',
       isEnough: (_, copiedCount) => isEnough(copiedCount, need),
     };
-    return this.#readSession(key, events, call, async (backend, call, storage) => {
+    return this.#readSession(key, events, call, async (backend, call, part) => {
       const read = await backend.get(request, call);
-      if (read === undefined || storage?.hasOlder !== true || after !== undefined) return read;
+      if (read === undefined || part?.hasOlder !== true || after !== undefined) return read;
       const hasAllOfCopy = typeof last !== 'number' || read.events.length < last;
       if (!hasAllOfCopy) return read;
-      return { ...read, olderInvocations: olderInvocations(read.events, storage) };
+      return { ...read, olderInvocations: olderInvocations(read.events, part) };
     });
   }
 
@@ -137,9 +134,9 @@ export class CopyReads {
       isStrict: need === 'all',
       isEnough: (_, copiedCount) => need !== 'all' || copiedCount === 'all',
     };
-    return this.#readSession(request.key, events, call, async (backend, call, storage) => {
+    return this.#readSession(request.key, events, call, async (backend, call, part) => {
       const read = await readInfo(backend, request, call);
-      const known = storage === undefined ? NO_SUMS : storage.olderSums;
+      const known = part === undefined ? NO_SUMS : part.olderSums;
       return read && { ...read, olderSums: known?.sums };
     });
   }
@@ -160,33 +157,35 @@ export class CopyReads {
       isEnough: ({ hasOlder }, copiedCount) =>
         copiedCount === 'all' || (need !== 'all' && hasOlder === true),
     };
-    let source: CacheStorage | undefined;
-    const read = await this.#readSession(key, events, call, async (backend, call, storage) => {
+    let hasMore = false;
+    const read = await this.#readSession(key, events, call, async (backend, call, part) => {
       const page = await backend.page(request, call);
-      source = storage;
-      const identity = storage?.identity;
+      hasMore = part?.hasOlder === true;
+      const identity = part?.identity;
       if (page === undefined || identity === undefined) return page;
       return { ...page, created: this.#parts.births.known(key, request.created, identity) };
     });
     // The remote has older events than the copy. An empty page has no cursor to continue from.
-    const hasOlder = source?.hasOlder === true && (read?.events ?? []).length > 0;
+    const hasOlder = hasMore && (read?.events ?? []).length > 0;
     return read && hasOlder ? { ...read, hasOlder } : read;
   }
 
   /** The revisions in the request are those of the copy, so the remote cannot stand in for it. */
   changes(request: ChangesRequest, call: Call): Promise<ChangesSince | undefined> {
     const events: EventNeed<ChangesSince> = { need: 0, isEnough: () => true };
-    return this.#readLocal(request.key, events, call, (backend) => backend.changes(request, call));
+    return this.#readLocal(request.key, events, call, async (reads) =>
+      reads.changes(request, call),
+    );
   }
 
   #readSession<T>(
     key: CompositeSessionKey,
     events: EventNeed<T>,
     call: Call,
-    read: (backend: ReadVerbs, call: Call, storage?: CacheStorage) => MaybePromise<T | undefined>,
+    read: (backend: SessionVerbs, call: Call, part?: LocalPart) => MaybePromise<T | undefined>,
   ): Promise<T | undefined> {
     return this.#orFromRemote(call, read, () =>
-      this.#readLocal(key, events, call, (backend, storage) => read(backend, call, storage)),
+      this.#readLocal(key, events, call, async (reads, part) => read(reads, call, part)),
     );
   }
 
@@ -199,9 +198,9 @@ export class CopyReads {
         isWhole = copiedCount === 'all';
         return isWhole || missingFrom(events, needed).length === 0;
       };
-      const getEvents: Read<StoredEvents | undefined> = (backend, call) =>
-        backend.getEvents(request, call);
-      return this.#readSession(key, { need: 1, isEnough }, call, getEvents);
+      return this.#readSession(key, { need: 1, isEnough }, call, (backend, call) =>
+        backend.getEvents(request, call),
+      );
     };
     const found = await read([]);
     const missing = missingFrom(found?.events ?? [], eventIds);
@@ -232,9 +231,9 @@ export class CopyReads {
       policy,
       call,
       inTime: (fetched) => this.#inTime(fetched, call),
-      read: async (backend, storage) => {
+      read: async (reads, part) => {
         try {
-          return await read(backend, storage);
+          return await read(reads, part);
         } catch (error) {
           if (isDamagedEvent(error)) this.#fetchDamaged(key);
           throw error;
@@ -245,7 +244,7 @@ export class CopyReads {
 
   list(request: ListRequest, call: Call): Promise<ReadList> {
     const { appName, userId } = request;
-    const { lists, follow } = this.#parts;
+    const { data, lists, follow } = this.#parts;
     const owner = { appName, userId };
     if (this.policyOf(call) !== 'cache-only') follow(owner);
     const list: Read<ReadList> = (backend, call) => backend.list(request, call);
@@ -256,13 +255,13 @@ export class CopyReads {
         // Without a connection, the copies are all there is.
         isFatal: isRefusal,
       });
-      return list(this.backend, call);
+      return readList(data, request, call);
     });
   }
 
   sharedState(request: StateRequest, call: Call): Promise<string> {
     const { appName, userId } = request;
-    const { lists, follow } = this.#parts;
+    const { data, lists, follow } = this.#parts;
     const owner = { appName, userId };
     // The feed of a user reports the app's state too. The feed of an app would report the sessions of all users.
     if (userId !== undefined && this.policyOf(call) !== 'cache-only') follow(owner);
@@ -273,7 +272,7 @@ export class CopyReads {
         isThere: () => lists.hasState(owner),
         isFatal: () => false,
       });
-      return read(this.backend, call);
+      return readState(data, request, call);
     });
   }
 

@@ -9,7 +9,7 @@ export function epochBackend(present: () => CacheBackend): Backend {
   /** Calls that the package makes itself have no epoch, and take the present data. */
   const of = ({ epoch }: Call): CacheBackend => (epoch instanceof CacheBackend ? epoch : present());
   return {
-    open: (call) => of(call).open(call),
+    open: (call) => of(call).open(),
     keepsOperations: (call) => of(call).keepsOperations(),
     write: (write, call) => of(call).write(write, call),
     get: (request, call) => of(call).get(request, call),

@@ -1,19 +1,23 @@
-import type { Call, MaybePromise } from '../../core/call/call.js';
+import type { Call } from '../../core/call/call.js';
 import { untilAborted } from '../../core/call/time_limit.js';
 import { SessionError } from '../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { type EventCount, isEnough, mostOf } from '../../values/model/values/event_count.js';
 import type { ReadPolicy } from '../../values/model/values/read_policy.js';
-import type { Backend } from '../../core/storage/backend.js';
 import { nextLast } from '../../core/storage/reads/growing_read.js';
-import { StorageBackend } from '../../core/storage/driver/storage_backend.js';
 import type { CopyLimits } from './copies/copy_limits.js';
 import type { CacheContext } from './copies/context.js';
 import type { Fetch, Fetched } from './copies/fetch.js';
-import { unkeptStorage } from './copies/unkept.js';
+import { unkeptData } from './copies/unkept.js';
 import type { Births } from './data/births.js';
+import type { LocalData } from './data/local_data.js';
 import { isRefusal } from './records/failures.js';
-import { CacheStorage } from './storage/cache_storage.js';
+import {
+  type LocalPart,
+  type LocalRead,
+  readLocally,
+  type SessionReads,
+} from './storage/local_reads.js';
 
 export interface SessionReadParts extends CacheContext {
   readonly fetch: Fetch;
@@ -37,15 +41,9 @@ export interface SessionRead<T> extends EventNeed<T> {
   readonly policy: ReadPolicy;
   readonly call: Call;
   /** Reads from the local data, or from what was fetched. */
-  readonly read: (backend: Backend, storage: CacheStorage) => MaybePromise<T | undefined>;
+  readonly read: (reads: SessionReads, part: LocalPart) => Promise<T | undefined>;
   /** Waits for a fetch as `'network-first'` does. Returns `undefined` if it takes too long. */
   readonly inTime: <Result>(fetched: Promise<Result>) => Promise<Result | undefined>;
-}
-
-/** The result of a read, and the storage that it was read from, which knows how much is there. */
-interface Found<T> {
-  readonly result: T | undefined;
-  readonly storage: CacheStorage;
 }
 
 /**
@@ -60,29 +58,27 @@ export async function readSession<T>(
   const { data, fetch, bounds, births, report, remote } = parts;
   const { key, policy, call, read, need, isStrict = false } = session;
   const { erasure } = remote;
-  const readFrom = async (storage: CacheStorage): Promise<Found<T>> => {
-    const result = await read(new StorageBackend(storage), storage);
-    if (storage.identity !== undefined) births.note(key, storage.identity);
-    return { result, storage };
+  const readFrom = async (data: LocalData): Promise<LocalRead<T | undefined>> => {
+    const found = await readLocally(data, key, read);
+    if (found.part.identity !== undefined) births.note(key, found.part.identity);
+    return found;
   };
   let fetched: Fetched | undefined;
   if (policy === 'network-first') fetched = await session.inTime(fetch.copy(key, need));
   for (let lastCount: EventCount = -1; ;) {
-    // One storage for each read, because it records how much is here.
-    let found = await readFrom(new CacheStorage(parts));
-    const isDone = ({ result, storage }: Found<T>): boolean =>
-      result !== undefined && session.isEnough(result, storage.copiedCount);
-    let { isDeleted } = found.storage;
+    let found = await readFrom(data);
+    const isDone = ({ result, part }: LocalRead<T | undefined>): boolean =>
+      result !== undefined && session.isEnough(result, part.copiedCount);
+    let { isDeleted } = found.part;
     if (!isDone(found) && !isDeleted && fetched?.window !== undefined) {
-      const storage = await unkeptStorage(parts, key, fetched.window);
-      const unkept = storage && (await readFrom(storage));
+      const local = await unkeptData(parts, key, fetched.window);
+      const unkept = local && (await readFrom(local));
       // It was fetched and is not shown, because its deletion waits.
       isDeleted = unkept !== undefined && unkept.result === undefined;
-      if (unkept && !isEnough(found.storage.copiedCount, unkept.storage.copiedCount))
-        found = unkept;
+      if (unkept && !isEnough(found.part.copiedCount, unkept.part.copiedCount)) found = unkept;
     }
-    const { result, storage } = found;
-    const { copiedCount } = storage;
+    const { result, part } = found;
+    const { copiedCount } = part;
     if (isDone(found)) {
       if (policy !== 'cache-only') {
         bounds.markUsed(key);

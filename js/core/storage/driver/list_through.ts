@@ -1,7 +1,7 @@
 import { SessionError } from '../../../values/errors/errors.js';
 import type { Call } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
-import type { ListedSession, ReadList } from '../backend.js';
+import type { ListedSession, ListRequest, ReadList } from '../backend.js';
 import {
   checkedSession,
   checkedShared,
@@ -19,7 +19,7 @@ import { requestOf, settled } from './storage_calls.js';
 
 /** Lists sessions through a storage, and checks its result. Cuts the part if the storage returns all sessions. */
 export function listThrough(
-  storage: Storage,
+  storage: Pick<Storage, 'list' | 'listsParts'>,
   part: StorageListRequest,
   call: Call,
 ): Promise<ReadList> {
@@ -43,6 +43,21 @@ export function listThrough(
     const cut = sortList(sessions, part).slice(offset, end);
     return { sessions: cut, shared, total: sessions.length };
   });
+}
+
+/** Returns the request to a storage that lists parts. */
+export function listRequestOf(request: ListRequest): StorageListRequest {
+  const { appName, userId, order, orderBy, offset, limit, withTotal, after } = request;
+  return {
+    appName,
+    ...(userId !== undefined && { userId }),
+    order,
+    offset,
+    ...(limit !== undefined && { limit }),
+    ...(!withTotal && { withTotal }),
+    ...(orderBy === 'createTime' && { orderBy }),
+    ...(after !== undefined && { after }),
+  };
 }
 
 function checked(listing: Listing, withTotal = true): ReadList {

@@ -2,12 +2,20 @@
 import type { Call } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
 import type { StoredEvents } from '../../../values/model/event_page.js';
+import { withoutClaimMark } from '../../../values/model/event/claim_mark.js';
+import { mergeStates } from '../../wasm/core.js';
+import { MOST_CHANGED } from '../../wasm/protocol.js';
 import type {
+  ChangedSession,
+  ChangesRequest,
   EventsRequest,
   MarkersRequest,
   PageRequest,
   ReadMarkers,
   ReadPage,
+  ReadRequest,
+  ReadSession,
+  StateRequest,
 } from '../backend.js';
 import { storedEvents } from '../changes.js';
 import {
@@ -27,6 +35,7 @@ import type {
 } from '../requests.js';
 import type { OwnStorage, ParsedRows } from '../own_storage.js';
 import type { FoundEvents, MarkerRows, PageRows, Rows } from '../rows.js';
+import { storageKey } from '../scopes.js';
 import type { Storage } from '../storage.js';
 import { parseRows } from '../stored_events.js';
 import { requestOf, settled } from './storage_calls.js';
@@ -34,7 +43,7 @@ import { requestOf, settled } from './storage_calls.js';
 type Read = Pick<StorageReadRequest, 'key' | 'window'>;
 
 /** Reads a session with a window of its events, or the state of a user or an app. */
-export function readThrough(storage: Storage, read: Read, call: Call) {
+export function readThrough(storage: Pick<Storage, 'read'>, read: Read, call: Call) {
   const request: StorageReadRequest = requestOf(read, call);
   return settled('read', call, async () => {
     const rows: Rows = await untilAborted(call.signal, (async () => storage.read(request))());
@@ -46,7 +55,7 @@ export function readThrough(storage: Storage, read: Read, call: Call) {
 }
 
 /** Reads the same with parsed events. Returns `undefined` if the storage cannot do that. */
-export async function readParsedThrough(storage: OwnStorage, read: Read, call: Call) {
+async function readParsedThrough(storage: Pick<OwnStorage, 'readParsed'>, read: Read, call: Call) {
   if (storage.readParsed === undefined) return undefined;
   const request: StorageReadRequest = requestOf(read, call);
   return settled('readParsed', call, async () => {
@@ -57,7 +66,7 @@ export async function readParsedThrough(storage: OwnStorage, read: Read, call: C
 }
 
 /** The checked rows of a read beside its events. */
-export type StateRows = ReturnType<typeof statesIn>;
+type StateRows = ReturnType<typeof statesIn>;
 
 function statesIn(verb: string, rows: Omit<Rows, 'events'>) {
   requireObject(verb, 'a result', rows);
@@ -68,9 +77,70 @@ function statesIn(verb: string, rows: Omit<Rows, 'events'>) {
   };
 }
 
+/** Reads a session with a window of its events. */
+export async function sessionThrough(
+  storage: Pick<OwnStorage, 'read' | 'readParsed'>,
+  { key, last, after, skipCorrupt = false }: ReadRequest,
+  call: Call,
+): Promise<ReadSession | undefined> {
+  const window = {
+    ...(typeof last === 'number' && { last }),
+    ...(after !== undefined && { after }),
+  };
+  const read = { key, window };
+  const parsed = await readParsedThrough(storage, read, call);
+  if (parsed !== undefined) return sessionOf(key, parsed, parsed.events.map(withoutClaimMark));
+  const { events, ...rows } = await readThrough(storage, read, call);
+  return rows.session && sessionOf(key, rows, parseRows(events, key.sessionId, skipCorrupt));
+}
+
+/** Reads a session with only the events that have changed. */
+export async function changedThrough(
+  storage: Pick<Storage, 'read'>,
+  { key, since }: ChangesRequest,
+  call: Call,
+): Promise<ChangedSession | undefined> {
+  const rows = await readThrough(storage, { key, window: { since, last: MOST_CHANGED } }, call);
+  return sessionOf(key, rows, rows.events);
+}
+
+/** Reads the state of a user or an app. */
+export async function stateThrough(
+  storage: Pick<Storage, 'read'>,
+  request: StateRequest,
+  call: Call,
+): Promise<string> {
+  const { scope } = request;
+  const read = { key: storageKey(request), window: { last: 0 } };
+  const rows = await readThrough(storage, read, call);
+  return mergeStates(`${scope} state`, rows[scope]?.state ?? '{}');
+}
+
+function sessionOf<Events>(
+  key: ReadRequest['key'],
+  rows: StateRows,
+  events: Events,
+): ReadSession<Events> | undefined {
+  const { session } = rows;
+  if (session === undefined) return undefined;
+  const { created, revision, lastUpdateTime, title, labels, parent } = session;
+  const state = mergedState(key, session, rows);
+  return { created, revision, lastUpdateTime, state, events, title, labels, parent };
+}
+
+/** Merges the state of a session with those of its user and its app. */
+function mergedState(
+  { sessionId }: ReadRequest['key'],
+  { state }: { readonly state: string },
+  { user, app }: StateRows,
+): string {
+  const shared = { user: user?.state, app: app?.state };
+  return mergeStates(`state of session "${sessionId}"`, state, shared);
+}
+
 /** Reads a page of a session's events. Of a storage without `readPage` it reads the whole session. */
 export async function pageThrough(
-  storage: OwnStorage,
+  storage: Pick<OwnStorage, 'read' | 'readPage' | 'readsBack'>,
   page: PageRequest,
   call: Call,
 ): Promise<ReadPage | undefined> {
@@ -118,7 +188,7 @@ export async function pageThrough(
 
 /** Reads events by their ids. Of a storage without `readEvents` it reads the whole session. */
 export async function eventsThrough(
-  storage: Storage,
+  storage: Pick<Storage, 'read' | 'readEvents'>,
   { key, eventIds }: EventsRequest,
   call: Call,
 ): Promise<StoredEvents | undefined> {

@@ -8,7 +8,6 @@ import {
 import { untilAborted } from '../../call/time_limit.js';
 import { kindOf } from '../../../values/errors/describe.js';
 import { SessionError } from '../../../values/errors/errors.js';
-import { withoutClaimMark } from '../../../values/model/event/claim_mark.js';
 import type { ChangesSince } from '../../../values/model/changes_since.js';
 import type { StoredEvents } from '../../../values/model/event_page.js';
 import {
@@ -21,8 +20,6 @@ import {
   type PlacedAppend,
   type UpdateWrite,
 } from '../../write.js';
-import { CoreWrite, callCore, mergeStates, requireRoom } from '../../wasm/core.js';
-import { MOST_CHANGED } from '../../wasm/protocol.js';
 import {
   runWrite,
   type Appended,
@@ -51,15 +48,6 @@ import type { ChangedRows } from '../changed_rows.js';
 import { changesOf } from '../changes.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
 import {
-  packAppends,
-  packComputed,
-  packCreation,
-  type PackedAppended,
-  type PackedCreated,
-  unpackAppend,
-  unpackCreated,
-} from '../wasm/packed.js';
-import {
   appendOnce,
   createOnce,
   deleteOnce,
@@ -67,25 +55,22 @@ import {
   updateOnce,
 } from '../operations/applied_operations.js';
 import { deleteCreated } from '../operations/delete_created.js';
-import type {
-  DeleteTarget,
-  StorageDeleteUnchangedRequest,
-  StorageListRequest,
-} from '../requests.js';
+import type { DeleteTarget, StorageDeleteUnchangedRequest } from '../requests.js';
 import { storageKey } from '../scopes.js';
 import type { OwnStorage } from '../own_storage.js';
-import { parseRows } from '../stored_events.js';
 import { appendManyThrough } from './append_many.js';
-import { listThrough } from './list_through.js';
-import { prepareWrite, type PreparedWrite } from './prepared_write.js';
+import { listRequestOf, listThrough } from './list_through.js';
+import type { PreparedWrite } from './prepared_write.js';
 import {
+  changedThrough,
   eventsThrough,
   markersThrough,
   pageThrough,
-  readParsedThrough,
   readThrough,
-  type StateRows,
+  sessionThrough,
+  stateThrough,
 } from './read_through.js';
+import { prepareAppend, prepareCreate, prepareUpdate } from './ruled_writes.js';
 import { requestOf, settled } from './storage_calls.js';
 
 /**
@@ -173,16 +158,9 @@ export class StorageBackend implements Backend, WriteVerbs {
     creation: CreateWrite,
     call: Call,
   ): MaybePromise<CreatedSession | undefined> {
-    const { key, events, description, operation } = creation;
+    const { key, events, description } = creation;
     if (description.title || description.labels) requireDescribe(storage);
-    const { packed, numbers, texts = [] } = packCreation(creation, false);
-    const write = callCore(() => CoreWrite.create(packed, numbers, texts));
-    const parts = { key, call, operation, ...NO_EVENTS, events, creation };
-    const end = (): CreatedSession | undefined => {
-      const created = write.finish() as PackedCreated | undefined;
-      return created && unpackCreated(created, events.length);
-    };
-    const created = prepareWrite('create', storage, write, parts, end).run();
+    const created = prepareCreate(storage, creation, call).run();
     if (storage.lacksTransactions !== true || events.length === 0) return created;
     return after(
       created,
@@ -203,10 +181,10 @@ export class StorageBackend implements Backend, WriteVerbs {
   append(write: PlacedAppend, call: Call): MaybePromise<Appended> {
     const storage = this.#storage;
     if (storage !== undefined && write.operation === undefined) {
-      return prepareAppend(storage, write, call).run();
+      return appendTo(storage, write, call).run();
     }
     const append = (write: PlacedAppend): MaybePromise<Appended> =>
-      this.#with(call, (storage) => prepareAppend(storage, write, call).run());
+      this.#with(call, (storage) => appendTo(storage, write, call).run());
     return appendOnce(append, (changes) => this.readChanged(changes, call), write);
   }
 
@@ -215,28 +193,18 @@ export class StorageBackend implements Backend, WriteVerbs {
     const storage = this.#storage;
     if (storage?.appendMany === undefined) return undefined;
     return (writes) => {
-      const prepared = writes.map(([write, call]) => prepareAppend(storage, write, call));
+      const prepared = writes.map(([write, call]) => appendTo(storage, write, call));
       return appendManyThrough(storage, prepared);
     };
   }
 
-  async update(
-    { key: owner, delta, operation }: UpdateWrite,
-    call: Call,
-  ): Promise<SharedRevisions> {
-    const { appName, userId } = owner;
-    const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
-    const key = storageKey(owner);
-    const parts = { key, call, operation, ...NO_EVENTS };
+  async update(write: UpdateWrite, call: Call): Promise<SharedRevisions> {
+    const { delta } = write;
+    const compute = typeof delta === 'string' ? undefined : delta;
     return updateOnce(async () =>
       this.#with(call, (storage) => {
         requireTransactions(storage, compute);
-        requireRoom(text.length);
-        const write = callCore(() =>
-          CoreWrite.update(appName, userId, text, packComputed(compute)),
-        );
-        const end = () => write.finish() as SharedRevisions;
-        return prepareWrite('append', storage, write, parts, end).run();
+        return prepareUpdate(storage, write, call).run();
       }),
     );
   }
@@ -265,20 +233,7 @@ export class StorageBackend implements Backend, WriteVerbs {
   }
 
   async get(request: ReadRequest, call: Call): Promise<ReadSession | undefined> {
-    const { key, last, after, skipCorrupt = false } = request;
-    const window = {
-      ...(typeof last === 'number' && { last }),
-      ...(after !== undefined && { after }),
-    };
-    const read = { key, window };
-    return this.#with(call, async (storage) => {
-      const parsed = await readParsedThrough(storage, read, call);
-      if (parsed !== undefined) {
-        return sessionOf(key, parsed, parsed.events.map(withoutClaimMark));
-      }
-      const { events, ...rows } = await readThrough(storage, read, call);
-      return rows.session && sessionOf(key, rows, parseRows(events, key.sessionId, skipCorrupt));
-    });
+    return this.#with(call, (storage) => sessionThrough(storage, request, call));
   }
 
   async page(request: PageRequest, call: Call): Promise<ReadPage | undefined> {
@@ -299,36 +254,15 @@ export class StorageBackend implements Backend, WriteVerbs {
   }
 
   async readChanged(request: ChangesRequest, call: Call): Promise<ChangedSession | undefined> {
-    const { key, since } = request;
-    const read = { key, window: { since, last: MOST_CHANGED } };
-    return this.#with(call, async (storage) => {
-      const rows = await readThrough(storage, read, call);
-      return sessionOf(key, rows, rows.events);
-    });
+    return this.#with(call, (storage) => changedThrough(storage, request, call));
   }
 
   async sharedState(request: StateRequest, call: Call): Promise<string> {
-    const { scope } = request;
-    const read = { key: storageKey(request), window: { last: 0 } };
-    return this.#with(call, async (storage) => {
-      const rows = await readThrough(storage, read, call);
-      return mergeStates(`${scope} state`, rows[scope]?.state ?? '{}');
-    });
+    return this.#with(call, (storage) => stateThrough(storage, request, call));
   }
 
   async list(request: ListRequest, call: Call): Promise<ReadList> {
-    const { appName, userId, order, orderBy, offset, limit, withTotal, after } = request;
-    const part: StorageListRequest = {
-      appName,
-      ...(userId !== undefined && { userId }),
-      order,
-      offset,
-      ...(limit !== undefined && { limit }),
-      ...(!withTotal && { withTotal }),
-      ...(orderBy === 'createTime' && { orderBy }),
-      ...(after !== undefined && { after }),
-    };
-    return this.#with(call, (storage) => listThrough(storage, part, call));
+    return this.#with(call, (storage) => listThrough(storage, listRequestOf(request), call));
   }
 
   async changedSince(request: FindChangedRequest, call: Call): Promise<ChangedRows | undefined> {
@@ -383,30 +317,11 @@ function deleteUnchanged(
   });
 }
 
-function prepareAppend(
-  storage: OwnStorage,
-  append: PlacedAppend,
-  call: Call,
-): PreparedWrite<Appended> {
-  const { key, position, events, titleChange, compute, operation } = append;
+function appendTo(storage: OwnStorage, write: PlacedAppend, call: Call): PreparedWrite<Appended> {
   requireNotAborted(call.signal);
-  requireTransactions(storage, compute);
-  if (titleChange !== undefined) requireDescribe(storage);
-  const { packed, numbers, texts = [] } = packAppends([append], false, false);
-  const write = callCore(() => CoreWrite.append(packed, numbers, texts, packComputed(compute)));
-  const lastEventId = Number.isNaN(position.created) ? position.lastEventId : undefined;
-  // Without a spread of two parts: that took 3 of the 70 µs of an append to SQLite.
-  const parts = {
-    key,
-    events,
-    creation: undefined,
-    titleChange,
-    lastEventId,
-    call,
-    operation,
-  };
-  const end = () => unpackAppend(write.finish() as PackedAppended, append);
-  return prepareWrite('append', storage, write, parts, end);
+  requireTransactions(storage, write.compute);
+  if (write.titleChange !== undefined) requireDescribe(storage);
+  return prepareAppend(storage, write, call);
 }
 
 function requireDescribe({ describe }: OwnStorage): NonNullable<OwnStorage['describe']> {
@@ -422,42 +337,12 @@ function requireTransactions(storage: OwnStorage, compute: Compute | undefined):
   throw new SessionError('unsupported', message, { key: 'stateDelta' });
 }
 
-function sessionOf<Events>(
-  key: ReadRequest['key'],
-  rows: StateRows,
-  events: Events,
-): ReadSession<Events> | undefined {
-  const { session } = rows;
-  if (session === undefined) return undefined;
-  const { created, revision, lastUpdateTime, title, labels, parent } = session;
-  const state = mergedState(key, session, rows);
-  return { created, revision, lastUpdateTime, state, events, title, labels, parent };
-}
-
-/** Merges the state of a session with those of its user and its app. */
-function mergedState(
-  { sessionId }: ReadRequest['key'],
-  { state }: { readonly state: string },
-  { user, app }: StateRows,
-): string {
-  const shared = { user: user?.state, app: app?.state };
-  return mergeStates(`state of session "${sessionId}"`, state, shared);
-}
-
 /** Returns the floor that a deletion gave, if it gave one. */
 function floorOf(verb: string, deleted: unknown): number | undefined {
   if (typeof deleted !== 'object' || deleted === null) return undefined;
   const floor = (deleted as { readonly floor?: unknown }).floor;
   return floor === undefined ? undefined : requireCounter(verb, '', 'floor', floor);
 }
-
-/** The parts of a write that appends nothing. */
-const NO_EVENTS = {
-  events: [],
-  creation: undefined,
-  titleChange: undefined,
-  lastEventId: undefined,
-} as const;
 
 /** The app whose state is read to learn whether a storage answers. */
 const PROBE = 'adk-session-wasm';

@@ -2,7 +2,6 @@
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { LocalData } from '../data/local_data.js';
 import { MemoryLocalStore } from '../local/memory_local_store.js';
-import { CacheStorage, type CacheStorageParts } from '../storage/cache_storage.js';
 import { type FetchStart, takeSession } from './copy_writer.js';
 import type { RemoteSession } from './remote_connection.js';
 
@@ -21,13 +20,13 @@ const OTHER_NUMBERS = 16;
  * Its numbers lie below the owner's counter. So no later copy is mistaken for this read, and a handle of this read
  * notices everything that is stored from now on. New numbers would have to be stored, and there may be no room.
  *
- * @returns the storage to read from; `undefined` if the local data has something newer by now
+ * @returns the data to read from; `undefined` if the local data has something newer by now
  */
-export async function unkeptStorage(
-  { data, clock }: CacheStorageParts,
+export async function unkeptData(
+  { data, clock }: { readonly data: LocalData; readonly clock: () => number },
   key: CompositeSessionKey,
   { session, start }: FetchedWindow,
-): Promise<CacheStorage | undefined> {
+): Promise<LocalData | undefined> {
   const found = await data.read(async (transaction) => {
     const copy = (await transaction.copies.get(key))?.copy;
     const isNewer = copy?.created === session.created && copy.revision > session.revision;
@@ -44,5 +43,5 @@ export async function unkeptStorage(
   const local = new LocalData({ store, owner: data.owner });
   local.mayBegin();
   await local.write((transaction) => takeSession(transaction, key, session, start, clock()));
-  return new CacheStorage({ data: local, clock });
+  return local;
 }

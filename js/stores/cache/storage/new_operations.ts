@@ -17,11 +17,11 @@ import type { SessionView } from '../view/session_overlay.js';
 import { deltaOf, sharedWrites, writesOfCreation } from '../view/shared_overlay.js';
 
 /** What the caller of a write gives. */
-interface Given {
+export interface Given {
   /** The session that is created. */
-  readonly creation: CreateWrite | undefined;
+  readonly creation?: CreateWrite | undefined;
   /** The JSON text of the delta of an `update`. */
-  readonly delta: string;
+  readonly delta?: string | undefined;
 }
 
 /** Members of a new operation that writes no events. */
@@ -54,7 +54,7 @@ export async function operationsOf(
   changes: Changes,
   view: SessionView | undefined,
   known: ReadonlySet<string>,
-  { creation: created, delta }: Given,
+  { creation: created, delta = '{}' }: Given,
 ): Promise<readonly Operation<'create' | 'append' | 'update'>[]> {
   const { session, user, app, events } = changes;
   if (!isSession(given) || session === undefined) {

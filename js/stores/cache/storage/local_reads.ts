@@ -1,0 +1,226 @@
+/** Reads the local data: what the remote has said, with the operations over it. */
+import type { Call, MaybePromise } from '../../../core/call/call.js';
+import {
+  changedThrough,
+  eventsThrough,
+  pageThrough,
+  sessionThrough,
+  stateThrough,
+} from '../../../core/storage/driver/read_through.js';
+import { listRequestOf, listThrough } from '../../../core/storage/driver/list_through.js';
+import { changesOf } from '../../../core/storage/changes.js';
+import { sortList } from '../../../core/storage/list_place.js';
+import type { StorageListRequest } from '../../../core/storage/requests.js';
+import type { Listing, SessionRow, SharedRows } from '../../../core/storage/rows.js';
+import type { Storage } from '../../../core/storage/storage.js';
+import type {
+  Backend,
+  ListRequest,
+  ReadList,
+  RewindStart,
+  StateRequest,
+} from '../../../core/storage/backend.js';
+import { sumsOf } from '../../../core/storage/reads/session_info.js';
+import type { StateOwner } from '../../../core/storage/scopes.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { EventCount } from '../../../values/model/values/event_count.js';
+import { nameOf } from '../records/cache_key.js';
+import type { Identity } from '../data/births.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import type { LocalData } from '../data/local_data.js';
+import type { OlderSums } from '../records/records.js';
+import type { SessionView } from '../view/session_overlay.js';
+import {
+  changedEvents,
+  countEvents,
+  eventsWithIds,
+  lastEvents,
+  pageOfEvents,
+} from './shown_events.js';
+
+/** The reads of one session. */
+export type SessionReads = Pick<Backend, 'get' | 'page' | 'getEvents' | 'changes'>;
+
+/** How much of a session is on this device. */
+export interface LocalPart {
+  /** How many of the newest events the copy has, without the unsent. */
+  readonly copiedCount: EventCount;
+  /** Whether the deletion of the session waits. */
+  readonly isDeleted: boolean;
+  /** Whether the session has older events than the copy, or may have. */
+  readonly hasOlder: boolean;
+  /** The sums of the older events, as far as they are known. */
+  readonly olderSums: OlderSums | undefined;
+  /** Where the rewinds in the copy start. */
+  readonly rewindStarts: readonly RewindStart[];
+  /** Returns whether an event is unsent, or has just arrived. */
+  readonly isOwn: (eventId: string) => boolean;
+  /** Absent if there is no session. */
+  readonly identity: Identity | undefined;
+}
+
+/** The result of a read, and how much it was read from. */
+export interface LocalRead<T> {
+  readonly result: T;
+  readonly part: LocalPart;
+}
+
+/** Reads a session in one transaction. */
+export function readLocally<T>(
+  data: LocalData,
+  key: CompositeSessionKey,
+  read: (reads: SessionReads, part: LocalPart) => MaybePromise<T>,
+): Promise<LocalRead<T>> {
+  return data.read(async (transaction) => {
+    const view = await transaction.view(key);
+    const isDeleted = view === undefined && (await transaction.copies.get(key)) !== undefined;
+    const part = { ...partOf(view), isDeleted };
+    return { result: await read(readsOf(transaction, key, view), part), part };
+  });
+}
+
+/** The sums of the older events of a copy that has all events. */
+export const NO_SUMS: OlderSums = { eventCount: 0, sums: sumsOf([]) };
+
+function partOf(view: SessionView | undefined): Omit<LocalPart, 'isDeleted'> {
+  const copy = view?.copy;
+  const hasOlder = copy?.hasOlder === true;
+  return {
+    copiedCount: copiedCountOf(view),
+    hasOlder,
+    olderSums: hasOlder ? copy.olderSums : NO_SUMS,
+    rewindStarts: copy?.rewindStarts ?? [],
+    isOwn: (eventId) => view?.overlay.events.has(eventId) === true,
+    identity: view && { birth: view.birth, created: copy?.created ?? undefined },
+  };
+}
+
+function copiedCountOf(view: SessionView | undefined): EventCount {
+  if (view === undefined) return 0;
+  const { copy } = view;
+  if (copy === undefined) return 'all';
+  if (copy.isStale) return 0;
+  return copy.hasOlder ? copy.next - copy.first : 'all';
+}
+
+function readsOf(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  view: SessionView | undefined,
+): SessionReads {
+  const rows = rowsOf(transaction, key, view);
+  return {
+    get: (request, call) => sessionThrough(rows, request, call),
+    page: (request, call) => pageThrough(rows, request, call),
+    getEvents: (request, call) => eventsThrough(rows, request, call),
+    changes: async (request, call) => {
+      const session = await changedThrough(rows, request, call);
+      return session && changesOf(session, request);
+    },
+  };
+}
+
+/** Returns the rows of a session as a reader sees it. */
+function rowsOf(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  view: SessionView | undefined,
+): Required<Pick<Storage, 'read' | 'readPage' | 'readEvents'>> {
+  if (view === undefined) {
+    return {
+      read: async () => ({ ...(await statesOf(transaction, key)), events: [] }),
+      readPage: () => ({}),
+      readEvents: () => ({ events: [] }),
+    };
+  }
+  const session = rowOf(key, view);
+  return {
+    async read({ window }) {
+      const { since, last } = window;
+      const [states, events] = await Promise.all([
+        statesOf(transaction, key),
+        since === undefined
+          ? lastEvents(transaction, key, view, window)
+          : changedEvents(transaction, key, view, since),
+      ]);
+      return { session, ...states, events: since === undefined ? events : events.slice(0, last) };
+    },
+    async readPage({ direction, eventId, limit, withCount }) {
+      const isForward = direction === 'after';
+      const events = await pageOfEvents(transaction, key, view, isForward, eventId, limit);
+      const older = withCount === false ? undefined : partOf(view).olderSums?.eventCount;
+      const eventCount =
+        older === undefined ? undefined : older + (await countEvents(transaction, key, view));
+      return { session, events, eventCount };
+    },
+    async readEvents({ eventIds }) {
+      return { session, events: await eventsWithIds(transaction, key, view, eventIds) };
+    },
+  };
+}
+
+async function statesOf(
+  transaction: CacheTransaction,
+  { appName, userId }: StateOwner,
+): Promise<SharedRows> {
+  const [user, app] = await Promise.all([
+    userId === undefined ? undefined : transaction.states.shown({ appName, userId }),
+    transaction.states.shown({ appName }),
+  ]);
+  return { user, app };
+}
+
+/** Reads the state of a user or an app. */
+export function readState(data: LocalData, request: StateRequest, call: Call): Promise<string> {
+  return data.read((transaction) => {
+    const read = async () => ({ ...(await statesOf(transaction, request)), events: [] });
+    return stateThrough({ read }, request, call);
+  });
+}
+
+/** Lists the sessions that are here. */
+export function readList(data: LocalData, request: ListRequest, call: Call): Promise<ReadList> {
+  return data.read((transaction) => {
+    const list = (part: StorageListRequest) => listOf(transaction, part);
+    return listThrough({ listsParts: true, list }, listRequestOf(request), call);
+  });
+}
+
+async function listOf(
+  transaction: CacheTransaction,
+  request: StorageListRequest,
+): Promise<Listing> {
+  const { appName, userId, offset, limit } = request;
+  const below = { appName, userId };
+  const records = await transaction.copies.list(below);
+  const waiting = await transaction.outbox.below(below);
+  const rows: SessionRow[] = [];
+  for (const [key, record] of records) {
+    const deletions = await transaction.states.userDeletions(key);
+    const view = transaction.viewWith(key, record, waiting.get(nameOf(key)) ?? [], deletions);
+    if (view !== undefined) rows.push(rowOf(key, view));
+  }
+  const sorted = sortList(rows, request);
+  const sessions = sorted.slice(offset, limit === undefined ? undefined : offset + limit);
+  const users: Listing['users'][number][] = [];
+  for (const userId of new Set(sessions.map(({ userId }) => userId))) {
+    const state = await transaction.states.shown({ appName, userId });
+    if (state !== undefined) users.push({ userId, ...state });
+  }
+  const app = await transaction.states.shown({ appName });
+  return { sessions, users, app, total: rows.length };
+}
+
+/** Returns the row of a session as a reader sees it. */
+export function rowOf(key: CompositeSessionKey, view: SessionView): SessionRow {
+  const { appName, userId, sessionId } = key;
+  const { birth: created, revision, lastUpdateTime, state } = view;
+  const { title, labels, parent, createTime, initialState } = view;
+  return {
+    ...{ appName, userId, sessionId, created, revision, lastUpdateTime },
+    ...{ state, createTime, initialState },
+    ...(title !== '' && { title }),
+    ...(labels !== '' && { labels }),
+    ...(parent !== undefined && { parent }),
+  };
+}

@@ -1,0 +1,218 @@
+/** Runs the rules over the local data, and adds what they decide to the outbox. */
+import { SessionError } from '../../../values/errors/errors.js';
+import { type Call, requireNotAborted } from '../../../core/call/call.js';
+import type { PreparedWrite } from '../../../core/storage/driver/prepared_write.js';
+import {
+  prepareAppend,
+  prepareCreate,
+  prepareUpdate,
+} from '../../../core/storage/driver/ruled_writes.js';
+import type { Deletion, Results, StoredKind } from '../../../core/storage/backend.js';
+import type { Decide, StorageWriteRequest } from '../../../core/storage/requests.js';
+import type { Found } from '../../../core/storage/rows.js';
+import type { Computed, DeleteWrite, DescribeWrite, Placed } from '../../../core/write.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { isSession } from '../records/cache_key.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import type { LocalData } from '../data/local_data.js';
+import { isOf, newRecord, type Operation, type OutboxWrites } from '../records/records.js';
+import type { SessionView } from '../view/session_overlay.js';
+import { deleteSession, deleteUser } from './deletion.js';
+import { putJoined } from './joined_writes.js';
+import { rowOf } from './local_reads.js';
+import { type Given, NEW, operationsOf, ownerKey, sessionKeyOf } from './new_operations.js';
+import { changedEvents, eventsWithIds } from './shown_events.js';
+
+export interface LocalWriteParts {
+  readonly data: LocalData;
+  readonly clock: () => number;
+}
+
+/** The result of a write. */
+export interface Written<T> {
+  readonly result: T;
+  /** The numbers of the operations that the write has added, or that hold the events which it wrote. */
+  readonly numbers: readonly number[];
+}
+
+type Verbs = {
+  readonly [Kind in StoredKind]: (
+    write: Placed<Kind>,
+    call: Call,
+  ) => Promise<Written<Results[Kind]>>;
+};
+
+/** A verb of a storage that runs one decision. */
+type RunDecision = (request: StorageWriteRequest, decide: Decide) => Promise<void>;
+
+/** The writes of the local data. */
+export class LocalWrites {
+  readonly #parts: LocalWriteParts;
+
+  constructor(parts: LocalWriteParts) {
+    this.#parts = parts;
+  }
+
+  async run<Kind extends StoredKind>(
+    write: Placed<Kind>,
+    call: Call,
+  ): Promise<Written<Results[Kind]>> {
+    requireNotAborted(call.signal);
+    const verbs: Verbs = this.#verbs;
+    return verbs[write.kind](write, call);
+  }
+
+  readonly #verbs: Verbs = {
+    create: (creation, call) =>
+      this.#decided(
+        (create) => prepareCreate({ create }, creation, call),
+        () => ({ creation }),
+      ),
+    append: (write, call) => this.#decided((append) => prepareAppend({ append }, write, call)),
+    update: (write, call) => {
+      // The operation has the whole delta of the caller, including values that are stored already.
+      let given: Given = {};
+      const delta = (state: string): Computed => {
+        const computed =
+          typeof write.delta === 'string' ? { delta: write.delta } : write.delta(state);
+        given = computed;
+        return computed;
+      };
+      return this.#decided(
+        (append) => prepareUpdate({ append }, { ...write, delta }, call),
+        () => given,
+      );
+    },
+    describe: (write) => this.#parts.data.write((transaction) => describe(transaction, write)),
+    delete: (write) => this.#parts.data.write((transaction) => remove(transaction, write)),
+  };
+
+  /** Runs a write that the rules decide. */
+  async #decided<T>(
+    prepare: (run: RunDecision) => PreparedWrite<T>,
+    given: () => Given = () => ({}),
+  ): Promise<Written<T>> {
+    let numbers: readonly number[] = [];
+    const { data } = this.#parts;
+    const run: RunDecision = async (request, decide) => {
+      numbers = await data.write((transaction) =>
+        this.#decide(transaction, request, decide, given),
+      );
+    };
+    const result = await prepare(run).run();
+    return { result, numbers };
+  }
+
+  /** @throws SessionError `unsupported` for events that the remote has no route for: they would wait for ever */
+  async #decide(
+    transaction: CacheTransaction,
+    request: StorageWriteRequest,
+    decide: Decide,
+    given: () => Given,
+  ): Promise<readonly number[]> {
+    const { key, scopes, eventIds } = request;
+    const { appName, userId } = key;
+    const hasUser = userId !== undefined && scopes.includes('user');
+    const [view, user, app] = await Promise.all([
+      isSession(key) ? transaction.view(key) : undefined,
+      hasUser ? transaction.states.shown({ appName, userId }) : undefined,
+      scopes.includes('app') ? transaction.states.shown({ appName }) : undefined,
+    ]);
+    if (view?.copy?.created === null && eventIds.length > 0) throw noRouteError();
+    const found: Found = {
+      ...{ user, app, floor: transaction.counter },
+      ...(view && isSession(key)
+        ? await sessionRows(transaction, key, request, view)
+        : { events: [], changed: [] }),
+    };
+    const changes = decide(found);
+    if (changes === undefined) {
+      // The events are there already, but may be unsent.
+      return eventIds.flatMap((id) => view?.overlay.events.get(id)?.number ?? []);
+    }
+    const known = new Set(found.events.map(({ id }) => id));
+    const operations = await operationsOf(transaction, key, changes, view, known, given());
+    const numbers = operations.map(({ number }) => number);
+    transaction.drawUpTo(Math.max(...numbers));
+    const [first] = operations;
+    if (isOf(first, 'update')) await putJoined(transaction, first);
+    else if (first !== undefined && isSession(key)) {
+      await this.#requireRecord(transaction, sessionKeyOf(key), first);
+      await transaction.outbox.change(key, { put: operations });
+    }
+    return numbers;
+  }
+
+  /** Each session with operations has a record. */
+  async #requireRecord(
+    transaction: CacheTransaction,
+    key: CompositeSessionKey,
+    operation: Operation,
+  ): Promise<void> {
+    const record = await transaction.copies.get(key);
+    if (record?.copy !== undefined) return;
+    if (record !== undefined && !isOf(operation, 'create')) return;
+    const { birth } = operation.basis;
+    const made = newRecord(birth, this.#parts.clock());
+    await transaction.copies.put(key, { ...made, ...record, birth });
+  }
+}
+
+async function describe(
+  transaction: CacheTransaction,
+  { key, title, labels }: DescribeWrite,
+): Promise<Written<boolean>> {
+  const view = await transaction.view(key);
+  if (view === undefined) return { result: false, numbers: [] };
+  const number = transaction.nextNumber();
+  const write = { kind: 'describe', key: sessionKeyOf(key), title, labels } as const;
+  const basis = { birth: view.birth, time: 0 };
+  await putJoined(transaction, { ...NEW, number, write, basis });
+  return { result: true, numbers: [number] };
+}
+
+async function remove(
+  transaction: CacheTransaction,
+  write: DeleteWrite,
+): Promise<Written<Deletion>> {
+  let numbers: readonly number[];
+  if (write.what === 'session') {
+    const { key, created, unchanged } = write;
+    const view = await transaction.view(key);
+    const isOther = created !== undefined && view?.birth !== created;
+    const isChanged =
+      unchanged !== undefined &&
+      (view?.revision !== unchanged.revision || view.labels !== (unchanged.labels ?? ''));
+    if (isOther || isChanged) return { result: { isDeleted: false }, numbers: [] };
+    numbers = await deleteSession(transaction, sessionKeyOf(key));
+  } else {
+    const { what, key } = write;
+    if (what === 'user') await deleteUser(transaction, key);
+    const number = transaction.nextNumber();
+    const cleared = { isCleared: true, values: [] };
+    const shared = what === 'appState' ? { app: cleared } : { user: cleared };
+    const deleted = { kind: 'delete', what, key: ownerKey(key) } as OutboxWrites['delete'];
+    const operation = { ...NEW, number, write: deleted, basis: { birth: 0, time: 0 }, shared };
+    await transaction.outbox.change(key, { put: [operation] });
+    numbers = [number];
+  }
+  return { result: { isDeleted: true, floor: transaction.counter }, numbers };
+}
+
+function noRouteError(): SessionError {
+  const message = 'The remote has no route to append events; run the agent there.';
+  return new SessionError('unsupported', message, { storage: 'cache' });
+}
+
+async function sessionRows(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  { eventIds, since }: StorageWriteRequest,
+  view: SessionView,
+): Promise<Pick<Found, 'session' | 'events' | 'changed'>> {
+  const [events, changed] = await Promise.all([
+    eventsWithIds(transaction, key, view, eventIds),
+    changedEvents(transaction, key, view, since),
+  ]);
+  return { session: rowOf(key, view), events, changed };
+}
