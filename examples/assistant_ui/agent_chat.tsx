@@ -11,13 +11,10 @@ import {
   useExternalStoreRuntime,
 } from '@assistant-ui/react';
 import { type Event, openSessionService } from 'adk-session-wasm';
-import type { LiveSession, RunAgent } from 'adk-session-wasm/live';
+import type { RunAgent } from 'adk-session-wasm/live';
 import { SessionProvider, useSession } from 'adk-session-wasm/react';
-import { useEffect, useState } from 'react';
 
 const service = openSessionService({ storage: 'auto', name: 'my-agent-chat' });
-
-type Branches = Awaited<ReturnType<LiveSession['branches']>>;
 
 /** Run your agent here, or a `Runner` by `runWith`. */
 const run: RunAgent = async function* ({ message: { content } }) {
@@ -30,18 +27,14 @@ const contentOf = ({ content: [part] }: AppendMessage) => ({
   parts: [{ text: part?.type === 'text' ? part.text : '' }],
 });
 
-/** The arrows of a message that is the first of its turn. */
-function BranchSwitcher({ store, branches }: { store: LiveSession; branches: Branches }) {
+/** The arrows between the versions of a turn, at its message. */
+function TurnPicker() {
+  const { session, store } = useSession();
   const id = useAuiState(({ message }) => message.id);
-  const { events } = store.getSnapshot();
-  const at = events.findIndex((event) => event.id === id);
-  const { invocationId } = events[at] ?? {};
-  if (events[at - 1]?.invocationId === invocationId) return null;
-  const alternatives = branches
-    .map(({ alternatives }) => alternatives)
-    .find((all) => all.some((one) => one.isShown && one.invocationId === invocationId));
-  if (alternatives === undefined) return null;
-  const shown = alternatives.findIndex(({ isShown }) => isShown);
+  const { events, turns } = session;
+  const { author, invocationId } = events.find((event) => event.id === id) ?? {};
+  const turn = author === 'user' ? turns[invocationId ?? ''] : undefined;
+  if (turn === undefined) return null;
   const arrow = (sign: string, branch: string | undefined) => (
     <button
       disabled={branch === undefined}
@@ -52,19 +45,15 @@ function BranchSwitcher({ store, branches }: { store: LiveSession; branches: Bra
   );
   return (
     <span>
-      {arrow('<', alternatives[shown - 1]?.branch)}
-      {shown + 1}/{alternatives.length}
-      {arrow('>', alternatives[shown + 1]?.branch)}
+      {arrow('<', turn.previous)}
+      {turn.index + 1}/{turn.count}
+      {arrow('>', turn.next)}
     </span>
   );
 }
 
 function Thread() {
   const { session, store } = useSession();
-  const [branches, setBranches] = useState<Branches>([]);
-  useEffect(() => {
-    if (session.status === 'ready') void store.branches().then(setBranches);
-  }, [session.status, session.pages, store]);
   const runtime = useExternalStoreRuntime({
     messages: [...session.events, ...session.drafts],
     convertMessage: ({ id, author, content }: Event) => ({
@@ -84,7 +73,7 @@ function Thread() {
   const Message = () => (
     <MessagePrimitive.Root>
       <MessagePrimitive.Parts components={{ Text: ({ text }) => <p>{text}</p> }} />
-      <BranchSwitcher store={store} branches={branches} />
+      <TurnPicker />
       <ActionBarPrimitive.Root>
         <ActionBarPrimitive.Reload>Again</ActionBarPrimitive.Reload>
       </ActionBarPrimitive.Root>

@@ -27,6 +27,13 @@ export interface SharedFeed {
   readonly channelName?: string | undefined;
 }
 
+/** An invocation before which a rewind rewinds. */
+export interface RewindTarget {
+  readonly invocationId: string;
+  /** The first event of the invocation. Absent if it has none. */
+  readonly eventId?: string | undefined;
+}
+
 /** The members of a core that every folder may use. Its class is `ServiceCore` of `js/service`. */
 export interface Core {
   /** Present for a cache. */
@@ -34,6 +41,10 @@ export interface Core {
   readonly feed: { readonly feed: SharedFeed };
   /** Reads a session's own state at its creation, without its events; `undefined` if it is not known. */
   initialState(request: CompositeSessionKey & Abortable): MaybePromise<InitialState>;
+  /** Finds the rewinds of a session, without its other events. `undefined` if the storage cannot find them alone. */
+  rewinds(
+    request: CompositeSessionKey & Abortable,
+  ): MaybePromise<readonly RewindTarget[] | undefined>;
   /** Returns the verbs of histories, if the backend has them. `undefined`: `js/core/history` computes histories. */
   history(request: Abortable): MaybePromise<ServiceHistory | undefined>;
 }

@@ -121,11 +121,20 @@ export interface HistoryRead {
   readonly key: CompositeSessionKey;
 }
 
+/** Which branches to read. */
+export interface BranchesRead extends HistoryRead {
+  /**
+   * An event of the transcript. Only the places from its turn on are wanted, so older events need not be read. Absent: all
+   * places are wanted.
+   */
+  readonly fromEventId?: string | undefined;
+}
+
 /** The verbs of histories. Their requests have further members, and other arguments may follow. */
 export interface HistoryVerbs<Forked, Members, Others extends unknown[] = []> {
   rewind(request: RewindWrite & Members, ...others: Others): MaybePromise<StoredRewind>;
   fork(request: ForkWrite & Members, ...others: Others): MaybePromise<Forked>;
-  branches(request: HistoryRead & Members, ...others: Others): MaybePromise<SessionBranches>;
+  branches(request: BranchesRead & Members, ...others: Others): MaybePromise<SessionBranches>;
   /** Returns the state right after an event. */
   stateAt(
     request: HistoryRead & { readonly eventId: string } & Members,

@@ -52,7 +52,7 @@ import {
 import { Diagnostics } from '../core/call/diagnostics.js';
 import { runAfter, TimeLimit } from '../core/call/time_limit.js';
 import { Handles } from '../core/handle/handle.js';
-import type { Core, Epochs } from '../core/core_of.js';
+import type { Core, Epochs, RewindTarget } from '../core/core_of.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import type { EventPages } from './read/event_pages.js';
 import type { ReaderParts } from './read/reader_parts.js';
@@ -306,6 +306,13 @@ export class ServiceCore implements Core {
     return after(this.#write({ kind: 'describe', key: own, ...change }, call), (isThere) => {
       if (!isThere) throw sessionNotFound(sessionId);
     });
+  }
+
+  /** Finds the rewinds of a session; see `Core`. */
+  rewinds(
+    request: CompositeSessionKey & Abortable,
+  ): MaybePromise<readonly RewindTarget[] | undefined> {
+    return this.pages(request, (pages) => pages.rewinds(request));
   }
 
   /** Returns the verbs of histories, if the backend computes them. */

@@ -3,14 +3,16 @@ import { requireService } from '../call/given_service.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import {
-  type BranchAlternative,
-  type SessionBranches,
-  type TurnBranches,
+import { sessionNotFound } from '../../values/errors/session_not_found.js';
+import type {
+  BranchAlternative,
+  BranchesRead,
+  SessionBranches,
+  TurnBranches,
 } from '../history_verbs.js';
-import { coreOf } from '../core_of.js';
+import { coreOf, type RewindTarget } from '../core_of.js';
 import { foldHistory } from './fold.js';
-import { compactedEndOf, compactionOf, isFilled, rewindTargetOf } from './marks.js';
+import { compactedEndOf, compactionOf, isFilled } from './marks.js';
 import { readSession, sessionKeyOf } from './session_history.js';
 
 /**
@@ -46,20 +48,56 @@ export async function branches(
   return (await readBranches(service, key)).places;
 }
 
+/** How many events are read at first for the places from an event on. */
+const FIRST_TAIL = 64;
+
 /** Reads the branches of a session, and which rewind was its last. */
 export async function readBranches(
   service: SessionService,
-  request: CompositeSessionKey & Abortable,
+  request: CompositeSessionKey & Abortable & Pick<BranchesRead, 'fromEventId'>,
 ): Promise<SessionBranches> {
   requireService(service, ['getSession']);
   const taken = takeRequest(request);
-  const { signal } = taken;
+  const { signal, fromEventId } = taken;
   const key = sessionKeyOf(taken);
-  const verbs = await coreOf(service)?.history({ signal });
-  if (verbs !== undefined) return verbs.branches({ key, signal });
-  const { events } = await readSession(service, taken);
-  const last = events.findLast((event) => rewindTargetOf(event) !== undefined);
-  return { places: branchesOf(events), lastRewind: last?.invocationId };
+  const core = coreOf(service);
+  const verbs = await core?.history({ signal });
+  if (verbs !== undefined) return verbs.branches({ key, fromEventId, signal });
+  const rewinds = fromEventId === undefined ? undefined : await core?.rewinds({ ...key, signal });
+  const { places, lastRewind } =
+    rewinds === undefined
+      ? branchesOf((await readSession(service, taken)).events)
+      : await readTail(service, { ...key, signal, fromEventId }, rewinds);
+  return { places, lastRewind };
+}
+
+/** Reads the last events, until they decide which branches stand from an event on. */
+async function readTail(
+  service: SessionService,
+  { fromEventId, signal, ...key }: CompositeSessionKey & Abortable & Omit<BranchesRead, 'key'>,
+  rewinds: readonly RewindTarget[],
+): Promise<SessionBranches> {
+  if (rewinds.length === 0) return { places: [] };
+  for (let last = FIRST_TAIL; ; last *= 4) {
+    const config = { numRecentEvents: last, view: 'raw' } as const;
+    const session = await service.getSession({ ...key, signal, config });
+    if (session === undefined) throw sessionNotFound(key.sessionId);
+    const { events } = session;
+    const ids = new Set(events.map(({ id }) => id));
+    const isOlder = ({ eventId }: RewindTarget): boolean =>
+      eventId !== undefined && !ids.has(eventId);
+    const older = rewinds.filter(isOlder).map(({ invocationId }) => invocationId);
+    const tail = { isWhole: events.length < last, older, fromEventId };
+    const branches = branchesOf(events, tail);
+    if (branches.isDecided) return branches;
+  }
+}
+
+/** Events of a session, of which older ones may be missing. */
+interface Tail extends Pick<BranchesRead, 'fromEventId'> {
+  readonly isWhole: boolean;
+  /** See {@link foldHistory}. */
+  readonly older?: readonly string[] | undefined;
 }
 
 /** A turn, as a node of a tree. Branches that begin with the same turns share these nodes. */
@@ -74,9 +112,12 @@ interface Turn {
 /**
  * Computes the branches of a history.
  *
- * @param older see {@link foldHistory}
+ * @returns also whether the events decide the places that are wanted. Others are left out if they are not decided
  */
-export function branchesOf(events: readonly Event[], older?: readonly string[]): TurnBranches[] {
+export function branchesOf(
+  events: readonly Event[],
+  { isWhole, older, fromEventId }: Tail = { isWhole: true },
+): SessionBranches & { readonly isDecided: boolean } {
   const turns: Turn[] = [];
   const addTurn = (parent: Turn | undefined, invocationId: string): Turn => {
     const turn: Turn = { invocationId, parent, next: undefined, end: undefined };
@@ -85,16 +126,22 @@ export function branchesOf(events: readonly Event[], older?: readonly string[]):
     return turn;
   };
   let rewinds = 0;
+  let lastRewind: string | undefined;
+  let from: Turn | undefined;
   const last = foldHistory(
     events,
     addTurn(undefined, ''),
     (current, event) => {
-      const { invocationId } = event;
-      if (!startsTurn(event, current)) return current;
-      return current.next?.get(invocationId) ?? addTurn(current, invocationId);
+      const { id, invocationId } = event;
+      const turn = startsTurn(event, current)
+        ? (current.next?.get(invocationId) ?? addTurn(current, invocationId))
+        : current;
+      if (id === fromEventId) from = turn;
+      return turn;
     },
     (ended, { invocationId }) => {
       rewinds += 1;
+      lastRewind = invocationId;
       ended.end = { number: rewinds, branch: invocationId };
     },
     older,
@@ -105,7 +152,11 @@ export function branchesOf(events: readonly Event[], older?: readonly string[]):
       parent.end = end;
     }
   }
-  return placesOf(last);
+  const places = placesOf(last);
+  if (isWhole) return { places, lastRewind, isDecided: true };
+  // The first turn of a tail may have alternatives before it. The turn before it is not known.
+  const isDecided = from?.parent?.parent !== undefined;
+  return { places: places.filter(({ after }) => after !== undefined), lastRewind, isDecided };
 }
 
 /** Returns whether an event begins a turn. Compactions and changes of the state do not. */

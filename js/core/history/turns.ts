@@ -6,7 +6,7 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { sendRewind } from './rewind.js';
 
-export { branches } from './branches.js';
+export { readBranches } from './branches.js';
 export { switchBranch } from './rewind.js';
 
 /** A request to undo a turn, so that an agent answers the user's message again. */

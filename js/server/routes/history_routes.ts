@@ -86,14 +86,18 @@ export const HISTORY_ROUTES: readonly Route[] = [
       return respondWithSession(call, await fork(call.service, { ...request, ...keyOf(call) }));
     },
   },
-  {
+  routeWithQuery({
     method: 'GET',
     path: `${SESSION}/branches`,
     action: 'getSession',
     summary: 'Returns where the transcript has other branches, and the last marker of a rewind.',
+    query: { fromEventId: TEXT },
     response: 'Branches',
-    run: (call) => readBranches(call.service, keyOf(call)),
-  },
+    run: (call) => {
+      const { fromEventId } = call.query;
+      return readBranches(call.service, { ...keyOf(call), fromEventId });
+    },
+  }),
   routeWithQuery({
     method: 'GET',
     path: `${SESSION}/state`,

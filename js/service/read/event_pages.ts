@@ -24,6 +24,8 @@ import type { Abortable, CompositeSessionKey, Session } from '../../values/model
 import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
 import type { SessionInfo, SessionInfoRequest } from '../../values/model/session_info.js';
 import type { StateShape } from '../../values/state/state_shape.js';
+import type { RewindTarget } from '../../core/core_of.js';
+import { rewindTargets, startsIn } from '../../core/storage/reads/rewind_starts.js';
 import type { PageRequest, ReadInfo, ReadPage } from '../../core/storage/backend.js';
 import { cursorText, foreignCursor, readPlace } from '../../values/json/cursor.js';
 import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
@@ -121,6 +123,22 @@ export class EventPages {
       if (read === undefined) throw sessionNotFound(sessionId);
       return read;
     });
+  }
+
+  /** Finds the rewinds of a session; see `Core`. */
+  rewinds({
+    appName,
+    userId,
+    sessionId,
+    signal,
+  }: CompositeSessionKey & Abortable): MaybePromise<readonly RewindTarget[] | undefined> {
+    const request = { key: { appName, userId, sessionId }, skipCorrupt: true };
+    return this.#parts.callBackend<readonly RewindTarget[] | undefined>({ signal }, (backend) =>
+      after(
+        backend.markers?.(request, { signal }),
+        (markers) => markers && startsIn(markers.events, rewindTargets(markers.events)),
+      ),
+    );
   }
 
   /** Computes the result of `sessionInfo`. */

@@ -231,7 +231,7 @@ export class SessionRuns {
     for (const { id } of [...this.#queue]) this.discard(id);
     if (this.#current === undefined) return;
     this.#current.isAbandoned = true;
-    this.#current.controller.abort();
+    this.#current.controller.abort(cancelledError());
   }
 
   #changed(): void {
@@ -343,8 +343,7 @@ export class SessionRuns {
     if (!isCancelled && failure === undefined) return 'ended';
     this.#isPaused = true;
     if (!isStored || message === undefined) {
-      const aborted = new SessionError('aborted', 'The run was cancelled. Nothing was written.');
-      asked.reject(isCancelled ? aborted : failure?.error);
+      asked.reject(isCancelled ? cancelledError(' Nothing was written.') : failure?.error);
       return isCancelled ? 'cancelled' : 'failed';
     }
     if (!isCancelled) {
@@ -371,7 +370,7 @@ export class SessionRuns {
   }
 
   async #cancelCurrent(current: CurrentRun): Promise<void> {
-    current.controller.abort();
+    current.controller.abort(cancelledError());
     await current.ended;
   }
 
@@ -395,6 +394,11 @@ export class SessionRuns {
       ...(told && { error: told }),
     });
   }
+}
+
+/** What a cancelled run throws wherever it is noticed: the code is always `aborted`. */
+function cancelledError(detail = ''): SessionError {
+  return new SessionError('aborted', `The run was cancelled.${detail}`);
 }
 
 /** Whether a run failed because its message was stored already. */

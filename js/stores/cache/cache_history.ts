@@ -4,7 +4,6 @@ import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import { branchesOf } from '../../core/history/branches.js';
 import { planRewind, type PlannedRewind } from '../../core/history/computed_rewind.js';
-import { rewindTargetOf } from '../../core/history/marks.js';
 import { type SourceSession, stateAfter } from '../../core/history/state_at.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -12,6 +11,7 @@ import { snapshotEvent } from '../../values/model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { BackendHistory, ReadSession } from '../../core/storage/backend.js';
 import type {
+  BranchesRead,
   ForkWrite,
   HistoryRead,
   HistoryState,
@@ -227,12 +227,20 @@ export class CacheHistory implements BackendHistory {
     return forked;
   }
 
-  branches({ key }: HistoryRead, call: Call): Promise<SessionBranches> {
-    const local = ({ events, olderInvocations }: LocalSession): SessionBranches => {
-      const last = events.findLast((event) => rewindTargetOf(event) !== undefined);
-      return { places: branchesOf(events, olderInvocations), lastRewind: last?.invocationId };
+  async branches({ key, fromEventId }: BranchesRead, call: Call): Promise<SessionBranches> {
+    const local = ({ events, olderInvocations: older, hasOlder }: LocalSession) => {
+      const isWhole = fromEventId === undefined || !hasOlder;
+      return branchesOf(events, { isWhole, older, fromEventId });
     };
-    return this.#askOrCompute(key, call, local, (history, own) => history.branches({ key }, own));
+    if (fromEventId !== undefined) {
+      await this.#require(key, call);
+      const session = await this.#read(key);
+      const known = session && local(session);
+      if (known !== undefined && (session?.isPlain === true || known.isDecided)) return known;
+    }
+    return this.#askOrCompute(key, call, local, (history, own) =>
+      history.branches({ key, fromEventId }, own),
+    );
   }
 
   stateAt(

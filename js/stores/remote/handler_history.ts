@@ -12,7 +12,7 @@ export function handlerHistory(connection: Connection): BackendHistory {
   const get = async <T>(
     key: CompositeSessionKey,
     end: string,
-    query: { readonly eventId?: string },
+    query: { readonly eventId?: string; readonly fromEventId?: string | undefined },
     call: Call,
     read: ReadResponse<T>,
   ): Promise<T> => {
@@ -24,7 +24,8 @@ export function handlerHistory(connection: Connection): BackendHistory {
   return {
     rewind: (write, call) => sendWrite(connection, { kind: 'rewind', ...write }, call),
     fork: (write, call) => sendWrite(connection, { kind: 'fork', ...write }, call),
-    branches: ({ key }, call) => get(key, '/branches', {}, call, branchesIn),
+    branches: ({ key, fromEventId }, call) =>
+      get(key, '/branches', { fromEventId }, call, branchesIn),
     stateAt: ({ key, eventId }, call) => get(key, '/state', { eventId }, call, stateIn),
   };
 }

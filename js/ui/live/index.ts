@@ -30,6 +30,7 @@ export type {
 } from './types/live_sessions.js';
 export type { LiveStore } from './types/live_store.js';
 export type { ProvidedSessions } from './types/provided_sessions.js';
+export type { ShownTurn, ShownTurns } from './types/shown_turn.js';
 export type { ScopedState } from './snapshot/scoped_state.js';
 export type { UnsentEvent } from './snapshot/unsent_events.js';
 export type { UnsentEntry } from './types/unsent_entry.js';

@@ -76,7 +76,7 @@ export class WatchedSession<S extends object>
     requireKey(this.key);
     this.#window = window;
     this.#view = requireOneOf('view', view, HISTORY_VIEWS);
-    this.#history = new ShownHistory(this.#view);
+    this.#history = new ShownHistory(this.#view, () => this.#wantTurns());
     this.#handle = new AppendHandle(this.key, (service) => this.use(service));
     this.#runs = new StoreRuns(this.key, () => this.#runsChanged());
     this.initialState = initialState;
@@ -248,6 +248,7 @@ export class WatchedSession<S extends object>
       if (stale.has('outbox')) await this.#readOutbox(service, signal);
       stale.delete('outbox');
       if (isEnding) view.end();
+      await this.#readTurns(service, signal);
     } finally {
       for (const part of stale) this.#stale.add(part);
     }
@@ -329,6 +330,17 @@ export class WatchedSession<S extends object>
     if (isSame !== true) await this.#readWindow(service, signal, false);
   }
 
+  /** Reads which shown turns have other versions, if a page asks for them. */
+  async #readTurns(service: SessionService<S>, signal: AbortSignal | undefined): Promise<void> {
+    const { turns, list } = this.#history;
+    if (!turns.isStale) return;
+    await turns.read(this.use(service), { ...this.key, signal }, list.first?.id);
+  }
+
+  #wantTurns(): void {
+    if (this.isRead) void this.refresh();
+  }
+
   #getSession(
     service: SessionService<S>,
     numRecentEvents: number,
@@ -357,7 +369,9 @@ export class WatchedSession<S extends object>
     await this.load();
     // Without any read, nobody knows whether there are older events.
     if (this.#head.status === 'loading') throw this.error;
-    return this.#history.loadOlder(this.use(await this.service()), limit);
+    const hasOlder = await this.#history.loadOlder(this.use(await this.service()), limit);
+    if (this.#history.turns.isStale) await this.refresh();
+    return hasOlder;
   }
 
   /** Shows a message at once, and asks it: it is stored when its run begins. */
@@ -467,7 +481,7 @@ export class WatchedSession<S extends object>
     const unsent = this.#unsent.events.filter(({ id }) => !this.#history.list.get(id));
     const shown = (this.#shown = this.#shown.with(this.#history.list.pages, unsent));
     const { status, members } = this.#head;
-    return shown.addTo({
+    const snapshot = shown.addTo({
       status: this.isForgotten
         ? 'forgotten'
         : status === 'loading' && this.error !== undefined
@@ -482,6 +496,7 @@ export class WatchedSession<S extends object>
       unsent: this.#unsent.states,
       ...members,
     });
+    return this.#history.turns.addTo(snapshot);
   }
 }
 

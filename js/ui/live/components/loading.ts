@@ -14,6 +14,7 @@ export const LOADING: LiveSessionSnapshot = {
   ...NO_RUNS,
   // Inherits nothing: the id of an event may be `toString`.
   unsent: Object.create(null) as LiveSessionSnapshot['unsent'],
+  turns: Object.create(null) as LiveSessionSnapshot['turns'],
   state: {},
   scopes: { session: {}, user: {}, app: {} },
   lastUpdateTime: 0,

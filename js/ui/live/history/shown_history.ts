@@ -4,6 +4,7 @@ import type { Session } from '../../../values/model/session.js';
 import type { HistoryView } from '../../../values/model/values/history_view.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { EventList } from '../snapshot/event_list.js';
+import { TurnVersions } from './shown_turns.js';
 import { KnownBranches } from './turn_changes.js';
 import { UndoneTurns } from './undone_turns.js';
 
@@ -11,14 +12,17 @@ import { UndoneTurns } from './undone_turns.js';
 export class ShownHistory<S extends object> {
   readonly branches = new KnownBranches();
   readonly undone = new UndoneTurns();
+  readonly turns: TurnVersions;
   readonly #view: HistoryView;
   #list = new EventList();
   #hasOlder = false;
   /** The handle that the window was read with: `loadOlder` continues its view. */
   #handle: Session<S> | undefined;
 
-  constructor(view: HistoryView) {
+  /** @param onTurnsWanted called when a page asks for the versions of turns for the first time */
+  constructor(view: HistoryView, onTurnsWanted: () => void) {
     this.#view = view;
+    this.turns = new TurnVersions(onTurnsWanted);
   }
 
   get list(): EventList {
@@ -42,13 +46,13 @@ export class ShownHistory<S extends object> {
     this.#handle = { ...session, events: [] };
     this.#list = this.#list.withEvents(events.slice(-limit));
     if (areUndone) this.undone.note(before, events, !this.#hasOlder);
-    this.branches.forget();
+    this.#forgetBranches();
   }
 
   clear(): void {
     this.#list = this.#list.withEvents([]);
     this.#hasOlder = false;
-    this.branches.forget();
+    this.#forgetBranches();
   }
 
   /** Puts a changed event in its place. Returns `false` if its place is unknown, or if it may change others. */
@@ -58,8 +62,11 @@ export class ShownHistory<S extends object> {
     const isKnown = list.get(event.id) !== undefined;
     // A cache may append an event again, after others. A clock may be behind, so that an event comes late.
     if (isKnown === isAppended && list.last?.id !== event.id) return false;
-    if (isMarker(event)) this.branches.forget();
-    else if (!isKnown) this.branches.noteAppended(event, list.last);
+    if (isMarker(event)) this.#forgetBranches();
+    else if (!isKnown) {
+      this.branches.noteAppended(event, list.last);
+      this.turns.noteAppended(event, list.last);
+    }
     if (isKnown) list.replace(event);
     else list.append(event);
     return true;
@@ -84,8 +91,14 @@ export class ShownHistory<S extends object> {
       // If the window was read again meanwhile, these events may not stand directly before its first one.
       if (this.#list !== list) continue;
       list.prepend(events);
+      this.turns.forget();
       return (this.#hasOlder = hasOlder === true);
     }
     return false;
+  }
+
+  #forgetBranches(): void {
+    this.branches.forget();
+    this.turns.forget();
   }
 }

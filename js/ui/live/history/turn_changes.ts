@@ -2,9 +2,12 @@ import type { TurnBranches } from '../../../core/history/index.js';
 import { keepEqual } from '../../../values/json/equal.js';
 import type { Content } from '../../../values/model/event/content.js';
 import type { Event } from '../../../values/model/event/event.js';
-import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { Abortable, CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
+import type { BranchesRead } from '../../../core/history_verbs.js';
 import { loadPart } from '../../../core/wasm/loader/part.js';
+
+type BranchesRequest = CompositeSessionKey & Abortable & Pick<BranchesRead, 'fromEventId'>;
 
 /** A change of the history. Most pages make none, so the first call loads the code. */
 export type TurnChange<Result> = (service: SessionService) => Promise<Result>;
@@ -37,10 +40,12 @@ export class KnownBranches {
   #reading: Promise<readonly TurnBranches[]> | undefined;
   #known: readonly TurnBranches[] = [];
 
-  read(service: SessionService, key: CompositeSessionKey): Promise<readonly TurnBranches[]> {
+  /** @param request the session, or also the event from which on branches are wanted */
+  read(service: SessionService, request: BranchesRequest): Promise<readonly TurnBranches[]> {
     const read = async (): Promise<readonly TurnBranches[]> => {
-      const { branches } = await loadTurns();
-      return (this.#known = keepEqual(this.#known, await branches(service, key)));
+      const { readBranches } = await loadTurns();
+      const { places } = await readBranches(service, request);
+      return (this.#known = keepEqual(this.#known, places));
     };
     const reading = (this.#reading ??= read());
     reading.catch(() => {
@@ -54,9 +59,14 @@ export class KnownBranches {
     this.#reading = undefined;
   }
 
-  /** Notes an appended event. It adds an alternative only if undone turns stand at the end. */
-  noteAppended({ invocationId }: Event, last: Event | undefined): void {
+  /**
+   * Notes an appended event. It adds an alternative only if undone turns stand at the end. Returns whether the branches may
+   * have changed.
+   */
+  noteAppended({ invocationId }: Event, last: Event | undefined): boolean {
     const isOpen = this.#known.at(-1)?.alternatives.every(({ isShown }) => !isShown) === true;
-    if (isOpen && invocationId !== last?.invocationId) this.forget();
+    const isAlternative = isOpen && invocationId !== last?.invocationId;
+    if (isAlternative) this.forget();
+    return isAlternative;
   }
 }

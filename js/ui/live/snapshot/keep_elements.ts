@@ -17,8 +17,7 @@ export function keepElements<T>(
 }
 
 /**
- * Returns `last` if all members of `next` are the same as its own. Getters are not compared, because they follow
- * from the other members.
+ * Returns `last` if all members of `next` are the same as its own. A getter is the same if it is the same function.
  */
 export function keepMembers<T extends object>(last: T | undefined, next: T): T {
   if (last === undefined) return next;
@@ -26,6 +25,10 @@ export function keepMembers<T extends object>(last: T | undefined, next: T): T {
   const keys = Object.keys(after!);
   const isSame =
     keys.length === Object.keys(before!).length &&
-    keys.every((key) => Object.is(before![key]?.value, after![key]?.value));
+    keys.every(
+      (key) =>
+        Object.is(before![key]?.value, after![key]?.value) &&
+        before![key]?.get === after![key]?.get,
+    );
   return isSame ? last : next;
 }

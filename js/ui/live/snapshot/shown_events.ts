@@ -32,15 +32,14 @@ export class ShownEvents {
   addTo<Snapshot extends object>(
     snapshot: Snapshot,
   ): Snapshot & { readonly events: readonly Event[] } {
-    const events = (): readonly Event[] => (this.#events ??= ([] as Event[]).concat(...this.pages));
-    // An object with a getter of its own has a shape of its own in JavaScript engines. Each later member adds one more.
-    return this.pages.length <= FEW_PAGES
-      ? { ...snapshot, events: events() }
-      : {
-          ...snapshot,
-          get events() {
-            return events();
-          },
-        };
+    const member =
+      this.pages.length <= FEW_PAGES ? { value: this.#getEvents() } : { get: this.#getEvents };
+    return Object.defineProperty(snapshot, 'events', {
+      ...member,
+      enumerable: true,
+    }) as Snapshot & { readonly events: readonly Event[] };
   }
+
+  readonly #getEvents = (): readonly Event[] =>
+    (this.#events ??= ([] as Event[]).concat(...this.pages));
 }

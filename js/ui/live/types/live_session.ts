@@ -9,6 +9,7 @@ import type { RunAgent, SentEvent } from '../../../service/runs/agent/run_contex
 import type { SessionRun } from '../../../service/runs/state/session_run.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../../../values/state/state_shape.js';
 import type { LiveStore } from './live_store.js';
+import type { ShownTurns } from './shown_turn.js';
 import type { ScopedState } from '../snapshot/scoped_state.js';
 import type { UnsentEvent } from '../snapshot/unsent_events.js';
 
@@ -87,6 +88,11 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
    * those that wait for its remote, and those that the remote refused. Inherits nothing: any id may be looked up.
    */
   readonly unsent: Readonly<Record<string, UnsentEvent>>;
+  /**
+   * The shown turns that were edited or regenerated, by `invocationId`: which version is shown, and the branches of the
+   * ones beside it. They are read once a page uses this member, with about as many events as are shown. Inherits nothing.
+   */
+  readonly turns: ShownTurns;
   /** App, user and session state merged, with prefixes. */
   readonly state: Readonly<Partial<S>>;
   /** The state by scope. The keys have their prefixes. */

@@ -30,6 +30,31 @@ const streaming: RunAgent = async function* ({ signal }) {
 };
 
 describe('cancel', () => {
+  it('makes everything that notices it throw `aborted`', async () => {
+    const thrown: unknown[] = [];
+    const agent: RunAgent = async function* ({ signal, storeMessage }) {
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      try {
+        signal.throwIfAborted();
+      } catch (error) {
+        thrown.push(error);
+      }
+      setTimeout(() => void storeMessage().catch((error: unknown) => thrown.push(error)), 10);
+      yield { author: 'guide', content: says('Late') };
+    };
+    const { chat, stop } = await openChat(agent);
+    const asked = chat.ask(asks('hi'));
+    await snapshotOf(chat, hasStatus('running'));
+    await chat.cancel();
+    await assert.rejects(asked, refusedWith('aborted'));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.deepEqual(
+      thrown.map((error) => isSessionError(error) && error.code),
+      ['aborted', 'aborted'],
+    );
+    stop();
+  });
+
   it('keeps what was streamed as an interrupted answer, and seals the calls', async () => {
     const { service, chat, stop } = await openChat(streaming);
     const message = await chat.ask(asks('hi'));
