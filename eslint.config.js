@@ -2,7 +2,7 @@ import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 /** The examples that are whole programs. Their tests check their types as a user does, by their own tsconfig.json. */
-const PROGRAMS = ['chat_node', 'chat_react', 'next_app', 'plain_page', 'python_and_browser'];
+const PROGRAMS = ['chat_node', 'next_app', 'plain_page', 'python_and_browser'];
 
 export default tseslint.config(
   {
@@ -86,7 +86,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['examples/playground/service_worker.js'],
+    files: ['examples/*/service_worker.js'],
     languageOptions: {
       globals: {
         FILES: 'readonly',

@@ -8,7 +8,7 @@ const PAGES = {
   Begin: ['start', 'concepts', 'entries'],
   Sessions: ['state', 'instructions', 'events', 'history', 'concurrent_writes'],
   Storages: ['storages', 'writing_a_storage'],
-  'Server and screen': ['server', 'live', 'runs', 'cache'],
+  'Server and screen': ['server', 'live', 'runs', 'cache', 'chat'],
   Reference: ['errors', 'compatibility', 'performance', 'migration'],
 };
 

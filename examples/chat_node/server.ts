@@ -1,72 +1,77 @@
-import { readFile } from 'node:fs/promises';
-import { serve } from '@hono/node-server';
-import { Invocation } from 'adk-session-wasm';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Readable } from 'node:stream';
+import files from '@fastify/static';
+import type { Session } from 'adk-session-wasm';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
-import { type Context, Hono } from 'hono';
-import { getCookie, setCookie } from 'hono/cookie';
-import { streamText } from 'hono/streaming';
-import { reply } from './model.js';
+import { nodeListener, sessionHandler } from 'adk-session-wasm/server';
+import Fastify from 'fastify';
+import { answer } from './agent.js';
 
-const { DATABASE_URL = 'postgresql://postgres@localhost/postgres', PORT = '8080' } = process.env;
+const { DATABASE_URL = 'sqlite:chat.db', PORT = '8080' } = process.env;
+/** Signs the cookies. Without a secret of your own, a restart of the server signs everybody out. */
+const { SECRET = randomBytes(32).toString('hex') } = process.env;
 
-// One service for the process: all requests share its pool of connections.
-const sessions = new DatabaseSessionService(DATABASE_URL, { autoTitle: true });
-const app = new Hono();
+const service = new DatabaseSessionService(DATABASE_URL, { autoTitle: true });
+await service.ping();
 
-/** Returns the owner of the conversations that a request may see. A cookie names the browser; a real server checks a login. */
-function ownerOf(context: Context) {
-  const userId = getCookie(context, 'user') ?? crypto.randomUUID();
-  setCookie(context, 'user', userId, { httpOnly: true, sameSite: 'Strict', maxAge: 31_536_000 });
-  return { appName: 'chat', userId };
+const sign = (text: string): string =>
+  createHmac('sha256', SECRET).update(text).digest('base64url');
+
+/** Returns the user whose signed cookie a request has. */
+function userOf(cookies: string | null | undefined): string | undefined {
+  const [, name = '', signature = ''] = /\buser=([\w-]+)\.([\w-]+)/.exec(cookies ?? '') ?? [];
+  const [given, own] = [Buffer.from(signature), Buffer.from(sign(name))];
+  const isSigned = given.length === own.length && timingSafeEqual(given, own);
+  return isSigned ? Buffer.from(name, 'base64url').toString() : undefined;
 }
 
-app.get('/', async (context) => {
-  ownerOf(context);
-  return context.html(await readFile(new URL('page.html', import.meta.url), 'utf8'));
+const handler = sessionHandler(service, {
+  basePath: '/api',
+  authorize: (request, { userId }) => {
+    const user = userOf(request.headers.get('cookie'));
+    if (user === undefined) return 'unauthenticated';
+    return user === userId && { mayWriteAgentEvents: true };
+  },
 });
+const serveSessions = nodeListener(handler);
 
-app.get('/chats', async (context) => {
-  const newest = { order: 'desc', limit: 20, withTotal: false } as const;
-  const { sessions: found } = await sessions.listSessions({ ...ownerOf(context), ...newest });
-  return context.json(found.map(({ id, title }) => ({ id, title })));
-});
+const app = Fastify({ forceCloseConnections: true });
+app.register(files, { root: new URL('dist', import.meta.url).pathname });
 
-app.get('/chats/:sessionId', async (context) => {
-  const key = { ...ownerOf(context), sessionId: context.req.param('sessionId') };
-  const session = await sessions.getSession({ ...key, config: { numRecentEvents: 50 } });
-  const events = session?.events ?? [];
-  return context.json(events.map(({ content }) => content?.parts?.[0]?.text));
-});
-
-app.post('/chats/:sessionId', async (context) => {
-  const text = await context.req.text();
-  const content = { role: 'user', parts: [{ text }] };
-  // A handle of this request alone.
-  const session = await sessions.getOrCreateSession({
-    ...ownerOf(context),
-    sessionId: context.req.param('sessionId'),
-  });
-  const invocation = new Invocation({ service: sessions, session, userContent: content });
-  await invocation.append({ author: 'user', content });
-  return streamText(context, async (pieces) => {
-    let answer = '';
-    for await (const piece of reply(session.events)) {
-      answer += piece;
-      await pieces.write(piece);
-    }
-    // Stored before the stream ends: whoever has read it all finds it after a reload.
-    await invocation.append({
-      author: 'guide',
-      content: { role: 'model', parts: [{ text: answer }] },
-    });
-    invocation.end();
+// The handler reads the bodies of its requests itself.
+app.register(async (api) => {
+  api.removeAllContentTypeParsers();
+  api.addContentTypeParser('*', (_request, _body, done) => done(null));
+  api.all('/api/*', (request, reply) => {
+    reply.hijack();
+    void serveSessions(request.raw, reply.raw);
   });
 });
 
-await sessions.ping();
-const server = serve({ fetch: app.fetch, port: Number(PORT) }, ({ port }) => {
-  console.log(`http://localhost:${port}`);
+/** Signs in. A real server asks for a password too. */
+app.post<{ Body: { name: string } }>('/sign-in', (request, reply) => {
+  const name = Buffer.from(request.body.name).toString('base64url');
+  const cookie = `user=${name}.${sign(name)}; HttpOnly; SameSite=Strict; Path=/; Max-Age=31536000`;
+  return reply.header('set-cookie', cookie).send({});
+});
+app.post('/sign-out', (_request, reply) =>
+  reply.header('set-cookie', 'user=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0').send({}),
+);
+
+app.post<{ Body: Session }>('/agent', { bodyLimit: 2 ** 24 }, (request, reply) => {
+  const userId = userOf(request.headers.cookie);
+  if (userId === undefined) return reply.code(401).send({});
+  const controller = new AbortController();
+  reply.raw.once('close', () => controller.abort());
+  const lines = answer({ ...request.body, userId }, controller.signal);
+  return reply.type('application/x-ndjson').send(Readable.from(lines));
 });
 
-// No new requests, then the answers under way, then the pool.
-process.once('SIGTERM', () => server.close(() => void sessions.close()));
+await app.listen({ port: Number(PORT), host: '127.0.0.1' });
+console.log(`http://localhost:${PORT}`);
+
+// No new requests, then no feeds, then the database.
+process.once('SIGTERM', () => {
+  handler.close();
+  void app.close().then(() => service.close());
+});

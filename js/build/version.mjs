@@ -21,7 +21,7 @@ const PLACES = [
   ['Cargo.toml', /(?<=^version = ")[^"]*(?=")/gm],
   ['src/wasm/Cargo.toml', /(?<=^(?:version = |adk-session-core = \{ version = )")[^"]*(?=")/gm],
   ['Cargo.lock', /(?<=name = "adk-session-(?:core|wasm)"\nversion = ")[^"]*(?=")/g],
-  ...['chat_node', 'chat_react', 'next_app', 'plain_page', 'python_and_browser'].map(
+  ...['chat_node', 'next_app', 'plain_page', 'python_and_browser'].map(
     (name) =>
       /** @type {const} */ ([
         `examples/${name}/package.json`,

@@ -61,6 +61,8 @@ export interface Following {
   readonly env?: Readonly<Record<string, string>>;
   /** Carries out a command itself. Returns `false` to let it run as it is. */
   readonly instead?: (command: string, folder: string, env: NodeJS.ProcessEnv) => unknown;
+  /** Folders whose node_modules have packages, besides the repository's. */
+  readonly packages?: readonly string[];
 }
 
 /** Follows the guide, and returns its folder, which is deleted when the process ends. */
@@ -68,7 +70,7 @@ export async function follow(guide: Guide, options: Following = {}): Promise<str
   const folder = mkdtempSync(join(tmpdir(), 'guide-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const env = { ...environmentWithout(OF_NPM), NO_COLOR: '1', ...options.env };
-  const linked = new Set<string>();
+  const linked = new Map<string, string>();
   let output = '';
   for (const step of stepsOf(guide)) {
     if (step.kind === 'file') {
@@ -79,7 +81,12 @@ export async function follow(guide: Guide, options: Following = {}): Promise<str
     } else if (step.kind === 'output') {
       assert.equal(output, step.text);
     } else if (step.command.startsWith('npm install')) {
-      installAll(step.command, folder, linked, env);
+      installAll(step.command, {
+        folder,
+        linked,
+        env,
+        sources: [root, ...(options.packages ?? [])],
+      });
     } else if ((await options.instead?.(step.command, folder, env)) !== true) {
       output += run(step.command, folder, env);
     }
@@ -106,16 +113,26 @@ function run(command: string, cwd: string, env: NodeJS.ProcessEnv): string {
  */
 function installAll(
   command: string,
-  folder: string,
-  linked: Set<string>,
-  env: NodeJS.ProcessEnv,
+  {
+    folder,
+    linked,
+    env,
+    sources,
+  }: {
+    readonly folder: string;
+    readonly linked: Map<string, string>;
+    readonly env: NodeJS.ProcessEnv;
+    readonly sources: readonly string[];
+  },
 ): void {
   const names = command
     .split(' ')
     .slice(2)
     .filter((name) => !name.startsWith('--'));
   for (const name of names) {
-    if (name !== NAME && existsSync(join(root, 'node_modules', name))) linked.add(name);
+    const targets = sources.map((source) => join(source, 'node_modules', name));
+    const target = targets.find((target) => existsSync(target));
+    if (name !== NAME && target !== undefined) linked.set(name, target);
   }
   const specifiers = names
     .filter((name) => !linked.has(name))
@@ -123,11 +140,10 @@ function installAll(
   const flags = '--legacy-peer-deps --prefer-offline --no-audit --no-fund --no-package-lock';
   if (specifiers.length > 0) run(`npm install ${flags} ${specifiers.join(' ')}`, folder, env);
   // Again after each run of npm, which removes what its package.json does not name.
-  for (const name of linked) link(name, folder);
+  for (const [name, target] of linked) link(name, target, folder);
 }
 
-function link(name: string, folder: string): void {
-  const target = join(root, 'node_modules', name);
+function link(name: string, target: string, folder: string): void {
   const place = join(folder, 'node_modules', name);
   mkdirSync(dirname(place), { recursive: true });
   rmSync(place, { recursive: true, force: true });

@@ -11,7 +11,7 @@ import { disagreements, notes, obstacles, raise } from '../../../js/build/versio
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-const EXAMPLES = ['chat_node', 'chat_react', 'next_app', 'plain_page', 'python_and_browser'];
+const EXAMPLES = ['chat_node', 'next_app', 'plain_page', 'python_and_browser'];
 const FILES = [
   'package.json',
   'package-lock.json',

@@ -8,27 +8,20 @@ import { copyFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Browser, openBrowser } from '../../browser/browser.js';
-import {
-  assertStreamed,
-  click,
-  MANY_WORDS,
-  record,
-  say,
-  shows,
-  until,
-} from '../../browser/chat_page.js';
+import { assertStreamed, record, say, shows, until } from '../../browser/chat_page.js';
 import { html, serve } from '../../browser/server.js';
 import { startApiServer } from '../../interop/api_server/api_server.js';
-import { emptied, freePort, startPostgres } from '../../js/stores/database/servers.js';
-import { installPackages } from '../../toolchain/npm_packages.mjs';
+import { freePort } from '../../js/stores/database/servers.js';
 import { install } from '../installed.js';
-import { assertManifest, buildWithVite, checkTypes, copyExample, EXAMPLE_NAMES, linesOfCode, linkPackages } from './example.js'; // prettier-ignore
+import { assertManifest, buildWithVite, checkTypes, copyExample, EXAMPLE_NAMES, linesOfCode } from './example.js'; // prettier-ignore
 
 it('Every example is short', () => {
-  assert.deepEqual(EXAMPLE_NAMES.length, 5);
+  assert.deepEqual(EXAMPLE_NAMES.length, 4);
+  // Its server and its agent, and a page of at most 300 lines; see chat_node.rest.test.ts.
+  const limits: Readonly<Record<string, number>> = { chat_node: 450 };
   for (const name of EXAMPLE_NAMES) {
     const lines = linesOfCode(name);
-    assert.ok(lines <= 150, `${name} has ${lines} lines of code`);
+    assert.ok(lines <= (limits[name] ?? 150), `${name} has ${lines} lines of code`);
   }
 });
 
@@ -36,51 +29,6 @@ describe('The example', { timeout: 300_000 }, () => {
   let browser: Browser;
   before(async () => (browser = await openBrowser('chromium')));
   after(() => browser.close());
-
-  it('chat_react streams answers, and keeps conversations with titles', async () => {
-    const folder = copyExample('chat_react');
-    linkPackages(folder, installPackages('vite_react'), ['@vitejs/plugin-react']);
-    assertManifest('chat_react', folder);
-    checkTypes(folder);
-    const server = await serve({ '/': buildWithVite(folder) });
-    try {
-      const page = await browser.openTab(`${server.origin}/`);
-      await until(page, `document.querySelector('form') !== null`);
-      // To look at the name makes no conversation.
-      const leaveName = `document.querySelector('label input').dispatchEvent(new FocusEvent('focusout', { bubbles: true }))`;
-      await page.evaluate(leaveName);
-      await click(page, 'nav button', 'New chat');
-      await record(page, '.draft');
-      await say(page, MANY_WORDS);
-      await shows(page, '.title', [MANY_WORDS]);
-      const answer = `guide Dear guest, you said: ${MANY_WORDS}`;
-      await shows(page, '.stored', [`user ${MANY_WORDS}`, answer]);
-      await assertStreamed(page, answer);
-      await shows(page, 'h1', [MANY_WORDS]);
-      await page.evaluate(`(() => {
-        const input = document.querySelector('label input');
-        input.value = 'Ada';
-        input.dispatchEvent(new FocusEvent('focusout', { bubbles: true }));
-      })()`);
-      // React has rendered the stored value.
-      await until(page, `document.querySelector('label input').getAttribute('value') === 'Ada'`);
-
-      const other = await browser.openTab(`${server.origin}/`);
-      await until(other, `document.querySelector('form') !== null`);
-      await say(other, 'And here?');
-      await shows(page, '.title', ['And here?', MANY_WORDS]);
-      await click(page, '.title', 'And here?');
-      await shows(page, '.stored', ['user And here?', 'guide Dear Ada, you said: And here?']);
-      await click(page, 'p button:not(.title)', 'Delete');
-      await shows(other, '.title', [MANY_WORDS]);
-
-      await page.open(`${server.origin}/`);
-      await click(page, '.title', MANY_WORDS);
-      await shows(page, '.stored', [`user ${MANY_WORDS}`, answer]);
-    } finally {
-      await server.close();
-    }
-  });
 
   it('plain_page works as npm installs and starts it, and shows what another tab does', async () => {
     const folder = copyExample('plain_page');
@@ -110,44 +58,6 @@ describe('The example', { timeout: 300_000 }, () => {
       await until(one, `document.querySelectorAll('li').length === 8`);
     } finally {
       server.kill('SIGKILL');
-    }
-  });
-
-  it('chat_node streams from its server, and keeps the chats of a browser in PostgreSQL', async () => {
-    const folder = copyExample('chat_node');
-    const tools = installPackages('session_handler');
-    linkPackages(folder, tools, ['hono', '@hono/node-server']);
-    assertManifest('chat_node', folder);
-    checkTypes(folder);
-    const postgres = await startPostgres();
-    const port = String(await freePort());
-    const env = { ...process.env, PORT: port, DATABASE_URL: await emptied('postgresql', postgres) };
-    const args = ['--import', 'tsx', 'server.ts'];
-    const server = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] }); // prettier-ignore
-    try {
-      await once(server.stdout, 'data');
-      const url = `http://127.0.0.1:${port}/`;
-      const page = await browser.openTab(url);
-      await until(page, `!document.querySelector('form').hidden`);
-      await record(page, 'li:last-child');
-      await say(page, MANY_WORDS);
-      const answer = `Message 1 was: ${MANY_WORDS}`;
-      await shows(page, 'li', [MANY_WORDS, answer]);
-      await shows(page, 'nav a', ['New chat', MANY_WORDS]);
-      await assertStreamed(page, answer);
-      await click(page, 'nav a', 'New chat');
-      await shows(page, 'li', []);
-      await say(page, 'Another');
-      await shows(page, 'nav a', ['New chat', 'Another', MANY_WORDS]);
-      await page.open(url);
-      await click(page, 'nav a', MANY_WORDS);
-      await shows(page, 'li', [MANY_WORDS, answer]);
-      const ended = once(server, 'exit');
-      server.kill('SIGTERM');
-      assert.deepEqual(await ended, [0, null]);
-    } finally {
-      server.kill('SIGKILL');
-      await postgres.remove();
     }
   });
 

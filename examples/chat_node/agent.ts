@@ -1,0 +1,70 @@
+import { BaseLlm, type BaseLlmConnection, FunctionTool, LlmAgent, Runner } from '@google/adk';
+import type { LlmRequest, LlmResponse } from '@google/adk';
+import { InMemorySessionService, type Session } from 'adk-session-wasm';
+import { asAdkService, runWith } from 'adk-session-wasm/adk';
+import type { RunContext } from 'adk-session-wasm/live';
+import { z } from 'zod';
+
+/** Answers word by word, and orders the tea that is asked for. With a key, Gemini takes its place. */
+class ScriptedModel extends BaseLlm {
+  async *generateContentAsync(
+    { contents }: LlmRequest,
+    stream = false,
+    signal?: AbortSignal,
+  ): AsyncGenerator<LlmResponse, void> {
+    const { text = '', functionResponse } = contents.at(-1)?.parts?.at(-1) ?? {};
+    const [, tea] = /^order (.+)/i.exec(text) ?? [];
+    if (tea !== undefined) {
+      const functionCall = { name: 'order_tea', args: { tea } };
+      return yield { content: { role: 'model', parts: [{ functionCall }] } };
+    }
+    const { result, error } = functionResponse?.response ?? {};
+    const answer = functionResponse ? String(result ?? error) : `You said: ${text}`;
+    const model = (text: string) => ({ content: { role: 'model', parts: [{ text }] } });
+    for (const word of stream ? answer.split(/(?<= )/) : []) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      if (signal?.aborted) return;
+      yield { ...model(word), partial: true };
+    }
+    yield model(answer);
+  }
+
+  connect(): Promise<BaseLlmConnection> {
+    return Promise.reject(new Error('A scripted model has no live connection.'));
+  }
+}
+
+const orderTea = new FunctionTool({
+  name: 'order_tea',
+  description: 'Orders a tea. The guest has to confirm it.',
+  parameters: z.object({ tea: z.string() }),
+  requireConfirmation: true,
+  execute: ({ tea }) => ({ result: `One ${tea} is on its way.` }),
+});
+
+const agent = new LlmAgent({
+  name: 'guide',
+  model: process.env.GOOGLE_API_KEY ? 'gemini-2.5-flash' : new ScriptedModel({ model: 'script' }),
+  instruction: 'You are the host of a tea house.',
+  tools: [orderTea],
+});
+
+/** Lets the agent answer the last event of a conversation, on a copy of it: the page stores the answer. */
+export async function* answer(
+  { id: sessionId, userId, state, events }: Session,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const key = { appName: 'chat', userId, sessionId };
+  const service = new InMemorySessionService();
+  const copy = await service.createSession({ ...key, state });
+  const message = events.pop()!;
+  await service.appendEvents({ session: copy, events });
+  const runner = new Runner({ appName: 'chat', agent, sessionService: asAdkService(service) });
+  const storeMessage: RunContext['storeMessage'] = async (handle) => {
+    const { service: own = service, session = copy } = handle ?? {};
+    await own.appendEvent({ session, event: message });
+    return session;
+  };
+  const context = { ...key, service, message, streaming: true, signal, storeMessage };
+  for await (const event of runWith(runner)(context)) yield `${JSON.stringify(event)}\n`;
+}
