@@ -21,6 +21,7 @@ const STATUSES: Readonly<Record<SessionErrorCode, number>> = {
   already_exists: 409,
   stale_session: 409,
   ambiguous: 409,
+  agent_running: 409,
   internal: 500,
   storage_failed: 500,
   wasm_unavailable: 500,

@@ -205,5 +205,6 @@ async function rewindFor(
 
 async function requireNoRun(call: RouteCall): Promise<void> {
   if (!(await call.isRunning())) return;
-  throw new HttpRefusal(409, 'An agent runs in this session. Stop it, then rewind.');
+  const message = 'An agent runs in this session. Stop it, then rewind.';
+  throw new HttpRefusal(409, message, {}, 'agent_running');
 }

@@ -64,6 +64,8 @@ export const SESSION_ERROR_CODES = [
   'remote',
   /** The agent of a run threw something else than an error of this package; it is the `cause`. */
   'run_failed',
+  /** The server's agent answers another message of the session. */
+  'agent_running',
 ] as const;
 
 /**

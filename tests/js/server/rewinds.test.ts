@@ -112,7 +112,7 @@ describe('A rewind', () => {
     const isRunning = async ({ sessionId }: typeof KEY) => sessionId === running;
     const { ask, stored } = await serveTurns({ isRunning });
     const { status, body: answer } = await ask(REWIND, { body });
-    assert.deepEqual([status, (answer as { code?: string }).code], [409, undefined]);
+    assert.deepEqual([status, (answer as { code?: string }).code], [409, 'agent_running']);
     assert.equal((await ask(EVENTS, { body: { events: [eventJson('e1')] } })).status, 200);
     running = 'another';
     assert.equal((await ask(REWIND, { body })).status, 200);

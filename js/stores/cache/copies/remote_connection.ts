@@ -11,7 +11,7 @@ import { rewindStarts } from '../../../core/storage/reads/rewind_starts.js';
 import { readInfo } from '../../../core/storage/reads/session_info.js';
 import type { Backend, ReadSession, RewindStart } from '../../../core/storage/backend.js';
 import { scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
-import { isOutage, isRefusal, isSignedOut } from '../records/failures.js';
+import { isAgentRunning, isOutage, isRefusal, isSignedOut } from '../records/failures.js';
 import type { Copy, OlderSums } from '../records/records.js';
 import type { StatusBoard } from '../records/status.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
@@ -149,7 +149,7 @@ export class RemoteConnection {
   #noteFailure(error: unknown): void {
     const { board, onForget } = this.#parts;
     if (isForgetOrder(error)) onForget();
-    if (isRefusal(error)) return this.#showAnswer();
+    if (isRefusal(error) || isAgentRunning(error)) return this.#showAnswer();
     this.#hasFailed = true;
     if (isSignedOut(error)) board.set({ isOnline: true, isSignedOut: true });
     else if (isOutage(error)) board.set({ isOnline: false });

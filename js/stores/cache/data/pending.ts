@@ -103,9 +103,16 @@ export class Pending {
 
   /**
    * Returns the session or state that has to be sent before an operation. Operations that write one shared key are sent
-   * one after the other, first those that were sent without an answer. The deletion of a user is sent alone.
+   * one after the other, first those that were sent without an answer. The deletion of a user is sent alone. A session
+   * holds up no other one while it waits for the end of a run.
+   *
+   * @param waits the operations that wait for the end of a run
    */
-  blockerOf(operation: Operation, inFlight: ReadonlyMap<string, unknown>): string | undefined {
+  blockerOf(
+    operation: Operation,
+    inFlight: ReadonlyMap<string, unknown>,
+    waits: { readonly has: (name: string, operation: Operation) => boolean },
+  ): string | undefined {
     const { key }: { readonly key: CacheKey } = operation.write;
     const own = nameOf(key);
     const { appName, userId } = key;
@@ -115,9 +122,12 @@ export class Pending {
     if (own !== user && this.operations(user).some(isOfUser)) return user;
     const earlier = isUserDeletion(operation) && this.#earlierOf(operation, inFlight);
     if (earlier) return earlier;
-    const before = this.#order.before(operation, ({ write }) => {
+    const before = this.#order.before(operation, ({ write, sent }) => {
       const name = nameOf(write.key);
-      return name === own || (this.#of(name).isRefused && !inFlight.has(name));
+      if (name === own) return true;
+      const next = sent.attempts === 0 ? this.next(name) : undefined;
+      const isStopped = this.#of(name).isRefused || (next !== undefined && waits.has(name, next));
+      return isStopped && !inFlight.has(name);
     });
     return before && nameOf(before.write.key);
   }

@@ -43,9 +43,9 @@ export function isRefusal(error: unknown): error is SessionError {
   );
 }
 
-/** Whether the remote refuses a rewind while an agent runs. It accepts the same request later. */
+/** Whether the remote refuses a message or a rewind while an agent runs. It accepts the same request later. */
 export function isAgentRunning(error: unknown): boolean {
-  return hasStatus(error, 409);
+  return isSessionError(error, 'agent_running');
 }
 
 /** Codes of a remote that cannot serve any request now. */

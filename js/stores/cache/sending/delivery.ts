@@ -16,7 +16,7 @@ import { contradictionError, type Fetch } from '../copies/fetch.js';
 import type { Lists } from '../copies/lists.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { failureOf, isRefusal, refusalOfDeleted } from '../records/failures.js';
+import { failureOf, isAgentRunning, isRefusal, refusalOfDeleted } from '../records/failures.js';
 import {
   type Copy,
   eventOf,
@@ -45,6 +45,7 @@ import {
   landBeforeDeletion,
   refuse,
   releaseUnstored,
+  withoutAttempt,
 } from './refused.js';
 import type { CacheContext } from '../copies/context.js';
 
@@ -141,6 +142,7 @@ export class Delivery {
       await this.#request(batch);
       this.#limits.delete(nameOf(key));
     } catch (error) {
+      if (isAgentRunning(error)) await this.#land(batch, withoutAttempt);
       // A damaged event can never be sent.
       const refusal = isSessionError(error, 'corrupt_record') ? new RemoteRefusal(error) : error;
       if (!(refusal instanceof RemoteRefusal)) throw error;

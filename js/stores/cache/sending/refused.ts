@@ -38,6 +38,18 @@ export async function releaseUnstored(
   await transaction.outbox.change(operations[0].write.key, { put });
 }
 
+/** Takes back the last attempt of operations, whose answer says that it has stored nothing. */
+export async function withoutAttempt(
+  transaction: CacheTransaction,
+  operations: Operations,
+): Promise<void> {
+  const put = operations.map((operation): Operation => {
+    const { attempts } = operation.sent;
+    return { ...operation, sent: { attempts: attempts - 1 } };
+  });
+  await transaction.outbox.change(operations[0].write.key, { put });
+}
+
 /** Makes an operation expect the event's revision at the remote. @returns whether it may be sent with that */
 export async function adoptRevision(
   transaction: CacheTransaction,

@@ -3,10 +3,11 @@ import type { SessionError } from '../../../values/errors/errors.js';
 import { retryAfterOf } from '../../http/http_errors.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
-import { isWaiting } from '../records/records.js';
+import { isWaiting, type Operation } from '../records/records.js';
 import { errorOf, isAgentRunning, isOutage, isSignedOut } from '../records/failures.js';
 import type { StatusBoard } from '../records/status.js';
 import { type Delivery, type DeliveryParts, LEADERSHIP_LOST } from './delivery.js';
+import { RunWaits } from './run_waits.js';
 import { Waiters } from './waiters.js';
 
 /** The most sessions that are sent at once. */
@@ -14,8 +15,6 @@ const MOST_AT_ONCE = 50;
 /** The first and the longest pause after a failure, in milliseconds. */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
-/** The longest pause while an agent runs in a session that is to be rewound. */
-const LONGEST_WAIT_FOR_AGENT = 5000;
 /** The pause to which a write shortens a longer one, so that writes in quick succession make one attempt. */
 const WRITE_PAUSE = 100;
 /** The longest pause that a server may ask for. A date in `Retry-After` may be years away by a wrong clock. */
@@ -54,6 +53,10 @@ export class Sender {
   #failure: unknown;
   /** Why one session or state cannot be sent in the present run, by name. Others are sent. */
   readonly #paused = new Map<string, unknown>();
+  readonly #runWaits = new RunWaits(() => {
+    // After a failure nothing is sent before the pause has ended.
+    if (this.#timer === undefined) this.wake();
+  });
   /** Called when another session or state may be sent. */
   #onProgress: (() => void) | undefined;
   #isClosed = false;
@@ -90,7 +93,15 @@ export class Sender {
     (this.#timer as { unref?: () => void }).unref?.();
   }
 
-  /** Waits until nothing of these sessions and states is left that can be sent. */
+  /** Called when an agent's run in a session has ended. */
+  runEnded(name: string): void {
+    this.#runWaits.end(name);
+  }
+
+  /**
+   * Waits until nothing of these sessions and states is left that can be sent. What waits for the end of a run can be
+   * sent after it.
+   */
   async waitFor(names: readonly string[], signal?: HostAbortSignal): Promise<void> {
     const { pending } = this.#parts;
     const rest = new Set(names);
@@ -103,6 +114,7 @@ export class Sender {
       return true;
     };
     if (isDone()) return;
+    for (const name of rest) this.#runWaits.end(name);
     this.wake();
     await this.#waiters.wait(isDone, this.#runs, signal);
   }
@@ -149,6 +161,7 @@ export class Sender {
   async close(reason: SessionError): Promise<void> {
     this.#isClosed = true;
     this.#clearTimer();
+    this.#runWaits.clear();
     this.#onProgress?.();
     // A tab that does not lead gets no more messages about what the leading tab sends.
     this.#waiters.close(reason);
@@ -162,8 +175,18 @@ export class Sender {
   }
 
   #hasWork(): boolean {
-    const { pending } = this.#parts;
-    return [...this.#queue].some((name) => pending.next(name) !== undefined);
+    return [...this.#queue].some((name) => this.#nextOf(name) !== undefined);
+  }
+
+  /** The next operation of a session or state, unless it waits for the end of a run. */
+  #nextOf(name: string): Operation | undefined {
+    const next = this.#parts.pending.next(name);
+    return next && this.#runWaits.has(name, next) ? undefined : next;
+  }
+
+  /** Returns the session or state that has to be sent before an operation. */
+  #blockerOf(operation: Operation): string | undefined {
+    return this.#parts.pending.blockerOf(operation, this.#inFlight, this.#runWaits);
   }
 
   async #run(): Promise<void> {
@@ -214,8 +237,7 @@ export class Sender {
     tellFailure(failure);
     this.#waiters.reject(failure, this.#runs);
     if (this.#waiters.size > 0) return true;
-    const longest = isAgentRunning(failure) ? LONGEST_WAIT_FOR_AGENT : LONGEST_PAUSE;
-    const pause = backoff(this.#failures, FIRST_PAUSE, longest);
+    const pause = backoff(this.#failures, FIRST_PAUSE, LONGEST_PAUSE);
     this.#failures += 1;
     this.wakeLater(Math.max(pause, Math.min(retryAfterOf(failure), LONGEST_RETRY_AFTER)));
     return false;
@@ -230,14 +252,13 @@ export class Sender {
   }
 
   #startSome(): void {
-    const { pending } = this.#parts;
     for (const name of this.#queue) {
       if (this.#inFlight.size >= MOST_AT_ONCE) return;
       if (this.#inFlight.has(name)) continue;
       this.#queue.delete(name);
-      const operation = pending.next(name);
+      const operation = this.#nextOf(name);
       if (operation === undefined || this.#paused.has(name)) continue;
-      const blocker = pending.blockerOf(operation, this.#inFlight);
+      const blocker = this.#blockerOf(operation);
       if (blocker === undefined) this.#inFlight.set(name, this.#send(name));
       else this.#waiting.set(blocker, (this.#waiting.get(blocker) ?? new Set()).add(name));
     }
@@ -256,15 +277,19 @@ export class Sender {
     try {
       await delivery.send(key, (operation) => {
         if (this.#isClosed || this.#failure !== undefined) return false;
-        return pending.blockerOf(operation, this.#inFlight) === undefined;
+        return this.#blockerOf(operation) === undefined;
       });
       this.#failures = 0;
+      this.#runWaits.delete(name);
     } catch (error) {
-      if (error === LEADERSHIP_LOST || isOutage(error) || isSignedOut(error)) {
+      if (isAgentRunning(error)) {
+        const next = pending.next(name);
+        if (next !== undefined) this.#runWaits.begin(name, next.number);
+      } else if (error === LEADERSHIP_LOST || isOutage(error) || isSignedOut(error)) {
         this.#endRun(error);
       } else {
         this.#paused.set(name, error);
-        if (!isAgentRunning(error)) this.#report(error);
+        this.#report(error);
       }
     } finally {
       this.#inFlight.delete(name);

@@ -26,6 +26,7 @@ const KEPT_CODES: readonly unknown[] = [
   'unserializable',
   'schema_violation',
   'ambiguous',
+  'agent_running',
   'unsupported',
   'storage_failed',
   'quota_exceeded',

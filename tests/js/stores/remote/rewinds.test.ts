@@ -141,13 +141,13 @@ describe('The history over HTTP', () => {
     const refusing = {
       authorize: (_: unknown, { action }: { action: string }) => action !== 'rewind',
     };
-    for (const [options, status] of [
-      [refusing, 403],
-      [{ isRunning: () => true }, 409],
+    for (const [options, status, code] of [
+      [refusing, 403, 'remote'],
+      [{ isRunning: () => true }, 409, 'agent_running'],
     ] as const) {
       const { remote, transcript } = await openTurns(options);
       await assert.rejects(rewind(remote, { ...KEY, before: { invocationId: 'i2' } }), (error) => {
-        return isSessionError(error, 'remote') && error.status === status;
+        return isSessionError(error, code) && error.status === status;
       });
       assert.deepEqual(await transcript(), ['i1', 'i2']);
     }
