@@ -4,6 +4,7 @@ import type { Content } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
+import type { ShownTurn, TurnBranches } from '../history_verbs.js';
 import { sendRewind } from './rewind.js';
 
 export { readBranches } from './branches.js';
@@ -46,4 +47,17 @@ async function rewindTurn(
   const message = { id, invocationId: `e-${newEventId()}`, content };
   const rewound = await sendRewind(service, key, { turn: eventId }, { message });
   return rewound.message!;
+}
+
+/** Returns the shown turns that have several versions, by their invocations. The object inherits nothing. */
+export function turnsIn(places: readonly TurnBranches[]): Readonly<Record<string, ShownTurn>> {
+  const turns = Object.create(null) as Record<string, ShownTurn>;
+  for (const { alternatives } of places) {
+    const index = alternatives.findIndex(({ isShown }) => isShown);
+    const shown = alternatives[index];
+    if (shown === undefined) continue;
+    const [previous, next] = [alternatives[index - 1]?.branch, alternatives[index + 1]?.branch];
+    turns[shown.invocationId] = { index, count: alternatives.length, previous, next };
+  }
+  return turns;
 }

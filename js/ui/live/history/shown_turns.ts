@@ -2,8 +2,8 @@ import type { TurnBranches } from '../../../core/history/index.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { Abortable, CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
-import type { ShownTurn, ShownTurns } from '../types/shown_turn.js';
-import { KnownBranches } from './turn_changes.js';
+import type { ShownTurns } from '../types/shown_turn.js';
+import { KnownBranches, loadTurns } from './turn_changes.js';
 
 /** Inherits nothing: the id of an invocation may be `toString`. */
 const NO_TURNS = Object.create(null) as ShownTurns;
@@ -54,8 +54,8 @@ export class TurnVersions {
       const isEmpty = fromEventId === undefined;
       const places = isEmpty ? [] : await this.#branches.read(service, { ...key, fromEventId });
       if (places === this.#places) return;
+      this.#turns = (await loadTurns()).turnsIn(places);
       this.#places = places;
-      this.#turns = turnsOf(places);
       // The getter is another function, so that the next snapshot counts as another one.
       this.#member = this.#makeMember();
     } catch (error) {
@@ -82,16 +82,4 @@ export class TurnVersions {
     };
     return { get, enumerable: true, configurable: true };
   }
-}
-
-function turnsOf(places: readonly TurnBranches[]): ShownTurns {
-  const turns = Object.create(null) as Record<string, ShownTurn>;
-  for (const { alternatives } of places) {
-    const index = alternatives.findIndex(({ isShown }) => isShown);
-    const shown = alternatives[index];
-    if (shown === undefined) continue;
-    const [previous, next] = [alternatives[index - 1]?.branch, alternatives[index + 1]?.branch];
-    turns[shown.invocationId] = { index, count: alternatives.length, previous, next };
-  }
-  return turns;
 }

@@ -12,7 +12,7 @@ type BranchesRequest = CompositeSessionKey & Abortable & Pick<BranchesRead, 'fro
 /** A change of the history. Most pages make none, so the first call loads the code. */
 export type TurnChange<Result> = (service: SessionService) => Promise<Result>;
 
-const loadTurns = () => loadPart(() => import('../../../core/history/turns.js'));
+export const loadTurns = () => loadPart(() => import('../../../core/history/turns.js'));
 
 /** Edits a message, or, without `content`, has its turn answered again. */
 export function turnChange({
