@@ -130,6 +130,32 @@ export enum AppendedNumber {
 }
 
 /**
+ * The numbers of one of several turns that follow the same history.
+ */
+export enum BranchNumber {
+    /**
+     * The first event of the turn before it plus 1, or 0.
+     */
+    After = 0,
+    /**
+     * The first event of the turn.
+     */
+    Event = 1,
+    /**
+     * 1 if the transcript has the turn, else 0.
+     */
+    IsShown = 2,
+    /**
+     * The rewind that ended a branch with the turn plus 1, or 0.
+     */
+    EndedBy = 3,
+    /**
+     * The end of the list.
+     */
+    Length = 4,
+}
+
+/**
  * The numbers of a function call. An absent id is `NO_ID`.
  */
 export enum CallNumber {
@@ -410,7 +436,8 @@ export enum FoundNumber {
 }
 
 /**
- * The numbers of a history before those of its marks, calls, responses and pauses, which follow in this order.
+ * The numbers of a history before those of its marks, calls, responses, pauses, older invocations and asked names,
+ * which follow in this order. Those from `Question` on say what is asked.
  */
 export enum HistoryNumber {
     /**
@@ -434,9 +461,49 @@ export enum HistoryNumber {
      */
     Pauses = 4,
     /**
+     * How many invocations that begin before the events, one number each.
+     */
+    Older = 5,
+    /**
+     * How many names of calls that are asked for, one number each.
+     */
+    Asked = 6,
+    /**
+     * One of `QUESTIONS` in `js/core/wasm/protocol.ts`.
+     */
+    Question = 7,
+    /**
+     * How many items; NaN for all.
+     */
+    Count = 8,
+    /**
+     * How many of the last items of a tail are asked for besides; NaN for none.
+     */
+    Within = 9,
+    /**
+     * The index of the first known event that is no marker; NaN if all events are known.
+     */
+    KnownFrom = 10,
+    /**
+     * 1 if there are no events before these, or if the view begins with the earlier tail.
+     */
+    IsFromStart = 11,
+    /**
+     * One of `PLACES` in `js/core/wasm/protocol.ts`, for a page or for the first item of an earlier tail.
+     */
+    Place = 12,
+    /**
+     * The index of the event or of the compaction at that place.
+     */
+    PlaceEvent = 13,
+    /**
+     * 1 if a page follows the place.
+     */
+    IsAfter = 14,
+    /**
      * The end of the list.
      */
-    Length = 5,
+    Length = 15,
 }
 
 /**
@@ -452,13 +519,9 @@ export enum ItemNumber {
      */
     Agent = 1,
     /**
-     * The event that a summary follows plus 1, or 0.
-     */
-    Follows = 2,
-    /**
      * The end of the list.
      */
-    Length = 3,
+    Length = 2,
 }
 
 /**
@@ -692,17 +755,41 @@ export enum ViewNumber {
      */
     Changes = 2,
     /**
-     * How many events that invocations wait at, one number each.
-     */
-    Waiting = 3,
-    /**
      * The first event that waits plus 1, or 0.
      */
-    FirstWaiting = 4,
+    FirstWaiting = 3,
+    /**
+     * How many sources of a tail, one number each.
+     */
+    Sources = 4,
+    /**
+     * Where the items begin in the whole view.
+     */
+    Start = 5,
+    /**
+     * How many items the whole view has.
+     */
+    Total = 6,
+    /**
+     * Where the last items of a tail begin that are asked for besides, among its items.
+     */
+    Within = 7,
+    /**
+     * The anchor of a page's first item plus 1, or 0.
+     */
+    First = 8,
+    /**
+     * The anchor of a page's last item plus 1, or 0.
+     */
+    Last = 9,
+    /**
+     * The compaction that ends last plus 1, or 0.
+     */
+    LastCompaction = 10,
     /**
      * The end of the list.
      */
-    Length = 5,
+    Length = 11,
 }
 
 /**
@@ -733,6 +820,12 @@ export enum WrittenNumber {
 export function artifact_message(text: string, position: number, failed: boolean): string;
 
 /**
+ * Answers a question about a history: a `HistoryNumber` each, and then its lists. The questions are those of `QUESTIONS`
+ * in `js/core/wasm/protocol.ts`.
+ */
+export function ask_history(history: Float64Array | number[]): Uint32Array;
+
+/**
  * Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `timeout`
  * milliseconds for other connections.
  */
@@ -748,12 +841,6 @@ export function describe_missing(text: string, positions: Uint32Array | number[]
  * Whether so many bytes can be allocated, with some to spare.
  */
 export function has_room(bytes: number): boolean;
-
-/**
- * Computes a view. `history` has a `HistoryNumber` each, and then its lists. Returns a `ViewNumber` each, and then
- * its lists.
- */
-export function history_view(history: Float64Array | number[]): Uint32Array;
 
 /**
  * Merges a state with those of its user and its app into one JSON object, with prefixes. `record`

@@ -88,6 +88,33 @@ export const AppendedNumber = Object.freeze({
 });
 
 /**
+ * The numbers of one of several turns that follow the same history.
+ * @enum {0 | 1 | 2 | 3 | 4}
+ */
+export const BranchNumber = Object.freeze({
+    /**
+     * The first event of the turn before it plus 1, or 0.
+     */
+    After: 0,
+    /**
+     * The first event of the turn.
+     */
+    Event: 1,
+    /**
+     * 1 if the transcript has the turn, else 0.
+     */
+    IsShown: 2,
+    /**
+     * The rewind that ended a branch with the turn plus 1, or 0.
+     */
+    EndedBy: 3,
+    /**
+     * The end of the list.
+     */
+    Length: 4,
+});
+
+/**
  * The numbers of a function call. An absent id is `NO_ID`.
  * @enum {0 | 1 | 2 | 3 | 4}
  */
@@ -513,8 +540,9 @@ export const FoundNumber = Object.freeze({
 });
 
 /**
- * The numbers of a history before those of its marks, calls, responses and pauses, which follow in this order.
- * @enum {0 | 1 | 2 | 3 | 4 | 5}
+ * The numbers of a history before those of its marks, calls, responses, pauses, older invocations and asked names,
+ * which follow in this order. Those from `Question` on say what is asked.
+ * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15}
  */
 export const HistoryNumber = Object.freeze({
     /**
@@ -538,14 +566,54 @@ export const HistoryNumber = Object.freeze({
      */
     Pauses: 4,
     /**
+     * How many invocations that begin before the events, one number each.
+     */
+    Older: 5,
+    /**
+     * How many names of calls that are asked for, one number each.
+     */
+    Asked: 6,
+    /**
+     * One of `QUESTIONS` in `js/core/wasm/protocol.ts`.
+     */
+    Question: 7,
+    /**
+     * How many items; NaN for all.
+     */
+    Count: 8,
+    /**
+     * How many of the last items of a tail are asked for besides; NaN for none.
+     */
+    Within: 9,
+    /**
+     * The index of the first known event that is no marker; NaN if all events are known.
+     */
+    KnownFrom: 10,
+    /**
+     * 1 if there are no events before these, or if the view begins with the earlier tail.
+     */
+    IsFromStart: 11,
+    /**
+     * One of `PLACES` in `js/core/wasm/protocol.ts`, for a page or for the first item of an earlier tail.
+     */
+    Place: 12,
+    /**
+     * The index of the event or of the compaction at that place.
+     */
+    PlaceEvent: 13,
+    /**
+     * 1 if a page follows the place.
+     */
+    IsAfter: 14,
+    /**
      * The end of the list.
      */
-    Length: 5,
+    Length: 15,
 });
 
 /**
  * The numbers of an item of a view.
- * @enum {0 | 1 | 2 | 3}
+ * @enum {0 | 1 | 2}
  */
 export const ItemNumber = Object.freeze({
     /**
@@ -557,13 +625,9 @@ export const ItemNumber = Object.freeze({
      */
     Agent: 1,
     /**
-     * The event that a summary follows plus 1, or 0.
-     */
-    Follows: 2,
-    /**
      * The end of the list.
      */
-    Length: 3,
+    Length: 2,
 });
 
 /**
@@ -1032,7 +1096,7 @@ if (Symbol.dispose) SessionCore.prototype[Symbol.dispose] = SessionCore.prototyp
 
 /**
  * The numbers of a view before those of its lists, which follow in this order.
- * @enum {0 | 1 | 2 | 3 | 4 | 5}
+ * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11}
  */
 export const ViewNumber = Object.freeze({
     /**
@@ -1048,17 +1112,41 @@ export const ViewNumber = Object.freeze({
      */
     Changes: 2,
     /**
-     * How many events that invocations wait at, one number each.
-     */
-    Waiting: 3,
-    /**
      * The first event that waits plus 1, or 0.
      */
-    FirstWaiting: 4,
+    FirstWaiting: 3,
+    /**
+     * How many sources of a tail, one number each.
+     */
+    Sources: 4,
+    /**
+     * Where the items begin in the whole view.
+     */
+    Start: 5,
+    /**
+     * How many items the whole view has.
+     */
+    Total: 6,
+    /**
+     * Where the last items of a tail begin that are asked for besides, among its items.
+     */
+    Within: 7,
+    /**
+     * The anchor of a page's first item plus 1, or 0.
+     */
+    First: 8,
+    /**
+     * The anchor of a page's last item plus 1, or 0.
+     */
+    Last: 9,
+    /**
+     * The compaction that ends last plus 1, or 0.
+     */
+    LastCompaction: 10,
     /**
      * The end of the list.
      */
-    Length: 5,
+    Length: 11,
 });
 
 /**
@@ -1106,6 +1194,21 @@ export function artifact_message(text, position, failed) {
     } finally {
         wasm.__wbindgen_free(deferred4_0, deferred4_1, 1);
     }
+}
+
+/**
+ * Answers a question about a history: a `HistoryNumber` each, and then its lists. The questions are those of `QUESTIONS`
+ * in `js/core/wasm/protocol.ts`.
+ * @param {Float64Array | number[]} history
+ * @returns {Uint32Array}
+ */
+export function ask_history(history) {
+    const ptr0 = passArrayF64ToWasm0(history, wasm.__wbindgen_malloc);
+    const len0 = WASM_VECTOR_LEN;
+    const ret = wasm.ask_history(ptr0, len0);
+    var v2 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
+    wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
+    return v2;
 }
 
 /**
@@ -1158,21 +1261,6 @@ export function describe_missing(text, positions, keys) {
 export function has_room(bytes) {
     const ret = wasm.has_room(bytes);
     return ret !== 0;
-}
-
-/**
- * Computes a view. `history` has a `HistoryNumber` each, and then its lists. Returns a `ViewNumber` each, and then
- * its lists.
- * @param {Float64Array | number[]} history
- * @returns {Uint32Array}
- */
-export function history_view(history) {
-    const ptr0 = passArrayF64ToWasm0(history, wasm.__wbindgen_malloc);
-    const len0 = WASM_VECTOR_LEN;
-    const ret = wasm.history_view(ptr0, len0);
-    var v2 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
-    wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
-    return v2;
 }
 
 /**

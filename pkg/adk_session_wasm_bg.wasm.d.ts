@@ -4,6 +4,7 @@ export const memory: WebAssembly.Memory;
 export const __wbg_corewrite_free: (a: number, b: number) => void;
 export const __wbg_sessioncore_free: (a: number, b: number) => void;
 export const artifact_message: (a: number, b: number, c: number, d: number) => [number, number];
+export const ask_history: (a: number, b: number) => [number, number];
 export const corewrite_append: (a: number, b: number, c: number, d: number, e: any, f: number) => [number, number, number];
 export const corewrite_create: (a: number, b: number, c: number, d: number, e: any) => [number, number, number];
 export const corewrite_decide: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number, number];
@@ -15,7 +16,6 @@ export const corewrite_update: (a: number, b: number, c: number, d: number, e: n
 export const delete_database: (a: number, b: number, c: number) => [number, number, number];
 export const describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
 export const has_room: (a: number) => number;
-export const history_view: (a: number, b: number) => [number, number];
 export const merge_states: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number, number];
 export const scan_template: (a: number, b: number) => [number, number];
 export const sessioncore_append: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::core::event::Event;
 use crate::core::history::{
-    self as rules, CallMark, CallPart, Calls, EventTraits, Kind, Mark, PauseMark, Reader,
+    self as rules, CallMark, CallPart, Calls, EventTraits, History, Kind, Mark, PauseMark, Reader,
     ResponseMark, View,
 };
 use crate::history::members::{is_filled, node_path, object, text};
@@ -127,7 +127,8 @@ impl Marks {
 
     pub(super) fn view(&self, reader: Reader) -> View {
         let Self { marks, calls, responses, pauses, events, .. } = self;
-        View::new(marks, &Calls { calls, responses, pauses, events }, reader)
+        let calls = Calls { calls, responses, pauses, events };
+        View::new(&History { marks, calls, older: &[] }, reader)
     }
 
     /// Returns the index of a part's event, and that of the part in it.
@@ -147,7 +148,7 @@ pub(super) fn live_events<'a>(events: &[&'a Event]) -> Vec<&'a Event> {
         let kind = rewind_kind(event, &mut invocations).unwrap_or(Kind::Fixed);
         marks.push(mark_of(event, kind, &mut invocations));
     }
-    let live = events.iter().zip(rules::live_events(&marks));
+    let live = events.iter().zip(rules::live_events(&marks, &[]));
     live.filter_map(|(event, is_live)| is_live.then_some(*event)).collect()
 }
 

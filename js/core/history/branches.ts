@@ -4,15 +4,10 @@ import type { Event } from '../../values/model/event/event.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { sessionNotFound } from '../../values/errors/session_not_found.js';
-import type {
-  BranchAlternative,
-  BranchesRead,
-  SessionBranches,
-  TurnBranches,
-} from '../history_verbs.js';
+import type { BranchesRead, SessionBranches, TurnBranches } from '../history_verbs.js';
 import { coreOf, type RewindTarget } from '../core_of.js';
-import { foldHistory } from './fold.js';
-import { compactedEndOf, compactionOf, isFilled } from './marks.js';
+import { historyBranches } from '../wasm/packed_marks.js';
+import { eventMarksOf, isFilled, type Reading, rewindTargetOf } from './marks.js';
 import { readSession, sessionKeyOf } from './session_history.js';
 
 /**
@@ -96,18 +91,15 @@ async function readTail(
 /** Events of a session, of which older ones may be missing. */
 interface Tail extends Pick<BranchesRead, 'fromEventId'> {
   readonly isWhole: boolean;
-  /** See {@link foldHistory}. */
+  /** The invocations that begin before the events. */
   readonly older?: readonly string[] | undefined;
 }
 
-/** A turn, as a node of a tree. Branches that begin with the same turns share these nodes. */
-interface Turn {
-  readonly invocationId: string;
-  readonly parent: Turn | undefined;
-  next: Map<string, Turn> | undefined;
-  /** The last rewind that ended a branch with this turn. */
-  end: { readonly number: number; readonly branch: string } | undefined;
-}
+/** How turns are seen: an event with content begins one, and a compaction does not. */
+const TURNS: Reading = {
+  counts: () => false,
+  visibilityOf: ({ content }) => (isFilled(content) ? 'content' : 'fixed'),
+};
 
 /**
  * Computes the branches of a history.
@@ -118,73 +110,23 @@ export function branchesOf(
   events: readonly Event[],
   { isWhole, older, fromEventId }: Tail = { isWhole: true },
 ): SessionBranches & { readonly isDecided: boolean } {
-  const turns: Turn[] = [];
-  const addTurn = (parent: Turn | undefined, invocationId: string): Turn => {
-    const turn: Turn = { invocationId, parent, next: undefined, end: undefined };
-    if (parent !== undefined) (parent.next ??= new Map()).set(invocationId, turn);
-    turns.push(turn);
-    return turn;
-  };
-  let rewinds = 0;
-  let lastRewind: string | undefined;
-  let from: Turn | undefined;
-  const last = foldHistory(
-    events,
-    addTurn(undefined, ''),
-    (current, event) => {
-      const { id, invocationId } = event;
-      const turn = startsTurn(event, current)
-        ? (current.next?.get(invocationId) ?? addTurn(current, invocationId))
-        : current;
-      if (id === fromEventId) from = turn;
-      return turn;
-    },
-    (ended, { invocationId }) => {
-      rewinds += 1;
-      lastRewind = invocationId;
-      ended.end = { number: rewinds, branch: invocationId };
-    },
-    older,
-  );
-  // A rewind ends all turns up to the last one. Each turn comes after its parent, so one pass from the end is enough.
-  for (const { parent, end } of turns.reverse()) {
-    if (parent !== undefined && end !== undefined && end.number > (parent.end?.number ?? 0)) {
-      parent.end = end;
-    }
+  const from = events.findIndex(({ id }) => id === fromEventId);
+  const marks = eventMarksOf(events, TURNS, older);
+  const { branches, isDecided } = historyBranches(marks, from, isWhole);
+  const invocationOf = (event: number): string => events[event]!.invocationId;
+  const places = new Map<number | undefined, TurnBranches>();
+  for (const { after, event, isShown, endedBy } of branches) {
+    const place = places.get(after) ?? {
+      ...(after !== undefined && { after: invocationOf(after) }),
+      alternatives: [],
+    };
+    places.set(after, place);
+    place.alternatives.push({
+      invocationId: invocationOf(event),
+      isShown,
+      ...(endedBy !== undefined && { branch: invocationOf(endedBy) }),
+    });
   }
-  const places = placesOf(last);
-  if (isWhole) return { places, lastRewind, isDecided: true };
-  // The first turn of a tail may have alternatives before it. The turn before it is not known.
-  const isDecided = from?.parent?.parent !== undefined;
-  return { places: places.filter(({ after }) => after !== undefined), lastRewind, isDecided };
-}
-
-/** Returns whether an event begins a turn. Compactions and changes of the state do not. */
-function startsTurn(event: Event, current: Turn): boolean {
-  const { invocationId, content } = event;
-  if (invocationId === current.invocationId || !isFilled(invocationId)) return false;
-  // Last, because it takes longest.
-  return (
-    isFilled(content) && compactionOf(event) === undefined && compactedEndOf(event) === undefined
-  );
-}
-
-function placesOf(last: Turn): TurnBranches[] {
-  const places: TurnBranches[] = [];
-  let shown: Turn | undefined;
-  for (let at: Turn | undefined = last; at; at = at.parent) {
-    const alternatives = [...(at.next?.values() ?? [])].map((next) =>
-      alternativeOf(next, next === shown),
-    );
-    const { length } = alternatives;
-    if (length > 1 || (length === 1 && at === last)) {
-      places.push({ ...(at.parent && { after: at.invocationId }), alternatives });
-    }
-    shown = at;
-  }
-  return places.reverse();
-}
-
-function alternativeOf({ invocationId, end }: Turn, isShown: boolean): BranchAlternative {
-  return { invocationId, isShown, ...(end !== undefined && { branch: end.branch }) };
+  const lastRewind = events.findLast((event) => rewindTargetOf(event) !== undefined)?.invocationId;
+  return { places: [...places.values()], lastRewind, isDecided };
 }

@@ -5,41 +5,6 @@ import { isShared, isTemp } from '../../values/state/scope.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import { isFilled, rewindTargetOf } from './marks.js';
 
-/**
- * Folds a history. At a rewind the fold continues with the value that it had at the rewind's cut: before the first
- * event of the target. A rewind before itself, or before an invocation that has no event yet, changes nothing.
- *
- * The rule is also in `src/core/history/rewinds.rs`. A state is folded where the wasm is not loaded, such as in
- * `adk-session-wasm/files`.
- *
- * @param next returns the value after an event that is no rewind; it must not change the given value
- * @param onRewind called with the value that a rewind ends, and with the rewind
- * @param older the invocations that begin before the events: a rewind before one leads to the initial value
- */
-export function foldHistory<Value>(
-  events: readonly Event[],
-  initial: Value,
-  next: (value: Value, event: Event) => Value,
-  onRewind?: (ended: Value, rewind: Event) => void,
-  older: readonly string[] = [],
-): Value {
-  let value = initial;
-  /** For each invocation the value before its first event. */
-  const before = new Map<string, Value>(older.map((invocation) => [invocation, initial]));
-  for (const event of events) {
-    const { invocationId } = event;
-    if (isFilled(invocationId) && !before.has(invocationId)) before.set(invocationId, value);
-    const target = rewindTargetOf(event);
-    if (target === undefined) {
-      value = next(value, event);
-      continue;
-    }
-    onRewind?.(value, event);
-    if (before.has(target)) value = before.get(target)!;
-  }
-  return value;
-}
-
 /** A delta, and those before it. Deltas of branches that begin with the same events share these. */
 interface DeltaChain {
   readonly earlier: DeltaChain | undefined;
@@ -47,23 +12,31 @@ interface DeltaChain {
 }
 
 /**
- * Returns the deltas that lead to the state after the events, in their order. The deltas of undone events are not among
- * them, nor those of rewinds: what a rewind stores is for programs that do not know its cut.
+ * Returns the deltas that lead to the state after the events, in their order: those of the events that no rewind has undone. A rewind
+ * continues with the deltas before the first event of its target. Its own delta is for programs that do not know this.
  *
- * @param older see {@link foldHistory}
+ * The rule is also in `src/core/history/rewinds.rs`. The wasm is not loaded in `adk-session-wasm/files`.
  */
-export function countedDeltas(
-  events: readonly Event[],
-  older?: readonly string[],
-): Readonly<StateShape>[] {
-  const next = (earlier: DeltaChain | undefined, event: Event): DeltaChain | undefined => {
-    const delta = deltaOf(event);
-    return delta === undefined ? earlier : { earlier, delta };
-  };
-  let last = foldHistory(events, undefined, next, undefined, older);
+export function countedDeltas(events: readonly Event[]): Readonly<StateShape>[] {
+  let last: DeltaChain | undefined;
+  /** For each invocation the last delta before its first event. */
+  const before = new Map<string, DeltaChain | undefined>();
+  for (const event of events) {
+    const { invocationId } = event;
+    if (isFilled(invocationId) && !before.has(invocationId)) before.set(invocationId, last);
+    const target = rewindTargetOf(event);
+    const delta = target === undefined ? deltaOf(event) : undefined;
+    if (delta !== undefined) last = { earlier: last, delta };
+    if (target !== undefined && before.has(target)) last = before.get(target);
+  }
   const deltas: Readonly<StateShape>[] = [];
   for (; last !== undefined; last = last.earlier) deltas.push(last.delta);
   return deltas.reverse();
+}
+
+/** Returns the deltas of events, in order. */
+export function deltasOf(events: readonly Event[]): Readonly<StateShape>[] {
+  return events.map(deltaOf).filter((delta) => delta !== undefined);
 }
 
 /**

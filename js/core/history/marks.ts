@@ -65,17 +65,36 @@ export interface Reading {
   /** Whether a compaction of Python counts. */
   readonly counts: (compaction: Event) => boolean;
   readonly visibilityOf: (event: Event) => Visibility;
-  /** Whether compactions are ordinary events. */
-  readonly rewindsOnly?: boolean;
 }
+
+/** How all agents together see events: compactions of one branch or scope do not count. */
+export const FOR_ALL: Reading = {
+  counts: countsForAll,
+  visibilityOf: (event) =>
+    isFilled(event.content) && !isFilled(event.isolationScope) ? 'content' : 'fixed',
+};
 
 const NO_INVOCATION = -1;
 
-/** Makes the marks of events. */
+/** Makes the marks of events, with those of their function calls. */
 export function marksOf(
   events: readonly Event[],
-  { counts, visibilityOf, rewindsOnly = false }: Reading,
+  reading: Reading,
+  older?: readonly string[],
 ): HistoryMarks & CallMarks {
+  return { ...eventMarksOf(events, reading, older), ...callMarksOf(events, makeNumbering()) };
+}
+
+/**
+ * Makes the marks of events without those of their function calls.
+ *
+ * @param older the invocations that begin before the events
+ */
+export function eventMarksOf(
+  events: readonly Event[],
+  { counts, visibilityOf }: Reading,
+  older: readonly string[] = [],
+): HistoryMarks {
   const invocations = makeNumbering();
   const marks = events.map((event): Mark => {
     const { invocationId, timestamp: time } = event;
@@ -85,13 +104,13 @@ export function marksOf(
       const { rewind: kind } = MARK_KINDS;
       return { kind, invocation, time, first: invocations(target), second: 0 };
     }
-    const compaction = rewindsOnly ? undefined : compactionOf(event);
+    const compaction = compactionOf(event);
     if (compaction !== undefined) {
       const kind = counts(event) ? MARK_KINDS.compaction : MARK_KINDS.otherCompaction;
       const { startTimestamp: first, endTimestamp: second } = compaction;
       return { kind, invocation, time, first, second };
     }
-    const compactedEnd = rewindsOnly ? undefined : compactedEndOf(event);
+    const compactedEnd = compactedEndOf(event);
     if (compactedEnd !== undefined) {
       return { kind: MARK_KINDS.compacted, invocation, time, first: compactedEnd, second: 0 };
     }
@@ -100,7 +119,7 @@ export function marksOf(
     const kind = visibility === 'content' ? content : MARK_KINDS[visibility];
     return { kind, invocation, time, first: 0, second: 0 };
   });
-  return { marks, ...callMarksOf(events, makeNumbering()) };
+  return { marks, older: older.map(invocations) };
 }
 
 /** Returns a function that gives each new name the next number, from 0 up. */

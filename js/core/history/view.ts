@@ -3,33 +3,25 @@ import { createEventActions } from '../../values/model/event/create_event.js';
 import { SUMMARY_PREFIX } from '../../values/model/event/view_summary.js';
 import type { ComputedView } from '../../values/model/values/history_view.js';
 import { isPlainObject } from '../../values/json/rules.js';
-import { hasCallParts } from './calls/call_marks.js';
-import { cutEventsOf, partChanger } from './calls/changed_parts.js';
+import { type CallMarks, hasCallParts } from './calls/call_marks.js';
+import { partChanger } from './calls/changed_parts.js';
 import {
   compactedEndOf,
   compactionOf,
-  countsForAll,
-  isFilled,
+  eventMarksOf,
+  FOR_ALL,
   isMarker,
   marksOf,
   type Reading,
   rewindTargetOf,
 } from './marks.js';
-import { type HistoryItem, historyItems, type HistoryItems } from '../wasm/packed_marks.js';
+import { historyItems, type HistoryItems, liveItems } from '../wasm/packed_marks.js';
 
-/** A view of loaded events. */
+/** Events as a view shows them. */
 export interface ViewedEvents {
   readonly events: Event[];
-  /** The items of the view, with the indices of stored events. Empty if nothing changes what the view shows. */
-  readonly items: readonly HistoryItem[];
   /** The ids of a transcript's events that a summary stands for. */
   readonly summarised: ReadonlySet<string>;
-  /** The indices of the stored events of which function calls are left out. */
-  readonly cutCalls: ReadonlySet<number>;
-  /** The indices of the stored events of which responses are left out. */
-  readonly cutResponses: ReadonlySet<number>;
-  /** The indices of the stored events that invocations wait at. */
-  readonly waiting: readonly number[];
 }
 
 /** The events of transcripts that a summary stands for. A set, so that the events get no member of ours. */
@@ -48,58 +40,64 @@ export function isSummarised(event: Event): boolean {
   return summarisedEvents.has(event);
 }
 
-/** How all agents together see events: compactions of one branch or scope do not count. */
-const FOR_ALL: Reading = {
-  counts: countsForAll,
-  visibilityOf: (event) =>
-    isFilled(event.content) && !isFilled(event.isolationScope) ? 'content' : 'fixed',
-};
+/** Who reads a view. Models read a history as google-adk does. */
+export const READER_OF = { transcript: 'transcript', model: 'framework' } as const;
 
 /**
  * Computes the view of a whole history. If nothing in it can change what the view shows, it is the history, and the wasm
  * is not called.
  *
  * @param events all events of a session, in append order
+ * @param older the invocations that begin before the events, if a cache has only these
  */
-export function viewOf(events: Event[], view: ComputedView): ViewedEvents {
-  const summarised = new Set<string>();
+export function viewOf(
+  events: Event[],
+  view: ComputedView,
+  older?: readonly string[],
+): ViewedEvents {
   const isForModels = view === 'model';
   if (!events.some((event) => isMarker(event) || (isForModels && hasCallParts(event)))) {
-    return {
-      ...{ events, items: [], summarised, waiting: [] },
-      ...{ cutCalls: new Set(), cutResponses: new Set() },
-    };
+    return { events, summarised: new Set() };
   }
-  const marks = marksOf(events, FOR_ALL);
-  // Models read a history as google-adk does: the core calls that reader `framework`.
-  const viewed = historyItems(marks, isForModels ? 'framework' : view);
-  for (const at of viewed.summarised) summarised.add(events[at]!.id);
-  noteSummarised(events, summarised);
-  const { items, changes, waiting, firstWaiting } = viewed;
+  const marks = marksOf(events, FOR_ALL, older);
+  return showItems(events, marks, historyItems(marks, READER_OF[view]));
+}
+
+/** Returns the events of the items of a view, or of a part of it. */
+export function showItems(
+  events: readonly Event[],
+  marks: CallMarks,
+  viewed: HistoryItems,
+): ViewedEvents {
+  const { changes, firstWaiting } = viewed;
+  const summarised = new Set(viewed.summarised.map((at) => events[at]!.id));
   const changed = partChanger(marks, changes);
   const waitingSince = firstWaiting === undefined ? undefined : events[firstWaiting]!.timestamp;
-  const shownEvents = itemsOf(viewed, events, frameworkSummary, (event, index) => {
+  const shown = itemsOf(viewed, events, frameworkSummary, (event, index) => {
     const isLate = waitingSince !== undefined && (compactedEndOf(event) ?? -1) >= waitingSince;
     // The framework hides all events up to this time.
     return isLate ? ({ ...event, endTime: waitingSince - 1 } as Event) : changed(event, index);
   });
-  return { events: shownEvents, items, summarised, ...cutEventsOf(marks, changes), waiting };
+  noteSummarised(shown, summarised);
+  return { events: shown, summarised };
 }
 
-/** Returns the events without what rewinds have undone, and without the rewinds. Compactions remain. */
-export function liveEvents(events: readonly Event[]): readonly Event[] {
+/** How a reader sees events of which only rewinds matter. */
+const REWINDS: Reading = { counts: () => false, visibilityOf: () => 'fixed' };
+
+/**
+ * Returns the events without what rewinds have undone, and without the rewinds. Compactions remain.
+ *
+ * @param older the invocations that begin before the events
+ */
+export function liveEvents(events: readonly Event[], older?: readonly string[]): readonly Event[] {
   if (!events.some((event) => rewindTargetOf(event) !== undefined)) return events;
-  const marks = marksOf(events, {
-    counts: () => false,
-    visibilityOf: () => 'fixed',
-    rewindsOnly: true,
-  });
-  return historyItems(marks, 'transcript').items.map(({ event }) => events[event]!);
+  return Array.from(liveItems(eventMarksOf(events, REWINDS, older)), (event) => events[event]!);
 }
 
 /** Returns the events of a view; `summaryOf` makes those of summaries, `shownAs` those of stored events. */
 export function itemsOf(
-  { items }: HistoryItems,
+  { items }: Pick<HistoryItems, 'items'>,
   events: readonly Event[],
   summaryOf: (compaction: Event, agentEvent: Event | undefined) => Event,
   shownAs: (event: Event, index: number) => Event = (event) => event,

@@ -2,11 +2,11 @@
 import {
   CoreWrite,
   artifact_message,
+  ask_history,
   type DeleteObject,
   delete_database,
   describe_missing,
   has_room,
-  history_view,
   merge_states,
   scan_template,
   SessionCore,
@@ -28,6 +28,7 @@ import { loadWasm, requireWasm } from './loading.js';
 export {
   AppendedNumber,
   AppendNumber,
+  BranchNumber,
   CallNumber,
   ChangeNumber,
   CreatedNumber,
@@ -218,9 +219,9 @@ export function artifactMessage(text: string, position: number, failed: boolean)
   return callCore(() => artifact_message(text, position, failed));
 }
 
-/** Computes a view of a history, which `js/core/wasm/packed_marks.ts` packs and unpacks. */
-export function callHistoryView(numbers: Float64Array): Uint32Array {
-  return callCore(() => history_view(numbers));
+/** Answers a question about a history, which `js/core/wasm/packed_marks.ts` packs and whose answer it unpacks. */
+export function askHistory(history: Float64Array): Uint32Array {
+  return callCore(() => ask_history(history));
 }
 
 /** Makes a session service in wasm over a memory of its own. */

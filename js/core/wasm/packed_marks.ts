@@ -1,10 +1,11 @@
 /**
- * Packs the marks of a history for the wasm, and unpacks the view that it computes. Objects would cost more than the
+ * Packs the marks of a history for the wasm, and unpacks what it computes of them. Objects would cost more than a
  * view. The numbers of the lists have their names from `src/wasm/bindings/packed/numbers.rs`.
  */
 import {
+  askHistory,
+  BranchNumber,
   CallNumber,
-  callHistoryView,
   ChangeNumber,
   HistoryNumber,
   ItemNumber,
@@ -13,7 +14,7 @@ import {
   ResponseNumber,
   ViewNumber,
 } from './core.js';
-import { NO_ID, READERS } from './protocol.js';
+import { ANSWERS, NO_ID, PLACES, QUESTIONS, READERS } from './protocol.js';
 
 /** The mark of an event. */
 export interface Mark {
@@ -60,9 +61,15 @@ export interface PauseMark {
 }
 
 /** What the wasm needs to know of a history. Equal names have equal numbers. */
-export interface HistoryMarks {
+export interface HistoryMarks extends Partial<CallLists> {
   /** One for each event. */
   readonly marks: readonly Mark[];
+  /** The numbers of invocations that begin before the events. */
+  readonly older?: readonly number[];
+}
+
+/** The function calls of a history. The rules of rewinds alone need none. */
+export interface CallLists {
   /** One for each event. */
   readonly traits: readonly Traits[];
   readonly calls: readonly CallMark[];
@@ -70,7 +77,46 @@ export interface HistoryMarks {
   readonly pauses: readonly PauseMark[];
 }
 
-/** A view of a history. Numbers are indices of events. */
+export type Reader = keyof typeof READERS;
+
+/** A place in a view: that of a stored event, that where the view shows an event, or the summary of a compaction. */
+export interface Place {
+  readonly kind: keyof typeof PLACES;
+  /** The index of the event or of the compaction. */
+  readonly event: number;
+}
+
+/** Which part of a view is asked for. */
+export interface PartRequest {
+  readonly question: 'view' | 'tail' | 'page';
+  /** How many items; absent: all. */
+  readonly count?: number | undefined;
+  /** How many of the last items of a tail are asked for besides. */
+  readonly within?: number | undefined;
+  /**
+   * The index of the first known event. Before it are markers and the first events of the invocations that rewinds name.
+   * Absent: all events are known.
+   */
+  readonly knownFrom?: number | undefined;
+  /** Whether there are no events before these, or whether the view begins with the earlier tail. */
+  readonly isFromStart?: boolean | undefined;
+  /** The place that a page follows or ends before, or where an earlier tail begins. */
+  readonly place?: Place | undefined;
+  /** Whether a page follows its place. */
+  readonly isAfter?: boolean | undefined;
+}
+
+/** What is asked about a history. */
+type Question = Omit<PartRequest, 'question'> & {
+  readonly question: keyof typeof QUESTIONS;
+  /** The numbers of ids of calls. */
+  readonly asked?: readonly number[];
+};
+
+/** What the wasm answers if the given events do not decide. */
+export type Undecided = (typeof ANSWERS)[number];
+
+/** A view of a history, or a part of it. Numbers are indices of events. */
 export interface HistoryItems {
   readonly items: readonly HistoryItem[];
   /** The events of a transcript that a summary stands for. */
@@ -79,8 +125,19 @@ export interface HistoryItems {
   readonly changes: readonly PartChange[];
   /** An event that waits, if the framework's own summary is not older. */
   readonly firstWaiting: number | undefined;
-  /** The events that invocations wait at: with open calls, or of nodes that wait. */
-  readonly waiting: readonly number[];
+  /** The events that the view for a framework makes a tail of, in order. */
+  readonly sources: readonly number[];
+  /** Where the items begin in the whole view. */
+  readonly start: number;
+  /** How many items the whole view has. */
+  readonly total: number;
+  /** Where the last items of a tail begin that were asked for besides. */
+  readonly within: number;
+  /** The stored events that cursors of a page name. */
+  readonly first: number | undefined;
+  readonly last: number | undefined;
+  /** The compaction that ends last, whether or not a rewind has undone it. */
+  readonly lastCompaction: number | undefined;
 }
 
 /** A stored event, or the summary of a compaction. */
@@ -89,8 +146,6 @@ export interface HistoryItem {
   readonly isSummary: boolean;
   /** The last event of an agent that the summary hides. */
   readonly agentEvent: number | undefined;
-  /** The event that the summary follows, if no event of its range waits: shown or hidden. */
-  readonly follows: number | undefined;
 }
 
 /** A function call or response that changes. `index` is that in the list of calls or of responses. */
@@ -101,27 +156,115 @@ export interface PartChange {
   readonly suffix: number;
 }
 
+/** One of several turns that follow the same history. Numbers are indices of events. */
+export interface HistoryBranch {
+  /** The first event of the turn before it. */
+  readonly after: number | undefined;
+  /** The first event of the turn. */
+  readonly event: number;
+  readonly isShown: boolean;
+  /** The rewind that ended a branch with the turn. */
+  readonly endedBy: number | undefined;
+}
+
 /** Computes which events of a history count for a reader. */
-export function historyItems(marks: HistoryMarks, reader: keyof typeof READERS): HistoryItems {
-  return unpackView(callHistoryView(packMarks(marks, READERS[reader])));
+export function historyItems(marks: HistoryMarks, reader: Reader): HistoryItems {
+  return unpackView(askHistory(packMarks(marks, reader, { question: 'view' })));
+}
+
+/** Computes a part of what {@link historyItems} returns. */
+export function partOfItems(
+  marks: HistoryMarks,
+  reader: Reader,
+  request: PartRequest,
+): HistoryItems | Undecided {
+  const numbers = askHistory(packMarks(marks, reader, request));
+  return numbers.length === 1 ? ANSWERS[numbers[0]!]! : unpackView(numbers);
+}
+
+/** Returns whether a view goes on with the events from `known` on as with new ones, and nothing before them changes. */
+export function followsView(marks: HistoryMarks, reader: Reader, known: number): boolean {
+  const [follows] = askHistory(packMarks(marks, reader, { question: 'follows', knownFrom: known }));
+  return follows === 1;
+}
+
+/** Returns the indices of the events that no rewind has undone. */
+export function liveItems(marks: HistoryMarks): Uint32Array {
+  return askHistory(packMarks(marks, 'transcript', { question: 'live' }));
+}
+
+/**
+ * Lists the branches of a history by the turns that they follow. Events of the kinds `message` and `answer` begin turns.
+ *
+ * @param from the event from whose turn on branches are wanted; below 0 for all
+ * @param isFromStart whether there are no events before these
+ */
+export function historyBranches(
+  marks: HistoryMarks,
+  from: number,
+  isFromStart: boolean,
+): { readonly branches: HistoryBranch[]; readonly isDecided: boolean } {
+  const place = from < 0 ? undefined : ({ kind: 'stored', event: from } as const);
+  const question = { question: 'branches', place, isFromStart } as const;
+  const [isDecided, ...numbers] = askHistory(packMarks(marks, 'transcript', question));
+  const length = numbers.length / BranchNumber.Length;
+  const branches = Array.from({ length }, (_, at): HistoryBranch => {
+    const start = at * BranchNumber.Length;
+    return {
+      after: indexAt(numbers, start + BranchNumber.After),
+      event: numbers[start + BranchNumber.Event]!,
+      isShown: numbers[start + BranchNumber.IsShown] === 1,
+      endedBy: indexAt(numbers, start + BranchNumber.EndedBy),
+    };
+  });
+  return { branches, isDecided: isDecided === 1 };
+}
+
+/**
+ * Returns the indices of the open calls with the ids `asked`. `undefined`: events before these may decide.
+ *
+ * @param isFromStart whether there are none
+ */
+export function openCallItems(
+  marks: HistoryMarks,
+  asked: readonly number[],
+  isFromStart: boolean,
+): Uint32Array | undefined {
+  const question = { question: 'openCalls', isFromStart, asked } as const;
+  const numbers = askHistory(packMarks(marks, 'transcript', question));
+  return numbers[0] === 1 ? numbers.subarray(1) : undefined;
 }
 
 function packMarks(
-  { marks, traits, calls, responses, pauses }: HistoryMarks,
-  reader: number,
+  { marks, older = [], traits = [], calls = [], responses = [], pauses = [] }: HistoryMarks,
+  reader: Reader,
+  request: Question,
 ): Float64Array {
+  const { question, count, within, knownFrom, isFromStart, place, isAfter, asked = [] } = request;
   const numbers = new Float64Array(
     HistoryNumber.Length +
       marks.length * MarkNumber.Length +
       calls.length * CallNumber.Length +
       responses.length * ResponseNumber.Length +
-      pauses.length * PauseNumber.Length,
+      pauses.length * PauseNumber.Length +
+      older.length +
+      asked.length,
   );
-  numbers[HistoryNumber.Reader] = reader;
+  numbers[HistoryNumber.Reader] = READERS[reader];
   numbers[HistoryNumber.Marks] = marks.length;
   numbers[HistoryNumber.Calls] = calls.length;
   numbers[HistoryNumber.Responses] = responses.length;
   numbers[HistoryNumber.Pauses] = pauses.length;
+  numbers[HistoryNumber.Older] = older.length;
+  numbers[HistoryNumber.Asked] = asked.length;
+  numbers[HistoryNumber.Question] = QUESTIONS[question];
+  numbers[HistoryNumber.Count] = count ?? NaN;
+  numbers[HistoryNumber.Within] = within ?? NaN;
+  numbers[HistoryNumber.KnownFrom] = knownFrom ?? NaN;
+  numbers[HistoryNumber.IsFromStart] = isFromStart === true ? 1 : 0;
+  numbers[HistoryNumber.Place] = PLACES[place?.kind ?? 'none'];
+  numbers[HistoryNumber.PlaceEvent] = place?.event ?? 0;
+  numbers[HistoryNumber.IsAfter] = isAfter === true ? 1 : 0;
   let at: number = HistoryNumber.Length;
   marks.forEach(({ kind, invocation, time, first, second }, index) => {
     numbers[at + MarkNumber.Kind] = kind;
@@ -151,6 +294,8 @@ function packMarks(
     numbers[at + PauseNumber.Waits] = isWaiting ? 1 : 0;
     at += PauseNumber.Length;
   }
+  numbers.set(older, at);
+  numbers.set(asked, at + older.length);
   return numbers;
 }
 
@@ -167,12 +312,10 @@ function unpackView(numbers: Uint32Array): HistoryItems {
   };
   const items = listOf(number(ViewNumber.Items), ItemNumber.Length, (start): HistoryItem => {
     const agent = number(start + ItemNumber.Agent);
-    const follows = number(start + ItemNumber.Follows);
     return {
       event: number(start + ItemNumber.Event),
       isSummary: agent > 0,
       agentEvent: agent > 1 ? agent - 2 : undefined,
-      follows: follows > 0 ? follows - 1 : undefined,
     };
   });
   const summarised = listOf(number(ViewNumber.Summarised), 1, number);
@@ -183,10 +326,21 @@ function unpackView(numbers: Uint32Array): HistoryItems {
       suffix: number(start + ChangeNumber.Suffix),
     };
   });
-  const waiting = listOf(number(ViewNumber.Waiting), 1, number);
-  const firstWaiting = number(ViewNumber.FirstWaiting);
+  const sources = listOf(number(ViewNumber.Sources), 1, number);
   return {
-    ...{ items, summarised, changes, waiting },
-    firstWaiting: firstWaiting > 0 ? firstWaiting - 1 : undefined,
+    ...{ items, summarised, changes, sources },
+    firstWaiting: indexAt(numbers, ViewNumber.FirstWaiting),
+    start: number(ViewNumber.Start),
+    total: number(ViewNumber.Total),
+    within: number(ViewNumber.Within),
+    first: indexAt(numbers, ViewNumber.First),
+    last: indexAt(numbers, ViewNumber.Last),
+    lastCompaction: indexAt(numbers, ViewNumber.LastCompaction),
   };
+}
+
+/** Returns an index, which is packed plus 1. */
+function indexAt(numbers: ArrayLike<number>, at: number): number | undefined {
+  const packed = numbers[at] ?? 0;
+  return packed > 0 ? packed - 1 : undefined;
 }

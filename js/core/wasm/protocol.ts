@@ -30,8 +30,28 @@ export const NEVER = Number.MAX_SAFE_INTEGER;
 /** Passed to `decide` as the revision of a session that does not exist. */
 export const ABSENT = -1;
 
-/** For whom the wasm computes a view of a history; `history_view` in `history.rs`. */
+/** For whom the wasm computes a view of a history; `Packed::reader` in `history.rs`. */
 export const READERS = { transcript: 0, framework: 1, agent: 2 } as const;
+
+/** What the wasm is asked about a history: a view or a part of it, or the like; `ask_history` in `history.rs`. */
+export const QUESTIONS = {
+  view: 0,
+  tail: 1,
+  page: 2,
+  follows: 3,
+  live: 4,
+  branches: 5,
+  openCalls: 6,
+} as const;
+
+/** The kinds of places in a view; `Packed::place` in `history.rs`. */
+export const PLACES = { none: 0, stored: 1, shown: 2, summary: 3 } as const;
+
+/**
+ * What the wasm answers if the given events do not decide a part of a view: earlier ones may, or only the whole history
+ * does, or the view has no such summary. Their places are the numbers of `history.rs`.
+ */
+export const ANSWERS = ['needsEarlier', 'needsAll', 'notShown'] as const;
 
 /** The kinds of marks; `mark_of` in `history.rs`. */
 export const MARK_KINDS = {

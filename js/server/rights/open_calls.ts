@@ -1,16 +1,12 @@
 import { EVENTS_PER_TASK, nextTask } from '../../core/call/next_task.js';
-import { liveEvents } from '../../core/history/view.js';
-import { rewindTargetOf } from '../../core/history/marks.js';
+import { FOR_ALL, marksOf } from '../../core/history/marks.js';
+import { openCallItems } from '../../core/wasm/packed_marks.js';
 import type { Event } from '../../values/model/event/event.js';
-import { partsOf } from '../../values/model/event/parts.js';
-import { closesCalls, isLongRunning, isQuestion } from '../../values/model/event/waiting.js';
-import { answersIn } from './client_event.js';
 
 /**
- * Finds the calls that wait for the user's answer, as google-adk does: the long-running calls of agents and their
- * questions, until the user has answered them. What was rewound does not count.
+ * Finds the calls that wait for the user's answer; see {@link openCallsIn}.
  *
- * @param newestFirst the session's events; reading stops where the rest cannot matter
+ * @param newestFirst the session's events; reading stops when they decide
  * @param asked the ids of the calls to find
  * @returns the names of the open ones among them, by id
  */
@@ -18,30 +14,41 @@ export async function findOpenCalls(
   newestFirst: AsyncIterable<Event>,
   asked: ReadonlySet<unknown>,
 ): Promise<Map<unknown, string>> {
-  const missing = new Set(asked);
   const read: Event[] = [];
-  let isRewound = false;
+  let next = 1;
   for await (const event of newestFirst) {
     read.push(event);
     if (read.length % EVENTS_PER_TASK === 0) await nextTask();
-    isRewound ||= rewindTargetOf(event) !== undefined;
-    for (const { id } of waitingCallsOf(event)) missing.delete(id);
-    if (missing.size === 0 && !isRewound) break;
+    if (read.length < next) continue;
+    // Twice as many each time, so that all attempts together take as long as the last one.
+    next *= 2;
+    const open = openCallsIn(read.toReversed(), asked, false);
+    if (open !== undefined) return open;
   }
-  const open = new Map<unknown, string>();
-  for (const event of liveEvents(read.reverse())) {
-    for (const { id, name } of waitingCallsOf(event)) if (asked.has(id)) open.set(id, name);
-    if (closesCalls(event)) for (const { id } of answersIn(event)) open.delete(id);
-  }
-  return open;
+  return openCallsIn(read.reverse(), asked, true) ?? new Map();
 }
 
-function waitingCallsOf(event: Event): { id: string; name: string }[] {
-  if (event.author === 'user') return [];
-  return partsOf(event).flatMap(({ functionCall = {} }) => {
-    const { id, name } = functionCall;
-    if (id === undefined || name === undefined) return [];
-    const isWaiting = isQuestion(functionCall) || isLongRunning(event, functionCall);
-    return isWaiting ? [{ id, name }] : [];
-  });
+/**
+ * Finds the calls that the user may answer: long-running calls of agents and questions of the framework, until the user
+ * has answered them or their run was stopped. What was rewound does not count.
+ *
+ * @param events the last ones of a session
+ * @param asked the ids of the calls to find
+ * @param isFromStart whether these are all events of the session
+ * @returns the names of the open ones among them, by id; `undefined` if earlier events may decide
+ */
+export function openCallsIn(
+  events: readonly Event[],
+  asked: ReadonlySet<unknown>,
+  isFromStart: boolean,
+): Map<unknown, string> | undefined {
+  const marks = marksOf(events, FOR_ALL);
+  const open = openCallItems(marks, [...asked].map(marks.numberOf), isFromStart);
+  if (open === undefined) return undefined;
+  const names = new Map<unknown, string>();
+  for (const index of open) {
+    const { id, name } = marks.callParts[index]!.part.functionCall ?? {};
+    if (name !== undefined) names.set(id, name);
+  }
+  return names;
 }

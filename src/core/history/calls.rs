@@ -86,9 +86,7 @@ impl Calls<'_> {
 
     /// Returns the calls of an event, with their indices.
     pub(super) fn calls_of(&self, event: usize) -> impl Iterator<Item = (usize, &CallMark)> {
-        let first = self.calls.partition_point(|call| (call.event as usize) < event);
-        let calls = self.calls.iter().enumerate().skip(first);
-        calls.take_while(move |(_, call)| call.event as usize == event)
+        of_event(self.calls, event, |call| call.event)
     }
 
     /// Returns the responses of an event, with their indices.
@@ -96,32 +94,46 @@ impl Calls<'_> {
         &self,
         event: usize,
     ) -> impl Iterator<Item = (usize, &ResponseMark)> {
-        let first = self.responses.partition_point(|response| (response.event as usize) < event);
-        let responses = self.responses.iter().enumerate().skip(first);
-        responses.take_while(move |(_, response)| response.event as usize == event)
+        of_event(self.responses, event, |response| response.event)
+    }
+
+    /// Returns what an event says of a node's wait.
+    pub(super) fn pause_of(&self, event: usize) -> Option<&PauseMark> {
+        of_event(self.pauses, event, |pause| pause.event).next().map(|(_, pause)| pause)
     }
 }
 
-/// For each id the latest call that a walk has passed.
-#[derive(Default)]
-pub(super) struct LatestCalls(Vec<Option<usize>>);
+/// Returns the marks of an event from a list in the order of the events, with their indices.
+fn of_event<T>(
+    marks: &[T],
+    event: usize,
+    event_of: impl Fn(&T) -> u32,
+) -> impl Iterator<Item = (usize, &T)> {
+    let first = marks.partition_point(|mark| (event_of(mark) as usize) < event);
+    let end = marks.partition_point(|mark| event_of(mark) as usize <= event);
+    (first..end).zip(marks.get(first..end).unwrap_or_default())
+}
 
-impl LatestCalls {
-    pub fn get(&self, id: u32) -> Option<usize> {
-        self.0.get(id as usize).copied().flatten()
+/// For each number of a name the latest index that a walk has noted, such as that of a call for its id.
+#[derive(Default)]
+pub(super) struct LatestOf(Vec<Option<usize>>);
+
+impl LatestOf {
+    pub fn get(&self, name: u32) -> Option<usize> {
+        self.0.get(name as usize).copied().flatten()
     }
 
-    pub fn set(&mut self, id: u32, call: Option<usize>) {
-        let slot = id as usize;
+    pub fn set(&mut self, name: u32, index: Option<usize>) {
+        let slot = name as usize;
         if slot >= self.0.len() {
             self.0.resize(slot + 1, None);
         }
         if let Some(latest) = self.0.get_mut(slot) {
-            *latest = call;
+            *latest = index;
         }
     }
 
-    pub fn calls(&self) -> impl Iterator<Item = usize> {
+    pub fn values(&self) -> impl Iterator<Item = usize> {
         self.0.iter().copied().flatten()
     }
 }
@@ -166,7 +178,7 @@ impl Owners {
         let event_of = |call: &CallMark| Known { event: call.event as usize, ..Known::default() };
         let mut known: Vec<Known> = calls.calls.iter().map(event_of).collect();
         let mut of_responses = Vec::new();
-        let mut latest = LatestCalls::default();
+        let mut latest = LatestOf::default();
         let mut remaining = calls.calls.iter().enumerate().peekable();
         for ResponseMark { event, id } in calls.responses {
             while let Some((index, call)) = remaining.next_if(|(_, call)| call.event <= *event) {

@@ -16,21 +16,53 @@
 //!
 //! `Framework` also gets each function call with its response, and nothing else of them: see `pairs`. For
 //! this reader no compaction hides what waits for an answer: see `waiting`.
+//!
+//! Whoever has only the last events and the markers asks for a part of a view: its [`Tail`], or a [`Page`].
+//! The [`Answer`] may be that it takes more events.
 
+mod branches;
 mod calls;
 mod compactions;
+mod page;
 mod pairs;
 mod rewinds;
+mod tail;
 mod waiting;
 
+pub use branches::{Branch, branches};
 pub use calls::{CallMark, Calls, EventTraits, PauseMark, ResponseMark};
+pub use page::{Page, PageRequest, Place};
 pub use pairs::{CallPart, PartChange};
+pub use tail::{Known, Tail, follows, last_compaction};
+pub use waiting::open_calls;
 
 use calls::{Sources, recover};
 use compactions::Summaries;
 use pairs::pair;
-pub(crate) use rewinds::live_events;
+pub use rewinds::live_events;
 use waiting::Waiting;
+
+/// A history, so far as the rules need to know it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct History<'a> {
+    /// The marks of the events, in the order of the appends.
+    pub marks: &'a [Mark],
+    /// The function calls and responses of the events.
+    pub calls: Calls<'a>,
+    /// The invocations that begin before these events. A rewind before one undoes all events up to it.
+    pub older: &'a [u32],
+}
+
+/// What is known of a part of a view if only some events of the history are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer<T> {
+    /// The part.
+    Known(T),
+    /// Events before the known ones may decide too.
+    NeedsEarlier,
+    /// Only the whole history decides.
+    NeedsAll,
+}
 
 /// What the rules need to know of one event.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,6 +106,26 @@ pub enum Kind {
         /// The time of its last event.
         end: f64,
     },
+}
+
+impl Kind {
+    /// Whether the event changes which other events count.
+    fn is_marker(self) -> bool {
+        !matches!(self, Self::Fixed | Self::Content { .. } | Self::Filtered)
+    }
+
+    /// Whether the event is a compaction of either framework.
+    fn is_compaction(self) -> bool {
+        matches!(self, Self::Compaction { .. } | Self::OtherCompaction | Self::Compacted { .. })
+    }
+
+    /// Returns the time of the last event that a compaction replaces.
+    fn compacted_end(self) -> Option<f64> {
+        match self {
+            Self::Compaction { end, .. } | Self::Compacted { end } => Some(end),
+            _ => None,
+        }
+    }
 }
 
 /// The reader that a view is for.
@@ -121,10 +173,20 @@ pub enum Item {
     },
 }
 
+impl Item {
+    /// Returns the index of the event, or of the compaction of a summary.
+    fn index(self) -> usize {
+        match self {
+            Self::Event(index) | Self::Summary { compaction: index, .. } => index,
+        }
+    }
+}
+
 impl View {
-    /// Computes a view. `calls` are the function calls and responses of the events.
-    pub fn new(marks: &[Mark], calls: &Calls<'_>, reader: Reader) -> Self {
-        let live = live_events(marks);
+    /// Computes a view.
+    pub fn new(history: &History<'_>, reader: Reader) -> Self {
+        let History { marks, ref calls, older } = *history;
+        let live = live_events(marks, older);
         let waiting = match reader {
             Reader::Framework => Waiting::new(marks, &live, calls),
             _ => Waiting::default(),

@@ -4,7 +4,7 @@
 //! the others, as google-adk does: `drop_orphaned_function_calls`,
 //! `drop_orphaned_function_responses` and `rearrange_events_for_async_function_responses_in_history`.
 
-use super::calls::{CallMark, Calls, LatestCalls};
+use super::calls::{CallMark, Calls, LatestOf};
 use super::waiting::Waiting;
 use super::{Item, Mark};
 
@@ -90,7 +90,7 @@ impl<'a> Pairs<'a> {
         let mut owners = vec![None; calls.responses.len()];
         let mut answers = vec![Vec::new(); calls.calls.len()];
         let mut is_shown = vec![false; calls.events.len()];
-        let mut latest = LatestCalls::default();
+        let mut latest = LatestOf::default();
         for (at, item) in items.iter().enumerate() {
             let Item::Event(event) = *item else { continue };
             if let Some(is_shown) = is_shown.get_mut(event) {
@@ -204,7 +204,7 @@ impl<'a> Pairs<'a> {
     fn add_suffixes(&self, items: &[Item], changes: &mut Vec<PartChange>) {
         let mut counts: Vec<u32> = Vec::new();
         let mut numbers = vec![0; self.calls.calls.len()];
-        let mut latest = LatestCalls::default();
+        let mut latest = LatestOf::default();
         for item in items {
             let Item::Event(event) = *item else { continue };
             for (index, call) in self.calls.calls_of(event) {
@@ -238,4 +238,46 @@ impl<'a> Pairs<'a> {
             }
         }
     }
+}
+
+/// Returns for each item whether it stands between a call and its response, or is that response: no part of
+/// a view begins there.
+pub(super) fn positions_in_pairs(
+    items: &[Item],
+    calls: &Calls<'_>,
+    changes: &[PartChange],
+) -> Vec<bool> {
+    let mut is_kept = vec![true; calls.responses.len()];
+    for change in changes {
+        if let PartChange { part: CallPart::Response(index), suffix: 0 } = *change
+            && let Some(is_kept) = is_kept.get_mut(index)
+        {
+            *is_kept = false;
+        }
+    }
+    // For each id the position of its latest call.
+    let mut latest = LatestOf::default();
+    let mut firsts = Vec::new();
+    for (position, item) in items.iter().enumerate() {
+        let mut first = position;
+        if let Item::Event(event) = *item {
+            for (index, response) in calls.responses_of(event) {
+                if is_kept.get(index) == Some(&true) {
+                    first = latest.get(response.id).map_or(first, |call| first.min(call));
+                }
+            }
+            for id in calls.calls_of(event).filter_map(|(_, call)| call.id) {
+                latest.set(id, Some(position));
+            }
+        }
+        firsts.push(first);
+    }
+    let mut first = items.len();
+    let mut are_in_pairs = Vec::new();
+    for (position, own) in firsts.into_iter().enumerate().rev() {
+        first = first.min(own);
+        are_in_pairs.push(first < position);
+    }
+    are_in_pairs.reverse();
+    are_in_pairs
 }

@@ -1,7 +1,7 @@
 //! Invocations that wait for somebody: no compaction hides their events.
 
-use super::calls::{Calls, LatestCalls};
-use super::{Kind, Mark};
+use super::calls::{CallMark, Calls, LatestOf};
+use super::{History, Kind, Mark, live_events};
 
 /// What waits in a history.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ impl Waiting {
     /// once an agent has said something after it: until then a run has yet to read what was asked. An
     /// invocation also waits if a node of its workflow says so.
     pub fn new(marks: &[Mark], live: &[bool], calls: &Calls<'_>) -> Self {
-        let open = open_calls(live, calls);
+        let open = open_and_asked_about(live, calls);
         let pauses = waiting_pauses(live, calls);
         let mut waiting = Self { calls: open, ..Self::default() };
         if waiting.calls.is_empty() && pauses.is_empty() {
@@ -78,20 +78,61 @@ impl Waiting {
     }
 }
 
+/// Returns the calls that the user may answer, by their indices: long-running calls of agents and questions
+/// of the framework, until the user has answered them or their run was stopped.
+///
+/// `asked` are the ids that matter. `None`: events before these may decide.
+pub fn open_calls(history: &History<'_>, asked: &[u32], is_from_start: bool) -> Option<Vec<usize>> {
+    let History { marks, calls, older } = history;
+    let is_called = |id: &u32| {
+        let mut waiting = calls.calls.iter().filter(|call| waits_for_user(calls, call));
+        waiting.any(|call| call.id == Some(*id))
+    };
+    let is_rewind = |mark: &Mark| matches!(mark.kind, Kind::Rewind { .. });
+    if !is_from_start && (marks.iter().any(is_rewind) || !asked.iter().all(is_called)) {
+        return None;
+    }
+    let (open, _) = find_open(&live_events(marks, older), calls, u32::MAX);
+    let is_asked = |call: &CallMark| call.id.is_some_and(|id| asked.contains(&id));
+    Some(open.values().filter(|call| calls.calls.get(*call).is_some_and(is_asked)).collect())
+}
+
+/// Whether a call may wait for the user: those of the user do not.
+pub(super) fn waits_for_user(calls: &Calls<'_>, call: &CallMark) -> bool {
+    call.may_wait() && !calls.event(call.event as usize).is_by_user
+}
+
 /// Returns the calls that are open, and those that open questions are about.
-fn open_calls(live: &[bool], calls: &Calls<'_>) -> Vec<usize> {
-    if !calls.calls.iter().any(|call| call.may_wait()) {
+fn open_and_asked_about(live: &[bool], calls: &Calls<'_>) -> Vec<usize> {
+    if !calls.calls.iter().any(CallMark::may_wait) {
         return Vec::new();
     }
-    let is_live = |event: u32| live.get(event as usize) == Some(&true);
     let is_by_agent =
         |(event, is_live): &(usize, &bool)| **is_live && !calls.event(*event).is_by_user;
     let last_by_agent = live.iter().enumerate().rev().find(is_by_agent);
     let unread_from = last_by_agent.map_or(0, |(event, _)| event as u32);
-    let (mut open, mut latest) = (LatestCalls::default(), LatestCalls::default());
+    let (open, about) = find_open(live, calls, unread_from);
+    let mut found: Vec<usize> = open.values().collect();
+    for (question, original) in about {
+        if found.contains(&question) {
+            found.push(original);
+        }
+    }
+    found
+}
+
+/// Finds the open calls, and the questions that are about other calls, with these. Answers to questions
+/// from the event `unread_from` on do not count.
+fn find_open(
+    live: &[bool],
+    calls: &Calls<'_>,
+    unread_from: u32,
+) -> (LatestOf, Vec<(usize, usize)>) {
+    let is_live = |event: u32| live.get(event as usize) == Some(&true);
+    let (mut open, mut latest) = (LatestOf::default(), LatestOf::default());
     let mut about = Vec::new();
     let mut responses = calls.responses.iter().peekable();
-    let mut close = |open: &mut LatestCalls, before: u32| {
+    let mut close = |open: &mut LatestOf, before: u32| {
         while let Some(response) = responses.next_if(|response| response.event < before) {
             let traits = calls.event(response.event as usize);
             let is_question = open
@@ -121,25 +162,19 @@ fn open_calls(live: &[bool], calls: &Calls<'_>) -> Vec<usize> {
         }
     }
     close(&mut open, u32::MAX);
-    let mut found: Vec<usize> = open.calls().collect();
-    for (question, original) in about {
-        if found.contains(&question) {
-            found.push(original);
-        }
-    }
-    found
+    (open, about)
 }
 
 /// Returns the events whose workflow waits at a node.
 fn waiting_pauses(live: &[bool], calls: &Calls<'_>) -> Vec<usize> {
-    let mut latest = LatestCalls::default();
+    let mut latest = LatestOf::default();
     for pause in calls.pauses {
         let event = pause.event as usize;
         if live.get(event) == Some(&true) {
             latest.set(pause.node, pause.is_waiting.then_some(event));
         }
     }
-    latest.calls().collect()
+    latest.values().collect()
 }
 
 /// Adds the runs of a workflow before one that waits, if each of them had stopped to ask: `@google/adk`

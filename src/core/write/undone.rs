@@ -48,7 +48,7 @@ pub(super) fn undone_invocations(rows: &[EventRow]) -> Vec<Arc<str>> {
         marks.insert(index, mark);
     }
     let mut ends_live = vec![true; numbers.len()];
-    for (mark, is_live) in marks.iter().zip(live_events(&marks)) {
+    for (mark, is_live) in marks.iter().zip(live_events(&marks, &[])) {
         let end = mark.invocation.and_then(|number| ends_live.get_mut(number as usize));
         if let Some(end) = end {
             *end = is_live;
@@ -66,7 +66,7 @@ pub(super) fn live_new_events(events: &[NewEvent]) -> Vec<bool> {
     }
     let mut numbers = Names::default();
     let marks: Vec<_> = events.iter().map(|event| mark_of(&event.text, &mut numbers)).collect();
-    live_events(&marks)
+    live_events(&marks, &[])
 }
 
 /// Returns the mark of an event, with what rewinds need of it.

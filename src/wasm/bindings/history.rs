@@ -1,91 +1,257 @@
 //! Views of histories. TypeScript makes the marks of parsed events, and shows the events of the view.
 
 use adk_session::internals::history::{
-    CallMark, CallPart, Calls, EventTraits, Item, Kind, Mark, PartChange, PauseMark, Reader,
-    ResponseMark, View,
+    Answer, CallMark, CallPart, Calls, EventTraits, History, Item, Kind, Known, Mark, PageRequest,
+    PartChange, PauseMark, Place, Reader, ResponseMark, View, branches, follows, last_compaction,
+    live_events, open_calls,
 };
 use wasm_bindgen::prelude::*;
 
 use crate::bindings::packed::{
-    CallNumber, ChangeNumber, HistoryNumber, ItemNumber, MarkNumber, PauseNumber, ResponseNumber,
-    ViewNumber, list, number,
+    BranchNumber, CallNumber, ChangeNumber, HistoryNumber, ItemNumber, MarkNumber, PauseNumber,
+    ResponseNumber, ViewNumber, list, number,
 };
 
 /// Stands for an id that is absent; `NO_ID` in `js/core/wasm/protocol.ts`.
 const NO_ID: u32 = u32::MAX;
 
-/// Computes a view. `history` has a `HistoryNumber` each, and then its lists. Returns a `ViewNumber` each, and then
-/// its lists.
+/// The answers without a view; `ANSWERS` in `js/core/wasm/protocol.ts`.
+const NEEDS_EARLIER: u32 = 0;
+const NEEDS_ALL: u32 = 1;
+const NOT_SHOWN: u32 = 2;
+
+/// Answers a question about a history: a `HistoryNumber` each, and then its lists. The questions are those of `QUESTIONS`
+/// in `js/core/wasm/protocol.ts`.
 #[wasm_bindgen]
-pub fn history_view(history: &[f64]) -> Vec<u32> {
-    let (head, rest) = history.split_at_checked(HistoryNumber::Length as usize).unwrap_or_default();
-    let mut rest = rest;
-    // Takes as many chunks of numbers as the head says.
-    let mut next = |count: HistoryNumber, length: usize| {
-        let numbers = number(head, count as usize) as usize * length;
-        let (taken, others) = rest.split_at_checked(numbers).unwrap_or_default();
-        rest = others;
-        taken.chunks_exact(length)
-    };
-    let (mut marks, mut events) = (Vec::new(), Vec::new());
-    for numbers in next(HistoryNumber::Marks, MarkNumber::Length as usize) {
-        marks.push(mark_of(numbers));
-        events.push(traits_of(numbers));
+pub fn ask_history(history: &[f64]) -> Vec<u32> {
+    let packed = Packed::new(history);
+    let Packed { marks, traits: events, calls, responses, pauses, older, asked, .. } = &packed;
+    let calls = Calls { calls, responses, pauses, events };
+    let history = History { marks, calls, older };
+    match packed.number(HistoryNumber::Question) as u8 {
+        3 => {
+            let known = packed.index(HistoryNumber::KnownFrom).unwrap_or_default();
+            vec![u32::from(follows(&history, packed.reader(), known))]
+        }
+        4 => {
+            let mut numbers = Vec::new();
+            for (event, is_live) in live_events(marks, older).into_iter().enumerate() {
+                if is_live {
+                    numbers.push(event as u32);
+                }
+            }
+            numbers
+        }
+        5 => {
+            let from = match packed.place() {
+                Some(Place::Stored(event)) => Some(event),
+                _ => None,
+            };
+            let (branches, is_decided) =
+                branches(&history, from, packed.is(HistoryNumber::IsFromStart));
+            let mut numbers = vec![u32::from(is_decided)];
+            for branch in branches {
+                numbers.extend_from_slice(&list([
+                    (BranchNumber::After as usize, plus(1, branch.after)),
+                    (BranchNumber::Event as usize, branch.event as u32),
+                    (BranchNumber::IsShown as usize, u32::from(branch.is_shown)),
+                    (BranchNumber::EndedBy as usize, plus(1, branch.ended_by)),
+                ]));
+            }
+            numbers
+        }
+        6 => {
+            let is_from_start = packed.is(HistoryNumber::IsFromStart);
+            let open = open_calls(&history, asked, is_from_start);
+            let mut numbers = vec![u32::from(open.is_some())];
+            push_all(&mut numbers, &open.unwrap_or_default());
+            numbers
+        }
+        _ => view_of(&packed, &history),
     }
-    let calls = next(HistoryNumber::Calls, CallNumber::Length as usize);
-    let calls: Vec<_> = calls.map(call_of).collect();
-    let responses = next(HistoryNumber::Responses, ResponseNumber::Length as usize);
-    let responses: Vec<_> = responses.map(response_of).collect();
-    let pauses = next(HistoryNumber::Pauses, PauseNumber::Length as usize);
-    let pauses: Vec<_> = pauses.map(pause_of).collect();
-    let calls = Calls { calls: &calls, responses: &responses, pauses: &pauses, events: &events };
-    let reader = match number(head, HistoryNumber::Reader as usize) as u8 {
-        0 => Reader::Transcript,
-        1 => Reader::Framework,
-        _ => Reader::Agent,
-    };
-    packed(View::new(&marks, &calls, reader))
 }
 
-fn packed(view: View) -> Vec<u32> {
-    let View { items, summarised, changes, first_waiting, waiting } = view;
-    let plus = |added: usize, event: Option<usize>| event.map_or(0, |event| event + added);
-    let head = list([
-        (ViewNumber::Items as usize, items.len()),
-        (ViewNumber::Summarised as usize, summarised.len()),
-        (ViewNumber::Changes as usize, changes.len()),
-        (ViewNumber::Waiting as usize, waiting.len()),
-        (ViewNumber::FirstWaiting as usize, plus(1, first_waiting)),
-    ]);
+fn push_all(numbers: &mut Vec<u32>, indices: &[usize]) {
+    for index in indices {
+        numbers.push(*index as u32);
+    }
+}
+
+/// A history, as it was packed.
+struct Packed<'n> {
+    head: &'n [f64],
+    marks: Vec<Mark>,
+    traits: Vec<EventTraits>,
+    calls: Vec<CallMark>,
+    responses: Vec<ResponseMark>,
+    pauses: Vec<PauseMark>,
+    older: Vec<u32>,
+    asked: Vec<u32>,
+}
+
+impl<'n> Packed<'n> {
+    fn new(history: &'n [f64]) -> Self {
+        let (head, rest) =
+            history.split_at_checked(HistoryNumber::Length as usize).unwrap_or_default();
+        let mut rest = rest;
+        // Takes as many chunks of numbers as the head says.
+        let mut next = |count: HistoryNumber, length: usize| {
+            let numbers = number(head, count as usize) as usize * length;
+            let (taken, others) = rest.split_at_checked(numbers).unwrap_or_default();
+            rest = others;
+            taken.chunks_exact(length)
+        };
+        let (mut marks, mut traits) = (Vec::new(), Vec::new());
+        for numbers in next(HistoryNumber::Marks, MarkNumber::Length as usize) {
+            marks.push(mark_of(numbers));
+            traits.push(traits_of(numbers));
+        }
+        let calls = next(HistoryNumber::Calls, CallNumber::Length as usize);
+        let calls = calls.map(call_of).collect();
+        let responses = next(HistoryNumber::Responses, ResponseNumber::Length as usize);
+        let responses = responses.map(response_of).collect();
+        let pauses = next(HistoryNumber::Pauses, PauseNumber::Length as usize);
+        let pauses = pauses.map(pause_of).collect();
+        let mut names = |count| next(count, 1).flatten().map(|number| *number as u32).collect();
+        let (older, asked) = (names(HistoryNumber::Older), names(HistoryNumber::Asked));
+        Self { head, marks, traits, calls, responses, pauses, older, asked }
+    }
+
+    fn number(&self, name: HistoryNumber) -> f64 {
+        number(self.head, name as usize)
+    }
+
+    /// Returns a number that may be absent.
+    fn index(&self, name: HistoryNumber) -> Option<usize> {
+        Some(self.number(name)).filter(|number| *number >= 0.0).map(|number| number as usize)
+    }
+
+    fn is(&self, name: HistoryNumber) -> bool {
+        self.number(name) == 1.0
+    }
+
+    fn reader(&self) -> Reader {
+        match self.number(HistoryNumber::Reader) as u8 {
+            0 => Reader::Transcript,
+            1 => Reader::Framework,
+            _ => Reader::Agent,
+        }
+    }
+
+    fn place(&self) -> Option<Place> {
+        let event = self.number(HistoryNumber::PlaceEvent) as usize;
+        match self.number(HistoryNumber::Place) as u8 {
+            1 => Some(Place::Stored(event)),
+            2 => Some(Place::Shown(event)),
+            3 => Some(Place::Summary(event)),
+            _ => None,
+        }
+    }
+}
+
+/// Computes a view, or a part of it. Returns a `ViewNumber` each, and then its lists, or one of `ANSWERS` alone.
+fn view_of(packed: &Packed<'_>, history: &History<'_>) -> Vec<u32> {
+    let reader = packed.reader();
+    let mut view = View::new(history, reader);
+    let (count, known_from) =
+        (packed.index(HistoryNumber::Count), packed.index(HistoryNumber::KnownFrom));
+    let is_from_start = packed.is(HistoryNumber::IsFromStart);
+    let mut part = Part { total: view.items.len(), ..Part::default() };
+    match packed.number(HistoryNumber::Question) as u8 {
+        1 => {
+            let known = match (packed.place(), known_from) {
+                (Some(first), _) => Known::Sources { first, is_whole: is_from_start },
+                (None, Some(from)) => Known::Last { from },
+                (None, None) => Known::All,
+            };
+            match view.tail(history, reader, count.unwrap_or(part.total), known) {
+                Answer::Known(tail) => {
+                    (part.start, part.sources) = (tail.start, tail.sources);
+                    let within = packed.index(HistoryNumber::Within);
+                    let within = within.and_then(|count| view.start_of(history, reader, count));
+                    part.within = within.unwrap_or(0).saturating_sub(tail.start);
+                    view.items.drain(..tail.start);
+                }
+                Answer::NeedsEarlier => return vec![NEEDS_EARLIER],
+                Answer::NeedsAll => return vec![NEEDS_ALL],
+            }
+        }
+        2 => {
+            let (place, is_after) = (packed.place(), packed.is(HistoryNumber::IsAfter));
+            let request = PageRequest { place, is_after, limit: count, known_from, is_from_start };
+            match view.page(history, reader, &request) {
+                Some(Answer::Known(page)) => {
+                    (part.start, part.first, part.last) = (page.items.start, page.first, page.last);
+                    view.items = view.items.get(page.items).unwrap_or_default().to_vec();
+                }
+                Some(Answer::NeedsEarlier) => return vec![NEEDS_EARLIER],
+                Some(Answer::NeedsAll) => return vec![NEEDS_ALL],
+                None => return vec![NOT_SHOWN],
+            }
+        }
+        _ => {}
+    }
+    part.last_compaction = last_compaction(history.marks).map(|(event, _)| event);
+    pack(view, part)
+}
+
+/// What a part of a view has besides its items.
+#[derive(Default)]
+struct Part {
+    total: usize,
+    start: usize,
+    within: usize,
+    sources: Vec<usize>,
+    first: Option<usize>,
+    last: Option<usize>,
+    last_compaction: Option<usize>,
+}
+
+fn plus(added: usize, event: Option<usize>) -> u32 {
+    event.map_or(0, |event| (event + added) as u32)
+}
+
+fn pack(view: View, part: Part) -> Vec<u32> {
+    let View { items, summarised, changes, first_waiting, .. } = view;
     let mut numbers = Vec::new();
-    let mut push = |list: &[usize]| numbers.extend(list.iter().map(|&number| number as u32));
-    push(&head);
+    numbers.extend_from_slice(&list([
+        (ViewNumber::Items as usize, items.len() as u32),
+        (ViewNumber::Summarised as usize, summarised.len() as u32),
+        (ViewNumber::Changes as usize, changes.len() as u32),
+        (ViewNumber::FirstWaiting as usize, plus(1, first_waiting)),
+        (ViewNumber::Sources as usize, part.sources.len() as u32),
+        (ViewNumber::Start as usize, part.start as u32),
+        (ViewNumber::Total as usize, part.total as u32),
+        (ViewNumber::Within as usize, part.within as u32),
+        (ViewNumber::First as usize, plus(1, part.first)),
+        (ViewNumber::Last as usize, plus(1, part.last)),
+        (ViewNumber::LastCompaction as usize, plus(1, part.last_compaction)),
+    ]));
     for item in items {
-        let (event, agent, follows) = match item {
-            Item::Event(event) => (event, 0, 0),
-            Item::Summary { compaction, agent_event, follows } => {
-                (compaction, agent_event.map_or(1, |event| event + 2), plus(1, follows))
+        let (event, agent) = match item {
+            Item::Event(event) => (event, 0),
+            Item::Summary { compaction, agent_event, .. } => {
+                (compaction, agent_event.map_or(1, |event| event as u32 + 2))
             }
         };
-        push(&list([
-            (ItemNumber::Event as usize, event),
+        numbers.extend_from_slice(&list([
+            (ItemNumber::Event as usize, event as u32),
             (ItemNumber::Agent as usize, agent),
-            (ItemNumber::Follows as usize, follows),
         ]));
     }
-    push(&summarised);
+    push_all(&mut numbers, &summarised);
     for PartChange { part, suffix } in changes {
         let (is_response, index) = match part {
             CallPart::Call(index) => (0, index),
             CallPart::Response(index) => (1, index),
         };
-        push(&list([
+        numbers.extend_from_slice(&list([
             (ChangeNumber::IsResponse as usize, is_response),
-            (ChangeNumber::Index as usize, index),
-            (ChangeNumber::Suffix as usize, suffix as usize),
+            (ChangeNumber::Index as usize, index as u32),
+            (ChangeNumber::Suffix as usize, suffix),
         ]));
     }
-    push(&waiting);
+    push_all(&mut numbers, &part.sources);
     numbers
 }
 

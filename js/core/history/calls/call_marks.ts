@@ -11,8 +11,8 @@ import {
 } from '../../../values/model/event/waiting.js';
 import { CALL_FLAGS, EVENT_FLAGS } from '../../wasm/protocol.js';
 import type {
+  CallLists,
   CallMark,
-  HistoryMarks,
   PauseMark,
   ResponseMark,
   Traits,
@@ -26,9 +26,11 @@ export interface CallPart {
 }
 
 /** The marks of the calls of a history, and the parts that they stand for. */
-export interface CallMarks extends Omit<HistoryMarks, 'marks'> {
+export interface CallMarks extends CallLists {
   readonly callParts: readonly CallPart[];
   readonly responseParts: readonly CallPart[];
+  /** Returns the number of an id. */
+  readonly numberOf: (id: unknown) => number;
 }
 
 /** Returns whether an event has a function call or a response. */
@@ -78,7 +80,7 @@ export function callMarksOf(
       pauses.push({ event: index, node: numberOf(pathOf(event) ?? event.author), isWaiting });
     }
   });
-  return { traits, calls, responses, pauses, callParts, responseParts };
+  return { traits, calls, responses, pauses, callParts, responseParts, numberOf };
 }
 
 function isId(id: unknown): id is string {

@@ -28,20 +28,6 @@ export function partChanger(
   };
 }
 
-/** Returns the indices of the events of which calls or responses are left out. */
-export function cutEventsOf(
-  { callParts, responseParts }: CallMarks,
-  changes: readonly PartChange[],
-): { readonly cutCalls: ReadonlySet<number>; readonly cutResponses: ReadonlySet<number> } {
-  const [cutCalls, cutResponses] = [new Set<number>(), new Set<number>()];
-  for (const { isResponse, index, suffix } of changes) {
-    const found = (isResponse ? responseParts : callParts)[index];
-    if (suffix === 0 && found !== undefined)
-      (isResponse ? cutResponses : cutCalls).add(found.event);
-  }
-  return { cutCalls, cutResponses };
-}
-
 /** The thought signature of a call that is left out goes to the next call. */
 function changedParts(parts: readonly Part[], suffixes: ReadonlyMap<Part, number>): Part[] {
   const kept: Part[] = [];

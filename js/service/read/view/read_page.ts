@@ -5,8 +5,7 @@ import { isMarker } from '../../../core/history/marks.js';
 import type { EventCount } from '../../../values/model/values/event_count.js';
 import type { ComputedView } from '../../../values/model/values/history_view.js';
 import type { Backend, PageRequest, ReadMarkers, ReadPage } from '../../../core/storage/backend.js';
-import { hasPages, pageOfView } from './view_tail.js';
-import { ViewPages } from './view_pages.js';
+import { pageOfLast, pageOfView } from './view_parts.js';
 import { decided, growingRead } from '../../../core/storage/reads/growing_read.js';
 
 /** Reads a page. Loads the whole history only if the page needs it. Returns `undefined` if there is no session. */
@@ -45,21 +44,20 @@ function readByMarkers(
     });
   const hasMarkers = markers.events.some(isMarker);
   const needsAll = page.direction === 'after' || page.withCount;
-  const byEvents = (): MaybePromise<ReadPage | undefined> =>
-    needsAll || !hasPages(markers.events, view)
-      ? undefined
-      : growingRead<ReadPage | undefined>(2 * page.limit, attempt, {
-          least: markers.events.length,
-        });
+  const byEvents = (): MaybePromise<ReadPage | undefined> => {
+    const { events } = markers;
+    if (needsAll || pageOfLast(events, [], view, page, false) === 'needsAll') return undefined;
+    const growth = { least: events.length };
+    return growingRead<ReadPage | undefined>(2 * page.limit, attempt, growth);
+  };
   const attempt = (last: EventCount) => {
     if (last === 'all') return decided(undefined);
     return after(read({ ...page, limit: last, isToEnd: false }), (read) => {
       if (read?.events === undefined) return decided(undefined);
       const { created, events, hasOlder } = read;
-      const shown = pageOfView(markers.events, events, view, page, hasOlder === false);
-      if (shown === undefined) return hasOlder === true ? undefined : decided(undefined);
-      const [firstId, lastId] = [shown.events[0]?.id, shown.events.at(-1)?.id];
-      return decided({ created, ...shown, firstId, lastId });
+      const shown = pageOfLast(markers.events, events, view, page, hasOlder === false);
+      if (typeof shown !== 'string') return decided({ created, ...shown });
+      return shown === 'needsEarlier' && hasOlder === true ? undefined : decided(undefined);
     });
   };
   if (hasMarkers) return byEvents();
@@ -73,16 +71,13 @@ function readByMarkers(
 function readWhole(
   backend: Backend,
   view: ComputedView,
-  { key, direction, eventId, limit, isToEnd, skipCorrupt, isShown = false }: PageRequest,
+  { key, direction, eventId, limit, isToEnd, skipCorrupt, isShown }: PageRequest,
   call: Call,
 ): MaybePromise<ReadPage | undefined> {
   // Another page would read the whole history once more.
-  const most = isToEnd === true ? 'all' : limit;
-  return after(backend.get({ key, skipCorrupt }, call), (read) => {
-    if (read === undefined) return undefined;
-    const pages = new ViewPages(read, view);
-    const shown =
-      direction === 'after' ? pages.after(eventId, most) : pages.before(eventId, most, isShown);
-    return { created: read.created, ...shown };
-  });
+  const request = { direction, eventId, limit: isToEnd === true ? 'all' : limit, isShown } as const;
+  return after(
+    backend.get({ key, skipCorrupt }, call),
+    (read) => read && { created: read.created, ...pageOfView(read, view, request) },
+  );
 }

@@ -1,11 +1,10 @@
 /** Reads sessions, as a view shows them; see `js/core/history`. */
 import { after, type Call, type MaybePromise } from '../../../core/call/call.js';
 import { hasCallParts } from '../../../core/history/calls/call_marks.js';
-import { compactedEndOf, compactionOf, isMarker } from '../../../core/history/marks.js';
+import { isMarker } from '../../../core/history/marks.js';
 import { noteSummarised, viewOf } from '../../../core/history/view.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { EventCount } from '../../../values/model/values/event_count.js';
-import { hasWaitingCall, waitsAtNode } from '../../../values/model/event/waiting.js';
 import type { ComputedView } from '../../../values/model/values/history_view.js';
 import { copyJson } from '../../../values/json/copy.js';
 import { putLast } from '../../../values/members/bounded_map.js';
@@ -17,9 +16,14 @@ import type {
 } from '../../../core/storage/backend.js';
 import { changedEvents } from '../../../core/storage/changes.js';
 import { MOST_CHANGED } from '../../../core/wasm/protocol.js';
-import { hasResponseWithoutCall } from '../../../core/history/calls/call_pairs.js';
-import { type ViewTail, viewTailOf, lastOfView, startOf } from './view_tail.js';
-import { viewOfRead } from './older_stubs.js';
+import {
+  continuedTail,
+  followsTail,
+  tailOfLast,
+  type TailSize,
+  tailOfView,
+  type ViewTail,
+} from './view_parts.js';
 import { decided, growingRead, nextLast } from '../../../core/storage/reads/growing_read.js';
 
 /** What a view is computed from. */
@@ -36,12 +40,10 @@ interface ReadTail extends ViewTail {
   readonly read: ReadSession;
   /** Whether the view has no earlier events. */
   readonly isWhole: boolean;
-  /** The end of the latest range of a compaction, whether or not it counts; −1 without one. */
-  readonly hiddenUntil: number;
 }
 
 /** The end of a view, as it was read last. */
-interface CachedView extends Pick<ReadTail, 'isWhole' | 'summarised' | 'hiddenUntil'> {
+interface CachedView extends Pick<ReadTail, 'isWhole' | 'summarised' | 'lastCompaction'> {
   readonly created: number;
   readonly revision: number;
   readonly view: ComputedView;
@@ -50,10 +52,7 @@ interface CachedView extends Pick<ReadTail, 'isWhole' | 'summarised' | 'hiddenUn
    * makes them of.
    */
   readonly events: readonly Event[];
-  /**
-   * The id of the first event that they show for certain; `undefined` if that is their first one. What the view for
-   * models shows before it may have gaps.
-   */
+  /** In the view for models the id of the first event. What it shows before that one may have gaps. */
   readonly firstId: string | undefined;
   readonly limit: number;
   /** The ids of the last stored events. */
@@ -85,7 +84,7 @@ const ATTEMPTS = 3;
  *   behind. The whole view hides such an event, and this window shows it.
  *
  * If there is a marker, all markers are read, and then more and more of the last events, until these decide the end of
- * the view; see {@link viewTailOf}. If the storage cannot read markers alone, all events are read instead. Without a
+ * the view; see {@link tailOfLast}. If the storage cannot read markers alone, all events are read instead. Without a
  * marker among the last events, a call that a compaction hides is then missing.
  *
  * The end of the view is cached. Later reads load only the events that have changed since. If these are new, and no
@@ -107,8 +106,11 @@ export class ViewReader {
       const all = last === 'all' ? last : undefined;
       return after(backend.get({ ...request, last: all }, call), (read) => {
         if (read === undefined) return undefined;
-        const { viewed, withoutStubs } = viewOfRead(read, view);
-        return { ...read, events: eventsIn(withoutStubs(viewed.events), view, last, from) };
+        const { events } = viewOf(read.events, view, read.olderInvocations);
+        return {
+          ...read,
+          events: from === undefined ? events : windowOf(read, events, view, last, from),
+        };
       });
     }
     const { key, skipCorrupt } = request;
@@ -169,13 +171,12 @@ export class ViewReader {
     this.#put(name, { ...cached, revision, events, storedIds, countAfterMarker });
     if (countAfterMarker >= last) return undefined;
     const copies = copyJson(events);
-    const shown = cached.view === 'model' ? viewOf(copies, 'model').events : copies;
-    const first = shown.findIndex(({ id }) => id === cached.firstId);
-    if (first < 0 && cached.firstId !== undefined) return undefined;
-    shown.splice(0, first);
-    const start = startOf(shown, last, cached.view);
-    if (start < 0 && !cached.isWhole) return undefined;
-    const end = shown.slice(Math.max(0, start));
+    if (cached.view === 'model') {
+      const tail = continuedTail(copies, cached.firstId, cached.isWhole, last);
+      return typeof tail === 'string' ? undefined : { ...session, events: tail.events };
+    }
+    if (copies.length < last && !cached.isWhole) return undefined;
+    const end = lastOf(copies, last);
     noteSummarised(end, cached.summarised);
     return { ...session, events: end };
   }
@@ -187,20 +188,19 @@ export class ViewReader {
     return after(tailWithoutMarkers(source, last), ({ read, end }) => {
       if (read === undefined) return undefined;
       if (end !== undefined) return { ...read, events: end };
-      const limit = Math.max(last, this.#cache.get(name)?.limit ?? 0);
+      const size = { count: Math.max(last, this.#cache.get(name)?.limit ?? 0), within: last };
       const isWhole =
         read.events.length < last &&
         read.olderInvocations === undefined &&
         !source.request.skipCorrupt;
-      const whole = isWhole ? wholeView(read, source.view, limit) : undefined;
-      return after(whole ?? tailByMarkers(source, limit, ATTEMPTS), (end) => {
+      const whole = isWhole ? wholeView(read, source.view, size) : undefined;
+      return after(whole ?? tailByMarkers(source, size, ATTEMPTS), (end) => {
         if (end === undefined) return undefined;
         const canContinue = source.backend.readChanged !== undefined;
-        if (canContinue && limit <= MAX_CACHED_EVENTS) {
-          this.#put(name, cachedView(end, source.view, limit));
+        if (canContinue && size.count <= MAX_CACHED_EVENTS) {
+          this.#put(name, cachedView(end, source.view, size.count));
         }
-        const start = startOf(end.events, last, source.view);
-        return { ...end.read, events: end.events.slice(Math.max(0, start)) };
+        return { ...end.read, events: end.events.slice(end.within) };
       });
     });
   }
@@ -223,46 +223,48 @@ function tailWithoutMarkers(
     const { events } = read;
     // Without markers and calls, the view ends with the stored events. There may be fewer than asked for.
     const isPlain = !events.some(hasCallParts);
-    return { read, end: isPlain ? events : viewTailOf([], events, view, last)?.events };
+    if (isPlain) return { read, end: events };
+    const tail = tailOfLast([], events, view, { count: last });
+    return { read, end: typeof tail === 'string' ? undefined : tail.events };
   });
 }
 
-/** Reads at least the last `limit` events of a view, or all if it has fewer. */
+/** Reads at least so many of the last events of a view, or all if it has fewer. */
 function tailByMarkers(
   source: ViewSource,
-  limit: number,
+  size: Required<TailSize>,
   attempts: number,
 ): MaybePromise<ReadTail | undefined> {
   const { backend, request, view, call } = source;
   const readWhole = () =>
-    after(backend.get(request, call), (read) => read && wholeView(read, view, limit));
+    after(backend.get(request, call), (read) => read && wholeView(read, view, size));
   return after(attempts === 0 ? undefined : backend.markers?.(request, call), (markers) => {
     if (markers === undefined) return readWhole();
     const attempt = (last: EventCount) =>
       after(backend.get({ ...request, last }, call), (read) => {
         if (read === undefined) return decided(undefined);
         const isSame = read.created === markers.created && read.revision === markers.revision;
-        if (!isSame) return after(tailByMarkers(source, limit, attempts - 1), decided);
+        if (!isSame) return after(tailByMarkers(source, size, attempts - 1), decided);
         // A short read is the whole history, unless damaged events were left out.
         if (last === 'all' || read.events.length < last) {
-          return after(request.skipCorrupt ? readWhole() : wholeView(read, view, limit), decided);
+          return after(request.skipCorrupt ? readWhole() : wholeView(read, view, size), decided);
         }
-        const end = viewTailOf(markers.events, read.events, view, limit);
-        const hiddenUntil = findHiddenUntil(markers.events);
-        return end && decided({ read, ...end, isWhole: false, hiddenUntil });
+        const end = tailOfLast(markers.events, read.events, view, size);
+        if (end === 'needsEarlier') return undefined;
+        if (typeof end === 'string') return after(readWhole(), decided);
+        return decided({ read, ...end, isWhole: false });
       });
     // To read as many events as there are markers takes no longer than the markers took.
     const least = markers.events.length;
-    return growingRead<ReadTail | undefined>(nextLast(limit, { factor: 2 }), attempt, { least });
+    return growingRead<ReadTail | undefined>(nextLast(size.count, { factor: 2 }), attempt, {
+      least,
+    });
   });
 }
 
-function wholeView(read: ReadSession, view: ComputedView, limit: number): ReadTail {
-  const { stored, viewed, withoutStubs } = viewOfRead(read, view);
-  const events = withoutStubs(viewed.events);
-  const sources = withoutStubs(lastOfView(stored, viewed, view, limit).sources);
-  const isWhole = read.olderInvocations === undefined && startOf(events, limit, view) <= 0;
-  return { read, ...viewed, events, sources, isWhole, hiddenUntil: findHiddenUntil(stored) };
+function wholeView(read: ReadSession, view: ComputedView, size: TailSize): ReadTail {
+  const tail = tailOfView(read, view, size);
+  return { read, ...tail, isWhole: read.olderInvocations === undefined && tail.start === 0 };
 }
 
 function cachedView({ read, ...end }: ReadTail, view: ComputedView, limit: number): CachedView {
@@ -270,20 +272,19 @@ function cachedView({ read, ...end }: ReadTail, view: ComputedView, limit: numbe
   // The caller gets the events themselves, and may change them.
   const isForModels = view === 'model';
   const events = copyJson(isForModels ? end.sources : lastOf(end.events, limit));
-  const first = isForModels ? Math.max(0, startOf(end.events, limit, view)) : -1;
   const ids = events.map(({ id }) => id).filter((id) => end.summarised.has(id));
   return {
     created,
     revision,
     view,
     events,
-    firstId: end.events[first]?.id,
+    firstId: isForModels ? end.events[0]?.id : undefined,
     limit,
     isWhole: end.isWhole,
     summarised: new Set(ids),
     storedIds: stored.map(({ id }) => id),
     countAfterMarker: stored.length - 1 - stored.findLastIndex(isMarker),
-    hiddenUntil: end.hiddenUntil,
+    lastCompaction: end.lastCompaction && copyJson(end.lastCompaction),
     readAt: performance.now(),
   };
 }
@@ -301,54 +302,35 @@ function laterEvents(cached: CachedView, session: ChangedSession): Event[] | und
   if (revision === cached.revision) return [];
   if (changed.length >= MOST_CHANGED) return undefined;
   const known = new Set(cached.storedIds);
-  const isForModels = cached.view === 'model';
   const later: Event[] = [];
   for (const { seq, revision, event } of changedEvents(session)) {
     if (event === undefined) return undefined;
     if (known.has(event.id) && revision <= cached.revision) continue;
     const isNew = !known.has(event.id) && seq > cached.revision;
-    if (!isNew || isMarker(event) || event.timestamp <= cached.hiddenUntil) return undefined;
-    // The compaction no longer hides the events of its invocation.
-    if (isForModels && cached.hiddenUntil >= 0 && mayWait(event)) return undefined;
+    if (!isNew) return undefined;
     later.push(event);
   }
-  // A response to a hidden call brings the call back. In a transcript the call is then no longer summarised.
-  const visible = cached.events.filter(({ id }) => !cached.summarised.has(id));
-  const needsCalls = cached.hiddenUntil >= 0 || isForModels;
-  const lacksCall = hasResponseWithoutCall([...visible, ...later], visible.length);
-  return needsCalls && lacksCall ? undefined : later;
+  if (later.length === 0) return later;
+  const { lastCompaction, events, summarised } = cached;
+  const shown = events.filter(({ id }) => !summarised.has(id));
+  const earlier = lastCompaction === undefined ? shown : [lastCompaction, ...shown];
+  return followsTail(earlier, later, cached.view) ? later : undefined;
 }
 
-/** Returns whether the invocation of an event may wait from then on. */
-function mayWait(event: Event): boolean {
-  return hasWaitingCall(event) || waitsAtNode(event) === true;
-}
-
-/** Returns the end of the latest range that a compaction covers; −1 without one. */
-function findHiddenUntil(events: readonly Event[]): number {
-  let end = -1;
-  for (const event of events) {
-    end = Math.max(end, compactionOf(event)?.endTimestamp ?? compactedEndOf(event) ?? -1);
-  }
-  return end;
-}
-
-/** Returns the events of a window, as storages select them, and what else their responses need. */
-function eventsIn(
-  events: Event[],
+/** Returns the events of a window by time, as storages select them, and what else their responses need. */
+function windowOf(
+  read: ReadSession,
+  shown: readonly Event[],
   view: ComputedView,
   last: EventCount | undefined,
-  from: number | undefined,
+  from: number,
 ): Event[] {
-  let later = events;
-  if (from !== undefined) {
-    const isLater = ({ timestamp }: Event): boolean => timestamp >= from;
-    const first = events.findIndex(isLater);
-    const start = first < 0 ? 0 : startOf(events, events.length - first, view);
-    later = events.filter((event, at) => isLater(event) || (at >= start && at < first));
-  }
-  if (typeof last !== 'number') return later;
-  return later.slice(Math.max(0, startOf(later, last, view)));
+  const isLater = ({ timestamp }: Event): boolean => timestamp >= from;
+  const later = [...shown.keys()].filter((at) => isLater(shown[at]!));
+  const first = typeof last === 'number' ? (later.at(-last) ?? later[0]) : later[0];
+  if (first === undefined || last === 0) return [];
+  const { start } = tailOfView(read, view, { count: shown.length - first });
+  return shown.filter((event, at) => at >= start && (at < first || isLater(event)));
 }
 
 function lastOf<Item>(list: readonly Item[], count: number): Item[] {

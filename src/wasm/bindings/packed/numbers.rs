@@ -223,7 +223,8 @@ pub enum WrittenNumber {
     Length,
 }
 
-/// The numbers of a history before those of its marks, calls, responses and pauses, which follow in this order.
+/// The numbers of a history before those of its marks, calls, responses, pauses, older invocations and asked names,
+/// which follow in this order. Those from `Question` on say what is asked.
 #[wasm_bindgen]
 #[derive(Clone, Copy)]
 pub enum HistoryNumber {
@@ -237,6 +238,26 @@ pub enum HistoryNumber {
     Responses,
     /// How many pauses.
     Pauses,
+    /// How many invocations that begin before the events, one number each.
+    Older,
+    /// How many names of calls that are asked for, one number each.
+    Asked,
+    /// One of `QUESTIONS` in `js/core/wasm/protocol.ts`.
+    Question,
+    /// How many items; NaN for all.
+    Count,
+    /// How many of the last items of a tail are asked for besides; NaN for none.
+    Within,
+    /// The index of the first known event that is no marker; NaN if all events are known.
+    KnownFrom,
+    /// 1 if there are no events before these, or if the view begins with the earlier tail.
+    IsFromStart,
+    /// One of `PLACES` in `js/core/wasm/protocol.ts`, for a page or for the first item of an earlier tail.
+    Place,
+    /// The index of the event or of the compaction at that place.
+    PlaceEvent,
+    /// 1 if a page follows the place.
+    IsAfter,
     /// The end of the list.
     Length,
 }
@@ -315,10 +336,38 @@ pub enum ViewNumber {
     Summarised,
     /// How many changed parts.
     Changes,
-    /// How many events that invocations wait at, one number each.
-    Waiting,
     /// The first event that waits plus 1, or 0.
     FirstWaiting,
+    /// How many sources of a tail, one number each.
+    Sources,
+    /// Where the items begin in the whole view.
+    Start,
+    /// How many items the whole view has.
+    Total,
+    /// Where the last items of a tail begin that are asked for besides, among its items.
+    Within,
+    /// The anchor of a page's first item plus 1, or 0.
+    First,
+    /// The anchor of a page's last item plus 1, or 0.
+    Last,
+    /// The compaction that ends last plus 1, or 0.
+    LastCompaction,
+    /// The end of the list.
+    Length,
+}
+
+/// The numbers of one of several turns that follow the same history.
+#[wasm_bindgen]
+#[derive(Clone, Copy)]
+pub enum BranchNumber {
+    /// The first event of the turn before it plus 1, or 0.
+    After,
+    /// The first event of the turn.
+    Event,
+    /// 1 if the transcript has the turn, else 0.
+    IsShown,
+    /// The rewind that ended a branch with the turn plus 1, or 0.
+    EndedBy,
     /// The end of the list.
     Length,
 }
@@ -331,8 +380,6 @@ pub enum ItemNumber {
     Event,
     /// 0 for an event. For a summary the last event of an agent that it hides plus 2, or 1 if it hides none.
     Agent,
-    /// The event that a summary follows plus 1, or 0.
-    Follows,
     /// The end of the list.
     Length,
 }

@@ -16,7 +16,8 @@ import {
   type SessionService,
 } from '../../../../js/index.js';
 import { hasCallParts } from '../../../../js/core/history/calls/call_marks.js';
-import { viewTailOf, startOf } from '../../../../js/service/read/view/view_tail.js';
+import { tailOfLast } from '../../../../js/service/read/view/view_parts.js';
+import { endOf } from '../../service/read/view/view_model.js';
 import { cutPage } from '../../../../js/core/storage/cut_page.js';
 import { sqliteFiles } from '../../../interop/database/shared_databases.js';
 import { randomNumbers } from '../../service/read/list_model.js';
@@ -209,10 +210,11 @@ describe('The end of a view', () => {
           for (const last of [1, 5, 20, 40].slice(below(4))) {
             const end = raw.slice(-last);
             const whole = viewOf(raw, view);
-            const all = whole.events.slice(Math.max(0, startOf(whole.events, last, view)));
+            const all = endOf(whole.events, last, view);
             const events = await shown(service, view, last);
             const isPlain = view === 'transcript' || !end.some(hasCallParts);
-            const decided = isPlain ? end : viewTailOf([], end, view, last)?.events;
+            const tail = tailOfLast([], end, view, { count: last });
+            const decided = isPlain ? end : typeof tail === 'string' ? undefined : tail.events;
             const isStored = !end.some(isMarker) && decided !== undefined;
             const expected = isStored ? decided : all;
             assert.deepEqual(events, expected, `${step} ${view}`);

@@ -1,6 +1,5 @@
 // All reads of a session with a view: whole, by windows, by pages, and by a handle into which the rest is merged. It
 // needs nothing of Node, so pages run it too.
-import { pairedStart } from '../../../../js/core/history/calls/call_pairs.js';
 import type {
   CompositeSessionKey,
   Event,
@@ -9,6 +8,7 @@ import type {
   SessionService,
 } from '../../../../js/index.js';
 import type { Vector } from '../../../interop/history/vectors.js';
+import { pairedStart } from '../../service/read/view/view_model.js';
 
 const VIEWS = ['raw', 'transcript', 'model'] as const;
 const COUNTS = [1, 2, 20] as const;
