@@ -34,10 +34,24 @@ export interface RewindTarget {
   readonly eventId?: string | undefined;
 }
 
+/** The agent of the server that has the sessions. It answers messages that are appended with `run`. */
+export interface ServerAgent {
+  /**
+   * Cancels the run of a session, or seals the message that `messageId` names.
+   *
+   * @returns whether anything was cancelled
+   */
+  cancel(
+    request: CompositeSessionKey & Abortable & { readonly messageId?: string | undefined },
+  ): Promise<boolean>;
+}
+
 /** The members of a core that every folder may use. Its class is `ServiceCore` of `js/service`. */
 export interface Core {
   /** Present for a cache. */
   readonly epochs?: Epochs | undefined;
+  /** Present if the sessions are on a server, which may have an agent. */
+  readonly serverAgent?: ServerAgent | undefined;
   readonly feed: { readonly feed: SharedFeed };
   /** Reads a session's own state at its creation, without its events; `undefined` if it is not known. */
   initialState(request: CompositeSessionKey & Abortable): MaybePromise<InitialState>;

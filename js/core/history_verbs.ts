@@ -3,6 +3,7 @@
  * what is meant. A request that is sent again changes nothing: it has the ids of what it stores.
  */
 import type { MaybePromise } from './call/call.js';
+import type { AskedRun } from '../values/model/asked_run.js';
 import type { WriteIdentity } from '../values/model/diagnostic.js';
 import type { Content } from '../values/model/event/content.js';
 import type { Event, NewEvent } from '../values/model/event/event.js';
@@ -49,6 +50,8 @@ export interface RewindWrite {
   readonly message?: RepeatedMessage | undefined;
   /** The events to store with the marker, after it. They have ids. */
   readonly events?: readonly NewEvent[] | undefined;
+  /** Lets the server's agent answer the message. If the marker is stored, nothing runs. */
+  readonly run?: AskedRun | undefined;
 }
 
 /** The result of a rewind. */

@@ -15,6 +15,7 @@
  * Queues hold a write, requests over HTTP are made from it, and stores apply it. It is JSON-safe, except for the
  * function of `updateState`.
  */
+import type { AskedRun } from '../values/model/asked_run.js';
 import type { CompositeSessionKey, ExpectedEvents } from '../values/model/session.js';
 import type { Description } from '../values/model/description.js';
 import type { WriteIdentity } from '../values/model/diagnostic.js';
@@ -44,6 +45,8 @@ export interface AppendWrite extends WriteIdentity {
   readonly titleChange?: TitleChange | undefined;
   /** Computes the delta of the only event from the stored state, and replaces the event in `events`. */
   readonly compute?: Compute | undefined;
+  /** Lets the server's agent answer the only event, a message. If its id is stored, nothing is written, and nothing runs. */
+  readonly run?: AskedRun | undefined;
 }
 
 /** An append whose turn has come. Its events lack the keys that a later write has superseded meanwhile. */

@@ -4,6 +4,7 @@ import { takeOptions } from '../core/call/call.js';
 import { requireFunction, requireWhole } from '../values/errors/option_values.js';
 import type { HostRequest } from '../values/model/host.js';
 import type { CompositeSessionKey } from '../values/model/session.js';
+import type { RunAgent } from '../service/runs/agent/run_context.js';
 import type { Authorize } from './rights/authorize.js';
 
 /**
@@ -35,6 +36,20 @@ export interface SessionHandlerOptions {
    * Default: no agent runs. A run that begins meanwhile cannot append to an invocation that was undone.
    */
   isRunning?: ((key: CompositeSessionKey) => boolean | Promise<boolean>) | undefined;
+  /**
+   * The agent that answers the messages which clients append with `run`: a function, or `runWith(runner)` of
+   * `adk-session-wasm/adk`. Default: requests to run one get status 501.
+   */
+  run?: RunAgent | undefined;
+  /**
+   * Gets a promise of each run, which ends with the run. For hosts that stop when their requests are answered: `waitUntil` of
+   * Cloudflare Workers, `after` of Next.
+   */
+  waitUntil?: ((running: Promise<unknown>) => void) | undefined;
+  /** The most runs at once; further ones get status 503. Default 100. */
+  maxRuns?: number | undefined;
+  /** Milliseconds after which a run is cancelled, with the code `timeout`. Default ten minutes. */
+  maxRunMs?: number | undefined;
   /** The most bytes of a request's body. Default 8 MiB. */
   maxBodyBytes?: number | undefined;
   /** The most events that one request may append. Default 1000. */
@@ -45,7 +60,10 @@ export interface SessionHandlerOptions {
   maxFeeds?: number | undefined;
   /** Milliseconds after which a change feed ends and the client must open it again. Default one hour. */
   maxFeedAgeMs?: number | undefined;
-  /** Gets each error whose message the response does not show: with status 500, 502, 503, 504 or 507. May be asynchronous. */
+  /**
+   * Gets each error whose message the response does not show: with status 500, 502, 503, 504 or 507. And what an agent
+   * throws, with the request of its message. May be asynchronous.
+   */
   onError?: ((error: unknown, request: HostRequest) => void) | undefined;
 }
 
@@ -56,9 +74,12 @@ export type HandlerSettings = Readonly<ReturnType<typeof takeSettings>>;
 export function takeSettings(given: SessionHandlerOptions) {
   const options = takeOptions(given);
   const { authorize, basePath = '', allowedOrigins = [], isRunning, onError } = options;
+  const { run, waitUntil } = options;
   requireFunction('authorize', authorize);
   if (onError !== undefined) requireFunction('onError', onError);
   if (isRunning !== undefined) requireFunction('isRunning', isRunning);
+  if (run !== undefined) requireFunction('run', run);
+  if (waitUntil !== undefined) requireFunction('waitUntil', waitUntil);
   if (typeof (basePath as unknown) !== 'string' || !isPath(basePath)) {
     throw invalidValue(
       'basePath',
@@ -74,6 +95,10 @@ export function takeSettings(given: SessionHandlerOptions) {
     basePath,
     allowedOrigins: new Set(allowedOrigins.map(requireOrigin)),
     isRunning,
+    run,
+    waitUntil,
+    maxRuns: requireWhole('maxRuns', options.maxRuns ?? 100),
+    maxRunMs: requireWhole('maxRunMs', options.maxRunMs ?? 600_000),
     maxBodyBytes: requireWhole('maxBodyBytes', options.maxBodyBytes ?? 8 * 2 ** 20),
     maxEvents: requireWhole('maxEvents', options.maxEvents ?? 1000),
     timeoutMs: requireWhole('timeoutMs', options.timeoutMs ?? 30_000),

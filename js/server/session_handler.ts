@@ -1,4 +1,5 @@
 import { requireService } from '../core/call/given_service.js';
+import { requireWhole } from '../values/errors/option_values.js';
 import { TimeLimit } from '../core/call/time_limit.js';
 import { SessionError } from '../values/errors/errors.js';
 import type { HostRequest, HostResponse } from '../values/model/host.js';
@@ -20,6 +21,7 @@ import {
   type SessionHandlerOptions,
   takeSettings,
 } from './handler_options.js';
+import { AgentFailure } from './http/agent_failure.js';
 import { HttpRefusal } from './http/http_refusal.js';
 import { HANDLE_ROUTES } from './routes/handle_routes.js';
 import {
@@ -40,6 +42,7 @@ import type { SessionService } from '../values/model/session_service.js';
 import { coreOf } from '../core/core_of.js';
 import type { ServiceCore } from '../service/service_core.js';
 import { responseText } from './routes/shown_response.js';
+import { ServerRuns } from './runs/server_runs.js';
 import { HISTORY_ROUTES } from './routes/history_routes.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
@@ -58,10 +61,11 @@ import { valueResponse } from './http/value_response.js';
 export interface SessionHandler {
   (request: HostRequest): Promise<HostResponse>;
   /**
-   * Ends all change feeds, so that a server can stop. Later ones get status 503; other requests are answered as before.
-   * A second close does nothing.
+   * Prepares the stop of a server: waits for the runs of agents, and then ends all change feeds. Later runs and feeds
+   * get status 503; other requests are answered as before. Runs that have not ended after `graceMs` (10 000) are stopped: their open
+   * calls are closed, and their messages count as unanswered. A second close does nothing.
    */
-  close(): void;
+  close(options?: { readonly graceMs?: number | undefined }): Promise<void>;
 }
 
 const WATCH_ROUTE: Route = {
@@ -83,6 +87,9 @@ const ROUTES: readonly Route[] = [
 ];
 
 const TABLE = routeTable(ROUTES);
+
+/** Milliseconds that a close waits for the runs of agents. */
+const GRACE_MS = 10_000;
 
 const DOCUMENT_PATH = '/openapi.json';
 
@@ -120,7 +127,9 @@ export function sessionHandler(
   requireService(service, ['createSession', 'listEvents', 'watch']);
   const handler = new Handler(service, takeSettings(options));
   const respond = (request: HostRequest): Promise<HostResponse> => handler.respond(request);
-  return Object.assign(respond, { close: () => handler.close() });
+  return Object.assign(respond, {
+    close: (options?: { readonly graceMs?: number | undefined }) => handler.close(options),
+  });
 }
 
 class Handler {
@@ -129,6 +138,8 @@ class Handler {
   readonly #core: ServiceCore | undefined;
   readonly #settings: HandlerSettings;
   readonly #logs: ChangeLogs;
+  /** Absent: there is no agent. */
+  readonly #runs: ServerRuns | undefined;
   #openFeeds = 0;
   #isClosed = false;
 
@@ -137,10 +148,16 @@ class Handler {
     this.#core = coreOf(service) as ServiceCore | undefined;
     this.#settings = settings;
     this.#logs = new ChangeLogs(service, this.#core);
+    const { run: agent } = settings;
+    this.#runs = agent && new ServerRuns({ ...settings, service, agent });
   }
 
-  close(): void {
+  async close(options: { readonly graceMs?: number | undefined } = {}): Promise<void> {
+    const graceMs = requireWhole('graceMs', options.graceMs ?? GRACE_MS, 0);
     this.#isClosed = true;
+    // Without runs the feeds end in this tick.
+    if (this.#runs?.isEmpty === false) await this.#runs.close(graceMs);
+    else void this.#runs?.close(0);
     this.#logs.close();
   }
 
@@ -171,7 +188,8 @@ class Handler {
     if (path === DOCUMENT_PATH) return jsonResponse(openApiDocument(ROUTES, basePath));
     if (path === VERSION_PATH) {
       const keepsOperations = await this.#keepsOperations();
-      return jsonResponse({ protocol: PROTOCOL_VERSION, keepsOperations });
+      const runsAgents = this.#runs !== undefined;
+      return jsonResponse({ protocol: PROTOCOL_VERSION, keepsOperations, runsAgents });
     }
     const isOwnClient = comesFromOwnClient(request);
     const { route, names } = findRoute(TABLE, request.method, path, isOwnClient);
@@ -204,6 +222,8 @@ class Handler {
         body: members ? await readJsonObject(request, maxBodyBytes, knownMembers, signal) : {},
         rights,
         requireAccess: ask,
+        runs: this.#runs,
+        report: (error) => void this.#report(error, request),
         isRunning: () => limit.race(isRunning?.(names) ?? false),
         maxEvents,
         signal,
@@ -250,7 +270,8 @@ class Handler {
   }
 
   async #report(error: unknown, request: Request): Promise<void> {
-    const thrown = error instanceof AuthorizeFailure ? error.cause : error;
+    const isWrapped = error instanceof AuthorizeFailure || error instanceof AgentFailure;
+    const thrown = isWrapped ? error.cause : error;
     try {
       // It may be asynchronous. An unhandled rejection would end the process.
       await Promise.resolve(this.#settings.onError?.(thrown, request));

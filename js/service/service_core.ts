@@ -52,7 +52,7 @@ import {
 import { Diagnostics } from '../core/call/diagnostics.js';
 import { runAfter, TimeLimit } from '../core/call/time_limit.js';
 import { Handles } from '../core/handle/handle.js';
-import type { Core, Epochs, RewindTarget } from '../core/core_of.js';
+import type { Core, Epochs, RewindTarget, ServerAgent } from '../core/core_of.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import type { EventPages } from './read/event_pages.js';
 import type { ReaderParts } from './read/reader_parts.js';
@@ -103,6 +103,11 @@ export class ServiceCore implements Core {
     return this.#parts.epochs;
   }
 
+  /** Present if the sessions are on a server, which may have an agent. */
+  get serverAgent(): ServerAgent | undefined {
+    return this.#parts.serverAgent;
+  }
+
   constructor(parts: ServiceParts, options: SessionServiceOptions<object> = {}) {
     this.storage = parts.storage;
     this.#parts = parts;
@@ -140,6 +145,7 @@ export class ServiceCore implements Core {
       feed: this.feed,
       reader: this.reader,
       removesNull: parts.removesNull === true,
+      mayRun: parts.serverAgent !== undefined,
     });
   }
 

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../values/model/diagnostic.js';
-import type { Epochs } from '../core/core_of.js';
+import type { Epochs, ServerAgent } from '../core/core_of.js';
 import type { Backend } from '../core/storage/backend.js';
 import type { CloseOptions, StorageInfo } from '../values/model/storage_info.js';
 import type { StateShape } from '../values/state/state_shape.js';
@@ -84,6 +84,8 @@ export interface ServiceParts {
   readonly beginCall?: (() => object) | undefined;
   /** Present for a cache. */
   readonly epochs?: Epochs | undefined;
+  /** Present if the sessions are on a server, which may have an agent. */
+  readonly serverAgent?: ServerAgent | undefined;
   /** Whether a call is done when it returns, once the wasm is loaded. */
   readonly isSynchronous?: boolean;
   /** Present if it is loaded from the start. */

@@ -36,6 +36,8 @@ export type AdmitEvents = (
 /** The result, with a handle on the whole rewound session. */
 export interface ComputedRewind extends Rewound {
   readonly session: Session;
+  /** Whether this call has stored it, and not an earlier one with the same marker. */
+  readonly isNew: boolean;
 }
 
 /**
@@ -44,11 +46,13 @@ export interface ComputedRewind extends Rewound {
  *
  * @throws SessionError `not_found`, `invalid_argument`, `stale_session` for a rewind to undo that is not the last one,
  *   `unsupported`; any error of `appendEvents`
+ * @param claim a text that no other call has, by which the append recognises itself if its answer is lost
  */
 export async function computeRewind(
   service: SessionService,
   write: RewindWrite & Abortable,
   admit?: AdmitEvents,
+  claim?: string,
 ): Promise<ComputedRewind> {
   requireService(service, REWIND_METHODS);
   const { key, marker, signal } = write;
@@ -66,10 +70,10 @@ export async function computeRewind(
     const { event, message, following, titleChange, unknownKeys } = planned;
     const admitted = await (admit?.(following, [...events, event], session.state) ?? following);
     const appended = [event, ...admitted];
-    const request = { session, events: appended, expectedRevision, signal };
+    const request = { session, events: appended, expectedRevision, signal, claim };
     try {
       await append(service, request, titleChange);
-      return { event, message, unknownKeys, session };
+      return { event, message, unknownKeys, session, isNew: true };
     } catch (error) {
       if (!isSessionError(error, 'stale_session')) throw error;
     }
@@ -212,7 +216,7 @@ async function storedRewind(
   const unknownKeys = Object.keys(event.actions.stateDelta).filter((key) =>
     around.unknownKeys.has(key),
   );
-  return { event, message: follows, unknownKeys, session };
+  return { event, message: follows, unknownKeys, session, isNew: false };
 }
 
 /** Returns the state before an invocation, and the changes that take the state back to it. The stored marker has `null` for `REMOVED`. */

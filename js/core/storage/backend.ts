@@ -269,6 +269,8 @@ export interface Appended extends SessionHead {
    * The invocations whose last event a rewind has undone. Present if the handle had missed a rewind.
    */
   readonly undone?: readonly string[] | undefined;
+  /** JSON text: the message of a write with `run` as it is stored, if that is not as it was sent. */
+  readonly message?: string | undefined;
 }
 
 /** A shared state to read. The request has a `userId` only if the state belongs to a user. */

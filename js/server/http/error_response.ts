@@ -3,6 +3,7 @@ import {
   type SessionError,
   type SessionErrorCode,
 } from '../../values/errors/errors.js';
+import { AgentFailure } from './agent_failure.js';
 import { HttpRefusal } from './http_refusal.js';
 import { jsonResponse } from './json_response.js';
 
@@ -36,6 +37,7 @@ const STATUSES: Readonly<Record<SessionErrorCode, number>> = {
   storage_unavailable: 503,
   connection_lost: 503,
   aborted: 504,
+  timeout: 504,
   quota_exceeded: 507,
 };
 
@@ -60,6 +62,9 @@ export function errorResponse(error: unknown): Response {
     const { message: detail, code, status, headers } = error;
     return jsonResponse({ detail, code }, status, headers);
   }
+  if (error instanceof AgentFailure) {
+    return jsonResponse({ detail: error.message, code: 'run_failed' }, 500);
+  }
   if (!isSessionError(error)) return jsonResponse({ detail: DETAILS[500] }, 500);
   const status = STATUSES[error.code];
   const headers = status === 503 ? { 'retry-after': RETRY_AFTER_SECONDS } : {};
@@ -70,6 +75,13 @@ export function errorResponse(error: unknown): Response {
 export function isServerFault(error: unknown): boolean {
   if (error instanceof HttpRefusal) return false;
   return !isSessionError(error) || DETAILS[STATUSES[error.code]] !== undefined;
+}
+
+/** Returns what a stranger may know of an error: its code, and its text if it is not the server's fault. */
+export function publicErrorOf(error: unknown): { code: string; message: string } {
+  if (!isSessionError(error)) return { code: 'run_failed', message: 'The agent failed.' };
+  const { code, message } = error;
+  return { code, message: DETAILS[STATUSES[code]] ?? message };
 }
 
 function errorBody(error: SessionError, publicDetail: string | undefined): object {

@@ -3,7 +3,8 @@ import type { MethodsWith } from '../../values/model/service_methods.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 
 /**
- * What a request wants to do: the method of the session service that it leads to, or `'rewind'`.
+ * What a request wants to do: the method of the session service that it leads to, `'rewind'`, or `'run'`. A message that
+ * the agent is to answer is decided on twice: as `'appendEvents'` or `'rewind'`, and as `'run'`. To cancel is `'run'` too.
  *
  * @example
  * ```ts
@@ -12,7 +13,7 @@ import { HttpRefusal } from '../http/http_refusal.js';
  * const reading: readonly SessionAction[] = ['getSession', 'listSessions', 'getUserState', 'watch'];
  * ```
  */
-export type SessionAction = MethodsWith<'isAction'> | 'rewind';
+export type SessionAction = MethodsWith<'isAction'> | 'rewind' | 'run';
 
 /**
  * What a request wants to do, and with whose data.

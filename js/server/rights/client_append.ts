@@ -261,6 +261,39 @@ function isSame(event: NewEvent, stored: Event): boolean {
   });
 }
 
+/**
+ * Decides about the message of a run, and lets `begin` store it. Others may append meanwhile; it is then decided on again.
+ *
+ * @param begin claims the message at a revision, or at any if that is absent
+ * @throws HttpRefusal 403 if the rights do not admit it; SessionError `stale_session` and those of `begin`
+ */
+export async function claimOfClient<Result>(
+  request: Omit<ClientAppend<Result>, 'events' | 'expectedEvents' | 'append'>,
+  event: NewEvent,
+  begin: (admitted: NewEvent, expectedRevision: number | undefined) => Promise<Result>,
+): Promise<Result> {
+  const { rights, expectedRevision, key } = request;
+  const isWhole = rights.maySeeCredentials || !hasValueInPart(event);
+  if (isWhole && isPlainOf(event, rights)) return begin(markGiven(event), expectedRevision);
+  const append = { ...request, events: [event], expectedEvents: undefined };
+  const client = append as unknown as ClientAppend<unknown>;
+  for (let attempt = 1; ; attempt += 1) {
+    const { revision, events } = await readStored(client);
+    if (expectedRevision !== undefined && expectedRevision !== revision) {
+      throw otherRevision(key.sessionId, expectedRevision, revision);
+    }
+    const { admitted } = await admitAll(client, events);
+    const [whole] = isWhole ? admitted : await wholeOf(client, admitted);
+    try {
+      return await begin(whole!, revision);
+    } catch (error) {
+      if (!isOfRevision(error) || expectedRevision !== undefined || attempt > MAX_ATTEMPTS) {
+        throw error;
+      }
+    }
+  }
+}
+
 function refusal(action: string): HttpRefusal {
   return new HttpRefusal(403, `This request may not ${action}.`);
 }

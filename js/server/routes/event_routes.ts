@@ -1,16 +1,19 @@
 import { setAppendRules } from '../../service/append/append_rules.js';
 import { orderedWriter } from '../../service/append/state_writer.js';
 import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
-import { appendBody } from './append.js';
+import type { AskedRun } from '../../values/model/asked_run.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { Session } from '../../values/model/session.js';
+import { appendBody, askAgent, runIn, runsOf } from './append.js';
 import { isTemp } from '../../values/state/scope.js';
 import { FLAG, oneOf, TEXT, WHOLE } from './parameters.js';
 import { keyOf, type Route, routeWithQuery } from './route.js';
-import { EVENTS_MEMBER, EXPECTED, listOf, TEXT as STRING } from './schemas.js';
+import { EVENTS_MEMBER, EXPECTED, listOf, RUN_MEMBER, TEXT as STRING } from './schemas.js';
 import { requireSession } from './session_routes.js';
 
 const EVENTS = '/apps/{appName}/users/{userId}/sessions/{sessionId}/events';
 
-/** The routes of events, which `adk api_server` does not have. */
+/** The routes of events and of runs, which `adk api_server` does not have. */
 export const EVENT_ROUTES: readonly Route[] = [
   routeWithQuery({
     method: 'GET',
@@ -55,17 +58,25 @@ export const EVENT_ROUTES: readonly Route[] = [
     path: EVENTS,
     action: 'appendEvents',
     summary:
-      'Appends events, all or none. An event whose id is stored replaces that event; an equal one changes nothing.',
-    body: { events: EVENTS_MEMBER, ...EXPECTED },
+      'Appends events, all or none. An event whose id is stored replaces that event; an equal one changes nothing. ' +
+      'With `run` the agent answers the only event, unless it is stored already.',
+    body: { events: EVENTS_MEMBER, ...EXPECTED, run: RUN_MEMBER },
     response: 'AppendedEvents',
     run: async (call) => {
       const { service, signal, form } = call;
-      const [session, appended] = await appendBody(call, async (events, expected) => {
-        const session = await requireSession(call, { numRecentEvents: 0 });
-        setAppendRules(events, { stale: 'merge', writer: orderedWriter });
-        const request = { session, events, ...expected, signal };
-        return [session, await service.appendEvents(request)] as const;
-      });
+      const run = runIn(call.body);
+      const append = (): Promise<readonly [Session, readonly Event[]]> =>
+        appendBody(call, async (events, expected) => {
+          const session = await requireSession(call, { numRecentEvents: 0 });
+          setAppendRules(events, { stale: 'merge', writer: orderedWriter });
+          const request = { session, events, ...expected, signal };
+          return [session, await service.appendEvents(request)];
+        });
+      const ask = async (asked: AskedRun): Promise<readonly [Session, readonly Event[]]> => {
+        const { stored } = await askAgent(call, asked);
+        return [await requireSession(call, { numRecentEvents: 0 }), [stored]];
+      };
+      const [session, appended] = await (run === undefined ? append() : ask(run));
       const revision = service.revisionOf(session);
       // The handle has `temp:` keys, and the events that it missed. The response has only what is stored, and the new ones.
       const stored = Object.entries(session.state).filter(([key]) => !isTemp(key));
@@ -74,4 +85,18 @@ export const EVENT_ROUTES: readonly Route[] = [
       return { session: head, events: appended.map(form.writeEvent), revision };
     },
   },
+  routeWithQuery({
+    method: 'DELETE',
+    path: '/apps/{appName}/users/{userId}/sessions/{sessionId}/run',
+    action: 'run',
+    summary:
+      'Cancels the run of a session, and answers when it has ended and is sealed. Seals the named message if nothing runs.',
+    query: { messageId: TEXT },
+    response: 'Cancelled',
+    run: async (call) => {
+      const { appName, userId, sessionId, query } = call;
+      const key = { appName, userId, sessionId };
+      return { cancelled: await runsOf(call).cancel(key, query.messageId) };
+    },
+  }),
 ];

@@ -7,7 +7,9 @@ import { isRevision } from '../../core/storage/checked_rows.js';
 import type { HandlePosition } from '../../core/write.js';
 import { takeEventLimit } from '../../service/read/event_pages.js';
 import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
-import { appendBody } from './append.js';
+import type { NewEvent } from '../../values/model/event/event.js';
+import type { Expected } from '../rights/client_append.js';
+import { appendBody, askAgent, runIn } from './append.js';
 import { FLAG, oneOf, TEXT, WHOLE } from './parameters.js';
 import { keyOf, type Route, type RouteCall, routeWithQuery } from './route.js';
 import * as schemas from './schemas.js';
@@ -36,6 +38,7 @@ export const HANDLE_ROUTES: readonly Route[] = [
       stale: schemas.oneOf(['merge', 'append', 'reject']),
       ...schemas.EXPECTED,
       firstTitle: schemas.TEXT,
+      run: schemas.RUN_MEMBER,
     },
     response: 'Appended',
     run: append,
@@ -135,12 +138,21 @@ async function append(call: RouteCall): Promise<Appended> {
   const position = positionIn(call);
   const { calls, appender } = requireCore(call);
   const key = { appName, userId, sessionId };
-  return appendBody(call, (events, expected) => {
-    const request = { key, position, stale, events, firstTitle, ...expected, signal, operation };
+  const append = (events: readonly NewEvent[], expected: Partial<Expected>): Promise<Appended> => {
+    const request = {
+      ...{ key, position, stale, events, firstTitle, signal, operation },
+      ...{ expectedRevision: undefined, expectedEvents: undefined, ...expected },
+    };
     return calls.run('appendEvents', request, (request, call) =>
       appender.appendRemote(request, call),
     );
-  });
+  };
+  const run = runIn(body);
+  if (run === undefined) return appendBody(call, append);
+  const isBehind = stale === 'reject' && position.created >= 0;
+  const { stored, isAsSent } = await askAgent(call, run, isBehind ? position.revision : undefined);
+  const appended = await append([stored], {});
+  return isAsSent ? appended : { ...appended, message: JSON.stringify(stored) };
 }
 
 function positionIn({ body }: RouteCall): HandlePosition {

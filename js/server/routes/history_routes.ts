@@ -3,6 +3,9 @@ import { requireText } from '../../values/errors/option_values.js';
 import { readBranches } from '../../core/history/branches.js';
 import { type AdmitEvents, computeRewind } from '../../core/history/computed_rewind.js';
 import { fork } from '../../core/history/fork.js';
+import { raceSignal } from '../../core/call/time_limit.js';
+import { copyEvent } from '../../service/runs/agent/copies.js';
+import { messageOf, requireRuns, runIn } from './append.js';
 import { stateAt } from '../../core/history/state_at.js';
 import { takePlace } from '../../core/history/session_history.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
@@ -40,7 +43,8 @@ export const HISTORY_ROUTES: readonly Route[] = [
     // `rewindBeforeInvocationId` is the form that is proposed for `adk api_server` (google/adk-python#7178).
     summary:
       'Undoes an invocation and everything after it, or a rewind, or a turn whose message is sent again, by an event. ' +
-      'The same request again changes nothing if it names its marker.',
+      'The same request again changes nothing if it names its marker. A run under way is cancelled first. With `run` the ' +
+      'agent answers the message.',
     body: {
       rewindBeforeInvocationId: schemas.TEXT,
       place: schemas.objectOf(
@@ -53,12 +57,13 @@ export const HISTORY_ROUTES: readonly Route[] = [
         { content: schemas.OBJECT },
       ),
       events: schemas.EVENTS_MEMBER,
+      run: schemas.RUN_MEMBER,
     },
     response: 'RewoundSession',
     run: async (call) => {
       const write = rewindIn(call);
       await requireNoRun(call);
-      const { session, ...rewound } = await rewindFor(call, write);
+      const { session, ...rewound } = await rewindWithRuns(call, write);
       const { event, message, unknownKeys } = rewound;
       const { writeEvent } = call.form;
       return {
@@ -129,9 +134,13 @@ function rewindIn(call: RouteCall): RewindWrite {
   if ('turn' in place !== (message !== undefined)) {
     throw invalid('message', 'must be given with place.turn, and with no other place');
   }
+  const run = runIn(body);
+  if (run !== undefined && message === undefined) {
+    throw invalid('run', 'must be given with place.turn and message, which the agent answers');
+  }
   return {
     key: { appName, userId, sessionId },
-    ...{ marker, place, message },
+    ...{ marker, place, message, run },
     events: isAbsent(events) ? undefined : eventsIn(call).map(withId),
   };
 }
@@ -179,11 +188,49 @@ function objectIn(name: string, value: unknown): JsonObject {
   throw invalidValue(name, 'must be an object', value);
 }
 
-/** Rewinds, and reads what the response shows of the session: our own client asks for its revision alone. */
-async function rewindFor(
+/** Cancels a run under way, rewinds, and lets the agent answer the message if the write says so. */
+async function rewindWithRuns(
   call: RouteCall,
   write: RewindWrite,
 ): Promise<Rewound & { readonly session: Session }> {
+  const { service, signal } = call;
+  const { key, marker, message, run } = write;
+  const runs = run === undefined ? call.runs : await requireRuns(call);
+  if (runs === undefined) return rewindFor(call, write);
+  const isOfRun = message !== undefined && runs.isOf(key, message.id);
+  const { events } = await service.getEvents({ ...key, eventIds: [marker.id], signal });
+  // A rewind that is sent again cancels nothing, and starts nothing.
+  if (isOfRun || events.length > 0) return rewindFor(call, write);
+  await runs.cancel(key, undefined);
+  if (run === undefined || message === undefined) return rewindFor(call, write);
+  const asked = messageOf(call, message.id, run.streaming ?? false);
+  let rewound: Rewinding | undefined;
+  // Without the signal of the request, which a run does not follow.
+  const unlimited = { ...call, signal: new AbortController().signal };
+  const stored = runs.ask(asked, async (begin) => {
+    rewound = await rewindFor(unlimited, write, newEventId());
+    if (!rewound.isNew) throw new NotNew();
+    return begin({ message: copyEvent(rewound.message!), isStored: true });
+  });
+  stored.catch(() => undefined);
+  try {
+    await raceSignal(signal, stored);
+  } catch (error) {
+    if (!(error instanceof NotNew)) throw error;
+  }
+  return rewound ?? rewindFor(call, write);
+}
+
+/** Another request with the same marker has stored the rewind, and runs the agent. */
+class NotNew extends Error {}
+
+interface Rewinding extends Rewound {
+  readonly session: Session;
+  readonly isNew: boolean;
+}
+
+/** Rewinds, and reads what the response shows of the session: our own client asks for its revision alone. */
+async function rewindFor(call: RouteCall, write: RewindWrite, claim?: string): Promise<Rewinding> {
   const { service, signal, rights } = call;
   const isOwn = call.form === OWN_FORM;
   const admit: AdmitEvents = async (events, stored, state) => {
@@ -197,9 +244,10 @@ async function rewindFor(
   const verbs = hasEvents ? undefined : await coreOf(service)?.history({ signal });
   if (verbs !== undefined) {
     const rewound = await verbs.rewind({ ...write, signal });
-    return { ...rewound, session: await requireSession(call, isOwn ? { numRecentEvents: 0 } : {}) };
+    const session = await requireSession(call, isOwn ? { numRecentEvents: 0 } : {});
+    return { ...rewound, session, isNew: false };
   }
-  const { session, ...rewound } = await computeRewind(service, { ...write, signal }, admit);
+  const { session, ...rewound } = await computeRewind(service, { ...write, signal }, admit, claim);
   return { ...rewound, session: isOwn ? { ...session, events: [] } : session };
 }
 

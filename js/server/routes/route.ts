@@ -6,6 +6,7 @@ import { HttpRefusal } from '../http/http_refusal.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { SessionAccess, SessionAction, TakenRights } from '../rights/authorize.js';
+import type { ServerRuns } from '../runs/server_runs.js';
 import type { ClientForm } from './client_form.js';
 import type { Parameters, ValuesOf } from './parameters.js';
 import type { ResponseName, Schema } from './schemas.js';
@@ -27,6 +28,10 @@ export interface RouteCall<Query = unknown> {
   readonly requireAccess: (
     access: Required<Pick<SessionAccess, 'action' | 'sessionId'>>,
   ) => Promise<TakenRights>;
+  /** Absent: the server has no agent. */
+  readonly runs: ServerRuns | undefined;
+  /** Gets what an agent throws. */
+  readonly report: (error: unknown) => void;
   /** Returns whether an agent runs in the session. */
   readonly isRunning: () => Promise<boolean>;
   /** The most events that one request may append. */

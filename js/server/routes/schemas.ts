@@ -59,6 +59,9 @@ const SESSION_MORE = {
   rewindStarts: REWIND_STARTS,
 };
 
+/** The member of a body that asks for a run. */
+export const RUN_MEMBER = objectOf({}, { streaming: FLAG });
+
 /** The schemas of responses, by the names in the routes. */
 export const RESPONSES = {
   Event: objectOf(
@@ -153,9 +156,10 @@ export const RESPONSES = {
       missed: listOf(objectOf({ seq: WHOLE, revision: WHOLE, text: JSON_TEXT })),
       placed: listOf(objectOf({ seq: WHOLE, revision: WHOLE })),
     },
-    { since: WHOLE, state: JSON_TEXT, undone: listOf(TEXT) },
+    { since: WHOLE, state: JSON_TEXT, undone: listOf(TEXT), message: JSON_TEXT },
   ),
   Whether: FLAG,
+  Cancelled: objectOf({ cancelled: FLAG }),
   State: OBJECT,
   Notices: {
     type: 'string',

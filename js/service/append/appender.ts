@@ -1,5 +1,13 @@
 import { invalid } from '../../values/errors/invalid.js';
-import { optionalCount } from '../../values/errors/option_values.js';
+import { SessionError } from '../../values/errors/errors.js';
+import {
+  optionalBoolean,
+  optionalCount,
+  requireObject,
+} from '../../values/errors/option_values.js';
+import { setMember } from '../../values/members/member.js';
+import type { AskedRun } from '../../values/model/asked_run.js';
+import { parseEventText } from '../../core/storage/stored_events.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { firstTitleOf } from '../../values/model/event/auto_title.js';
 import { withClaimMark } from '../../values/model/event/claim_mark.js';
@@ -42,7 +50,7 @@ import type { ObservingHandle, QueuedAppend } from './waiting_appends.js';
 /** The members of a request to append, besides its events. */
 interface HandleRequest extends Pick<
   AppendEventRequest,
-  'session' | 'expectedRevision' | 'expectedEvents'
+  'session' | 'expectedRevision' | 'expectedEvents' | 'run'
 > {
   /** The public types of requests show neither this member nor the next. */
   readonly titleChange?: TitleChange | undefined;
@@ -84,6 +92,8 @@ interface AppenderParts extends Pick<ReaderParts, 'callBackend' | 'handles'> {
   readonly reader: SessionReader;
   /** Whether the storage removes a key of a state whose value is `null`. */
   readonly removesNull: boolean;
+  /** Whether the sessions are on a server, which may have an agent. */
+  readonly mayRun: boolean;
 }
 
 /**
@@ -116,7 +126,7 @@ export class Appender {
     newEvents: readonly NewEvent[],
     call: Call,
   ): MaybePromise<readonly EventToStore[]> {
-    const { expectedRevision, expectedEvents, titleChange, claim } = request;
+    const { expectedRevision, expectedEvents, titleChange, claim, run } = request;
     const session = snapshotHandle(request.session);
     const expected = optionalCount('expectedRevision', expectedRevision);
     // The snapshots set the missing members.
@@ -136,8 +146,10 @@ export class Appender {
       }
     const snapshots = taken.map(({ snapshot }) => snapshot);
     const { appName, userId, id: sessionId } = session;
+    if (run !== undefined) this.#requireRun(run, snapshots.length);
     const write: AppendWrite = {
       kind: 'append',
+      run: run && { streaming: run.streaming },
       key: { appName, userId, sessionId },
       events: snapshots,
       stale,
@@ -226,6 +238,18 @@ export class Appender {
     this.#groups.flush();
   }
 
+  /** @throws SessionError `unsupported` without a server; `invalid_argument` */
+  #requireRun(run: AskedRun, count: number): void {
+    if (!this.#parts.mayRun) {
+      const message =
+        'run asks the agent of a server, and this service has none; see the option run of liveSession.';
+      throw new SessionError('unsupported', message, { key: 'run' });
+    }
+    requireObject('run', run);
+    optionalBoolean('run.streaming', run.streaming);
+    if (count !== 1) throw invalid('event.partial', 'must not be true with run');
+  }
+
   #take(event: Event): EventSnapshot {
     const { clock, newId, schema } = this.#parts;
     const snapshot = snapshotEvent(event, clock, newId);
@@ -235,7 +259,7 @@ export class Appender {
 
   #prepare({ write, handle, position }: QueuedAppend): PreparedAppend {
     const { feed, removesNull } = this.#parts;
-    const { key, stale, expectedRevision, expectedEvents, titleChange, operation } = write;
+    const { key, stale, expectedRevision, expectedEvents, titleChange, operation, run } = write;
     const events = handle && withoutSuperseded(handle);
     const placed = {
       kind: 'append' as const,
@@ -248,16 +272,34 @@ export class Appender {
       titleChange,
       compute: undefined,
       operation,
+      run,
     };
     return {
       placed,
       written(appended) {
-        if (handle !== undefined)
-          applyWritten({ ...handle, events: events! }, placed, appended, removesNull);
+        if (handle !== undefined) {
+          const given = asStored(events!, appended);
+          applyWritten({ ...handle, events: given }, placed, appended, removesNull);
+        }
         feed.publish(placed, appended);
       },
     };
   }
+}
+
+/** Returns the message of a run as it is stored: a plugin may have changed it. Any other event stays. */
+function asStored(events: readonly EventToStore[], { message }: Appended): readonly EventToStore[] {
+  const stored = message === undefined ? undefined : parseEventText(message);
+  if (stored === undefined) return events;
+  return events.map((taken) => {
+    const { event, snapshot } = taken;
+    try {
+      setMember(event, 'content', stored.content);
+    } catch {
+      // A committed append must not fail.
+    }
+    return { ...taken, event, snapshot: { ...snapshot, text: message! } };
+  });
 }
 
 /** Expects that no event with one of the ids is stored. */

@@ -172,9 +172,10 @@ function canJoin(append: QueuedAppend, first: QueuedAppend | undefined): boolean
   );
 }
 
-/** Whether a write expects revisions, or a title to replace. */
-function isConditional({ expectedRevision, expectedEvents, titleChange }: AppendWrite): boolean {
-  return (expectedRevision ?? expectedEvents) !== undefined || Boolean(titleChange?.from);
+/** Whether a write expects revisions, or a title to replace, or asks for a run. */
+function isConditional(write: AppendWrite): boolean {
+  const { expectedRevision, expectedEvents, titleChange, run } = write;
+  return (expectedRevision ?? expectedEvents ?? run) !== undefined || Boolean(titleChange?.from);
 }
 
 /**

@@ -4,5 +4,5 @@
  * @module adk-session-wasm/remote
  */
 export { RemoteSessionService } from './remote_session_service.js';
-export type { RemoteSessionOptions } from './remote_session_service.js';
+export type { CancelRunRequest, RemoteSessionOptions } from './remote_session_service.js';
 export type { RunOptions, RunRequest } from '../../stores/remote/run/run_request.js';

@@ -1,4 +1,7 @@
 import { requireWhole } from '../../values/errors/option_values.js';
+import { SessionError } from '../../values/errors/errors.js';
+import { requireKey } from '../../values/model/values/ids.js';
+import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { Diagnostics } from '../../core/call/diagnostics.js';
 import { takeOptions } from '../../core/call/call.js';
@@ -55,6 +58,21 @@ export interface RemoteSessionOptions<
 const TIMEOUT_MS = 60_000;
 
 /**
+ * The request to cancel a run.
+ *
+ * @example
+ * ```ts
+ * import type { CancelRunRequest } from 'adk-session-wasm/remote';
+ *
+ * const request: CancelRunRequest = { appName: 'shop', userId: 'ada', sessionId: 's1', messageId: 'm1' };
+ * ```
+ */
+export interface CancelRunRequest extends CompositeSessionKey, Abortable {
+  /** The message whose run is meant. Absent: whatever runs. */
+  readonly messageId?: string | undefined;
+}
+
+/**
  * Keeps sessions on a server: on one with the handler of `adk-session-wasm/server`, or on `adk api_server` of
  * google-adk for Python. The first call asks the server which of the two it is.
  *
@@ -91,6 +109,9 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
       closing: (timeoutMs: number | undefined) => startClosing(closeLimit, timeoutMs),
       closeStorage: () => closeLimit.expire(),
       feed,
+      serverAgent: {
+        cancel: (request: CancelRunRequest) => this.cancelRun(request),
+      },
     };
     super(new ServiceCore(parts, taken));
     this.#server = server;
@@ -134,6 +155,38 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
       return end(value);
     };
     return events;
+  }
+
+  /**
+   * Cancels the run of a session. Resolves when it has ended and is sealed, about a second after the request at the latest. If
+   * nothing runs, the message that `messageId` names is sealed, unless it has its answer.
+   *
+   * @returns whether anything was cancelled
+   * @throws SessionError (as a rejection) `unsupported`: the server is `adk api_server`, or has no agent; any error of a call
+   *
+   * @example
+   * ```ts
+   * import type { RemoteSessionService } from 'adk-session-wasm/remote';
+   *
+   * const stop = (service: RemoteSessionService) =>
+   *   service.cancelRun({ appName: 'shop', userId: 'ada', sessionId: 's1' });
+   * ```
+   */
+  async cancelRun(request: CancelRunRequest): Promise<boolean> {
+    const core = coreOf(this);
+    const { appName, userId, sessionId, messageId, signal } = core.calls.begin(request);
+    const key = { appName, userId, sessionId };
+    requireKey(key);
+    await raceSignal(signal ?? new AbortController().signal, this.#server.load());
+    const { backend } = this.#server;
+    if (backend.cancelRun !== undefined) return backend.cancelRun(key, messageId, { signal });
+    throw new SessionError(
+      'unsupported',
+      'adk api_server cancels a run when its client has gone.',
+      {
+        storage: 'remote',
+      },
+    );
   }
 
   /** @param stopped fires when the caller wants no more events */

@@ -4,6 +4,7 @@ import type { Placed } from '../../core/write.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import { parseLabels } from '../../values/model/description.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StoredEvents } from '../../values/model/event_page.js';
 import { cursorText, readPlace } from '../../values/json/cursor.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
@@ -149,8 +150,24 @@ export class HandlerBackend implements ServerBackend {
     return JSON.stringify(state);
   }
 
+  /** Cancels the run of a session, or seals a message. Returns whether anything was cancelled. */
+  async cancelRun(
+    { appName, userId, sessionId }: CompositeSessionKey,
+    messageId: string | undefined,
+    call: Call,
+  ): Promise<boolean> {
+    const path = pathTo({ appName, userId, sessionId }, '/run');
+    const request = { method: 'DELETE', path, query: { messageId }, isIdempotent: true } as const;
+    const cancelled = await this.#connection.request(request, call, (json) => {
+      const { cancelled } = Object(json) as { readonly cancelled?: unknown };
+      return typeof cancelled === 'boolean' ? { cancelled } : undefined;
+    });
+    return cancelled!.cancelled;
+  }
+
   run(): never {
-    const message = 'The server runs no agents: it is the handler of adk-session-wasm/server.';
+    const message =
+      'run is for adk api_server. The handler of adk-session-wasm/server answers appendEvent with run.';
     throw new SessionError('unsupported', message, { storage: 'remote' });
   }
 

@@ -14,6 +14,8 @@
  * `js/stores/http/protocol.ts` has what the handler and this folder agree on. The folder knows no class of services,
  * and one type of `js/service`: `ServiceCore`, in `run/run_request.ts`.
  */
+import type { Call } from '../../core/call/call.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
 import type { Backend } from '../../core/storage/backend.js';
@@ -27,4 +29,6 @@ export interface ServerBackend extends Backend {
    * @param stopped fires when the caller wants no more events
    */
   run(run: CheckedRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined>;
+  /** Cancels the run of a session, or seals a message. Absent: the server cannot. */
+  cancelRun?(key: CompositeSessionKey, messageId: string | undefined, call: Call): Promise<boolean>;
 }

@@ -49,7 +49,8 @@ const REQUESTS: WriteRequests = {
     // The server itself makes the changes of titles that a rewind brings.
     const firstTitle = titleChange?.from === '' ? titleChange.to : undefined;
     // An unknown position is NaN, which JSON writes as null.
-    const others = { position, stale, expectedRevision, expectedEvents, firstTitle };
+    const { run } = write;
+    const others = { position, stale, expectedRevision, expectedEvents, firstTitle, run };
     const body = bodyOf({ events: listText(events) }, others);
     // The ids of the events tell the handler what is stored already.
     return { ...postOnce(pathTo(key, HANDLE_EVENTS), body), read: appendedIn };
@@ -88,8 +89,8 @@ const REQUESTS: WriteRequests = {
       read: (json) => (nothingIn(json) ? { isDeleted: true } : undefined),
     };
   },
-  rewind({ key, marker, place, message, events }) {
-    const body = JSON.stringify({ marker, place, message, events });
+  rewind({ key, marker, place, message, events, run }) {
+    const body = JSON.stringify({ marker, place, message, events, run });
     return { ...postOnce(pathTo(key, '/rewind'), body), read: rewoundIn };
   },
   fork({ key, newSessionId, end, title }) {

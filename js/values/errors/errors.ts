@@ -66,6 +66,8 @@ export const SESSION_ERROR_CODES = [
   'run_failed',
   /** The server's agent answers another message of the session. */
   'agent_running',
+  /** A run took longer than its server allows, and was cancelled. */
+  'timeout',
 ] as const;
 
 /**

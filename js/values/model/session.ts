@@ -1,3 +1,4 @@
+import type { AskedRun } from './asked_run.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
 import type { Event, NewEvent } from './event/event.js';
 import type { HostAbortSignal } from './host.js';
@@ -279,6 +280,12 @@ export interface AppendEventRequest<S extends object = StateShape, E extends New
   session: Session<S>;
   /** The event; the call sets its missing members. */
   event: E;
+  /**
+   * Lets the agent of the server answer the event: the user's message, or answers to calls. The call returns when the event is
+   * stored, and the run goes on. An event whose id is stored starts nothing, and gets the stored content.
+   * Over a service without a server `unsupported`.
+   */
+  run?: AskedRun | undefined;
 }
 
 /**

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 
 import Ajv from 'ajv';
 
+import { echo } from '../ui/live/runs/agents.js';
 import { eventJson, serve, SESSION, SESSIONS, USER } from './fixture.js';
 
 interface OpenApi {
@@ -104,13 +105,14 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
   ['patch', '/apps/{appName}/state', '/apps/shop/state', { stateDelta: { 'app:a': 1 } }],
   ['get', '/apps/{appName}/state', '/apps/shop/state'],
   ['delete', '/apps/{appName}/state', '/apps/shop/state'],
+  ['delete', '/apps/{appName}/users/{userId}/sessions/{sessionId}/run', `${SESSION}/run`],
   ['delete', '/apps/{appName}/users/{userId}/sessions/{sessionId}', SESSION],
   ['delete', '/apps/{appName}/users/{userId}', USER],
 ];
 
 describe('The OpenAPI document', () => {
   it('describes each route, and each response is as it says', async () => {
-    const { ask } = serve();
+    const { ask } = serve({ run: echo });
     const document = (await ask('/openapi.json')).body as OpenApi;
     const ajv = new Ajv({ schemas: { document } });
     const left = new Set(

@@ -10,6 +10,12 @@ import { storedStatus } from './stored_status.js';
 /** How many events are read at first. A run is mostly shorter. */
 const FIRST_WINDOW = 64;
 
+/**
+ * What the stored events say of a run afterwards. `cancelled`: the user stopped it. `unanswered`: its program stopped it, so that only
+ * its open calls are closed.
+ */
+export type SealedAs = 'cancelled' | 'unanswered';
+
 /** A run that was cancelled. */
 export interface CancelledRun {
   readonly key: CompositeSessionKey;
@@ -18,6 +24,8 @@ export interface CancelledRun {
   readonly agentName: string | undefined;
   /** Whether to do nothing if the message has an answer meanwhile. */
   readonly isUnanswered: boolean;
+  /** Default: `cancelled`. */
+  readonly sealedAs?: SealedAs;
 }
 
 /**
@@ -28,7 +36,7 @@ export interface CancelledRun {
  */
 export async function sealRun(
   service: SessionService,
-  { key, message, drafts, agentName, isUnanswered }: CancelledRun,
+  { key, message, drafts, agentName, isUnanswered, sealedAs }: CancelledRun,
 ): Promise<readonly NewEvent[]> {
   const { invocationId } = message;
   for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
@@ -43,7 +51,7 @@ export async function sealRun(
     const last = events.findLast(({ author }) => author !== 'user')?.author;
     const texts = drafts.flatMap((draft) => interrupted(draft, events));
     const seal = abortEvents(events, invocationId, agentName ?? last ?? 'agent');
-    const sealing = [...texts, ...seal];
+    const sealing = sealedAs === 'unanswered' ? seal.flatMap(closedCalls) : [...texts, ...seal];
     if (sealing.length > 0) await service.appendEvents({ session, events: sealing });
     return sealing;
   }
@@ -62,4 +70,13 @@ function interrupted({ event, endedBy }: Draft, stored: readonly Event[]): NewEv
       content: { role: 'model', parts: [...parts] },
     },
   ];
+}
+
+/** Returns what closes open calls, without the mark of a cancelled run. */
+function closedCalls(seal: NewEvent): NewEvent[] {
+  if (seal.content === undefined) return [];
+  const closed = { ...seal };
+  delete closed.errorCode;
+  delete closed.errorMessage;
+  return [closed];
 }

@@ -35,6 +35,8 @@ const KEPT_CODES: readonly unknown[] = [
   'storage_newer',
   'corrupt_record',
   'connection_lost',
+  'run_failed',
+  'agent_running',
 ] satisfies SessionErrorCode[];
 
 /** What to do about a status that has no code. */

@@ -38,6 +38,7 @@ const REQUESTS: readonly [method: string, path: string, access: Partial<SessionA
   ['POST', `${SESSION}/events/by-id`, { action: 'getSession', userId: 'ada', sessionId: 's1' }],
   ['GET', `${SESSION}/handle/events`, { action: 'listEvents', userId: 'ada', sessionId: 's1' }],
   ['DELETE', `${SESSION}/handle`, { action: 'deleteSession', userId: 'ada', sessionId: 's1' }],
+  ['DELETE', `${SESSION}/run`, { action: 'run', userId: 'ada', sessionId: 's1' }],
   ['GET', SESSIONS, { action: 'listSessions', userId: 'ada' }],
   ['GET', `/apps/${APP}/sessions`, { action: 'listSessions' }],
   ['GET', `/apps/${APP}/sessions?userId=ada`, { action: 'listSessions', userId: 'ada' }],

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { createEvent } from '../../../../js/index.js';
+import { echo } from '../../ui/live/runs/agents.js';
 import { ALL_RIGHTS, feedEvents, KEY, requestTo, serve } from '../fixture.js';
 
 const SECRET = 'a-secret';
@@ -76,6 +77,7 @@ const REQUESTS: Readonly<Record<string, { readonly body?: unknown; readonly quer
   },
   [`GET ${SESSION}/handle/events`]: { query: '?withCount=true' },
   [`DELETE ${SESSION}/handle`]: { body: { revision: 1 } },
+  [`DELETE ${SESSION}/run`]: { query: '?messageId=e1' },
   [`GET ${SESSION}/changes`]: { query: '?since=1' },
   [`GET ${USERS}/state`]: {},
   [`PATCH ${USERS}/state`]: { body: { stateDelta: { 'user:n': 1 } } },
@@ -90,7 +92,10 @@ const REQUESTS: Readonly<Record<string, { readonly body?: unknown; readonly quer
 };
 
 async function serveSecrets() {
-  const served = serve({ authorize: () => ({ ...ALL_RIGHTS, maySeeCredentials: false }) });
+  const served = serve({
+    authorize: () => ({ ...ALL_RIGHTS, maySeeCredentials: false }),
+    run: echo,
+  });
   const { service } = served;
   const session = await service.createSession({ ...KEY, state: STATE, labels: LABELS });
   await service.appendEvents({ session, events: structuredClone(EVENTS) });

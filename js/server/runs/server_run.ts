@@ -1,0 +1,181 @@
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import { Drafts } from '../../service/runs/agent/drafts.js';
+import { runAgent } from '../../service/runs/agent/run_agent.js';
+import type { RunAgent } from '../../service/runs/agent/run_context.js';
+import type { AdmittedMessage } from '../../service/runs/session_runs.js';
+import { type SealedAs, sealRun } from '../../service/runs/state/cancelled.js';
+import type { ReportedRun } from '../../service/runs/tabs/run_messages.js';
+import { AgentFailure } from '../http/agent_failure.js';
+import { publicErrorOf } from '../http/error_response.js';
+
+/** A run as feeds tell it. */
+export type RunState = Omit<ReportedRun, 'type' | 'session'>;
+
+/** What a run works with. */
+export interface ServerRunParts {
+  readonly service: SessionService;
+  readonly agent: RunAgent;
+  readonly key: CompositeSessionKey;
+  readonly messageId: string;
+  readonly streaming: boolean;
+  /** Milliseconds after which the run is cancelled. */
+  readonly maxRunMs: number;
+  /** Called after each change of the state. */
+  readonly onChange: () => void;
+  /** Gets what the agent throws. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Why a run was stopped. */
+type Stop = 'cancelled' | 'timeout' | 'closed' | 'deleted';
+
+/** The run of an agent on the server. It belongs to its session: no request ends it. */
+export class ServerRun {
+  readonly #parts: ServerRunParts;
+  readonly #controller = new AbortController();
+  readonly #drafts = new Drafts();
+  /** Resolves when the run has ended. */
+  readonly ended: Promise<void>;
+  #end = (): void => undefined;
+  #message: Event | undefined;
+  #isStored = false;
+  #stop: Stop | undefined;
+  #outcome: Pick<RunState, 'status' | 'error'> = { status: 'running' };
+
+  constructor(parts: ServerRunParts) {
+    this.#parts = parts;
+    this.ended = new Promise((resolve) => (this.#end = resolve));
+  }
+
+  get key(): CompositeSessionKey {
+    return this.#parts.key;
+  }
+
+  get messageId(): string {
+    return this.#parts.messageId;
+  }
+
+  /** The run as it is now. `undefined` until its message is stored. */
+  get state(): RunState | undefined {
+    if (this.#message === undefined || !this.#isStored) return undefined;
+    const { id: messageId, invocationId } = this.#message;
+    const { all: drafts, wholes } = this.#drafts;
+    return { messageId, invocationId, ...this.#outcome, drafts, wholes };
+  }
+
+  /**
+   * Lets the agent answer a message. It may be called again if it rejects.
+   *
+   * @returns the message, once it is stored
+   * @throws SessionError as `storeMessage`; AgentFailure if the agent throws something else before; `aborted`
+   */
+  begin(admitted: AdmittedMessage): Promise<Event> {
+    return new Promise((resolve, reject) => {
+      this.#run(admitted, resolve).catch(reject);
+    });
+  }
+
+  /** Stops the run, and waits until it has ended. */
+  async stop(reason: Stop): Promise<void> {
+    this.#stop ??= reason;
+    this.#controller.abort();
+    await this.ended;
+  }
+
+  /** Gives the run up: its message was not stored. */
+  giveUp(): void {
+    this.#end();
+  }
+
+  async #run(admitted: AdmittedMessage, resolve: (stored: Event) => void): Promise<void> {
+    const { service, agent, key, streaming, maxRunMs, onChange } = this.#parts;
+    const { signal } = this.#controller;
+    const { message } = admitted;
+    const noteStored = (stored: Event): void => {
+      this.#message = stored;
+      this.#isStored = true;
+      resolve(stored);
+      onChange();
+    };
+    this.#message = message;
+    if (admitted.isStored) noteStored(message);
+    const timer = setTimeout(() => void this.stop('timeout'), maxRunMs);
+    const listening = new AbortController();
+    service.watch(key, {
+      signal: listening.signal,
+      onNotice: ({ type }) => void (type === 'deleted' && this.stop('deleted')),
+    });
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      if (signal.aborted) throw new SessionError('aborted', 'The run was cancelled.');
+      await runAgent({
+        ...{ key, service, agent, signal, streaming, ...admitted },
+        onStored: noteStored,
+        onPiece: (piece) => {
+          this.#drafts.add(piece);
+          onChange();
+        },
+        onWhole: (whole) => {
+          this.#drafts.end(whole);
+          onChange();
+        },
+      });
+    } catch (error) {
+      failure = { error };
+    } finally {
+      clearTimeout(timer);
+      listening.abort();
+    }
+    if (!this.#isStored) throw notStored(failure, signal.aborted);
+    this.#outcome = await this.#outcomeOf(failure);
+    this.#end();
+    onChange();
+  }
+
+  /** Ends a run whose message is stored. Never rejects. */
+  async #outcomeOf(
+    failure: { readonly error: unknown } | undefined,
+  ): Promise<Pick<RunState, 'status' | 'error'>> {
+    const { onError } = this.#parts;
+    if (this.#stop === 'deleted') return { status: 'ended' };
+    if (this.#stop !== undefined) {
+      try {
+        await this.#seal(this.#stop === 'closed' ? 'unanswered' : 'cancelled');
+      } catch (error) {
+        // A session that was deleted meanwhile is not told.
+        if (!isSessionError(error, 'not_found')) return this.#failed(error);
+      }
+      if (this.#stop === 'closed') return { status: 'ended' };
+      if (this.#stop === 'cancelled') return { status: 'cancelled' };
+      const text = `The run took longer than ${this.#parts.maxRunMs} ms, and was cancelled.`;
+      const error = new SessionError('timeout', text);
+      onError(error);
+      return { status: 'cancelled', error: { code: error.code, message: text } };
+    }
+    return failure === undefined ? { status: 'ended' } : this.#failed(failure.error);
+  }
+
+  #failed(thrown: unknown): Pick<RunState, 'status' | 'error'> {
+    this.#parts.onError(thrown);
+    return { status: 'failed', error: publicErrorOf(thrown) };
+  }
+
+  async #seal(sealedAs: SealedAs): Promise<void> {
+    const { service, key, agent } = this.#parts;
+    const drafts = this.#drafts.all;
+    const run = { key, message: this.#message!, drafts, agentName: agent.agentName, sealedAs };
+    const sealing = await sealRun(service, { ...run, isUnanswered: false });
+    for (const event of sealing) this.#drafts.end(event as Event);
+  }
+}
+
+/** Returns the error of a run that ended before its message was stored. */
+function notStored(failure: { readonly error: unknown } | undefined, isAborted: boolean): unknown {
+  if (isAborted) {
+    return new SessionError('aborted', 'The run was cancelled. Nothing was written.');
+  }
+  return isSessionError(failure?.error) ? failure.error : new AgentFailure(failure?.error);
+}

@@ -1,0 +1,315 @@
+// Runs of the handler's agent over HTTP. The client may run agents and append, unless the test says otherwise.
+
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, it } from 'node:test';
+
+import type { Event } from '../../../js/index.js';
+import type { SessionHandlerOptions } from '../../../js/server/index.js';
+import type { RunAgent } from '../../../js/ui/live/index.js';
+import { gate, says, textsOf } from '../ui/live/runs/agents.js';
+import { KEY, serve, SESSION } from './fixture.js';
+
+const EVENTS = `${SESSION}/events`;
+const RUN = `${SESSION}/run`;
+
+const messageJson = (id: string, text = id) => ({
+  id,
+  invocationId: `i-${id}`,
+  author: 'user',
+  content: { role: 'user', parts: [{ text }] },
+});
+const asked = (id: string, more = {}) => ({
+  body: { events: [messageJson(id)], run: {}, ...more },
+});
+
+/** An agent that repeats the message, and the ids of the messages that it has got. */
+function echoing(go: Promise<void> = Promise.resolve()) {
+  const seen: string[] = [];
+  const run: RunAgent = async function* ({ message, storeMessage, streaming }) {
+    seen.push(message.id);
+    await storeMessage();
+    if (streaming) yield { author: 'guide', partial: true, content: says('Gr') };
+    await go;
+    yield { author: 'guide', content: says(`${message.content?.parts?.[0]?.text}!`) };
+  };
+  return { run, seen };
+}
+
+async function serveSession(options: Partial<SessionHandlerOptions>) {
+  const served = serve({ authorize: () => true, ...options });
+  await served.service.createSession(KEY);
+  const events = async (): Promise<Event[]> => (await served.service.getSession(KEY))!.events;
+  /** Waits until the session has so many events. */
+  const until = async (count: number): Promise<Event[]> => {
+    for (;;) {
+      const all = await events();
+      if (all.length >= count) return all;
+      await sleep(5);
+    }
+  };
+  return { ...served, events, until };
+}
+
+describe('POST …/events with run', () => {
+  it('answers when the message is stored, and the agent goes on', async () => {
+    const go = gate();
+    const { run } = echoing(go.opened);
+    const { ask, events, until } = await serveSession({ run });
+    const { status, body } = await ask(EVENTS, asked('m1'));
+    assert.equal(status, 200);
+    assert.deepEqual(
+      (body as { events: Event[] }).events.map(({ id }) => id),
+      ['m1'],
+    );
+    assert.deepEqual(textsOf(await events()), ['m1']);
+    go.open();
+    const [message, answer] = await until(2);
+    assert.equal(answer?.invocationId, message?.invocationId);
+    assert.deepEqual(textsOf(await events()), ['m1', 'm1!']);
+  });
+
+  it('starts nothing for an id that is stored, whatever its text', async () => {
+    const { run, seen } = echoing();
+    const { ask, until } = await serveSession({ run });
+    await ask(EVENTS, asked('m1'));
+    await until(2);
+    const again = { events: [messageJson('m1', 'another')], run: {} };
+    const { status, body } = await ask(EVENTS, { body: again });
+    assert.equal(status, 200);
+    assert.deepEqual(textsOf((body as { events: Event[] }).events), ['m1']);
+    assert.deepEqual(textsOf(await until(2)), ['m1', 'm1!']);
+    assert.deepEqual(seen, ['m1']);
+  });
+
+  it('joins the run of the same message, and refuses another one with agent_running', async () => {
+    const go = gate();
+    const { run, seen } = echoing(go.opened);
+    const { ask, until } = await serveSession({ run });
+    const answers = await Promise.all([ask(EVENTS, asked('m1')), ask(EVENTS, asked('m1'))]);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200],
+    );
+    const other = await ask(EVENTS, asked('m2'));
+    assert.deepEqual([other.status, (other.body as { code: string }).code], [409, 'agent_running']);
+    go.open();
+    await until(2);
+    assert.deepEqual(seen, ['m1']);
+  });
+
+  it('needs the right run', async () => {
+    const { run, seen } = echoing();
+    const { ask, events } = await serveSession({
+      run,
+      authorize: (_, { action }) => action !== 'run',
+    });
+    assert.equal((await ask(EVENTS, asked('m1'))).status, 403);
+    assert.equal((await ask(RUN, { method: 'DELETE' })).status, 403);
+    assert.deepEqual([await events(), seen], [[], []]);
+  });
+
+  it('refuses what a user may not write, before the agent', async () => {
+    const { run, seen } = echoing();
+    const { ask } = await serveSession({ run });
+    const answer = { functionResponse: { id: 'c1', name: 'buy', response: {} } };
+    for (const [event, status] of [
+      [{ ...messageJson('m1'), author: 'guide' }, 400],
+      [{ ...messageJson('m1'), content: undefined }, 400],
+      [{ ...messageJson('m1'), errorCode: 'X' }, 403],
+      [{ ...messageJson('m1'), content: { role: 'user', parts: [answer] } }, 403],
+    ] as const) {
+      assert.equal((await ask(EVENTS, { body: { events: [event], run: {} } })).status, status);
+    }
+    const two = { events: [messageJson('m1'), messageJson('m2')], run: {} };
+    assert.equal((await ask(EVENTS, { body: two })).status, 400);
+    assert.equal((await ask(EVENTS, asked('m1', { run: { streaming: 1 } }))).status, 400);
+    assert.deepEqual(seen, []);
+  });
+
+  it('has status 501 without an agent', async () => {
+    const { ask, events } = await serveSession({});
+    assert.equal((await ask(EVENTS, asked('m1'))).status, 501);
+    assert.deepEqual(await events(), []);
+  });
+
+  it('has status 404 without a session', async () => {
+    const { run, seen } = echoing();
+    const { ask } = serve({ run });
+    assert.equal((await ask(EVENTS, asked('m1'))).status, 404);
+    assert.deepEqual(seen, []);
+  });
+
+  it('has status 500 and stores nothing if the agent throws before; onError gets what it throws', async () => {
+    const failure = new Error('the key sk-123 is wrong');
+    const errors: unknown[] = [];
+    const { ask, events } = await serveSession({
+      run: () => {
+        throw failure;
+      },
+      onError: (error) => errors.push(error),
+    });
+    const { status, body } = await ask(EVENTS, asked('m1'));
+    assert.deepEqual([status, (body as { code: string }).code], [500, 'run_failed']);
+    assert.equal(JSON.stringify(body).includes('sk-123'), false);
+    assert.deepEqual([await events(), errors], [[], [failure]]);
+    assert.equal((await ask(EVENTS, asked('m2'))).status, 500, 'the session is free again');
+  });
+
+  it('goes on when the client has gone, and when timeoutMs has passed', async () => {
+    const go = gate();
+    const { run } = echoing(go.opened);
+    const { handler, until } = await serveSession({ run, timeoutMs: 50 });
+    const client = new AbortController();
+    const request = new Request(`http://localhost${EVENTS}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(asked('m1').body),
+      signal: client.signal,
+    });
+    await handler(request);
+    client.abort();
+    await sleep(80);
+    go.open();
+    assert.deepEqual(textsOf(await until(2)), ['m1', 'm1!']);
+  });
+
+  it('refuses a run above maxRuns with status 503, and gives each to waitUntil', async () => {
+    const go = gate();
+    const { run, seen } = echoing(go.opened);
+    const running: Promise<unknown>[] = [];
+    const { ask, service, until } = await serveSession({
+      run,
+      maxRuns: 1,
+      waitUntil: (one) => running.push(one),
+    });
+    await service.createSession({ ...KEY, sessionId: 's2' });
+    await ask(EVENTS, asked('m1'));
+    const other = await ask(`${SESSION}/events`.replace('s1', 's2'), asked('m2'));
+    assert.equal(other.status, 503);
+    assert.equal(running.length, 1);
+    go.open();
+    await running[0];
+    assert.equal((await until(2)).length, 2);
+    assert.deepEqual(seen, ['m1']);
+  });
+
+  it('is cancelled and sealed after maxRunMs', async () => {
+    const errors: unknown[] = [];
+    const { run } = echoing(new Promise(() => undefined));
+    const { ask, until } = await serveSession({
+      run,
+      maxRunMs: 30,
+      onError: (error) => errors.push(error),
+    });
+    await ask(EVENTS, asked('m1', { run: { streaming: true } }));
+    const [, text, seal] = await until(3);
+    assert.deepEqual([text?.interrupted, text?.content?.parts], [true, [{ text: 'Gr' }]]);
+    assert.equal(seal?.errorCode, 'INVOCATION_ABORTED');
+    await sleep(1);
+    assert.deepEqual(
+      errors.map((error) => (error as { code: string }).code),
+      ['timeout'],
+    );
+  });
+});
+
+describe('DELETE …/run', () => {
+  it('ends a run that ignores its signal within about a second, and keeps its text', async () => {
+    const { run } = echoing(new Promise(() => undefined));
+    const { ask, events } = await serveSession({ run });
+    await ask(EVENTS, asked('m1', { run: { streaming: true } }));
+    const begun = performance.now();
+    const other = await ask(`${RUN}?messageId=m0`, { method: 'DELETE' });
+    assert.deepEqual(other.body, { cancelled: false });
+    const { status, body } = await ask(`${RUN}?messageId=m1`, { method: 'DELETE' });
+    assert.deepEqual([status, body], [200, { cancelled: true }]);
+    assert.ok(performance.now() - begun < 2000);
+    const [, text, seal] = await events();
+    assert.equal(text?.interrupted, true);
+    assert.equal(seal?.errorCode, 'INVOCATION_ABORTED');
+    assert.equal((await ask(RUN, { method: 'DELETE' })).status, 200);
+  });
+
+  it('seals a message whose process has died', async () => {
+    const { run } = echoing();
+    const { ask, events } = await serveSession({ run });
+    await ask(EVENTS, { body: { events: [messageJson('m1')] } });
+    const cancel = () => ask(`${RUN}?messageId=m1`, { method: 'DELETE' });
+    assert.deepEqual((await cancel()).body, { cancelled: true });
+    assert.deepEqual((await cancel()).body, { cancelled: false });
+    assert.equal((await events()).length, 2);
+  });
+});
+
+describe('A run on the server', () => {
+  it('ends when its session is deleted, and nothing is stored', async () => {
+    const signals: AbortSignal[] = [];
+    const errors: unknown[] = [];
+    const running: Promise<unknown>[] = [];
+    const { ask, service } = await serveSession({
+      run: async function* ({ storeMessage, signal }) {
+        signals.push(signal);
+        await storeMessage();
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        yield { author: 'guide', content: says('late') };
+      },
+      waitUntil: (one) => running.push(one),
+      onError: (error) => errors.push(error),
+    });
+    await ask(EVENTS, asked('m1'));
+    assert.equal((await ask(SESSION, { method: 'DELETE' })).status, 200);
+    await running[0];
+    assert.equal(signals[0]?.aborted, true);
+    assert.deepEqual([await service.getSession(KEY), errors], [undefined, []]);
+  });
+
+  it('is cancelled by a rewind, whose message then has its own', async () => {
+    const { run, seen } = echoing(new Promise(() => undefined));
+    const { ask, until } = await serveSession({ run });
+    await ask(EVENTS, asked('m1'));
+    const body = {
+      place: { turn: 'm1' },
+      marker: { id: 'r1', invocationId: 'i-r1' },
+      message: {
+        id: 'm2',
+        invocationId: 'i-m2',
+        content: { role: 'user', parts: [{ text: 'B' }] },
+      },
+      run: {},
+    };
+    const rewound = await ask(`${SESSION}/rewind`, { body });
+    assert.equal(rewound.status, 200);
+    assert.deepEqual(seen, ['m1', 'm2']);
+    const all = await until(4);
+    assert.deepEqual(
+      all.map(({ id, errorCode }) => errorCode ?? id),
+      ['m1', 'INVOCATION_ABORTED', 'r1', 'm2'],
+    );
+    const again = await ask(`${SESSION}/rewind`, { body });
+    assert.equal(again.status, 200);
+    assert.deepEqual([seen, (await until(4)).length], [['m1', 'm2'], 4]);
+    await ask(RUN, { method: 'DELETE' });
+    const third = await ask(`${SESSION}/rewind`, { body });
+    assert.equal(third.status, 200);
+    assert.deepEqual(seen, ['m1', 'm2']);
+  });
+
+  it('ends before close resolves, or is stopped after graceMs with its calls closed', async () => {
+    const call = { functionCall: { id: 'c1', name: 'buy', args: {} } };
+    const { handler, ask, events } = await serveSession({
+      run: async function* () {
+        yield { author: 'guide', content: { role: 'model', parts: [call] } };
+        await new Promise(() => undefined);
+      },
+    });
+    await ask(EVENTS, asked('m1'));
+    const closing = handler.close({ graceMs: 20 });
+    assert.equal((await ask(EVENTS, asked('m2'))).status, 503);
+    await closing;
+    const [, asking, closed] = await events();
+    assert.equal(asking?.content?.parts?.[0]?.functionCall?.id, 'c1');
+    assert.equal(closed?.content?.parts?.[0]?.functionResponse?.id, 'c1');
+    assert.equal(closed.errorCode, undefined);
+  });
+});
