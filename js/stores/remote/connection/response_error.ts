@@ -36,7 +36,6 @@ const KEPT_CODES: readonly unknown[] = [
   'corrupt_record',
   'connection_lost',
   'run_failed',
-  'agent_running',
 ] satisfies SessionErrorCode[];
 
 /** What to do about a status that has no code. */
