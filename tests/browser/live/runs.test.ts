@@ -34,6 +34,10 @@ export function page() {
     const line = lineOf(snapshot);
     if (seen.at(-1) !== line) seen.push(line);
   });
+  const shownTurn = () => {
+    const { events, turns } = store.getSnapshot();
+    return turns[events[0]?.invocationId ?? ''];
+  };
   return {
     /** Waits until the screen shows this line. */
     async waitFor(line: string): Promise<void> {
@@ -44,6 +48,16 @@ export function page() {
       throw new Error(`${line} was never shown; the page had ${seen.slice(-8).join(', ')}`);
     },
     seen: () => seen,
+    /** Waits until the screen shows a version of the first turn, as 1/2. */
+    async waitForVersion(version: string): Promise<void> {
+      for (let tries = 0; tries < 3000; tries += 1) {
+        const { index, count } = shownTurn() ?? { index: 0, count: 1 };
+        if (`${index + 1}/${count}` === version) return;
+        await new Promise((done) => setTimeout(done, 5));
+      }
+      throw new Error(`${version} was never shown; ${JSON.stringify(shownTurn())}`);
+    },
+    showPrevious: () => store.switchBranch(shownTurn()?.previous ?? ''),
     async ask(text: string): Promise<void> {
       await store.ask({ role: 'user', parts: [{ text }] });
     },
@@ -53,6 +67,9 @@ export function page() {
     },
     finish: () => finish(),
     cancel: () => store.cancel(),
+    async regenerate(): Promise<void> {
+      await store.regenerate(store.getSnapshot().events[0]?.id ?? '');
+    },
     async again(): Promise<void> {
       const { run } = store.getSnapshot();
       await store.regenerate(run?.messageId ?? '');
@@ -125,6 +142,18 @@ describe('Runs in several tabs', () => {
           for (const tab of [one, other]) {
             await tab!.call('waitFor', 'cancelled|tea|tea is asked|-');
           }
+        });
+      });
+
+      it('leave versions of a turn, and all tabs show the same one', async () => {
+        await inTabs<ReturnType<typeof page>>(browser, urls('versions'), async ([one, other]) => {
+          await one!.call('ask', 'quick');
+          for (const tab of [one, other]) await tab!.call('waitFor', 'idle|quick|quick is asked');
+          await other!.call('waitForVersion', '1/1');
+          await one!.call('regenerate');
+          for (const tab of [one, other]) await tab!.call('waitForVersion', '2/2');
+          await other!.call('showPrevious');
+          for (const tab of [one, other]) await tab!.call('waitForVersion', '1/2');
         });
       });
 
