@@ -15,6 +15,7 @@ mod final_responses;
 mod history;
 mod invocation;
 mod markers;
+mod outbox;
 mod properties;
 mod same_json;
 mod session_service;

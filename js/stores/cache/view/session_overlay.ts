@@ -91,6 +91,7 @@ export class SessionOverlay {
       const { title, labels } = operation.write;
       if (title !== undefined) {
         this.title = title;
+        this.firstTitle = undefined;
         this.titleChanges = [];
       }
       this.labels = labels ?? this.labels;

@@ -1,0 +1,133 @@
+// The vectors of `tests/rust/outbox.rs`: a session with unsent writes is what the core's rules make of them.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+
+import { createEvent, type StateShape } from '../../../../../js/index.js';
+import {
+  newRecord,
+  type Operation,
+  type SessionRecord,
+  UNSENT,
+} from '../../../../../js/stores/cache/records/records.js';
+import {
+  birthOfCopy,
+  SessionOverlay,
+  viewOf,
+} from '../../../../../js/stores/cache/view/session_overlay.js';
+
+interface Change {
+  delta: StateShape;
+  time: number;
+  firstTitle?: string;
+  invocation?: string;
+  rewindBefore?: string;
+}
+
+interface Described {
+  title?: string;
+  labels?: Record<string, string>;
+}
+
+interface Shown extends Described {
+  state: StateShape;
+  lastUpdateTime?: number;
+}
+
+type Write =
+  | { create: Described & { state: StateShape; events: Change[]; time: number } }
+  | { append: Change }
+  | { describe: Described }
+  | { delete: object };
+
+interface Vector {
+  name: string;
+  stored: Shown | null;
+  writes: Write[];
+  session: Shown | null;
+}
+
+const vectors = JSON.parse(
+  readFileSync(new URL('../../../../vectors/outbox.json', import.meta.url), 'utf8'),
+) as Vector[];
+
+const key = { appName: 'app', userId: 'user', sessionId: 's' };
+
+function recordOf({ state, title = '', labels }: Shown): SessionRecord {
+  return {
+    ...newRecord(1, 0),
+    copy: {
+      ...{ created: 1, revision: 1, lastUpdateTime: 0, state: JSON.stringify(state), title },
+      ...{ labels: labels === undefined ? '' : JSON.stringify(labels), describedAt: 0 },
+      ...{ first: 0, next: 0, hasOlder: false, size: 0, isStale: false },
+    },
+  };
+}
+
+/** Makes the operations of writes. A deletion gives the session that is created next another birth. */
+class Outbox {
+  #number = 1;
+  #birth = 1;
+
+  operationOf(write: Write): Operation {
+    const number = (this.#number += 1);
+    const texts = 'create' in write ? write.create.events : 'append' in write ? [write.append] : [];
+    const events = texts.map((change) => this.#eventOf(change));
+    const numbers = events.map(() => {
+      const tick = (this.#number += 1);
+      return { seq: tick, tick };
+    });
+    if ('create' in write) this.#birth = number;
+    const time = 'create' in write ? write.create.time : (texts[0]?.time ?? 0);
+    const operation = {
+      ...{ number, numbers, sent: UNSENT, shared: {} },
+      basis: { birth: this.#birth, time },
+      write: { key, events, ...membersOf(write) },
+    };
+    // The members of a write that readers do not see are left out.
+    return operation as unknown as Operation;
+  }
+
+  #eventOf({ delta, time, invocation = '', rewindBefore }: Change) {
+    const id = `e${(this.#number += 1)}`;
+    const event = createEvent({ id, invocationId: invocation, author: 'user', timestamp: time });
+    event.actions.stateDelta = delta;
+    if (rewindBefore) Object.assign(event.actions, { rewindBeforeInvocationId: rewindBefore });
+    return { id, timestamp: time, text: JSON.stringify(event) };
+  }
+}
+
+function membersOf(write: Write): object {
+  const described = ({ title, labels }: Described) => ({
+    title,
+    labels: labels && JSON.stringify(labels),
+  });
+  if ('create' in write) {
+    const state = JSON.stringify(write.create.state);
+    return { kind: 'create', state, delta: '{}', description: described(write.create) };
+  }
+  if ('describe' in write) return { kind: 'describe', ...described(write.describe) };
+  if ('delete' in write) return { kind: 'delete', what: 'session' };
+  const { firstTitle } = write.append;
+  return { kind: 'append', ...(firstTitle && { titleChange: { from: '', to: firstTitle } }) };
+}
+
+describe('A session with unsent writes', () => {
+  for (const { name, stored, writes, session } of vectors) {
+    it(`is what the core makes of them: ${name}`, () => {
+      const record = stored === null ? undefined : recordOf(stored);
+      const overlay = new SessionOverlay(birthOfCopy(record));
+      const outbox = new Outbox();
+      for (const write of writes) overlay.add(outbox.operationOf(write));
+      const view = viewOf(record, overlay);
+      if (session === null) return assert.equal(view, undefined);
+      assert.ok(view !== undefined);
+      const { state, title = '', labels, lastUpdateTime = view.lastUpdateTime } = session;
+      assert.deepEqual(JSON.parse(view.state), state);
+      assert.equal(view.title, title);
+      assert.deepEqual(view.labels === '' ? undefined : JSON.parse(view.labels), labels);
+      assert.equal(view.lastUpdateTime, lastUpdateTime);
+    });
+  }
+});
