@@ -10,8 +10,8 @@ import type {
   GetSessionRequest,
   Session,
 } from '../../values/model/session.js';
-import { isId } from '../../values/model/values/ids.js';
-import type { RunRequest } from '../remote/index.js';
+import { isId, requireKey } from '../../values/model/values/ids.js';
+import type { CancelRunRequest, RunRequest } from '../remote/index.js';
 import { StoredSessionService } from '../stored_session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { ReadPolicy } from '../../values/model/values/read_policy.js';
@@ -225,6 +225,31 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    */
   forget(): Promise<void> {
     return this.#parts.call(() => this.#parts.forget());
+  }
+
+  /**
+   * Cancels the run of a session, as `RemoteSessionService.cancelRun` does. A message that waits in the outbox is given up.
+   *
+   * @returns whether anything was cancelled
+   * @throws SessionError (as a rejection) `unsupported` if the remote has no agent; any error of a call
+   *
+   * @example
+   * ```ts
+   * import type { CachedSessionService } from 'adk-session-wasm/cache';
+   *
+   * const stop = (service: CachedSessionService, messageId: string) =>
+   *   service.cancelRun({ appName: 'shop', userId: 'ada', sessionId: 's1', messageId });
+   * ```
+   */
+  async cancelRun(request: CancelRunRequest): Promise<boolean> {
+    const { core } = this.#parts;
+    const { appName, userId, sessionId, messageId, signal } = core.calls.begin(request);
+    const key = { appName, userId, sessionId };
+    requireKey(key);
+    if (core.serverAgent !== undefined) {
+      return core.serverAgent.cancel({ ...key, messageId, signal });
+    }
+    throw new SessionError('unsupported', 'The remote runs no agents.', { storage: 'cache' });
   }
 
   /**

@@ -8,6 +8,7 @@ import { epochBackend } from '../../stores/cache/epoch_backend.js';
 import { type Epoch, openEpoch } from '../../stores/cache/epoch.js';
 import { openLocalStore } from '../../stores/cache/tabs/open_local_store.js';
 import type { TakenOptions } from './options.js';
+import { cancelRun } from '../../stores/cache/cancel_run.js';
 import { Outbox } from '../../stores/cache/outbox.js';
 import { closedError } from '../../stores/cache/records/failures.js';
 import { StatusBoard } from '../../stores/cache/records/status.js';
@@ -102,9 +103,13 @@ export function openParts(options: TakenOptions) {
     epoch.data.mayBegin();
     return epoch;
   };
+  const agent = tab.remoteCore.serverAgent;
   const core: ServiceCore = new ServiceCore(
     {
       storage,
+      serverAgent: agent && {
+        cancel: (request) => call((epoch) => cancelRun(epoch, outbox, agent, request)),
+      },
       openBackend: () => epochBackend(() => epoch.backend),
       beginCall: () => presentEpoch().backend,
       epochs: {

@@ -82,8 +82,8 @@ export class CacheHistory implements BackendHistory {
   }
 
   async rewind(request: RewindWrite, call: Call): Promise<StoredRewind> {
-    const { key, marker, place, message, events } = request;
-    const write: RewindWrite = { key, marker, place, message, events };
+    const { key, marker, place, message, events, run } = request;
+    const write: RewindWrite = { key, marker, place, message, events, run };
     await this.#require(key, call);
     for (;;) {
       const [session, planned] = await this.#compute(key, call, (session) => {

@@ -8,7 +8,7 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import { requireId } from '../../values/model/values/ids.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 import { markRaw } from '../../values/members/raw.js';
-import { eventsOf, isWaiting, type Operation } from './records/records.js';
+import { askedMessageOf, eventsOf, isWaiting, type Operation } from './records/records.js';
 import type { Fetch } from './copies/fetch.js';
 import type { Lists } from './copies/lists.js';
 import {
@@ -183,6 +183,29 @@ export class Outbox implements CacheOutbox {
       await this.#edit(epoch, key, (transaction, operations) =>
         changeEvent(transaction, key, operations, snapshot),
       );
+    });
+  }
+
+  /**
+   * Gives up a message that waits for the remote's agent.
+   *
+   * @param which whether also one that was sent without an answer
+   * @returns whether it waited
+   */
+  takeBack(key: CompositeSessionKey, messageId: string, which: 'unsent' | 'all'): Promise<boolean> {
+    return this.#parts.call(async (epoch) => {
+      let isFound = false;
+      await this.#edit(epoch, key, async (transaction, operations) => {
+        const chosen = operations.filter(
+          (operation) =>
+            isWaiting(operation) &&
+            askedMessageOf(operation) === messageId &&
+            (which === 'all' || operation.sent.attempts === 0),
+        );
+        isFound = chosen.length > 0;
+        if (isFound) await dropOperations(transaction, key, operations, chosen, messageId);
+      });
+      return isFound;
     });
   }
 

@@ -182,7 +182,7 @@ export interface Refusal extends CacheFailure {
 export interface OutboxWrites {
   create: Omit<CreateWrite, 'events'> & { readonly events: readonly OutboxEvent[] };
   /** The remote may refuse each event of an append, so an append of several is a write for each. */
-  append: Pick<AppendWrite, 'kind' | 'key' | 'titleChange'> & {
+  append: Pick<AppendWrite, 'kind' | 'key' | 'titleChange' | 'run'> & {
     readonly events: readonly [OutboxEvent];
   };
   rewind: Writes['rewind'];
@@ -312,6 +312,14 @@ export function eventOf(operation: Operation<'append' | 'rewind'>): OutboxEvent 
 function textsOf(operation: Operation): readonly OutboxEvent[] {
   if (isOf(operation, 'rewind')) return operation.basis.result.events;
   return isOf(operation, 'create', 'append') ? operation.write.events : [];
+}
+
+/** Returns the id of the message that the remote's agent is to answer. */
+export function askedMessageOf(operation: Operation): string | undefined {
+  const { write } = operation;
+  if ((write.kind !== 'append' && write.kind !== 'rewind') || write.run === undefined)
+    return undefined;
+  return write.kind === 'append' ? write.events[0].id : write.message?.id;
 }
 
 /** Whether an operation has not arrived at the remote, as far as this device knows. */

@@ -1,6 +1,6 @@
 /** What one request sends. */
 import type { AppendWrite } from '../../../core/write.js';
-import { isOf, type Operation } from '../records/records.js';
+import { askedMessageOf, isOf, type Operation } from '../records/records.js';
 
 /** The most operations, and about the most characters, of one request. */
 const MAX_OPERATIONS = 100;
@@ -12,7 +12,7 @@ export type ExpectedEvents = NonNullable<AppendWrite['expectedEvents']>;
 export type CanSend = (operation: Operation) => boolean;
 
 /**
- * Takes the operations of one request: one, or several appends or changes of a state. Those that were sent together
+ * Takes the operations of one request: one, or several appends or changes of a state. A message with a run is alone. Those that were sent together
  * without an answer are sent together again, under the same number, so that the remote applies them once.
  */
 export function batchOf(
@@ -22,7 +22,7 @@ export function batchOf(
 ): Operation[] {
   const [first] = waiting;
   if (first === undefined) return [];
-  if (!isOf(first, 'append', 'update')) return [first];
+  if (!isOf(first, 'append', 'update') || isAsked(first)) return [first];
   const batch: Operation[] = [];
   let size = 0;
   for (const operation of waiting) {
@@ -31,7 +31,8 @@ export function batchOf(
       write.kind === first.write.kind &&
       basis.birth === first.basis.birth &&
       sent.attempts === first.sent.attempts &&
-      refusal === undefined;
+      refusal === undefined &&
+      !isAsked(operation);
     if (write.kind === 'append') size += write.events[0].text.length;
     if (write.kind === 'update') size += write.delta.length;
     const isFull = batch.length > 0 && (batch.length >= most || size > MAX_CHARACTERS);
@@ -39,6 +40,10 @@ export function batchOf(
     batch.push(operation);
   }
   return batch;
+}
+
+function isAsked(operation: Operation): boolean {
+  return askedMessageOf(operation) !== undefined;
 }
 
 /**

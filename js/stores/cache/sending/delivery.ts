@@ -297,10 +297,12 @@ export class Delivery {
       revision: revisionBefore(operations, copy),
       lastEventId: undefined,
     };
+    const { run } = operations[0].write;
     const write: PlacedAppend = {
-      ...{ kind: 'append', key, position, stale: 'merge' },
+      ...{ kind: 'append', key, position, stale: 'merge', run },
       events: operations.map((operation) => snapshotOf(eventOf(operation))),
-      expectedEvents: expectedOf(operations),
+      // A stored message is never replaced.
+      expectedEvents: run === undefined ? expectedOf(operations) : undefined,
       titleChange: firstTitle(titleOf(operations)),
       operation: operationOf(batch),
     };

@@ -42,7 +42,12 @@ export async function landAppends(
   const record = await transaction.copies.require(key);
   const { copy } = record;
   const { revision, missed, placed } = appended;
-  const sentEvents = sent.map(eventOf);
+  const { message } = appended;
+  // The remote's agent may have changed its message.
+  const sentEvents = sent.map((operation) => {
+    const event = eventOf(operation);
+    return message === undefined ? event : { ...event, text: message };
+  });
   const revisions = new Map(
     sentEvents.flatMap(({ id }, index) => {
       const place = placed[index];

@@ -10,7 +10,13 @@ import {
 import type { Deletion, Results, StoredKind } from '../../../core/storage/backend.js';
 import type { Decide, StorageWriteRequest } from '../../../core/storage/requests.js';
 import type { Found } from '../../../core/storage/rows.js';
-import type { Computed, DeleteWrite, DescribeWrite, Placed } from '../../../core/write.js';
+import type {
+  Computed,
+  DeleteWrite,
+  DescribeWrite,
+  Placed,
+  PlacedAppend,
+} from '../../../core/write.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { isSession } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
@@ -68,7 +74,16 @@ export class LocalWrites {
         (create) => prepareCreate({ create }, creation, call),
         () => ({ creation }),
       ),
-    append: (write, call) => this.#decided((append) => prepareAppend({ append }, write, call)),
+    append: async (write, call) => {
+      const { run } = write;
+      const message = run && (await this.#storedText(write));
+      const given = message === undefined ? write : { ...write, events: withText(write, message) };
+      const { result, numbers } = await this.#decided(
+        (append) => prepareAppend({ append }, given, call),
+        () => ({ run }),
+      );
+      return { result: message === undefined ? result : { ...result, message }, numbers };
+    },
     update: (write, call) => {
       // The operation has the whole delta of the caller, including values that are stored already.
       let given: Given = {};
@@ -86,6 +101,16 @@ export class LocalWrites {
     describe: (write) => this.#parts.data.write((transaction) => describe(transaction, write)),
     delete: (write) => this.#parts.data.write((transaction) => remove(transaction, write)),
   };
+
+  /** Returns the text of a message that is here already. */
+  #storedText({ key, events }: PlacedAppend): Promise<string | undefined> {
+    return this.#parts.data.read(async (transaction) => {
+      const view = await transaction.view(key);
+      const ids = events.map(({ id }) => id);
+      const stored = view && (await eventsWithIds(transaction, key, view, ids));
+      return stored?.[0]?.text;
+    });
+  }
 
   /** Runs a write that the rules decide. */
   async #decided<T>(
@@ -156,6 +181,11 @@ export class LocalWrites {
     const made = newRecord(birth, this.#parts.clock());
     await transaction.copies.put(key, { ...made, ...record, birth });
   }
+}
+
+/** Returns the only event of an append with run as it is stored: a stored message starts nothing. */
+function withText({ events }: PlacedAppend, text: string): PlacedAppend['events'] {
+  return events.map((event) => ({ ...event, text }));
 }
 
 async function describe(

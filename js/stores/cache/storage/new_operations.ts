@@ -1,4 +1,5 @@
 /** Makes the operations of a write. */
+import type { AskedRun } from '../../../values/model/asked_run.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { type CreateWrite, firstTitle } from '../../../core/write.js';
 import type { Changes, EventRow, StorageKey } from '../../../core/storage/rows.js';
@@ -20,6 +21,8 @@ import { deltaOf, sharedWrites, writesOfCreation } from '../view/shared_overlay.
 export interface Given {
   /** The session that is created. */
   readonly creation?: CreateWrite | undefined;
+  /** The run that an append asks for. */
+  readonly run?: AskedRun | undefined;
   /** The JSON text of the delta of an `update`. */
   readonly delta?: string | undefined;
 }
@@ -54,7 +57,7 @@ export async function operationsOf(
   changes: Changes,
   view: SessionView | undefined,
   known: ReadonlySet<string>,
-  { creation: created, delta = '{}' }: Given,
+  { creation: created, run, delta = '{}' }: Given,
 ): Promise<readonly Operation<'create' | 'append' | 'update'>[]> {
   const { session, user, app, events } = changes;
   if (!isSession(given) || session === undefined) {
@@ -91,7 +94,7 @@ export async function operationsOf(
     const titleChange = operations.length === 0 ? firstTitle(title) : undefined;
     operations.push({
       number: row.revision,
-      write: { kind: 'append', key, events: [event], titleChange },
+      write: { kind: 'append', key, events: [event], titleChange, run },
       numbers: [numbersOf(row)],
       basis: { birth, time: row.timestamp, since: view?.copy?.revision, ...expectation },
       sent: UNSENT,

@@ -1,0 +1,46 @@
+import type { ServerAgent } from '../../core/core_of.js';
+import { untilAborted } from '../../core/call/time_limit.js';
+import { nameOf } from './records/cache_key.js';
+import { isOutage } from './records/failures.js';
+import type { RemoteConnection } from './copies/remote_connection.js';
+import type { Outbox } from './outbox.js';
+import type { Sender } from './sending/sender.js';
+
+interface CancelParts {
+  readonly remote: RemoteConnection;
+  readonly sender: Sender;
+}
+
+/**
+ * Cancels a run of the remote's agent. A message that the remote does not have is given up: it never runs. While a
+ * request with the message is under way, its answer is awaited, because it tells whether the remote has it. A message
+ * that may have arrived is given up too if the remote does not answer; if it has the message, its run is shown later.
+ *
+ * @returns whether anything was cancelled
+ */
+export async function cancelRun(
+  { remote, sender }: CancelParts,
+  outbox: Outbox,
+  agent: ServerAgent,
+  { appName, userId, sessionId, messageId, signal }: Parameters<ServerAgent['cancel']>[0],
+): Promise<boolean> {
+  const key = { appName, userId, sessionId };
+  const cancel = () =>
+    remote.ask((_, call) => agent.cancel({ ...key, messageId, signal: call.signal }));
+  if (messageId === undefined) return untilAborted(signal, cancel());
+  if (await outbox.takeBack(key, messageId, 'unsent')) return true;
+  await untilAborted(signal, Promise.resolve(sender.sending(nameOf(key))));
+  if (await outbox.takeBack(key, messageId, 'unsent')) return true;
+  try {
+    if (await untilAborted(signal, cancel())) return true;
+    const request = { key, eventIds: [messageId] };
+    const reading = remote.ask((backend, call) => backend.getEvents(request, call));
+    const stored = await untilAborted(signal, reading);
+    if (stored !== undefined && stored.events.length > 0) return false;
+  } catch (error) {
+    if (!isOutage(error) || !(await outbox.takeBack(key, messageId, 'all'))) throw error;
+    return true;
+  }
+  // The request with the message was lost.
+  return outbox.takeBack(key, messageId, 'all');
+}
