@@ -107,6 +107,30 @@ export function cacheIn(browserName: BrowserName): void {
         await second.call('close');
       }));
 
+    it('gives each message that was asked offline in two tabs one run, also if the sender is closed', () =>
+      inPages(2, async (first, second) => {
+        await first.call('open', site.sessions.url, 'ina');
+        await first.call('ask', 's1', ['zero']);
+        await first.call('untilSent');
+        await second.call('open', site.sessions.url, 'ina');
+        assert.ok((await second.call('read', 's1'))?.includes('zero'));
+        await site.sessions.stop();
+        try {
+          await first.call('ask', 's1', ['one', 'two']);
+          await second.call('ask', 's1', ['three']);
+          await first.call('ask', 'made offline', ['four']);
+          await first.close();
+        } finally {
+          await site.sessions.start();
+        }
+        await second.call('untilSent');
+        const all = ['zero', 'zero!', 'one', 'one!', 'two', 'two!', 'three', 'three!'];
+        assert.deepEqual(await second.call('untilRead', 's1', all.length), all);
+        assert.deepEqual(await stored('ina', 's1'), all);
+        assert.deepEqual(await second.call('untilRead', 'made offline', 2), ['four', 'four!']);
+        await second.call('close');
+      }));
+
     it('shows its status in other tabs, and forgets in all', () =>
       inPages(2, async (first, second) => {
         await first.call('open', site.sessions.url, 'mia');

@@ -53,6 +53,33 @@ describe('A leading tab that is killed', () => {
   });
 });
 
+describe('A leading tab that is killed while messages wait for the agent', () => {
+  it('leaves them to another tab, and each runs once', async () => {
+    const site = await serveChat();
+    const browser = await openBrowser('chromium');
+    try {
+      const first = await browser.openTab<ChatScenarios>(site.origin);
+      const second = await browser.openTab<ChatScenarios>(site.origin);
+      await first.call('open', site.sessions.url, 'ada');
+      await first.call('ask', 'one', ['zero']);
+      await first.call('untilSent');
+      await second.call('open', site.sessions.url, 'ada');
+      await site.sessions.stop();
+      await first.call('ask', 'one', ['one', 'two']);
+      await first.focus();
+      // The renderer is gone, so there is no answer.
+      await assert.rejects(browser.debug('Page.crash'), /crash/);
+      await site.sessions.start();
+      await second.call('untilSent');
+      const all = ['zero', 'zero!', 'one', 'one!', 'two', 'two!'];
+      assert.deepEqual(await second.call('untilRead', 'one', all.length), all);
+    } finally {
+      await browser.close();
+      await site.close();
+    }
+  });
+});
+
 describe('A Chromium that is killed', () => {
   it(`loses and doubles nothing, ${KILLS} times with a full outbox and ${KILLS} times while it sends`, async () => {
     const givenUp: string[] = [];

@@ -3,7 +3,15 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { InMemorySessionService } from 'adk-session-wasm';
+import type { RunAgent } from 'adk-session-wasm/live';
 import { nodeListener, sessionHandler } from 'adk-session-wasm/server';
+
+/** Answers each message with its text. */
+const agent: RunAgent = async function* ({ message }) {
+  await Promise.resolve();
+  const text = `${message.content?.parts?.[0]?.text}!`;
+  yield { author: 'bot', content: { role: 'model', parts: [{ text }] } };
+};
 
 const RIGHTS = { mayWriteAgentEvents: true, mayWriteUserState: true };
 
@@ -28,6 +36,7 @@ export async function serveSessions(origin: string, isShared = false): Promise<S
   const handler = sessionHandler(service, {
     basePath: '/api',
     allowedOrigins: [origin],
+    run: agent,
     // The pages run agents themselves.
     authorize: (request, { userId }) =>
       (userId === request.headers.get('x-user') || (isShared && userId === undefined)) && RIGHTS,

@@ -45,6 +45,20 @@ export async function write(sessionId: string, texts: readonly string[]): Promis
   for (const text of texts) await opened().appendEvent({ session, event: eventOf(text) });
 }
 
+/** Asks the server's agent to answer messages, one after the other. */
+export async function ask(sessionId: string, texts: readonly string[]): Promise<void> {
+  const known = handles.get(sessionId);
+  const session = known ?? (await opened().getOrCreateSession(keyOf(sessionId)));
+  handles.set(sessionId, session);
+  for (const text of texts) {
+    const event = createEvent({
+      ...{ author: 'user', invocationId: crypto.randomUUID() },
+      content: { role: 'user', parts: [{ text }] },
+    });
+    await opened().appendEvent({ session, event, run: {} });
+  }
+}
+
 /** Appends events to several sessions, all at once. */
 export async function writeMany(sessions: number, events: number): Promise<void> {
   await Promise.all(

@@ -1,5 +1,6 @@
 import { exposeScenarios } from '../../expose_scenarios.js';
 import {
+  ask,
   close,
   forget,
   list,
@@ -19,6 +20,7 @@ import * as loss from './loss.js';
 
 const scenarios = {
   ...{
+    ask,
     close,
     forget,
     list,
