@@ -68,7 +68,7 @@ impl Outgoing {
 pub(super) struct Handle {
     pub(super) key: SessionKey,
     pub(super) position: HandlePosition,
-    /// The position before the handle missed a rewind, and the invocations that are undone.
+    /// The position before the handle missed a rewind or a seal, and the invocations that it may not continue.
     missed_rewind: Option<(HandlePosition, Vec<Arc<str>>)>,
     state: Map<String, Value>,
     events: Vec<Value>,
@@ -115,8 +115,8 @@ impl Handle {
         }
     }
 
-    /// Returns the position for an append. An event of an undone invocation needs the one before the
-    /// rewind that the handle missed: only then does the core refuse it.
+    /// Returns the position for an append. An event of an undone or cancelled invocation needs the one
+    /// before the rewind or seal that the handle missed: only then does the core refuse it.
     pub(super) fn position_for(&self, events: &[Outgoing]) -> HandlePosition {
         let continues = |undone: &[Arc<str>]| {
             events.iter().any(|event| match event.stored.get("invocationId") {
@@ -135,8 +135,11 @@ impl Handle {
     /// Updates the handle after its append, as the service does in JavaScript.
     pub(super) fn receive(&mut self, appended: Appended, own: &[Outgoing]) -> Result<(), Stop> {
         if let Some(undone) = appended.undone {
-            let earlier = self.missed_rewind.take().map(|(position, _)| position);
-            self.missed_rewind = Some((earlier.unwrap_or(self.position.clone()), undone));
+            let earlier = self.missed_rewind.take();
+            let (position, mut all) =
+                earlier.unwrap_or_else(|| (self.position.clone(), Vec::new()));
+            all.extend(undone);
+            self.missed_rewind = Some((position, all));
         }
         let mut missed = Vec::new();
         for row in appended.missed {

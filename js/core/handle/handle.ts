@@ -39,7 +39,7 @@ export interface HandleRecord {
   readonly view: HistoryView;
   /** Whether an event was appended since the handle was read, after which other events may belong to the view. */
   isViewStale: boolean;
-  /** Present once an append through the handle has found a rewind that the handle had missed. */
+  /** Present once an append through the handle has found a rewind or a seal that the handle had missed. */
   missedRewind: MissedRewind | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a handle keeps of rewinds that it has missed. An append moves the handle's revision past them, but a run that they
- * have undone may still go on through the handle. So the appends of this run are sent with the handle's position before
- * the rewind. The core then finds the rewind again, and refuses them.
+ * What a handle keeps of rewinds and of the seals of cancelled runs that it has missed. An append moves the handle's
+ * revision past them, but a run that they have ended may still go on through the handle. So the appends of this run are
+ * sent with the handle's position before the rewind or seal. The core then finds it again, and refuses them.
  */
 import type { HandleRecord } from '../../core/handle/handle.js';
 import { isFilled } from '../../core/history/marks.js';
@@ -44,6 +44,7 @@ export function noteMissedRewind(
   { undone }: Appended,
 ): void {
   if (undone === undefined) return;
-  const before = record.missedRewind?.position ?? position;
-  record.missedRewind = { position: before, undone: new Set(undone) };
+  // The core tells only the seals after the position. A run that goes on after all is decided by the core.
+  const { position: before, undone: earlier } = record.missedRewind ?? { position, undone: [] };
+  record.missedRewind = { position: before, undone: new Set([...earlier, ...undone]) };
 }

@@ -23,7 +23,7 @@ import { coreOf } from '../../core/core_of.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { sealRun } from './state/cancelled.js';
+import { isRunCancelled, sealRun } from './state/cancelled.js';
 import { type Draft, Drafts } from './agent/drafts.js';
 import { runAgent } from './agent/run_agent.js';
 import type { RunAgent } from './agent/run_context.js';
@@ -328,7 +328,8 @@ export class SessionRuns {
     { asked, controller, message, isStored, isAbandoned }: CurrentRun,
     failure: { readonly error: unknown } | undefined,
   ): Promise<RunEnd> {
-    const isCancelled = controller.signal.aborted;
+    // Another process has cancelled the run: its next append is refused.
+    const isCancelled = controller.signal.aborted || isRunCancelled(failure?.error);
     if (
       failure !== undefined &&
       !isCancelled &&

@@ -110,8 +110,9 @@ export class AppendHandle<S extends object> {
     try {
       return await append();
     } catch (error) {
-      // Another handle would only hide that a rewind has undone the event's invocation.
-      if (!isSessionError(error, 'stale_session') || error.staleReason === 'undone') throw error;
+      if (!isSessionError(error, 'stale_session')) throw error;
+      // Another handle would only hide that the event's invocation has ended.
+      if (error.staleReason === 'undone' || error.staleReason === 'cancelled') throw error;
       // If the store shows this revision, only the handle was behind. Otherwise the user has not seen the newer events.
       const openSeen = async (): Opening<S> => {
         const session = await this.open(service);

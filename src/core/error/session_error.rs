@@ -136,6 +136,9 @@ pub enum StaleReason {
     /// The append continues a run that a rewind has undone since the handle was read. All policies
     /// refuse that.
     Undone,
+    /// The append continues a run that was cancelled since the handle was read. All policies refuse
+    /// that.
+    Cancelled,
 }
 
 impl StaleReason {
@@ -146,6 +149,7 @@ impl StaleReason {
             Self::HandleBehind => "handle_behind",
             Self::LaterEvents => "later_events",
             Self::Undone => "undone",
+            Self::Cancelled => "cancelled",
         }
     }
 }
@@ -202,6 +206,10 @@ fn write_stale(
         StaleReason::Undone => write!(
             f,
             "a rewind of session \"{session_id}\" has undone the run of this event; drop the event, and begin a new invocation"
+        ),
+        StaleReason::Cancelled => write!(
+            f,
+            "the run of this event in session \"{session_id}\" was cancelled; drop the event, and begin a new invocation"
         ),
         _ => write!(
             f,

@@ -14,6 +14,11 @@ struct Traits {
     has_response: bool,
 }
 
+/// Whether this JSON value is google-adk's error code of an event that seals a cancelled run.
+pub(super) fn is_abort_code(value: &str) -> bool {
+    value == "\"INVOCATION_ABORTED\""
+}
+
 /// Whether the event with this text may be a marker: a rewind or a compaction, or an event that decides
 /// what waits for an answer. A text that is no event is none.
 ///
@@ -22,7 +27,7 @@ pub(super) fn may_be_marker(event: &str) -> bool {
     let mut traits = Traits::default();
     let split = split_object("event", event, &mut |name, value| match name {
         "author" => traits.is_by_user = read_text(value).as_deref() == Some("user"),
-        "errorCode" => traits.is_abort = value == "\"INVOCATION_ABORTED\"",
+        "errorCode" => traits.is_abort = is_abort_code(value),
         "isCompacted" => traits.is_marker = true,
         "longRunningToolIds" => traits.has_waiting_call |= value.contains('"'),
         "content" => {

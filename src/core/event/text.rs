@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use crate::core::event::marker::is_abort_code;
 use crate::core::json::{is_same_event, read_text, split_object};
 use crate::host::{SendOutsideWasm, SyncOutsideWasm, has_room};
 
@@ -92,7 +93,7 @@ impl From<EventText> for String {
     }
 }
 
-/// The members of an event by which rewinds choose what they undo. An empty text counts as none.
+/// The members of an event by which rewinds choose what they undo, and that end runs. An empty text counts as none.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RewindMembers {
     /// The event's invocation.
@@ -101,6 +102,8 @@ pub(crate) struct RewindMembers {
     pub rewinds_before: Option<String>,
     /// Whether it is a summary of `@google/adk`.
     pub is_compacted: bool,
+    /// Whether it is the seal of a cancelled run.
+    pub is_abort: bool,
 }
 
 impl RewindMembers {
@@ -109,6 +112,7 @@ impl RewindMembers {
         let split = split_object("event", event, &mut |name, value| match name {
             "invocationId" => members.invocation = read_text(value),
             "isCompacted" => members.is_compacted = value == "true",
+            "errorCode" => members.is_abort = is_abort_code(value),
             "actions" => {
                 let _is_object = split_object("event", value, &mut |name, value| {
                     if name == "rewindBeforeInvocationId" {

@@ -16,7 +16,8 @@ use crate::core::write::plan::{Plan, Repetition, ScopeSet};
 use crate::core::write::resolved_position::{Progress, ResolvedPosition};
 use crate::core::write::rows::{EventRow, Found, StoredEvent, stored_state};
 use crate::core::write::undone::{
-    LookBack, continues_undone, has_new_rewind, has_rewind, undone_invocations,
+    LookBack, cancelled_invocations, continues_cancelled, continues_undone, has_new_rewind,
+    has_rewind, undone_invocations,
 };
 use crate::core::write::written_events::WrittenEvents;
 use crate::core::write::{Decide, Decision};
@@ -229,11 +230,16 @@ impl Append {
         let is_written = head.revision != before.revision;
         let reads_all = self.progress.look_back == LookBack::All;
         let missed_rewind = |since: &Revision| reads_all && has_rewind(&found.changed, *since);
-        let undone =
+        let mut undone =
             position.since.filter(missed_rewind).map(|_| undone_invocations(&found.changed));
+        let cancelled = position.since.map(|since| cancelled_invocations(&found.changed, since));
+        let cancelled = cancelled.unwrap_or_default();
         // An event that is stored already is no conflict, so a retry is safe under every policy.
         if is_written {
-            self.check_stale(position, before, &found, undone.as_deref())?;
+            self.check_stale(position, before, &found, undone.as_deref(), &cancelled)?;
+        }
+        if !cancelled.is_empty() {
+            undone.get_or_insert_default().extend(cancelled);
         }
         self.check_conflicts(&written)?;
         let state = self.progress.sees_states.then(|| stored_state(&found)).transpose()?;
@@ -289,6 +295,7 @@ impl Append {
         before: SessionHead,
         found: &Found,
         undone: Option<&[Arc<str>]>,
+        cancelled: &[Arc<str>],
     ) -> Result<(), Error> {
         let actual = before.revision;
         let refuse = |reason, expected| {
@@ -301,6 +308,9 @@ impl Append {
         let Some(since) = position.since else { return Ok(()) };
         if undone.is_some_and(|undone| continues_undone(&self.events, undone)) {
             return refuse(StaleReason::Undone, since);
+        }
+        if continues_cancelled(&self.events, cancelled) {
+            return refuse(StaleReason::Cancelled, since);
         }
         if self.policy != StalePolicy::Reject || !position.is_stale(found, before) {
             return Ok(());

@@ -67,7 +67,8 @@ pub struct Appended {
     /// The revision of the handle before the append: events with a greater `seq` are new to it.
     /// `None` without a handle.
     pub since: Option<Revision>,
-    /// The invocations that rewinds have undone. Present if the handle had missed a rewind.
+    /// The invocations that may not continue through the handle, because rewinds have undone them or because
+    /// they were cancelled. Present if the handle had missed such a rewind or seal.
     pub undone: Option<Vec<Arc<str>>>,
     /// The new revisions of the shared states.
     pub shared: SharedRevisions,

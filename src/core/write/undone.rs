@@ -1,4 +1,5 @@
-//! Runs that a rewind has undone. Their later events are refused: they would be live again.
+//! Runs that a rewind has undone or that were cancelled. Their later events are refused: undone ones would be
+//! live again, and a cancelled run has ended.
 //!
 //! The rule reads the texts of events, because rows have no column for the invocation. Only an append
 //! whose handle has missed a rewind reads many of them.
@@ -85,6 +86,39 @@ pub(super) fn continues_undone(events: &[NewEvent], undone: &[Arc<str>]) -> bool
         let RewindMembers { invocation, is_compacted, .. } = event.text.rewind_members();
         invocation.map_or(is_compacted, |name| undone.iter().any(|undone| **undone == *name))
     })
+}
+
+/// Returns the invocations that were cancelled after that revision: the newest event of each is a seal.
+///
+/// `rows` are the events that were written since, in any order, or more.
+pub(super) fn cancelled_invocations(rows: &[EventRow], since: Revision) -> Vec<Arc<str>> {
+    let missed = || rows.iter().filter(|row| row.revision > since);
+    let mut seals: Vec<(Arc<str>, Revision)> = Vec::new();
+    for row in missed() {
+        let RewindMembers { invocation, is_abort, .. } = row.text.rewind_members();
+        if let Some(name) = invocation.filter(|_| is_abort) {
+            seals.push((name.into(), row.seq));
+        }
+    }
+    if seals.is_empty() {
+        return Vec::new();
+    }
+    // A run may have been resumed after its seal.
+    for row in missed() {
+        let RewindMembers { invocation, is_abort, .. } = row.text.rewind_members();
+        let resumed = invocation.filter(|_| !is_abort);
+        seals.retain(|(name, seq)| row.seq < *seq || resumed.as_deref() != Some(&**name));
+    }
+    seals.into_iter().map(|(name, _)| name).collect()
+}
+
+/// Returns whether an event continues one of these cancelled invocations.
+pub(super) fn continues_cancelled(events: &[NewEvent], cancelled: &[Arc<str>]) -> bool {
+    !cancelled.is_empty()
+        && events.iter().any(|event| {
+            let invocation = event.text.rewind_members().invocation;
+            invocation.is_some_and(|name| cancelled.iter().any(|cancelled| **cancelled == *name))
+        })
 }
 
 /// Returns the number of an invocation, and gives it the next one if it has none. `None` if memory has no

@@ -1,3 +1,4 @@
+import { isSessionError } from '../../../values/errors/errors.js';
 import type { Event, NewEvent } from '../../../values/model/event/event.js';
 import { partsOf } from '../../../values/model/event/parts.js';
 import { isAbort } from '../../../values/model/event/waiting.js';
@@ -52,9 +53,20 @@ export async function sealRun(
     const texts = drafts.flatMap((draft) => interrupted(draft, events));
     const seal = abortEvents(events, invocationId, agentName ?? last ?? 'agent');
     const sealing = sealedAs === 'unanswered' ? seal.flatMap(closedCalls) : [...texts, ...seal];
-    if (sealing.length > 0) await service.appendEvents({ session, events: sealing });
+    try {
+      if (sealing.length > 0) await service.appendEvents({ session, events: sealing });
+    } catch (error) {
+      // Another process has sealed it meanwhile.
+      if (isRunCancelled(error)) return [];
+      throw error;
+    }
     return sealing;
   }
+}
+
+/** Returns whether an append was refused because its run was cancelled, here or by another process. */
+export function isRunCancelled(error: unknown): boolean {
+  return isSessionError(error, 'stale_session') && error.staleReason === 'cancelled';
 }
 
 /** Returns the streamed texts of a draft as an interrupted answer; nothing if the answer is stored. */
