@@ -70,8 +70,9 @@ app.post<{ Body: Session }>('/agent', { bodyLimit: 2 ** 24 }, (request, reply) =
 await app.listen({ port: Number(PORT), host: '127.0.0.1' });
 console.log(`http://localhost:${PORT}`);
 
-// No new requests, then no feeds, then the database.
-process.once('SIGTERM', () => {
-  handler.close();
-  void app.close().then(() => service.close());
+// No more feeds, then no requests, then the database.
+process.once('SIGTERM', async () => {
+  await handler.close();
+  await app.close();
+  await service.close();
 });
