@@ -230,7 +230,7 @@ export class CoreWrite {
      */
     decide(found: Float64Array | number[], states: string, rows?: Array<any> | null): Float64Array | undefined;
     /**
-     * Frees the write, and returns its result as `SessionCore` does.
+     * Frees the write, and returns its result as `WasmStorage` does.
      */
     finish(): any;
     /**
@@ -651,94 +651,6 @@ export enum ResponseNumber {
 }
 
 /**
- * A storage of sessions. A method returns its result at once if the storage does, else a promise.
- */
-export class SessionCore {
-    private constructor();
-    free(): void;
-    [Symbol.dispose](): void;
-    /**
-     * Appends events to a session, all or none. For the arguments see `Appends`; over memory the
-     * texts are packed. Returns the result as `js_write` lays it out.
-     */
-    append(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, caller?: Function | null, compute?: Function | null): any;
-    /**
-     * Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
-     * an outcome for each append. If the transaction fails, the promise
-     * rejects, and nothing is stored.
-     */
-    append_many(packed: string, numbers: Float64Array | number[], texts: Array<any>, callers: Array<any>): any;
-    /**
-     * Creates a session, packed like an append; see `Appends`. If the key is taken, returns `undefined` with
-     * `CreationNumber::IfAbsent`, else fails with `already_exists`.
-     *
-     * For `caller`, here and in other verbs, see [`JsCall`].
-     */
-    create(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, caller?: Function | null): any;
-    /**
-     * Returns the note of a new IndexedDB, or `undefined`. `change` gets it within the transaction, and
-     * returns the new one, `null` to delete it, or `undefined`.
-     */
-    creation_note(change?: Function | null): any;
-    /**
-     * Deletes. Returns the floor. With `revision` it deletes a session only if it still has that revision and
-     * those labels, else it returns `undefined`.
-     */
-    delete(request: DeleteObject, caller?: Function | null): any;
-    /**
-     * Changes the title and the labels of a session, see `DescriptionChange` of the library. Returns whether the session
-     * exists.
-     */
-    describe(request: DescribeObject, caller?: Function | null): any;
-    /**
-     * Returns the events with these ids, or `undefined` without a session.
-     */
-    events(app_name: string, user_id: string, session_id: string, event_ids: Array<any>, caller?: Function | null): any;
-    /**
-     * Returns a session, or `undefined`. `packed` has its three names. With `ReadNumber::Since`, its events are
-     * those that were written after that revision. TypeScript has checked the numbers, here and in other verbs.
-     */
-    get(packed: string, numbers: Float64Array | number[], caller?: Function | null): any;
-    /**
-     * Uses the IndexedDB of that name, which is opened when it is first needed.
-     * Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
-     */
-    static indexed_db(name: string, strict: boolean, timeout: number, on_open?: Function | null): SessionCore;
-    /**
-     * Returns a page of sessions, or what the list has after a place.
-     */
-    list(request: ListObject, caller?: Function | null): any;
-    /**
-     * Makes a memory of its own.
-     */
-    static memory(): SessionCore;
-    /**
-     * Opens the storage if it can be opened, so that errors show.
-     */
-    open(): any;
-    /**
-     * Returns a page of a session's events: the first ones after the event with that id, or the last ones
-     * before it. Without an id, the first or last ones of all. With `onlyMarkers`, returns the events at the places
-     * of the session's markers, and the event with that id; no events if places are lost.
-     */
-    page(request: PageObject, caller?: Function | null): any;
-    /**
-     * Aborts transactions and upgrades before the browser freezes the page, or lets calls try again.
-     * In between they wait.
-     */
-    set_page_hidden(is_hidden: boolean): void;
-    /**
-     * Returns the JSON object of a user's state, or of an app's.
-     */
-    shared_state(app_name: string, user_id?: string | null, caller?: Function | null): any;
-    /**
-     * Changes a user's and an app's state without an event. Returns the result as
-     * `js_write` lays it out.
-     */
-    update(app_name: string, user_id: string | null | undefined, delta: string, caller?: Function | null, compute?: Function | null): any;
-}
-
-/**
  * The numbers of a view before those of its lists, which follow in this order.
  */
 export enum ViewNumber {
@@ -790,6 +702,94 @@ export enum ViewNumber {
      * The end of the list.
      */
     Length = 11,
+}
+
+/**
+ * A storage of sessions. A method returns its result at once if the storage does, else a promise.
+ */
+export class WasmStorage {
+    private constructor();
+    free(): void;
+    [Symbol.dispose](): void;
+    /**
+     * Appends events to a session, all or none. For the arguments see `Appends`; over memory the
+     * texts are packed. Returns the result as `js_write` lays it out.
+     */
+    append(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, caller?: Function | null, compute?: Function | null): any;
+    /**
+     * Creates a session, packed like an append; see `Appends`. If the key is taken, returns `undefined` with
+     * `CreationNumber::IfAbsent`, else fails with `already_exists`.
+     *
+     * For `caller`, here and in other verbs, see [`JsCall`].
+     */
+    create(packed: string, numbers: Float64Array | number[], texts?: Array<any> | null, caller?: Function | null): any;
+    /**
+     * Returns the note of a new IndexedDB, or `undefined`. `change` gets it within the transaction, and
+     * returns the new one, `null` to delete it, or `undefined`.
+     */
+    creation_note(change?: Function | null): any;
+    /**
+     * Deletes. Returns the floor. With `revision` it deletes a session only if it still has that revision and
+     * those labels, else it returns `undefined`.
+     */
+    delete(request: DeleteObject, caller?: Function | null): any;
+    /**
+     * Changes the title and the labels of a session, see `DescriptionChange` of the library. Returns whether the session
+     * exists.
+     */
+    describe(request: DescribeObject, caller?: Function | null): any;
+    /**
+     * Returns the events with these ids, or `undefined` without a session.
+     */
+    events(app_name: string, user_id: string, session_id: string, event_ids: Array<any>, caller?: Function | null): any;
+    /**
+     * Returns a session, or `undefined`. `packed` has its three names. With `ReadNumber::Since`, its events are
+     * those that were written after that revision. TypeScript has checked the numbers, here and in other verbs.
+     */
+    get(packed: string, numbers: Float64Array | number[], caller?: Function | null): any;
+    /**
+     * Uses the IndexedDB of that name, which is opened when it is first needed.
+     * Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
+     */
+    static indexed_db(name: string, strict: boolean, timeout: number, on_open?: Function | null): WasmStorage;
+    /**
+     * Returns a page of sessions, or what the list has after a place.
+     */
+    list(request: ListObject, caller?: Function | null): any;
+    /**
+     * Makes a memory of its own.
+     */
+    static memory(): WasmStorage;
+    /**
+     * Opens the storage if it can be opened, so that errors show.
+     */
+    open(): any;
+    /**
+     * Returns a page of a session's events: the first ones after the event with that id, or the last ones
+     * before it. Without an id, the first or last ones of all. With `onlyMarkers`, returns the events at the places
+     * of the session's markers, and the event with that id; no events if places are lost.
+     */
+    page(request: PageObject, caller?: Function | null): any;
+    /**
+     * Aborts transactions and upgrades before the browser freezes the page, or lets calls try again.
+     * In between they wait.
+     */
+    set_page_hidden(is_hidden: boolean): void;
+    /**
+     * Returns the JSON object of a user's state, or of an app's.
+     */
+    shared_state(app_name: string, user_id?: string | null, caller?: Function | null): any;
+    /**
+     * Changes a user's and an app's state without an event. Returns the result as
+     * `js_write` lays it out.
+     */
+    update(app_name: string, user_id: string | null | undefined, delta: string, caller?: Function | null, compute?: Function | null): any;
+    /**
+     * Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
+     * an outcome for each append. If the transaction fails, the promise
+     * rejects, and nothing is stored.
+     */
+    write_all(packed: string, numbers: Float64Array | number[], texts: Array<any>, callers: Array<any>): any;
 }
 
 /**

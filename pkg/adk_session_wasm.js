@@ -273,7 +273,7 @@ export class CoreWrite {
         return v3;
     }
     /**
-     * Frees the write, and returns its result as `SessionCore` does.
+     * Frees the write, and returns its result as `WasmStorage` does.
      * @returns {any}
      */
     finish() {
@@ -762,339 +762,6 @@ export const ResponseNumber = Object.freeze({
 });
 
 /**
- * A storage of sessions. A method returns its result at once if the storage does, else a promise.
- */
-export class SessionCore {
-    static __wrap(ptr) {
-        const obj = Object.create(SessionCore.prototype);
-        obj.__wbg_ptr = ptr;
-        SessionCoreFinalization.register(obj, obj.__wbg_ptr, obj);
-        return obj;
-    }
-    __destroy_into_raw() {
-        const ptr = this.__wbg_ptr;
-        this.__wbg_ptr = 0;
-        SessionCoreFinalization.unregister(this);
-        return ptr;
-    }
-    free() {
-        const ptr = this.__destroy_into_raw();
-        wasm.__wbg_sessioncore_free(ptr, 0);
-    }
-    /**
-     * Appends events to a session, all or none. For the arguments see `Appends`; over memory the
-     * texts are packed. Returns the result as `js_write` lays it out.
-     * @param {string} packed
-     * @param {Float64Array | number[]} numbers
-     * @param {Array<any> | null} [texts]
-     * @param {Function | null} [caller]
-     * @param {Function | null} [compute]
-     * @returns {any}
-     */
-    append(packed, numbers, texts, caller, compute) {
-        let ptr0, len0, ptr1, len1;
-        try {
-            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
-            len1 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_append(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), isLikeNone(caller) ? 0 : addToExternrefTable0(caller), isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
-     * an outcome for each append. If the transaction fails, the promise
-     * rejects, and nothing is stored.
-     * @param {string} packed
-     * @param {Float64Array | number[]} numbers
-     * @param {Array<any>} texts
-     * @param {Array<any>} callers
-     * @returns {any}
-     */
-    append_many(packed, numbers, texts, callers) {
-        let ptr0, len0, ptr1, len1;
-        try {
-            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
-            len1 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_append_many(this.__wbg_ptr, ptr0, len0, ptr1, len1, texts, callers);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Creates a session, packed like an append; see `Appends`. If the key is taken, returns `undefined` with
-     * `CreationNumber::IfAbsent`, else fails with `already_exists`.
-     *
-     * For `caller`, here and in other verbs, see [`JsCall`].
-     * @param {string} packed
-     * @param {Float64Array | number[]} numbers
-     * @param {Array<any> | null} [texts]
-     * @param {Function | null} [caller]
-     * @returns {any}
-     */
-    create(packed, numbers, texts, caller) {
-        let ptr0, len0, ptr1, len1;
-        try {
-            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
-            len1 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Returns the note of a new IndexedDB, or `undefined`. `change` gets it within the transaction, and
-     * returns the new one, `null` to delete it, or `undefined`.
-     * @param {Function | null} [change]
-     * @returns {any}
-     */
-    creation_note(change) {
-        const ret = wasm.sessioncore_creation_note(this.__wbg_ptr, isLikeNone(change) ? 0 : addToExternrefTable0(change));
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Deletes. Returns the floor. With `revision` it deletes a session only if it still has that revision and
-     * those labels, else it returns `undefined`.
-     * @param {DeleteObject} request
-     * @param {Function | null} [caller]
-     * @returns {any}
-     */
-    delete(request, caller) {
-        const ret = wasm.sessioncore_delete(this.__wbg_ptr, request, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Changes the title and the labels of a session, see `DescriptionChange` of the library. Returns whether the session
-     * exists.
-     * @param {DescribeObject} request
-     * @param {Function | null} [caller]
-     * @returns {any}
-     */
-    describe(request, caller) {
-        const ret = wasm.sessioncore_describe(this.__wbg_ptr, request, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Returns the events with these ids, or `undefined` without a session.
-     * @param {string} app_name
-     * @param {string} user_id
-     * @param {string} session_id
-     * @param {Array<any>} event_ids
-     * @param {Function | null} [caller]
-     * @returns {any}
-     */
-    events(app_name, user_id, session_id, event_ids, caller) {
-        let ptr0, len0, ptr1, len1, ptr2, len2;
-        try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len2 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_events(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, event_ids, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Returns a session, or `undefined`. `packed` has its three names. With `ReadNumber::Since`, its events are
-     * those that were written after that revision. TypeScript has checked the numbers, here and in other verbs.
-     * @param {string} packed
-     * @param {Float64Array | number[]} numbers
-     * @param {Function | null} [caller]
-     * @returns {any}
-     */
-    get(packed, numbers, caller) {
-        let ptr0, len0, ptr1, len1;
-        try {
-            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
-            len1 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_get(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Uses the IndexedDB of that name, which is opened when it is first needed.
-     * Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
-     * @param {string} name
-     * @param {boolean} strict
-     * @param {number} timeout
-     * @param {Function | null} [on_open]
-     * @returns {SessionCore}
-     */
-    static indexed_db(name, strict, timeout, on_open) {
-        const val2 = +strict;
-        const val3 = +timeout;
-        const ptr0 = passStringToWasm0(name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-        const len0 = WASM_VECTOR_LEN;
-        const ret = wasm.sessioncore_indexed_db(ptr0, len0, val2, val3, isLikeNone(on_open) ? 0 : addToExternrefTable0(on_open));
-        return SessionCore.__wrap(ret);
-    }
-    /**
-     * Returns a page of sessions, or what the list has after a place.
-     * @param {ListObject} request
-     * @param {Function | null} [caller]
-     * @returns {any}
-     */
-    list(request, caller) {
-        const ret = wasm.sessioncore_list(this.__wbg_ptr, request, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Makes a memory of its own.
-     * @returns {SessionCore}
-     */
-    static memory() {
-        const ret = wasm.sessioncore_memory();
-        return SessionCore.__wrap(ret);
-    }
-    /**
-     * Opens the storage if it can be opened, so that errors show.
-     * @returns {any}
-     */
-    open() {
-        const ret = wasm.sessioncore_open(this.__wbg_ptr);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Returns a page of a session's events: the first ones after the event with that id, or the last ones
-     * before it. Without an id, the first or last ones of all. With `onlyMarkers`, returns the events at the places
-     * of the session's markers, and the event with that id; no events if places are lost.
-     * @param {PageObject} request
-     * @param {Function | null} [caller]
-     * @returns {any}
-     */
-    page(request, caller) {
-        const ret = wasm.sessioncore_page(this.__wbg_ptr, request, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Aborts transactions and upgrades before the browser freezes the page, or lets calls try again.
-     * In between they wait.
-     * @param {boolean} is_hidden
-     */
-    set_page_hidden(is_hidden) {
-        wasm.sessioncore_set_page_hidden(this.__wbg_ptr, is_hidden);
-    }
-    /**
-     * Returns the JSON object of a user's state, or of an app's.
-     * @param {string} app_name
-     * @param {string | null} [user_id]
-     * @param {Function | null} [caller]
-     * @returns {any}
-     */
-    shared_state(app_name, user_id, caller) {
-        let ptr0, len0, ptr1, len1;
-        try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = isLikeNone(user_id) ? 0 : passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len1 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_shared_state(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Changes a user's and an app's state without an event. Returns the result as
-     * `js_write` lays it out.
-     * @param {string} app_name
-     * @param {string | null | undefined} user_id
-     * @param {string} delta
-     * @param {Function | null} [caller]
-     * @param {Function | null} [compute]
-     * @returns {any}
-     */
-    update(app_name, user_id, delta, caller, compute) {
-        let ptr0, len0, ptr1, len1, ptr2, len2;
-        try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = isLikeNone(user_id) ? 0 : passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(delta, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len2 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.sessioncore_update(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, isLikeNone(caller) ? 0 : addToExternrefTable0(caller), isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-}
-if (Symbol.dispose) SessionCore.prototype[Symbol.dispose] = SessionCore.prototype.free;
-
-/**
  * The numbers of a view before those of its lists, which follow in this order.
  * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11}
  */
@@ -1148,6 +815,339 @@ export const ViewNumber = Object.freeze({
      */
     Length: 11,
 });
+
+/**
+ * A storage of sessions. A method returns its result at once if the storage does, else a promise.
+ */
+export class WasmStorage {
+    static __wrap(ptr) {
+        const obj = Object.create(WasmStorage.prototype);
+        obj.__wbg_ptr = ptr;
+        WasmStorageFinalization.register(obj, obj.__wbg_ptr, obj);
+        return obj;
+    }
+    __destroy_into_raw() {
+        const ptr = this.__wbg_ptr;
+        this.__wbg_ptr = 0;
+        WasmStorageFinalization.unregister(this);
+        return ptr;
+    }
+    free() {
+        const ptr = this.__destroy_into_raw();
+        wasm.__wbg_wasmstorage_free(ptr, 0);
+    }
+    /**
+     * Appends events to a session, all or none. For the arguments see `Appends`; over memory the
+     * texts are packed. Returns the result as `js_write` lays it out.
+     * @param {string} packed
+     * @param {Float64Array | number[]} numbers
+     * @param {Array<any> | null} [texts]
+     * @param {Function | null} [caller]
+     * @param {Function | null} [compute]
+     * @returns {any}
+     */
+    append(packed, numbers, texts, caller, compute) {
+        let ptr0, len0, ptr1, len1;
+        try {
+            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
+            len1 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.wasmstorage_append(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), isLikeNone(caller) ? 0 : addToExternrefTable0(caller), isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Creates a session, packed like an append; see `Appends`. If the key is taken, returns `undefined` with
+     * `CreationNumber::IfAbsent`, else fails with `already_exists`.
+     *
+     * For `caller`, here and in other verbs, see [`JsCall`].
+     * @param {string} packed
+     * @param {Float64Array | number[]} numbers
+     * @param {Array<any> | null} [texts]
+     * @param {Function | null} [caller]
+     * @returns {any}
+     */
+    create(packed, numbers, texts, caller) {
+        let ptr0, len0, ptr1, len1;
+        try {
+            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
+            len1 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.wasmstorage_create(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(texts) ? 0 : addToExternrefTable0(texts), isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Returns the note of a new IndexedDB, or `undefined`. `change` gets it within the transaction, and
+     * returns the new one, `null` to delete it, or `undefined`.
+     * @param {Function | null} [change]
+     * @returns {any}
+     */
+    creation_note(change) {
+        const ret = wasm.wasmstorage_creation_note(this.__wbg_ptr, isLikeNone(change) ? 0 : addToExternrefTable0(change));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Deletes. Returns the floor. With `revision` it deletes a session only if it still has that revision and
+     * those labels, else it returns `undefined`.
+     * @param {DeleteObject} request
+     * @param {Function | null} [caller]
+     * @returns {any}
+     */
+    delete(request, caller) {
+        const ret = wasm.wasmstorage_delete(this.__wbg_ptr, request, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Changes the title and the labels of a session, see `DescriptionChange` of the library. Returns whether the session
+     * exists.
+     * @param {DescribeObject} request
+     * @param {Function | null} [caller]
+     * @returns {any}
+     */
+    describe(request, caller) {
+        const ret = wasm.wasmstorage_describe(this.__wbg_ptr, request, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Returns the events with these ids, or `undefined` without a session.
+     * @param {string} app_name
+     * @param {string} user_id
+     * @param {string} session_id
+     * @param {Array<any>} event_ids
+     * @param {Function | null} [caller]
+     * @returns {any}
+     */
+    events(app_name, user_id, session_id, event_ids, caller) {
+        let ptr0, len0, ptr1, len1, ptr2, len2;
+        try {
+            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len1 = WASM_VECTOR_LEN;
+            ptr2 = passStringToWasm0(session_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len2 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.wasmstorage_events(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, event_ids, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Returns a session, or `undefined`. `packed` has its three names. With `ReadNumber::Since`, its events are
+     * those that were written after that revision. TypeScript has checked the numbers, here and in other verbs.
+     * @param {string} packed
+     * @param {Float64Array | number[]} numbers
+     * @param {Function | null} [caller]
+     * @returns {any}
+     */
+    get(packed, numbers, caller) {
+        let ptr0, len0, ptr1, len1;
+        try {
+            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
+            len1 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.wasmstorage_get(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Uses the IndexedDB of that name, which is opened when it is first needed.
+     * Times are in milliseconds. For `on_open` see [`IndexedDbStorage::new`].
+     * @param {string} name
+     * @param {boolean} strict
+     * @param {number} timeout
+     * @param {Function | null} [on_open]
+     * @returns {WasmStorage}
+     */
+    static indexed_db(name, strict, timeout, on_open) {
+        const val2 = +strict;
+        const val3 = +timeout;
+        const ptr0 = passStringToWasm0(name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+        const len0 = WASM_VECTOR_LEN;
+        const ret = wasm.wasmstorage_indexed_db(ptr0, len0, val2, val3, isLikeNone(on_open) ? 0 : addToExternrefTable0(on_open));
+        return WasmStorage.__wrap(ret);
+    }
+    /**
+     * Returns a page of sessions, or what the list has after a place.
+     * @param {ListObject} request
+     * @param {Function | null} [caller]
+     * @returns {any}
+     */
+    list(request, caller) {
+        const ret = wasm.wasmstorage_list(this.__wbg_ptr, request, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Makes a memory of its own.
+     * @returns {WasmStorage}
+     */
+    static memory() {
+        const ret = wasm.wasmstorage_memory();
+        return WasmStorage.__wrap(ret);
+    }
+    /**
+     * Opens the storage if it can be opened, so that errors show.
+     * @returns {any}
+     */
+    open() {
+        const ret = wasm.wasmstorage_open(this.__wbg_ptr);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Returns a page of a session's events: the first ones after the event with that id, or the last ones
+     * before it. Without an id, the first or last ones of all. With `onlyMarkers`, returns the events at the places
+     * of the session's markers, and the event with that id; no events if places are lost.
+     * @param {PageObject} request
+     * @param {Function | null} [caller]
+     * @returns {any}
+     */
+    page(request, caller) {
+        const ret = wasm.wasmstorage_page(this.__wbg_ptr, request, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Aborts transactions and upgrades before the browser freezes the page, or lets calls try again.
+     * In between they wait.
+     * @param {boolean} is_hidden
+     */
+    set_page_hidden(is_hidden) {
+        wasm.wasmstorage_set_page_hidden(this.__wbg_ptr, is_hidden);
+    }
+    /**
+     * Returns the JSON object of a user's state, or of an app's.
+     * @param {string} app_name
+     * @param {string | null} [user_id]
+     * @param {Function | null} [caller]
+     * @returns {any}
+     */
+    shared_state(app_name, user_id, caller) {
+        let ptr0, len0, ptr1, len1;
+        try {
+            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = isLikeNone(user_id) ? 0 : passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len1 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.wasmstorage_shared_state(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(caller) ? 0 : addToExternrefTable0(caller));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Changes a user's and an app's state without an event. Returns the result as
+     * `js_write` lays it out.
+     * @param {string} app_name
+     * @param {string | null | undefined} user_id
+     * @param {string} delta
+     * @param {Function | null} [caller]
+     * @param {Function | null} [compute]
+     * @returns {any}
+     */
+    update(app_name, user_id, delta, caller, compute) {
+        let ptr0, len0, ptr1, len1, ptr2, len2;
+        try {
+            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = isLikeNone(user_id) ? 0 : passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len1 = WASM_VECTOR_LEN;
+            ptr2 = passStringToWasm0(delta, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len2 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.wasmstorage_update(this.__wbg_ptr, ptr0, len0, ptr1, len1, ptr2, len2, isLikeNone(caller) ? 0 : addToExternrefTable0(caller), isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
+     * an outcome for each append. If the transaction fails, the promise
+     * rejects, and nothing is stored.
+     * @param {string} packed
+     * @param {Float64Array | number[]} numbers
+     * @param {Array<any>} texts
+     * @param {Array<any>} callers
+     * @returns {any}
+     */
+    write_all(packed, numbers, texts, callers) {
+        let ptr0, len0, ptr1, len1;
+        try {
+            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
+            len1 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.wasmstorage_write_all(this.__wbg_ptr, ptr0, len0, ptr1, len1, texts, callers);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+}
+if (Symbol.dispose) WasmStorage.prototype[Symbol.dispose] = WasmStorage.prototype.free;
 
 /**
  * The numbers of an event to write.
@@ -1911,9 +1911,9 @@ const __wbindgen_enum_IdbCursorDirection = ["next", "nextunique", "prev", "prevu
 const CoreWriteFinalization = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
     : new FinalizationRegistry(ptr => wasm.__wbg_corewrite_free(ptr, 1));
-const SessionCoreFinalization = (typeof FinalizationRegistry === 'undefined')
+const WasmStorageFinalization = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
-    : new FinalizationRegistry(ptr => wasm.__wbg_sessioncore_free(ptr, 1));
+    : new FinalizationRegistry(ptr => wasm.__wbg_wasmstorage_free(ptr, 1));
 
 function addToExternrefTable0(obj) {
     const idx = wasm.__externref_table_alloc();

@@ -1,5 +1,5 @@
 import { type Call, type MaybePromise, takeOptions } from '../core/call/call.js';
-import { callCore, createMemoryCore } from '../core/wasm/core.js';
+import { callCore, createMemoryStorage } from '../core/wasm/core.js';
 import type {
   Abortable,
   CreateSessionRequest,
@@ -47,7 +47,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
       isSynchronous: true,
       reads: () => reads,
       openBackend: ({ clock }) =>
-        new WasmBackend(createMemoryCore(), {
+        new WasmBackend(createMemoryStorage(), {
           holdsData: true,
           parse: (texts) => parseTexts(texts as readonly string[]),
           operations: new MemoryOperations(clock),

@@ -1,6 +1,6 @@
 import { messageOf } from '../values/errors/describe.js';
 import {
-  createIndexedDbCore,
+  createIndexedDbStorage,
   deleteDatabase,
   type IndexedDbAccess,
   type OnOpen,
@@ -205,7 +205,7 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen | undefined) {
   return {
     storage: { kind: 'indexeddb', durable: true } as StorageInfo,
     openBackend() {
-      const core = createIndexedDbCore(access, onOpen);
+      const core = createIndexedDbStorage(access, onOpen);
       stopFollowing = suspendOnPageHide(core);
       return new WasmBackend(core, { holdsData: false, parse: parseRecords, toListed });
     },

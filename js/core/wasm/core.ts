@@ -9,7 +9,7 @@ import {
   has_room,
   merge_states,
   scan_template,
-  SessionCore,
+  WasmStorage,
 } from '#glue';
 import {
   isSessionError,
@@ -47,7 +47,7 @@ export {
   WrittenNumber,
 } from '#glue';
 export { CoreWrite };
-export type { DeleteObject, SessionCore };
+export type { DeleteObject, WasmStorage };
 
 /** The cause of the instance's death. Its data is lost, so no call may reach a service in it. */
 let death: { cause: unknown } | undefined;
@@ -62,15 +62,15 @@ let suspicion: { thrown: unknown } | undefined;
  * storages: a stack overflow in that code would pass for the instance's death.
  */
 export function callCore<T>(call: () => T): T {
-  return callSessionCore(false, call) as T;
+  return callWasmStorage(false, call) as T;
 }
 
 /**
- * Does the same as {@link callCore} for methods of a `SessionCore`, which also answer with promises.
+ * Does the same as {@link callCore} for methods of a `WasmStorage`, which also answer with promises.
  *
  * @param holdsData whether the service holds data in the instance, which is lost if the instance dies
  */
-export function callSessionCore<T>(holdsData: boolean, call: () => unknown): MaybePromise<T> {
+export function callWasmStorage<T>(holdsData: boolean, call: () => unknown): MaybePromise<T> {
   requireWasm();
   if (holdsData) requireLive();
   try {
@@ -225,8 +225,8 @@ export function askHistory(history: Float64Array): Uint32Array {
 }
 
 /** Makes a session service in wasm over a memory of its own. */
-export function createMemoryCore(): SessionCore {
-  return callCore(() => SessionCore.memory());
+export function createMemoryStorage(): WasmStorage {
+  return callCore(() => WasmStorage.memory());
 }
 
 /**
@@ -258,12 +258,12 @@ export type OnOpen = () => Promise<void>;
  * Makes a session service in wasm over a database of the browser, which is opened when it is
  * needed. Services with the same `onOpen` share a connection.
  */
-export function createIndexedDbCore(
+export function createIndexedDbStorage(
   access: IndexedDbAccess,
   onOpen: OnOpen | undefined,
-): SessionCore {
+): WasmStorage {
   const { name, isStrict, timeoutMs } = access;
-  return callCore(() => SessionCore.indexed_db(name, isStrict, timeoutMs, onOpen));
+  return callCore(() => WasmStorage.indexed_db(name, isStrict, timeoutMs, onOpen));
 }
 
 /** Deletes a database of the browser. */

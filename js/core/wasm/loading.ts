@@ -9,7 +9,7 @@ import type { WasmSource } from './loader/source.js';
 import { newTextDecoder, textEncoder } from './text_coders.js';
 
 /** The name of an export that only our module has. */
-const MARK = 'sessioncore_memory';
+const MARK = 'wasmstorage_memory';
 
 let source: WasmSource | undefined = defaultSource;
 let isLoaded = false;

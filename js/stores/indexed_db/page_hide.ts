@@ -1,4 +1,4 @@
-import type { SessionCore } from '../../core/wasm/core.js';
+import type { WasmStorage } from '../../core/wasm/core.js';
 
 /**
  * Suspends IndexedDB while the page is frozen: in the browser's back/forward cache, or as a tab in the background, which
@@ -50,7 +50,7 @@ export function followPageHide(follower: Follower): () => void {
 }
 
 /** Suspends the core while the page is frozen. Returns a function that stops this. */
-export function suspendOnPageHide(core: SessionCore): () => void {
+export function suspendOnPageHide(core: WasmStorage): () => void {
   // A strong reference would keep the core of a service that was dropped without `close`.
   const weakCore = new WeakRef(core);
   const stopFollowing = followPageHide((isHidden) => {

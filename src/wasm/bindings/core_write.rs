@@ -154,7 +154,7 @@ impl CoreWrite {
         self.write.replan()
     }
 
-    /// Frees the write, and returns its result as `SessionCore` does.
+    /// Frees the write, and returns its result as `WasmStorage` does.
     pub fn finish(self) -> Result<JsValue, Thrown> {
         self.write.finish()
     }

@@ -64,13 +64,13 @@ impl JsStorage {
 
     /// Carries out writes in one transaction, each of which may fail by itself; `None` if the storage
     /// has no groups.
-    pub(super) async fn write_many<'a>(
+    pub(super) async fn write_all<'a>(
         &'a self,
         writes: Vec<(&'a mut dyn Decide, &'a dyn Call)>,
     ) -> Result<Option<Vec<Result<(), Error>>>, Error> {
         let Self::IndexedDb(database) = self else { return Ok(None) };
         let members = writes.into_iter().map(|(write, call)| Member::new(write, call)).collect();
-        let written = database.write_group(members).await?;
+        let written = database.write_all(members).await?;
         Ok(Some(written.into_iter().map(|done| done.map_err(Into::into)).collect()))
     }
 

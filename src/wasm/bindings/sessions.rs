@@ -31,13 +31,13 @@ use crate::thrown::Thrown;
 
 /// A storage of sessions. A method returns its result at once if the storage does, else a promise.
 #[wasm_bindgen]
-pub struct SessionCore {
+pub struct WasmStorage {
     // Shared with pending calls, so that JavaScript may drop the service before they end.
     storage: Rc<JsStorage>,
 }
 
 #[wasm_bindgen]
-impl SessionCore {
+impl WasmStorage {
     /// Makes a memory of its own.
     pub fn memory() -> Self {
         Self { storage: Rc::new(JsStorage::Memory(MemoryStorage::new())) }
@@ -176,7 +176,7 @@ impl SessionCore {
     /// Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
     /// an outcome for each append. If the transaction fails, the promise
     /// rejects, and nothing is stored.
-    pub fn append_many(
+    pub fn write_all(
         &self,
         packed: &str,
         numbers: &[f64],
@@ -191,7 +191,7 @@ impl SessionCore {
         let storage = Rc::clone(&self.storage);
         self.answer(Box::pin(async move {
             let writes = members.iter_mut().map(|(append, call)| (append as _, call as _));
-            let Some(written) = storage.write_many(writes.collect()).await? else {
+            let Some(written) = storage.write_all(writes.collect()).await? else {
                 return Ok(JsValue::UNDEFINED);
             };
             let outcomes = Array::new();
@@ -258,7 +258,7 @@ impl SessionCore {
     }
 }
 
-impl SessionCore {
+impl WasmStorage {
     /// Carries out a write, and returns its result.
     fn write(&self, mut write: Box<dyn JsWrite>, caller: Option<Function>) -> JsResult {
         let (storage, call) = (Rc::clone(&self.storage), JsCall(caller));

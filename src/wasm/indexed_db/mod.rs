@@ -119,7 +119,7 @@ impl IndexedDbStorage {
 
     /// Carries out writes in one transaction; each of them may fail by itself. If the transaction
     /// fails, nothing is stored.
-    pub(crate) async fn write_group(
+    pub(crate) async fn write_all(
         &self,
         mut members: Vec<Member<'_>>,
     ) -> Result<Vec<Result<(), Failure>>, Failure> {
@@ -170,7 +170,7 @@ impl IndexedDbStorage {
 impl Storage for IndexedDbStorage {
     fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()> {
         Box::pin(async move {
-            let written = self.write_group(vec![Member::new(write, call)]).await?;
+            let written = self.write_all(vec![Member::new(write, call)]).await?;
             Ok(written.into_iter().collect::<Result<(), Failure>>()?)
         })
     }

@@ -58,7 +58,7 @@ import { deleteCreated } from '../operations/delete_created.js';
 import type { DeleteTarget, StorageDeleteUnchangedRequest } from '../requests.js';
 import { storageKey } from '../scopes.js';
 import type { OwnStorage } from '../own_storage.js';
-import { appendManyThrough } from './append_many.js';
+import { writeAllThrough } from './write_all.js';
 import { listRequestOf, listThrough } from './list_through.js';
 import type { PreparedWrite } from './prepared_write.js';
 import {
@@ -194,7 +194,7 @@ export class StorageBackend implements Backend, WriteVerbs {
     if (storage?.appendMany === undefined) return undefined;
     return (writes) => {
       const prepared = writes.map(([write, call]) => appendTo(storage, write, call));
-      return appendManyThrough(storage, prepared);
+      return writeAllThrough(storage, prepared);
     };
   }
 

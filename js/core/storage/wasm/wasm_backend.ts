@@ -21,7 +21,7 @@ import type { StorageOperation } from '../../../values/model/diagnostic.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import type { StoredEvents } from '../../../values/model/event_page.js';
-import { callSessionCore, requireRoom, type SessionCore } from '../../wasm/core.js';
+import { callWasmStorage, requireRoom, type WasmStorage } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import {
   runWrite,
@@ -111,10 +111,10 @@ export interface CoreStorage {
 
 /** Memory or IndexedDB, both in the wasm. Memory answers at once, so it ignores the signal. */
 export class WasmBackend implements Backend, WriteVerbs {
-  readonly core: SessionCore;
+  readonly core: WasmStorage;
   readonly #storage: CoreStorage;
 
-  constructor(core: SessionCore, storage: CoreStorage) {
+  constructor(core: WasmStorage, storage: CoreStorage) {
     this.core = core;
     this.#storage = storage;
   }
@@ -136,7 +136,7 @@ export class WasmBackend implements Backend, WriteVerbs {
 
   /** Calls the wasm, which answers at once or with a promise. */
   #call<T>(call: () => unknown): MaybePromise<T> {
-    return callSessionCore<T>(this.#storage.holdsData, call);
+    return callWasmStorage<T>(this.#storage.holdsData, call);
   }
 
   #read<T>(call: Call, read: (caller: Caller | undefined) => unknown): MaybePromise<T> {
@@ -267,7 +267,7 @@ export class WasmBackend implements Backend, WriteVerbs {
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([write], holdsData, true);
     const caller = callerOf(call);
-    const appended = callSessionCore<PackedAppended>(holdsData, () =>
+    const appended = callWasmStorage<PackedAppended>(holdsData, () =>
       this.core.append(packed, numbers, texts, caller, packComputed(write.compute)),
     );
     return after(appended, (appended) => unpackAppend(appended, write));
@@ -295,7 +295,7 @@ export class WasmBackend implements Backend, WriteVerbs {
       const { packed, numbers, texts = [] } = packAppends(appends, false, true);
       const callers = writes.map(([, call]) => callerOf(call));
       const outcomes = this.#call<PackedOutcome[]>(() =>
-        this.core.append_many(packed, numbers, texts, callers),
+        this.core.write_all(packed, numbers, texts, callers),
       );
       return appends.map(async (write, index) => unpackOutcome((await outcomes)[index]!, write));
     };

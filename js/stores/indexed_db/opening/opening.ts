@@ -7,7 +7,7 @@ import { turnLogOver } from '../log_turnover.js';
 import { exclusively } from '../loss/exclusively.js';
 import { findLoss } from '../loss/find_loss.js';
 import { Marker } from '../loss/marker.js';
-import { callSessionCore, createIndexedDbCore, type OnOpen } from '../../../core/wasm/core.js';
+import { callWasmStorage, createIndexedDbStorage, type OnOpen } from '../../../core/wasm/core.js';
 import { suspendOnPageHide, whileShown } from '../page_hide.js';
 
 /** Refills a database that was lost. */
@@ -112,10 +112,10 @@ export class Opening {
   #note(change?: ChangeNote): Promise<CreationNote | undefined> {
     const access = { name: this.#name, isStrict: true, timeoutMs: this.timeout };
     return whileShown(async () => {
-      const core = createIndexedDbCore(access, undefined);
+      const core = createIndexedDbStorage(access, undefined);
       const stopFollowing = suspendOnPageHide(core);
       try {
-        return await callSessionCore<CreationNote | undefined>(false, () =>
+        return await callWasmStorage<CreationNote | undefined>(false, () =>
           core.creation_note(change),
         );
       } catch (error) {

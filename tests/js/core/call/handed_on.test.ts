@@ -8,7 +8,7 @@ import { ServiceCore } from '../../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../../js/service/stored_session_service.js';
 import { WasmBackend } from '../../../../js/core/storage/wasm/wasm_backend.js';
 import { parseTexts } from '../../../../js/core/storage/stored_events.js';
-import { createMemoryCore } from '../../../../js/core/wasm/core.js';
+import { createMemoryStorage } from '../../../../js/core/wasm/core.js';
 
 const OWNER = { appName: 'shop', userId: 'ada' };
 const KEY = { ...OWNER, sessionId: 's1' };
@@ -17,7 +17,7 @@ const KEY = { ...OWNER, sessionId: 's1' };
 function open(isSynchronous = true, onRequest?: (call: Call) => void) {
   const calls: Call[] = [];
   const operations: unknown[] = [];
-  const memory = new WasmBackend(createMemoryCore(), {
+  const memory = new WasmBackend(createMemoryStorage(), {
     holdsData: true,
     parse: (texts) => parseTexts(texts as readonly string[]),
   });

@@ -9,7 +9,7 @@ import type { Call, MaybePromise } from '../../../../js/core/call/call.js';
 import type { ReadRequest, ReadSession } from '../../../../js/core/storage/backend.js';
 import { WasmBackend } from '../../../../js/core/storage/wasm/wasm_backend.js';
 import { parseTexts } from '../../../../js/core/storage/stored_events.js';
-import { createMemoryCore } from '../../../../js/core/wasm/core.js';
+import { createMemoryStorage } from '../../../../js/core/wasm/core.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 
@@ -21,7 +21,7 @@ function open() {
       return super.get(request, call);
     }
   }
-  const backend = new CountingBackend(createMemoryCore(), {
+  const backend = new CountingBackend(createMemoryStorage(), {
     holdsData: true,
     parse: (texts) => parseTexts(texts as readonly string[]),
   });

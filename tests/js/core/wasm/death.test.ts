@@ -7,7 +7,7 @@ import { inChild, type Outcome } from './child.js';
 const DEATH = `
   const adk = await load('index.js');
   const { MapStorage } = await load('../tests/js/service/map_storage.js');
-  const { SessionCore } = await import(new URL('pkg/adk_session_wasm.js', ${JSON.stringify(new URL('../../../../', import.meta.url).href)}).href);
+  const { WasmStorage } = await import(new URL('pkg/adk_session_wasm.js', ${JSON.stringify(new URL('../../../../', import.meta.url).href)}).href);
   const service = new adk.InMemorySessionService();
   const other = new adk.InMemorySessionService();
   const foreign = await adk.openSessionService({ storage: new MapStorage() });
@@ -16,11 +16,11 @@ const DEATH = `
   const kept = await foreign.createSession(key);
   await service.appendEvent({ session, event: adk.createEvent({ id: 'e1' }) });
   const before = JSON.stringify(session);
-  const { append } = SessionCore.prototype;
-  SessionCore.prototype.append = () => { throw new WebAssembly.RuntimeError('unreachable'); };
+  const { append } = WasmStorage.prototype;
+  WasmStorage.prototype.append = () => { throw new WebAssembly.RuntimeError('unreachable'); };
   const event = adk.createEvent({ id: 'e2', actions: { stateDelta: { a: 1 } } });
   const died = await codeOf(() => service.appendEvent({ session, event }));
-  SessionCore.prototype.append = append;
+  WasmStorage.prototype.append = append;
 `;
 
 describe('When the wasm instance dies', () => {

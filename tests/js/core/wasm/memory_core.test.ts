@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { createEvent } from '../../../../js/values/model/event/create_event.js';
 import { snapshotEvent } from '../../../../js/values/model/event/snapshot.js';
 import { packAppends, packCreation, packRead } from '../../../../js/core/storage/wasm/packed.js';
-import { createMemoryCore } from '../../../../js/core/wasm/core.js';
+import { createMemoryStorage } from '../../../../js/core/wasm/core.js';
 import { loadWasm } from '../../../../js/core/wasm/loading.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -27,7 +27,7 @@ const session = {
 describe('The memory of the wasm', () => {
   it('answers each verb in the same tick, and makes no promise', async () => {
     await loadWasm();
-    const core = createMemoryCore();
+    const core = createMemoryStorage();
     const created = packCreation({ ...session, ifAbsent: false }, true);
     const write = { kind: 'append', key, position, stale: 'merge', events: [event] } as const;
     const append = packAppends([write], true, true);

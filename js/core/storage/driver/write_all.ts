@@ -17,7 +17,7 @@ interface Member<T> {
  * An append whose signal fires before its decision is refused, and the others go on. If the storage retries, each
  * attempt asks the signal again.
  */
-export function appendManyThrough<T>(
+export function writeAllThrough<T>(
   storage: Pick<Storage, 'appendMany'>,
   writes: readonly PreparedWrite<T>[],
 ): readonly Promise<T>[] {
