@@ -14,6 +14,7 @@ import type { AdmittedMessage } from '../../service/runs/session_runs.js';
 import { sealRun } from '../../service/runs/state/cancelled.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { type RunState, ServerRun } from './server_run.js';
+import { sessionName } from '../../values/model/values/session_name.js';
 
 /** The most sessions whose last failure is kept. */
 const MAX_FAILURES = 1000;
@@ -75,7 +76,7 @@ export class ServerRuns {
 
   /** Whether an agent answers this message now. */
   isOf(key: CompositeSessionKey, messageId: string): boolean {
-    return this.#runs.get(nameOf(key))?.run.messageId === messageId;
+    return this.#runs.get(sessionName(key))?.run.messageId === messageId;
   }
 
   /**
@@ -89,7 +90,7 @@ export class ServerRuns {
     message: ServerMessage,
     admit: (begin: (admitted: AdmittedMessage) => Promise<Event>) => Promise<Event>,
   ): Promise<Event> {
-    const name = nameOf(message.key);
+    const name = sessionName(message.key);
     const running = this.#runs.get(name);
     if (running?.run.messageId === message.messageId) return running.stored;
     this.#requireRoom(running !== undefined);
@@ -121,7 +122,7 @@ export class ServerRuns {
    * @returns whether anything was cancelled
    */
   async cancel(key: CompositeSessionKey, messageId: string | undefined): Promise<boolean> {
-    const running = this.#runs.get(nameOf(key))?.run;
+    const running = this.#runs.get(sessionName(key))?.run;
     if (running !== undefined) {
       if (messageId !== undefined && running.messageId !== messageId) return false;
       await running.stop('cancelled');
@@ -175,8 +176,4 @@ export class ServerRuns {
   #remove(name: string, run: ServerRun): void {
     if (this.#runs.get(name)?.run === run) this.#runs.delete(name);
   }
-}
-
-function nameOf({ appName, userId, sessionId }: CompositeSessionKey): string {
-  return JSON.stringify([appName, userId, sessionId]);
 }

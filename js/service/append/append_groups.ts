@@ -3,7 +3,6 @@ import type { Appended, Backend } from '../../core/storage/backend.js';
 import { isPromise } from '../../values/members/is_promise.js';
 import { after, type MaybePromise } from '../../core/call/call.js';
 import type { PlacedAppend } from '../../core/write.js';
-import type { CompositeSessionKey } from '../../values/model/session.js';
 import {
   countRetry,
   endJoined,
@@ -16,6 +15,7 @@ import {
   takeJoined,
   joinedOf,
 } from './waiting_appends.js';
+import { sessionName } from '../../values/model/values/session_name.js';
 
 /** The most groups under way at once. Appends that wait meanwhile make the next group larger. */
 const MAX_GROUPS = 2;
@@ -161,7 +161,8 @@ export class AppendGroups {
     const ready = this.#ready;
     this.#ready = [];
     for (const queue of ready) {
-      const name = sessionName(queue.calls[0]?.append.write.key);
+      const [first] = queue.calls;
+      const name = first === undefined ? '' : sessionName(first.append.write.key);
       if (size >= MOST_EVENTS || sessions.has(name)) {
         this.#ready.push(queue);
         continue;
@@ -270,8 +271,4 @@ export class AppendGroups {
     countRetry(calls);
     for (const call of calls) await this.#store([joinedOf(queue, [call])], { doubt })[0];
   }
-}
-
-function sessionName(key: CompositeSessionKey | undefined): string {
-  return key === undefined ? '' : `${key.appName}\0${key.userId}\0${key.sessionId}`;
 }

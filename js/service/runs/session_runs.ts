@@ -31,6 +31,7 @@ import { RunLock } from './tabs/run_lock.js';
 import { OtherTabs, type StreamedAnswers } from './tabs/other_tabs.js';
 import type { RunEnd } from './tabs/run_messages.js';
 import type { SessionRun } from './state/session_run.js';
+import { sessionName } from '../../values/model/values/session_name.js';
 
 /** A message whose turn has come. */
 export interface AdmittedMessage {
@@ -412,10 +413,6 @@ function isAlreadyStored(error: unknown, message: Event | undefined): boolean {
 function runError(error: unknown): SessionError {
   if (isSessionError(error)) return error;
   return new SessionError('run_failed', `The agent failed: ${messageOf(error)}`, { cause: error });
-}
-
-function sessionName({ appName, userId, sessionId }: CompositeSessionKey): string {
-  return JSON.stringify([appName, userId, sessionId]);
 }
 
 /** The runs of the sessions of each storage, by the session. */

@@ -7,6 +7,7 @@ import {
   UNKNOWN,
 } from './applied_operations.js';
 import type { StorageKey } from '../rows.js';
+import { sessionName } from '../../../values/model/values/session_name.js';
 
 interface TimedOperation extends AppliedOperation {
   readonly time: number;
@@ -38,7 +39,7 @@ export class MemoryOperations {
     createdOf: (result: T) => number | undefined,
   ): T {
     if (operation === undefined) return write();
-    const name = JSON.stringify([key.appName, key.userId, key.sessionId]);
+    const name = sessionName(key);
     const earlier = this.#applied.get(name)?.get(operation.client);
     refuseApplied(operation, earlier);
     const result = write();

@@ -25,6 +25,7 @@ import {
   type ViewTail,
 } from './view_parts.js';
 import { decided, growingRead, nextLast } from '../../../core/storage/reads/growing_read.js';
+import { sessionName } from '../../../values/model/values/session_name.js';
 
 /** What a view is computed from. */
 interface ViewSource {
@@ -114,7 +115,7 @@ export class ViewReader {
       });
     }
     const { key, skipCorrupt } = request;
-    const name = JSON.stringify([key.appName, key.userId, key.sessionId, view, skipCorrupt]);
+    const name = JSON.stringify([sessionName(key), view, skipCorrupt]);
     const cached = this.#cache.get(name);
     const isUsable = cached !== undefined && cached.limit >= last && cached.countAfterMarker < last;
     return after(

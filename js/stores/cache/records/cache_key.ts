@@ -1,6 +1,7 @@
 /** Keys of sessions and shared states, and their names: strings that serve as keys of a `Map`. */
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { requireKey, requireOwner } from '../../../values/model/values/ids.js';
+import { sessionName } from '../../../values/model/values/session_name.js';
 
 /**
  * A session, or without `sessionId` the state of a user, or without `userId` too that of an app.
@@ -21,8 +22,9 @@ export interface CacheKey {
   readonly sessionId?: string | undefined;
 }
 
-export function nameOf({ appName, userId, sessionId }: CacheKey): string {
-  return JSON.stringify([appName, userId ?? null, sessionId ?? null]);
+/** Returns the text of a key, from which {@link keyOfName} makes the key again. */
+export function nameOf(key: CacheKey): string {
+  return sessionName(key);
 }
 
 export function keyOfName(name: string): CacheKey {

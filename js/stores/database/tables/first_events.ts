@@ -2,6 +2,7 @@ import { LOOK_BACK_MICROS } from '../../../values/python/micros.js';
 import { putLast } from '../../../values/members/bounded_map.js';
 import type { StorageKey } from '../../../core/storage/rows.js';
 import type { StoredTime } from '../engine/engine.js';
+import { sessionName } from '../../../values/model/values/session_name.js';
 
 /** First events of invocations. */
 export interface KeptEvents {
@@ -28,19 +29,15 @@ export class FirstEvents {
   readonly #kept = new Map<string, KeptEvents>();
 
   get(key: Required<StorageKey>): KeptEvents | undefined {
-    return this.#kept.get(nameOf(key));
+    return this.#kept.get(sessionName(key));
   }
 
   put(key: Required<StorageKey>, events: KeptEvents): void {
-    putLast(this.#kept, nameOf(key), events, MAX_SESSIONS);
+    putLast(this.#kept, sessionName(key), events, MAX_SESSIONS);
   }
 }
 
 /** Returns whether no event can come before an event any more. @param revision that of the session */
 export function isSettled(seq: number, revision: number): boolean {
   return revision - seq >= LOOK_BACK_MICROS;
-}
-
-function nameOf({ appName, userId, sessionId }: Required<StorageKey>): string {
-  return JSON.stringify([appName, userId, sessionId]);
 }

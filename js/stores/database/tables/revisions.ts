@@ -21,6 +21,7 @@ import type { StoredTime } from '../engine/engine.js';
 import type { SessionRow, StorageKey } from '../../../core/storage/rows.js';
 import { putLast } from '../../../values/members/bounded_map.js';
 import { parseTime } from '../../../values/python/micros.js';
+import { sessionName } from '../../../values/model/values/session_name.js';
 
 /** The columns, beside a session's row, from which its revision is computed. */
 export interface RevisionColumns {
@@ -77,7 +78,7 @@ export class Revisions {
     const isInOrder = updated === latest && later <= (isAppended ? 1 : 0);
     if (isInOrder && this.#seen.size === 0) return updated;
 
-    const name = nameOf(row);
+    const name = sessionName(row);
     const seen = this.#seen.get(name);
     const fingerprint = `${updated} ${later}`;
     if (seen?.fingerprint === fingerprint) return seen.revision;
@@ -87,8 +88,4 @@ export class Revisions {
     putLast(this.#seen, name, { fingerprint, revision }, MAX_SESSIONS);
     return revision;
   }
-}
-
-function nameOf({ appName, userId, sessionId }: Required<StorageKey>): string {
-  return JSON.stringify([appName, userId, sessionId]);
 }

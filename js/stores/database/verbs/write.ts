@@ -10,6 +10,7 @@ import { lockOperation, type LockedOperation } from './operations.js';
 import { keyOf } from '../statements/session_statements.js';
 import type { VerbContext } from '../statements/verb_context.js';
 import { millisecondsToMicros } from '../../../values/python/micros.js';
+import { sessionName } from '../../../values/model/values/session_name.js';
 
 /**
  * Runs a write, or a group of appends to different sessions, in one transaction: reads the rows of all
@@ -69,7 +70,7 @@ function* lockOperations(
     return operation === undefined ? [] : [{ write, operation, key: keyOf(key) }];
   });
   const name = ({ key: { app, user, session } }: (typeof named)[number]): string =>
-    JSON.stringify([app, user, session]);
+    sessionName({ appName: app, userId: user, sessionId: session });
   named.sort((one, other) => (name(one) < name(other) ? -1 : 1));
   for (const { write, operation, key } of named) {
     try {

@@ -12,6 +12,7 @@ import type { LiveSessions, LiveSessionsRequest } from '../types/live_sessions.j
 import type { ReadingStore } from '../reading_store.js';
 import { WatchedSession } from '../watched_session.js';
 import { WatchedSessions } from '../watched_sessions.js';
+import { sessionName } from '../../../values/model/values/session_name.js';
 
 /**
  * Milliseconds for which a store with a snapshot stays after its last use. A suspended React boundary renders all of its
@@ -82,8 +83,7 @@ export function sharedSession<S extends object>(
   key: CompositeSessionKey,
   options: Pick<LiveSessionOptions, 'window' | 'view'> = {},
 ): WatchedSession<S> {
-  const { appName, userId, sessionId } = key;
-  const name = JSON.stringify([appName, userId, sessionId, options.window, options.view]);
+  const name = JSON.stringify([sessionName(key), options.window, options.view]);
   return shared(service, name, () => new WatchedSession(service, key, options));
 }
 
