@@ -24,6 +24,7 @@ export async function serveChat(): Promise<ChatSite> {
     '/page.js': { body: await bundle('main') },
     '/killed': html(pageWith('/killed.js')),
     '/killed.js': { body: await bundle('killed') },
+    '/service_worker.js': { body: await bundle('service_worker') },
     '/acknowledge': acknowledged.respond,
     '/found': found.respond,
   });

@@ -82,13 +82,13 @@ describe('The guide "Chat" makes a page that', { timeout: 300_000 }, () => {
     server?.kill('SIGKILL');
   });
 
-  async function start(): Promise<void> {
+  async function start(secret = 'a secret'): Promise<void> {
     // With a key, Gemini would answer.
     const clean = { ...process.env, GOOGLE_API_KEY: '' };
     const env = {
       ...clean,
       PORT: port,
-      SECRET: 'a secret',
+      SECRET: secret,
       DATABASE_URL: `sqlite:${folder}/chat.db`,
     };
     const args = ['--import', 'tsx', 'server.ts'];
@@ -218,5 +218,10 @@ describe('The guide "Chat" makes a page that', { timeout: 300_000 }, () => {
     await lines(page, ...all, 'guide You said: Are you there?');
     await settled(page);
     assert.equal(await stop('SIGTERM'), 0);
+
+    // The cookie is no longer valid.
+    await start('another secret');
+    await until(page, `document.querySelector('footer .sign-in') !== null`);
+    await lines(page, ...all, 'guide You said: Are you there?');
   });
 });
