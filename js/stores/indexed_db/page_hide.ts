@@ -4,7 +4,8 @@ import type { WasmStorage } from '../../core/wasm/core.js';
  * Suspends IndexedDB while the page is frozen: in the browser's back/forward cache, or as a tab in the background, which
  * only Chromium freezes.
  *
- * Open transactions of a frozen page block other pages: all kinds in WebKit and in a frozen tab, upgrades in Chromium.
+ * Open transactions of a frozen page block other pages: all kinds in Firefox, WebKit and in a frozen tab, upgrades in
+ * Chromium.
  * So they are aborted before. Firefox sends no event for that, so calls do not wait for one: they try again when
  * the page is shown. Connections are closed too. An open one may keep the page out of the cache, and one that the
  * browser cut there looks alive.

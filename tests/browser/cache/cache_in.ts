@@ -249,6 +249,22 @@ export function cacheIn(browserName: BrowserName): void {
         assert.deepEqual(await second.call('read', 's1'), ['secret']);
       }));
 
+    it('holds up no other tab when its page is left during a transaction', () =>
+      inPages(2, async (first, second) => {
+        await writeThere('pat', 's1', ['hello']);
+        for (const page of [first, second]) {
+          await page.call('open', site.sessions.url, 'pat');
+          assert.deepEqual(await page.call('read', 's1'), ['hello']);
+        }
+        await first.call('readOn', 's1');
+        // Its page is kept for a way back.
+        await first.open(`${site.origin}?other`);
+        await second.call('write', 's1', ['tea?']);
+        await second.call('untilSent');
+        await second.call('deleteDatabase');
+        await second.call('close');
+      }));
+
     it('leaves no record and no name of an owner who forgets', () =>
       inPages(1, async (page) => {
         const names = await page.call('databaseNames');

@@ -36,13 +36,17 @@ export class IndexedDbLocalStore implements LocalStore {
   /** Fires when the storage is closed. */
   readonly #ended = new AbortController();
   readonly #stopFollowing: () => void;
+  /** Those that have not ended. */
+  readonly #transactions = new Set<IDBPTransaction<Stores, CacheStoreName[], Mode>>();
+  /** How often the page was frozen since the storage is open. */
+  #hideCount = 0;
 
   /** @param onDeleted called when the browser has closed the database, or somebody deletes it */
   constructor(onDeleted: () => void) {
     this.#onDeleted = onDeleted;
     // An open connection may keep the page out of the back/forward cache, and looks alive if it was cut there.
     this.#stopFollowing = followPageHide((isHidden) => {
-      if (isHidden) this.#disconnect();
+      if (isHidden) this.#suspend();
     });
   }
 
@@ -57,19 +61,29 @@ export class IndexedDbLocalStore implements LocalStore {
     }
   }
 
+  /** A transaction that was aborted because the page was frozen runs again when the page is shown. */
   async #run<T>(mode: Mode, work: (transaction: LocalTransaction) => Promise<T>): Promise<T> {
+    for (;;) {
+      const before = this.#hideCount;
+      try {
+        return await this.#runOnce(mode, work);
+      } catch (error) {
+        if (this.#hideCount === before) throw error;
+      }
+    }
+  }
+
+  async #runOnce<T>(mode: Mode, work: (transaction: LocalTransaction) => Promise<T>): Promise<T> {
     const transaction = await this.#begin(mode);
-    // Handled below. An abort without a request that waits would else be an unhandled rejection.
-    transaction.done.catch(() => undefined);
+    this.#transactions.add(transaction);
+    // Its failure is handled below. An abort without a request that waits would else be an unhandled rejection.
+    const forget = (): void => void this.#transactions.delete(transaction);
+    transaction.done.then(forget, forget);
     let result: T;
     try {
       result = await work(new IndexedDbTransaction(transaction));
     } catch (error) {
-      try {
-        transaction.abort();
-      } catch {
-        // The database has ended it.
-      }
+      abort(transaction);
       throw transaction.error ?? error;
     }
     if (mode === 'readonly') return result;
@@ -105,6 +119,16 @@ export class IndexedDbLocalStore implements LocalStore {
       if (this.#database === opening) this.#database = undefined;
       throw error;
     });
+  }
+
+  /**
+   * Aborts the transactions, and closes the connection. A connection closes only after its transactions, which do not end
+   * in a frozen page of Firefox or WebKit. Until then no tab could write, or delete the database.
+   */
+  #suspend(): void {
+    this.#hideCount += 1;
+    for (const transaction of this.#transactions) abort(transaction);
+    this.#disconnect();
   }
 
   /** Closes the connection. The next transaction opens another one. */
@@ -209,6 +233,14 @@ class IndexedDbTransaction implements LocalTransaction {
     const range = rangeOf(from, to);
     if (range === undefined || limit === 0) return [];
     return read(this.#transaction.objectStore(store), range, limit);
+  }
+}
+
+function abort(transaction: IDBPTransaction<Stores, CacheStoreName[], Mode>): void {
+  try {
+    transaction.abort();
+  } catch {
+    // It has ended, or commits.
   }
 }
 

@@ -37,6 +37,12 @@ export async function read(sessionId: string): Promise<string[] | undefined> {
   return textsOf(await opened().getSession(keyOf(sessionId)));
 }
 
+/** Reads until the page is left, so that a transaction is mostly under way. */
+export function readOn(sessionId: string): void {
+  const readAgain = (): void => void read(sessionId).then(readAgain, readAgain);
+  for (let count = 0; count < 3; count += 1) readAgain();
+}
+
 /** Appends one event after the other. Creates the session if there is none. */
 export async function write(sessionId: string, texts: readonly string[]): Promise<void> {
   const known = handles.get(sessionId);

@@ -13,9 +13,24 @@ let openings = 0;
 /** Whether the browser answers. */
 let doesAnswer = true;
 
+/** Whether requests are answered. */
+let doesRead = true;
+/** The number of transactions that were aborted. */
+let aborted = 0;
+
 class Transaction extends EventTarget {
+  error: DOMException | undefined;
+  readonly #failures: ((error: DOMException) => void)[] = [];
   objectStore() {
-    return { get: () => Promise.resolve('a value') };
+    const never = (): Promise<never> =>
+      new Promise((_, reject) => void this.#failures.push(reject));
+    return { get: () => (doesRead ? Promise.resolve('a value') : never()) };
+  }
+  abort(): void {
+    aborted += 1;
+    this.error = new DOMException('aborted', 'AbortError');
+    for (const fail of this.#failures) fail(this.error);
+    this.dispatchEvent(new Event('abort'));
   }
 }
 
@@ -72,7 +87,7 @@ const { IndexedDbLocalStore } =
   await import('../../../../../js/stores/cache/local/indexed_db_local_store.js');
 
 function open(test: TestContext): Store {
-  [closed, openings, doesAnswer] = [[], 0, true];
+  [closed, openings, doesAnswer, doesRead, aborted] = [[], 0, true, true, 0];
   const store = new IndexedDbLocalStore(() => undefined);
   test.after(() => store.close());
   return store;
@@ -98,6 +113,19 @@ it('the local storage closes its connection while the page is frozen, and reads 
   transition('pageshow');
   assert.equal(await reading, 'a value');
   assert.equal(openings, 2);
+});
+
+it('the local storage aborts its transactions before the page is frozen, and repeats them when it is shown again', async (test) => {
+  const store = open(test);
+  doesRead = false;
+  const reading = read(store);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  transition('pagehide');
+  assert.equal(aborted, 1);
+  doesRead = true;
+  transition('pageshow');
+  assert.equal(await reading, 'a value');
+  assert.deepEqual([closed, openings], [[1], 2]);
 });
 
 it('the local storage ends what waits for a frozen page when it is closed', async (test) => {
