@@ -19,6 +19,8 @@ const REGRESSIONS = [
   157_204_068,
   // An event lay over the copy until its answer came, and another device had replaced it. A handle kept the old text.
   158_205_609,
+  // A page of older events had an edited text before the copy had the state that it made. A handle kept the old state.
+  83_003_240,
 ];
 
 await checkCaches(300, 0, REGRESSIONS);

@@ -267,6 +267,8 @@ export class Play {
     if (code === 'quota_exceeded') return tab.device.isLossy;
     if (code === 'aborted') return this.hasForgotten(tab);
     if (code === 'closed') return tab.isClosed;
+    // A cache waits for the end of a run.
+    if (code === 'agent_running') return tab.cache === undefined;
     // The cursor of a page is of a session that is gone.
     const isGone = this.hasForgotten(tab) || tab.device.isLossy;
     if (kind === 'page' && code === 'invalid_argument') return isGone;

@@ -109,7 +109,8 @@ async function replaceEvent(
   if (isExact && stored.isExact && revision < stored.revision) return;
   const over = draft.overlay.events.get(id);
   let { tick } = stored;
-  if (text !== stored.text) {
+  // A page of older events may have brought the text before the changes brought the state that it made.
+  if (text !== stored.text || revision > draft.copy.revision) {
     // If the event got a higher tick since its edit, it keeps that, so that handles still notice the change.
     tick =
       hasText(over, text) && !draft.isReordered
