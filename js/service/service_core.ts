@@ -25,7 +25,7 @@ import type {
   UpdateStateRequest,
   UserRequest,
 } from '../values/model/session.js';
-import type { WriteIdentity } from '../values/model/diagnostic.js';
+import type { HiddenMembers, WriteIdentity } from '../values/model/diagnostic.js';
 import type { ServiceHistory } from '../core/history_verbs.js';
 import type { StorageInfo } from '../values/model/storage_info.js';
 import { isRevision } from '../core/storage/checked_rows.js';
@@ -203,9 +203,8 @@ export class ServiceCore implements Core {
     return getOrCreate(MAX_ROUNDS);
   }
 
-  /** @param request `created`: deletes only the session that was created at this revision */
   delete(
-    request: DeleteSessionRequest & { readonly created?: number | undefined } & WriteIdentity,
+    request: DeleteSessionRequest & Pick<HiddenMembers, 'created' | 'operation'>,
     call: Call,
   ): MaybePromise<void> {
     const { appName, userId, sessionId, created, operation } = request;

@@ -80,7 +80,7 @@ export interface ServiceParts {
   readonly load?: (() => Promise<void> | undefined) | undefined;
   /** Makes the backend that the service works on. */
   readonly openBackend: (context: BackendContext) => Backend;
-  /** Called when a call of the program begins. Returns the call's `epoch`. */
+  /** Called when a call of the program begins. Returns the call's `backend`. */
   readonly beginCall?: (() => object) | undefined;
   /** Present for a cache. */
   readonly epochs?: Epochs | undefined;

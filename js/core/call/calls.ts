@@ -1,6 +1,6 @@
 import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
-import type { CallDiagnostic } from '../../values/model/diagnostic.js';
+import type { CallDiagnostic, HiddenMembers } from '../../values/model/diagnostic.js';
 import type { Abortable } from '../../values/model/session.js';
 import { isPromise } from '../../values/members/is_promise.js';
 import {
@@ -33,7 +33,7 @@ export class Calls {
 
   /**
    * @param diagnostics absent: nobody listens
-   * @param beginCall returns the `epoch` of a call; absent: calls have none
+   * @param beginCall returns the `backend` of a call; absent: calls have none
    */
   constructor(diagnostics: Diagnostics | undefined, beginCall?: () => object) {
     this.#diagnostics = diagnostics;
@@ -55,11 +55,11 @@ export class Calls {
     const report = facts && this.#diagnostics?.begin(method, facts);
     try {
       const ownRequest = this.begin(request);
-      const { signal, reads } = ownRequest as Pick<Call, 'signal' | 'reads'>;
-      const epoch = this.#beginCall?.();
+      const { signal, reads } = ownRequest as Pick<Call, 'signal'> & HiddenMembers;
+      const backend = this.#beginCall?.();
       const onRetry = facts && ((): void => void (facts.retries += 1));
       // One literal: its shape is known wherever the call is read, and it takes less time than a spread.
-      const result = work(ownRequest, { signal, reads, facts, epoch, onRetry });
+      const result = work(ownRequest, { signal, reads, facts, backend, onRetry });
       if (isPromise(result)) {
         if (report !== undefined) result.then(report.succeed, report.fail);
         this.#wait(result, method);

@@ -6,6 +6,7 @@ import { requireService } from '../call/given_service.js';
 import { createEvent } from '../../values/model/event/create_event.js';
 import type { JsonObject } from '../../values/json/rules.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
+import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import { coreOf } from '../core_of.js';
 import type { RewindWrite, Rewound } from '../history_verbs.js';
 import type { Abortable, AppendEventsRequest, Session } from '../../values/model/session.js';
@@ -182,8 +183,7 @@ async function append(
   titleChange: TitleChange | undefined,
 ): Promise<void> {
   if (coreOf(service) !== undefined || titleChange === undefined) {
-    // The public type of the request does not show the change.
-    const given = { ...request, titleChange };
+    const given: AppendEventsRequest & HiddenMembers = { ...request, titleChange };
     await service.appendEvents(given);
     return;
   }

@@ -7,6 +7,7 @@ import type {
   SessionChanges,
 } from '../../values/model/session.js';
 import type { Event } from '../../values/model/event/event.js';
+import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import type { SessionInfo } from '../../values/model/session_info.js';
 import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
 import { eventsOfClient } from '../rights/client_append.js';
@@ -147,8 +148,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     query: { created: WHOLE },
     response: 'Nothing',
     run: async (call) => {
-      // The public type of the request does not show `created`.
-      const request = { ...keyOf(call), ...call.query };
+      const request: ReturnType<typeof keyOf> & HiddenMembers = { ...keyOf(call), ...call.query };
       await call.service.deleteSession(request);
       return null;
     },

@@ -27,7 +27,7 @@ import { positionFor } from './missed_rewinds.js';
 import type { ServiceFeed } from '../../core/watch/service_feed.js';
 import { after, afterCommit, type Call, type MaybePromise } from '../../core/call/call.js';
 import type { Calls } from '../../core/call/calls.js';
-import type { WriteIdentity } from '../../values/model/diagnostic.js';
+import type { HiddenMembers, WriteIdentity } from '../../values/model/diagnostic.js';
 import { snapshotHandle } from '../../core/handle/handle.js';
 import { requireKey } from '../../values/model/values/ids.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../../values/model/event/snapshot.js';
@@ -42,24 +42,16 @@ import {
   firstTitle,
   type HandlePosition,
   type PlacedAppend,
-  type TitleChange,
 } from '../../core/write.js';
 import type { StalePolicy } from '../../core/wasm/protocol.js';
 import type { ObservingHandle, QueuedAppend } from './waiting_appends.js';
 
 /** The members of a request to append, besides its events. */
-interface HandleRequest extends Pick<
+type HandleRequest = Pick<
   AppendEventRequest,
   'session' | 'expectedRevision' | 'expectedEvents' | 'run'
-> {
-  /** The public types of requests show neither this member nor the next. */
-  readonly titleChange?: TitleChange | undefined;
-  /**
-   * Lets the append succeed only if no event with one of the ids is stored, or if this append has stored it before: its
-   * answer may have been lost. A text that no other append has. `js/service/runs/claim.ts` gives it.
-   */
-  readonly claim?: string | undefined;
-}
+> &
+  Pick<HiddenMembers, 'titleChange' | 'claim'>;
 
 /** An append through a handle that a client in another process holds. */
 export interface RemoteAppend

@@ -117,8 +117,8 @@ export function joinedOf(queue: AppendQueue, calls: readonly WaitingAppend[]): J
   const events = appends.flatMap(({ handle }) => handle?.events ?? []);
   const handle = append.handle && { ...append.handle, events };
   // The calls are of one service, so all of them have these members, or none.
-  const { epoch, onRetry } = append.call;
-  const call = { signal, epoch, onRetry: onRetry && ((): void => countRetry(calls)) };
+  const { backend, onRetry } = append.call;
+  const call = { signal, backend, onRetry: onRetry && ((): void => countRetry(calls)) };
   return { queue, calls, append: { write, handle, call }, stop };
 }
 
@@ -160,7 +160,7 @@ function canJoin(append: QueuedAppend, first: QueuedAppend | undefined): boolean
     one !== undefined &&
     append.handle?.writer === first?.handle?.writer &&
     append.write.stale === first?.write.stale &&
-    append.call.epoch === first.call.epoch &&
+    append.call.backend === first.call.backend &&
     !isConditional(append.write) &&
     !isConditional(first.write) &&
     one.given === other?.given &&

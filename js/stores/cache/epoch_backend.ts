@@ -6,8 +6,9 @@ import { CacheBackend } from './cache_backend.js';
  * Returns a backend that passes each verb to the local data that its call began with, even if they were erased since.
  */
 export function epochBackend(present: () => CacheBackend): Backend {
-  /** Calls that the package makes itself have no epoch, and take the present data. */
-  const of = ({ epoch }: Call): CacheBackend => (epoch instanceof CacheBackend ? epoch : present());
+  /** Calls that the package makes itself have none, and take that of the present epoch. */
+  const of = ({ backend }: Call): CacheBackend =>
+    backend instanceof CacheBackend ? backend : present();
   return {
     open: (call) => of(call).open(),
     keepsOperations: (call) => of(call).keepsOperations(),

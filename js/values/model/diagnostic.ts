@@ -1,6 +1,7 @@
 import type { SessionErrorCode } from '../errors/errors.js';
 import type { HostAbortSignal } from './host.js';
 import type { MethodsWith } from './service_methods.js';
+import type { ReadPolicy } from './values/read_policy.js';
 
 /**
  * A call of a service that has settled. Synchronous calls report nothing.
@@ -87,6 +88,24 @@ export interface WriteIdentity {
    * ignores it.
    */
   readonly operation?: StorageOperation | undefined;
+}
+
+/**
+ * The members of requests that the public types do not show. Only code of this package gives them, such as the handler,
+ * and a service's public methods take them.
+ */
+export interface HiddenMembers extends WriteIdentity {
+  /** Of a read: where it looks first. Only a cache has a choice. */
+  readonly reads?: ReadPolicy | undefined;
+  /** Of a deletion: deletes only the session that was created at this revision. */
+  readonly created?: number | undefined;
+  /** Of an append: the title that the session gets, if it has the one before that. */
+  readonly titleChange?: { readonly from: string; readonly to: string } | undefined;
+  /**
+   * Of an append: it succeeds only if no event with one of the ids is stored, or if this append has stored it before: its
+   * answer may have been lost. A text that no other append has. `js/service/runs/agent/claim.ts` gives it.
+   */
+  readonly claim?: string | undefined;
 }
 
 /**

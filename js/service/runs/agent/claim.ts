@@ -1,6 +1,7 @@
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
 import type { Event } from '../../../values/model/event/event.js';
+import type { HiddenMembers } from '../../../values/model/diagnostic.js';
 import type { AppendEventRequest, Session } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
@@ -19,7 +20,7 @@ export async function claimMessage(
   message: Event,
   expectedRevision?: number,
 ): Promise<void> {
-  const request: AppendEventRequest & { readonly claim: string } = {
+  const request: AppendEventRequest & HiddenMembers = {
     ...{ session, event: message, expectedRevision },
     claim: newEventId(),
   };

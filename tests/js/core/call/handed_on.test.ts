@@ -34,22 +34,22 @@ function open(isSynchronous = true, onRequest?: (call: Call) => void) {
     },
   });
   const storage = { kind: 'memory', durable: false } as const;
-  const epoch = {};
-  const parts = { storage, isSynchronous, beginCall: () => epoch, openBackend: () => backend };
+  const cache = {};
+  const parts = { storage, isSynchronous, beginCall: () => cache, openBackend: () => backend };
   const core = new ServiceCore(parts, { onDiagnostic: () => undefined });
-  return { service: new StoredSessionService(core), calls, operations, epoch };
+  return { service: new StoredSessionService(core), calls, operations, cache };
 }
 
 describe('The call of a public method', () => {
   it('is one object in all its requests, with all that the method has taken', async () => {
-    const { service, calls, epoch } = open();
+    const { service, calls, cache } = open();
     const { signal } = new AbortController();
     await service.getOrCreateSession({ ...KEY, signal });
     const [read, created] = calls;
     assert.equal(calls.length, 2);
     assert.equal(read, created);
     assert.equal(read!.signal, signal);
-    assert.equal(read!.epoch, epoch);
+    assert.equal(read!.backend, cache);
     assert.deepEqual(read!.facts, { retries: 0 });
     read!.onRetry!();
     assert.deepEqual(read!.facts, { retries: 1 });
