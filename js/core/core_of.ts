@@ -3,6 +3,7 @@ import type { MaybePromise } from './call/call.js';
 import type { Abortable, CompositeSessionKey } from '../values/model/session.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { StateShape } from '../values/state/state_shape.js';
+import type { RunReport } from './run_report.js';
 import type { ServiceHistory } from './history_verbs.js';
 
 /**
@@ -36,6 +37,15 @@ export interface RewindTarget {
 
 /** The agent of the server that has the sessions. It answers messages that are appended with `run`. */
 export interface ServerAgent {
+  /** Returns what the server has told of the session. */
+  reportOf(key: CompositeSessionKey): RunReport | undefined;
+  /**
+   * Calls a function with the run of a session after each change, until the returned function is called. Meanwhile the session must be
+   * watched.
+   *
+   * @param listener gets `undefined` if the server says that it knows no run
+   */
+  follow(key: CompositeSessionKey, listener: (report: RunReport | undefined) => void): () => void;
   /**
    * Cancels the run of a session, or seals the message that `messageId` names.
    *

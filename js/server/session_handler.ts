@@ -12,6 +12,7 @@ import {
 import type { WatchRequest } from '../values/model/notice.js';
 import { requireWatchKeys } from '../core/watch/watch_request.js';
 import { changeFeed } from './feed/change_feed.js';
+import { RunFeed } from './feed/run_feed.js';
 import { ChangeLogs } from './feed/change_log.js';
 import { crossOriginHeaders, optionsResponse, VARY } from './http/cross_origin.js';
 import { errorResponse, isServerFault } from './http/error_response.js';
@@ -77,6 +78,15 @@ const WATCH_ROUTE: Route = {
   response: 'Notices',
 };
 
+/** The feed of a user below its path, so that a proxy can send a user to one process. */
+const USER_WATCH_ROUTE: Route = {
+  method: 'GET',
+  path: '/apps/{appName}/users/{userId}/changes',
+  action: 'watch',
+  summary: 'Sends notices of changes of a user as server-sent events, and what agents answer.',
+  response: 'Notices',
+};
+
 const ROUTES: readonly Route[] = [
   ...SESSION_ROUTES,
   ...HISTORY_ROUTES,
@@ -84,6 +94,7 @@ const ROUTES: readonly Route[] = [
   ...HANDLE_ROUTES,
   ...STATE_ROUTES,
   WATCH_ROUTE,
+  USER_WATCH_ROUTE,
 ];
 
 const TABLE = routeTable(ROUTES);
@@ -210,7 +221,7 @@ class Handler {
       const ask = (more: Partial<SessionAccess>): Promise<TakenRights> =>
         limit.race(requireRights(authorize, request, { ...access, ...more }));
       const rights = await ask({});
-      if (route.run === undefined) return this.#watch(request, concerned);
+      if (route.run === undefined) return this.#watch(request, concerned, rights);
       const { signal } = limit;
       const form = isOwnClient ? OWN_FORM : PYTHON_FORM;
       const knownMembers = isOwnClient || members === 'any' ? 'any' : Object.keys(members ?? {});
@@ -249,7 +260,7 @@ class Handler {
     }
   }
 
-  #watch(request: Request, watched: WatchRequest): Response {
+  #watch(request: Request, watched: WatchRequest, rights: TakenRights): Response {
     if (this.#openFeeds >= this.#settings.maxFeeds) {
       throw new HttpRefusal(503, 'Too many change feeds are open.', { 'retry-after': '10' });
     }
@@ -257,11 +268,14 @@ class Handler {
       throw new HttpRefusal(503, 'The server is stopping.', { 'retry-after': '1' }, 'closed');
     }
     requireWatchKeys(watched);
+    const runs = this.#runs;
     const log = this.#logs.open(watched.appName);
     this.#openFeeds += 1;
     return changeFeed({
       log,
       watched,
+      openRuns:
+        runs && ((onChange) => new RunFeed(runs, watched, rights.maySeeCredentials, onChange)),
       lastEventId: request.headers.get('last-event-id'),
       maxAgeMs: this.#settings.maxFeedAgeMs,
       onEnd: () => void (this.#openFeeds -= 1),

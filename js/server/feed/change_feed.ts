@@ -1,6 +1,7 @@
 import type { WatchRequest } from '../../values/model/notice.js';
 import { COMMON_HEADERS } from '../http/json_response.js';
 import type { ChangeLog } from './change_log.js';
+import type { RunFeed } from './run_feed.js';
 
 /** Milliseconds after which a silent feed sends a comment, so that proxies keep it open. Bun cuts it after 10 seconds. */
 const HEARTBEAT_MS = 8000;
@@ -9,6 +10,8 @@ const HEARTBEAT_MS = 8000;
 export interface FeedSettings {
   readonly log: ChangeLog;
   readonly watched: WatchRequest;
+  /** Makes what the feed sends of runs. Absent: the server has no agent. */
+  readonly openRuns: ((onChange: () => void) => RunFeed) | undefined;
   /** The id of the last event that the client has, or `null`: the feed begins now. */
   readonly lastEventId: string | null;
   /** Milliseconds after which the feed ends, so that its permission is asked for again. */
@@ -45,6 +48,8 @@ class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
   readonly #feed: FeedSettings;
   readonly #listening: ReturnType<ChangeLog['listen']>;
   readonly #lifetime: ReturnType<typeof setTimeout>;
+  readonly #runs: RunFeed | undefined;
+  #hasToldRuns = false;
   #position: number;
   /** Text to send before anything else. */
   #first: string | undefined;
@@ -61,6 +66,7 @@ class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
     this.#position = position ?? log.last;
     this.#first = this.#eventOf(position === undefined ? 'data: {"type":"resync"}' : ': connected');
     this.#listening = log.listen({ userId, onChange: () => this.#continue(), onError });
+    this.#runs = feed.openRuns?.(() => this.#continue());
     this.#lifetime = setTimeout(() => this.#end(), maxAgeMs);
   }
 
@@ -85,10 +91,15 @@ class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
     const first = this.#first;
     this.#first = undefined;
     if (first !== undefined) return first;
+    if (this.#runs !== undefined && !this.#hasToldRuns) {
+      this.#hasToldRuns = true;
+      return this.#eventOf(`data: ${this.#runs.first()}`);
+    }
     const { log, watched } = this.#feed;
     const { position, notice } = log.next(this.#position, watched);
     this.#position = position;
-    return notice && this.#eventOf(`data: ${JSON.stringify(notice)}`);
+    const text = notice === undefined ? this.#runs?.take() : JSON.stringify(notice);
+    return text === undefined ? undefined : this.#eventOf(`data: ${text}`);
   }
 
   /** Waits for the next event. Returns a comment if none comes for a while, and `undefined` at the end. */
@@ -122,6 +133,7 @@ class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
     this.#isOver = true;
     clearTimeout(this.#lifetime);
     this.#listening.stop();
+    this.#runs?.end();
     this.#feed.onEnd();
     this.#wait?.(undefined);
   }

@@ -6,7 +6,7 @@ import { Drafts } from '../../service/runs/agent/drafts.js';
 import { runAgent } from '../../service/runs/agent/run_agent.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import type { AdmittedMessage } from '../../service/runs/session_runs.js';
-import { type SealedAs, sealRun } from '../../service/runs/state/cancelled.js';
+import { isRunCancelled, type SealedAs, sealRun } from '../../service/runs/state/cancelled.js';
 import type { ReportedRun } from '../../service/runs/tabs/run_messages.js';
 import { AgentFailure } from '../http/agent_failure.js';
 import { publicErrorOf } from '../http/error_response.js';
@@ -141,6 +141,8 @@ export class ServerRun {
   ): Promise<Pick<RunState, 'status' | 'error'>> {
     const { onError } = this.#parts;
     if (this.#stop === 'deleted') return { status: 'ended' };
+    // Another process has cancelled the run: its next append was refused.
+    if (isRunCancelled(failure?.error)) return { status: 'cancelled' };
     if (this.#stop !== undefined) {
       try {
         await this.#seal(this.#stop === 'closed' ? 'unanswered' : 'cancelled');

@@ -19,6 +19,7 @@ import type { StateShape } from '../../values/state/state_shape.js';
 import { Connection } from '../../stores/remote/connection/connection.js';
 import { RemoteFeed } from '../../stores/remote/remote_feed.js';
 import { RemoteServer } from '../../stores/remote/remote_server.js';
+import type { RunListener } from '../../stores/remote/reported_runs.js';
 import { SERVER } from '../../stores/remote/connection/response_error.js';
 import { type RunRequest, takeRun } from '../../stores/remote/run/run_request.js';
 
@@ -110,6 +111,9 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
       closeStorage: () => closeLimit.expire(),
       feed,
       serverAgent: {
+        reportOf: (key: CompositeSessionKey) => feed.runs.of(key),
+        follow: (key: CompositeSessionKey, listener: RunListener) =>
+          feed.runs.follow(key, listener),
         cancel: (request: CancelRunRequest) => this.cancelRun(request),
       },
     };

@@ -1,6 +1,7 @@
 import { Feed } from '../../core/watch/feed.js';
 import type { Watcher } from '../../core/watch/watcher.js';
 import type { Connection } from './connection/connection.js';
+import { ReportedRuns } from './reported_runs.js';
 import { Subscription } from './subscription.js';
 
 /**
@@ -10,6 +11,8 @@ import { Subscription } from './subscription.js';
  */
 export class RemoteFeed extends Feed {
   readonly #connection: Connection;
+  /** What the server tells of runs, while anyone watches. */
+  readonly runs = new ReportedRuns();
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #onError: (error: unknown) => void;
 
@@ -34,7 +37,7 @@ export class RemoteFeed extends Feed {
     const name = JSON.stringify([appName, userId]);
     const subscription =
       this.#subscriptions.get(name) ??
-      new Subscription(this.#connection, { appName, userId }, this.#onError);
+      new Subscription(this.#connection, { appName, userId }, this.runs, this.#onError);
     this.#subscriptions.set(name, subscription);
     subscription.add(watcher, () => this.#subscriptions.delete(name));
   }

@@ -3,12 +3,14 @@ import { TimeLimit } from '../../core/call/time_limit.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { pause } from '../http/call_limit.js';
 import { connectionError, hasStatus, isTransient, retryAfterOf } from '../http/http_errors.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateOwner } from '../../core/storage/scopes.js';
 import { decodeNotice } from '../../core/watch/tab_message.js';
 import type { Watcher } from '../../core/watch/watcher.js';
 import { type Connection, pathOf } from './connection/connection.js';
 import { SERVER } from './connection/response_error.js';
 import { openStream, serverSentEvents } from './connection/server_sent_events.js';
+import type { ReportedRuns } from './reported_runs.js';
 import { parseJson } from '../../values/json/parse.js';
 
 /** First and longest pause before a feed is opened again, in milliseconds. */
@@ -27,6 +29,7 @@ export class Subscription {
   readonly #connection: Connection;
   readonly #owner: Readonly<StateOwner>;
   readonly #onError: (error: unknown) => void;
+  readonly #runs: ReportedRuns;
   readonly #watchers = new Set<Watcher>();
   readonly #ended = new AbortController();
   /** Id of the last event. The server begins with `resync` if it does not know it. */
@@ -34,9 +37,16 @@ export class Subscription {
 
   /**
    * @param owner without `userId`, all users of the app are watched
+   * @param runs gets what the server tells of runs
    * @param onError gets the errors of the connection
    */
-  constructor(connection: Connection, owner: StateOwner, onError: (error: unknown) => void) {
+  constructor(
+    connection: Connection,
+    owner: StateOwner,
+    runs: ReportedRuns,
+    onError: (error: unknown) => void,
+  ) {
+    this.#runs = runs;
     this.#connection = connection;
     this.#owner = owner;
     this.#onError = onError;
@@ -106,12 +116,13 @@ export class Subscription {
   async #readFeed(onOpen: () => void): Promise<void> {
     const { signal } = this.#ended;
     const { appName, userId } = this.#owner;
-    const path = `${pathOf('apps', appName)}/changes`;
+    const user = userId === undefined ? '' : pathOf('users', userId);
+    const path = `${pathOf('apps', appName)}${user}/changes`;
     const silence = new TimeLimit(SILENCE_MS, () => new Error('it is silent'));
     silence.follow(signal);
     try {
       const headers = { 'last-event-id': this.#lastEventId };
-      const feed = { method: 'GET', path, query: { userId } } as const;
+      const feed = { method: 'GET', path } as const;
       const { response } = await openStream(this.#connection, feed, silence.signal, headers);
       let isFeed = false;
       const onId = (id: string): void => void (this.#lastEventId = id);
@@ -119,7 +130,7 @@ export class Subscription {
         silence.restart();
         if (!isFeed) onOpen();
         isFeed = true;
-        if (data !== undefined) deliver(this.#watchers, data);
+        if (data !== undefined) this.#deliver(parseJson(data));
       }
       // For example the page of a proxy, with status 200.
       if (!isFeed) throw new Error('the response is no feed of changes; check the url and proxies');
@@ -130,11 +141,15 @@ export class Subscription {
       silence.abort();
     }
   }
-}
 
-/** Ignores notices that this version does not know. */
-function deliver(watchers: ReadonlySet<Watcher>, data: string): void {
-  const notice = decodeNotice(parseJson(data));
-  if (notice === undefined) return;
-  for (const watcher of watchers) watcher.push([notice]);
+  /** Ignores notices that this version does not know. */
+  #deliver(data: unknown): void {
+    const { appName, userId } = this.#owner;
+    const isOwn = (key: CompositeSessionKey): boolean =>
+      key.appName === appName && (userId === undefined || key.userId === userId);
+    if (this.#runs.receive(data, isOwn)) return;
+    const notice = decodeNotice(data);
+    if (notice === undefined) return;
+    for (const watcher of this.#watchers) watcher.push([notice]);
+  }
 }

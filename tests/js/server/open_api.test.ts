@@ -131,8 +131,11 @@ describe('The OpenAPI document', () => {
       assert.deepEqual(Object.keys(headers).sort(), given.sort(), `headers of ${method} ${path}`);
       left.delete(`${method} ${route}`);
     }
-    // The feed is no JSON; its own tests read it.
-    assert.deepEqual([...left], ['get /apps/{appName}/changes']);
+    // The feeds are no JSON; their own tests read them.
+    assert.deepEqual([...left].sort(), [
+      'get /apps/{appName}/changes',
+      'get /apps/{appName}/users/{userId}/changes',
+    ]);
   });
 
   it('describes what the remote client gets beyond others', async () => {

@@ -51,6 +51,7 @@ const REQUESTS: readonly [method: string, path: string, access: Partial<SessionA
   ['GET', `/apps/${APP}/state`, { action: 'getAppState' }],
   ['PATCH', `/apps/${APP}/state`, { action: 'updateState' }],
   ['DELETE', `/apps/${APP}/state`, { action: 'deleteAppState' }],
+  ['GET', `${USER}/changes`, { action: 'watch', userId: 'ada' }],
   ['GET', `/apps/${APP}/changes?userId=ada`, { action: 'watch', userId: 'ada' }],
 ];
 

@@ -89,6 +89,7 @@ const REQUESTS: Readonly<Record<string, { readonly body?: unknown; readonly quer
   [`PATCH ${APP}/state`]: { body: { stateDelta: { 'app:n': 1 } } },
   [`DELETE ${APP}/state`]: {},
   [`GET ${APP}/changes`]: {},
+  [`GET ${USERS}/changes`]: {},
 };
 
 async function serveSecrets() {

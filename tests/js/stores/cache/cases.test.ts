@@ -236,7 +236,7 @@ it('at 200 conversations, a message and a list ask only for what has changed', a
   let bytes = 0;
   server.intercept = async (request) => {
     const { pathname } = new URL(request.url);
-    if (pathname.endsWith('/shop/changes')) return undefined;
+    if (pathname.endsWith('/users/ada/changes')) return undefined;
     asked.push(`${request.method} ${pathname}`);
     const body = await request.clone().text();
     const response = await server.send(request);

@@ -49,8 +49,8 @@ describe('The watchers of a remote service', () => {
     const { service, handler } = openRemote();
     const feeds: string[] = [];
     const fetch: typeof globalThis.fetch = (input, init) => {
-      const { href, searchParams } = new URL(input as string);
-      if (href.includes('/changes')) feeds.push(String(searchParams));
+      const { pathname } = new URL(input as string);
+      if (pathname.endsWith('/changes')) feeds.push(pathname);
       return fetchFrom(handler)(input, init);
     };
     const { remote } = openRemote({ fetch });
@@ -76,7 +76,8 @@ describe('The watchers of a remote service', () => {
     assert.equal((await nextOf(other)).type, 'resync');
     const ofApp = remote.watch({ appName: 'shop' });
     assert.equal((await nextOf(ofApp)).type, 'resync');
-    assert.deepEqual(feeds, ['userId=ada', 'userId=bob', '']);
+    const paths = ['/users/ada', '/users/bob', ''].map((path) => `/api/apps/shop${path}/changes`);
+    assert.deepEqual(feeds, paths);
     await remote.close();
   });
 

@@ -121,7 +121,7 @@ function expireLogin(server: Server, isRefused: (path: string) => boolean = () =
   server.intercept = ({ url }) => {
     const { pathname } = new URL(url);
     if (!isRefused(pathname)) return Promise.resolve(undefined);
-    if (pathname.endsWith('/shop/changes')) login.refusedFeeds += 1;
+    if (pathname.endsWith('/users/ada/changes')) login.refusedFeeds += 1;
     return Promise.resolve(Response.json({ detail: 'Log in.' }, { status: 401 }));
   };
   return login;
@@ -174,7 +174,7 @@ for (const status of [401, 403]) {
     await server.service.createSession(KEY);
     let refused = 0;
     server.intercept = ({ url }) => {
-      if (!new URL(url).pathname.endsWith('/shop/changes')) return Promise.resolve(undefined);
+      if (!new URL(url).pathname.endsWith('/users/ada/changes')) return Promise.resolve(undefined);
       refused += 1;
       return Promise.resolve(Response.json({ detail: 'No.' }, { status }));
     };
@@ -218,7 +218,7 @@ it('a feed that was refused from the start is read after a login, and not asked 
 it('a feed that the server never allows is not asked for with each request', async () => {
   const server = new Server();
   await server.service.createSession(KEY);
-  const login = expireLogin(server, (path) => path.endsWith('/shop/changes'));
+  const login = expireLogin(server, (path) => path.endsWith('/users/ada/changes'));
   const { cache } = openCache(server);
   await cache.getSession(KEY);
   await until(() => login.refusedFeeds === 2);

@@ -1,0 +1,28 @@
+/** What the feed of a server tells of runs, beside its notices. Reports have no place in the log: each begins with the whole drafts. */
+import type { Event } from '../values/model/event/event.js';
+import type { CompositeSessionKey } from '../values/model/session.js';
+
+/** A run of a session as it is now. */
+export interface RunReport extends CompositeSessionKey {
+  readonly messageId: string;
+  readonly invocationId: string;
+  readonly status: 'running' | 'ended' | 'failed' | 'cancelled';
+  /** The answers that the run streams; `endedBy` is the id of the whole event that has ended one. */
+  readonly drafts: readonly {
+    readonly event: Event;
+    readonly endedBy?: string | undefined;
+  }[];
+  /** The ids of the whole events before the drafts that have not ended. */
+  readonly wholes: readonly string[];
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+}
+
+/** A draft that has changed since the last report of its run. */
+export type DraftChange =
+  /** The draft as it is now. */
+  | { readonly index: number; readonly draft: RunReport['drafts'][number] }
+  /** What was added to the text of its last part. */
+  | { readonly index: number; readonly text: string };
+
+/** A report that follows another one of the same run, with what has changed. */
+export type RunChange = Omit<RunReport, 'drafts'> & { readonly changes: readonly DraftChange[] };

@@ -1,0 +1,150 @@
+import { sessionName } from '../../values/model/values/session_name.js';
+import { type DraftChange, type RunChange, type RunReport } from '../../core/run_report.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { WatchRequest } from '../../values/model/notice.js';
+import { publicView } from '../rights/public_view.js';
+import type { ServerRuns, SessionRunState } from '../runs/server_runs.js';
+
+/** The most milliseconds that a draft waits before a feed sends what was added. */
+const DELAY_MS = 150;
+
+type Draft = RunReport['drafts'][number];
+
+/**
+ * What one feed sends of runs. It begins with the whole drafts, and then sends what was added. A slow reader gets everything
+ * that was added since its last read at once, so it holds up no run.
+ */
+export class RunFeed {
+  readonly #runs: ServerRuns;
+  readonly #watched: WatchRequest;
+  readonly #maySeeCredentials: boolean;
+  readonly #onChange: () => void;
+  readonly #stop: () => void;
+  /** The last report of each run under way. */
+  readonly #sent = new Map<string, RunReport>();
+  /** The runs that have changed since. */
+  readonly #changed = new Map<string, SessionRunState>();
+  readonly #shown = new WeakMap<Event, Event>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isDue = false;
+
+  /** @param onChange called when there is something to send */
+  constructor(
+    runs: ServerRuns,
+    watched: WatchRequest,
+    maySeeCredentials: boolean,
+    onChange: () => void,
+  ) {
+    this.#runs = runs;
+    this.#watched = watched;
+    this.#maySeeCredentials = maySeeCredentials;
+    this.#onChange = onChange;
+    this.#stop = runs.follow((state) => this.#note(state));
+  }
+
+  /** Returns the JSON of the first message: all runs, whole. */
+  first(): string {
+    this.#changed.clear();
+    const runs = this.#runs.states.filter((state) => this.#isWatched(state));
+    return JSON.stringify({ type: 'runs', runs: runs.map((state) => this.#reported(state)) });
+  }
+
+  /** Returns the JSON of the next message, if one is due. */
+  take(): string | undefined {
+    if (!this.#isDue) return undefined;
+    for (const [name, state] of this.#changed) {
+      this.#changed.delete(name);
+      const before = this.#sent.get(name);
+      const report = this.#reported(state);
+      const isSameState = before?.status === report.status;
+      if (
+        this.#watched.userId === undefined &&
+        isSameState &&
+        before.messageId === report.messageId
+      )
+        continue;
+      return JSON.stringify({ type: 'run', ...changesOf(before, report) });
+    }
+    this.#isDue = false;
+    return undefined;
+  }
+
+  end(): void {
+    this.#stop();
+    clearTimeout(this.#timer);
+  }
+
+  #note(state: SessionRunState): void {
+    if (!this.#isWatched(state)) return;
+    this.#changed.set(sessionName(state.key), state);
+    if (state.status !== 'running') return this.#fire();
+    this.#timer ??= setTimeout(() => this.#fire(), DELAY_MS);
+  }
+
+  #fire(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isDue = true;
+    this.#onChange();
+  }
+
+  #isWatched({ key }: SessionRunState): boolean {
+    const { appName, userId } = this.#watched;
+    return key.appName === appName && (userId === undefined || key.userId === userId);
+  }
+
+  /** Returns the report of a run, and remembers it. */
+  #reported({ key, drafts, wholes, ...state }: SessionRunState): RunReport {
+    const { appName, userId, sessionId } = key;
+    const hasDrafts = this.#watched.userId !== undefined;
+    const report: RunReport = {
+      ...{ appName, userId, sessionId, ...state },
+      drafts: hasDrafts ? drafts.map((draft) => this.#shownDraft(draft)) : [],
+      wholes: hasDrafts ? wholes : [],
+    };
+    const name = sessionName(key);
+    if (state.status === 'running') this.#sent.set(name, report);
+    else this.#sent.delete(name);
+    return report;
+  }
+
+  #shownDraft({ event, ...rest }: Draft): Draft {
+    const shown = this.#shown.get(event) ?? publicView(event, this.#maySeeCredentials);
+    this.#shown.set(event, shown);
+    return { ...rest, event: shown };
+  }
+}
+
+/** Returns a report as what has changed since another one of the same run. */
+function changesOf(before: RunReport | undefined, report: RunReport): RunReport | RunChange {
+  if (before?.messageId !== report.messageId) return report;
+  const { drafts, ...state } = report;
+  const changes = drafts.flatMap((draft, index) => changeOf(before.drafts[index], draft, index));
+  return { ...state, changes };
+}
+
+function changeOf(before: Draft | undefined, draft: Draft, index: number): DraftChange[] {
+  if (before?.event === draft.event && before.endedBy === draft.endedBy) return [];
+  const [one, other] = [before, draft].map((each) => each?.event.content?.parts ?? []);
+  const [last, grown] = [one!.at(-1)?.text, other!.at(-1)?.text];
+  const isGrown =
+    before?.endedBy === draft.endedBy &&
+    last !== undefined &&
+    grown?.startsWith(last) === true &&
+    isSameBut(before!, draft);
+  return isGrown ? [{ index, text: grown.slice(last.length) }] : [{ index, draft }];
+}
+
+/** Whether two forms of a draft differ only in the text of the last part, and in the time. */
+function isSameBut(before: Draft, draft: Draft): boolean {
+  const [one, other] = [before, draft].map(({ event }) => {
+    const parts = event.content?.parts ?? [];
+    const rest = parts.slice(0, -1);
+    return JSON.stringify([
+      { ...event, timestamp: 0, content: null },
+      rest,
+      { ...parts.at(-1), text: '' },
+    ]);
+  });
+  return one === other;
+}

@@ -1,0 +1,115 @@
+import { sessionName } from '../../values/model/values/session_name.js';
+import type { DraftChange, RunReport } from '../../core/run_report.js';
+import { isEvent } from '../../core/storage/stored_events.js';
+import { isObject, isPlainObject } from '../../values/json/rules.js';
+import { isId } from '../../values/model/values/ids.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+
+/** Gets the run of a session as it is now; `undefined` if the server says that nothing runs. */
+export type RunListener = (report: RunReport | undefined) => void;
+
+type Draft = RunReport['drafts'][number];
+
+/** What a server has told of the runs of its sessions. */
+export class ReportedRuns {
+  readonly #reports = new Map<string, RunReport>();
+  readonly #listeners = new Map<string, Set<RunListener>>();
+
+  /** Returns what was told of a session. */
+  of(key: CompositeSessionKey): RunReport | undefined {
+    return this.#reports.get(sessionName(key));
+  }
+
+  /** Calls a function with each report of a session, until the returned function is called. */
+  follow(key: CompositeSessionKey, listener: RunListener): () => void {
+    const name = sessionName(key);
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(name);
+    };
+  }
+
+  /**
+   * Takes an event of a feed.
+   *
+   * @param isOfFeed whether the feed tells of a session
+   * @returns whether it was about runs. Unknown members and wrong reports are ignored.
+   */
+  receive(data: unknown, isOfFeed: (key: CompositeSessionKey) => boolean): boolean {
+    if (!isObject(data)) return false;
+    if (data.type === 'run') {
+      const report = this.#reportIn(data);
+      if (report !== undefined) this.#put(report);
+      return true;
+    }
+    if (data.type !== 'runs') return false;
+    const given: unknown[] = Array.isArray(data.runs) ? data.runs : [];
+    const reports = given.flatMap((each) => (isObject(each) ? (this.#reportIn(each) ?? []) : []));
+    const names = new Set(reports.map(sessionName));
+    for (const [name, report] of [...this.#reports]) {
+      if (isOfFeed(report) && !names.has(name)) this.#reports.delete(name);
+    }
+    for (const report of reports) this.#reports.set(sessionName(report), report);
+    // Also those of which nothing was told: their run may have ended while the feed was away.
+    for (const [name, listeners] of [...this.#listeners]) {
+      for (const listener of listeners) listener(this.#reports.get(name));
+    }
+    return true;
+  }
+
+  #put(report: RunReport): void {
+    const name = sessionName(report);
+    if (report.status === 'ended') this.#reports.delete(name);
+    else this.#reports.set(name, report);
+    for (const listener of this.#listeners.get(name) ?? []) listener(report);
+  }
+
+  #reportIn(data: Readonly<Record<string, unknown>>): RunReport | undefined {
+    const { appName, userId, sessionId, messageId, invocationId, status, error } = data;
+    if (![appName, userId, sessionId, messageId, invocationId].every(isId)) return undefined;
+    if (!['running', 'ended', 'failed', 'cancelled'].includes(status as string)) return undefined;
+    const key = { appName, userId, sessionId } as CompositeSessionKey;
+    const drafts = this.#draftsIn(key, data);
+    if (drafts === undefined) return undefined;
+    const wholes = Array.isArray(data.wholes) ? data.wholes.filter(isId) : [];
+    const told = isPlainObject(error)
+      ? { code: String(error.code), message: String(error.message) }
+      : undefined;
+    const state = { messageId, invocationId, status } as Pick<
+      RunReport,
+      'messageId' | 'invocationId' | 'status'
+    >;
+    return { ...key, ...state, drafts, wholes, ...(told && { error: told }) };
+  }
+
+  #draftsIn(
+    key: CompositeSessionKey,
+    { drafts, changes, messageId }: Readonly<Record<string, unknown>>,
+  ): readonly Draft[] | undefined {
+    if (Array.isArray(drafts)) return drafts.every(isDraft) ? drafts : undefined;
+    const before = this.of(key);
+    if (!Array.isArray(changes) || before?.messageId !== messageId) return undefined;
+    const next = [...before!.drafts];
+    for (const change of changes as readonly DraftChange[]) {
+      const changed = 'draft' in change ? change.draft : grown(next[change.index], change.text);
+      if (changed === undefined || !isDraft(changed)) return undefined;
+      next[change.index] = changed;
+    }
+    return next;
+  }
+}
+
+function grown(draft: Draft | undefined, text: string): Draft | undefined {
+  const parts = draft?.event.content?.parts ?? [];
+  const last = parts.at(-1);
+  if (draft === undefined || last?.text === undefined) return undefined;
+  const { event, ...rest } = draft;
+  const joined = [...parts.slice(0, -1), { ...last, text: last.text + text }];
+  return { ...rest, event: { ...event, content: { ...event.content, parts: joined } } };
+}
+
+function isDraft(value: unknown): value is Draft {
+  return isObject(value) && isEvent(value.event) && isId(value.event.id);
+}
