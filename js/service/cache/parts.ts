@@ -108,6 +108,8 @@ export function openParts(options: TakenOptions) {
     {
       storage,
       serverAgent: agent && {
+        reportOf: (key) => agent.reportOf(key),
+        follow: (key, listener) => agent.follow(key, listener),
         cancel: (request) => call((epoch) => cancelRun(epoch, outbox, agent, request)),
       },
       openBackend: () => epochBackend(() => epoch.backend),

@@ -48,7 +48,8 @@ export class Server {
 
   /** The number of requests for the feed of changes. */
   get feedRequests(): number {
-    return this.requests.filter((request) => request === 'GET /api/apps/shop/users/ada/changes').length;
+    return this.requests.filter((request) => request === 'GET /api/apps/shop/users/ada/changes')
+      .length;
   }
 
   /** Cuts the open feeds of changes. */
