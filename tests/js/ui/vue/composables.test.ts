@@ -16,6 +16,7 @@ import {
   useSessionState,
   useUnsent,
 } from '../../../../js/ui/vue/index.js';
+import type { RunAgent } from '../../../../js/ui/live/index.js';
 import { openCache, Server } from '../../stores/cache/fixture.js';
 import { isWatched, KEY, message, sessionOf } from '../live/stores.js';
 
@@ -98,6 +99,36 @@ describe('The composables for Vue', () => {
     assert.ok(isWatched(service));
     unmount();
     assert.ok(!isWatched(service));
+  });
+
+  it('ask the agent that is provided, show its draft, and cancel its run', async () => {
+    const { service } = await sessionOf(1);
+    let wasAborted = false;
+    const run: RunAgent = async function* ({ signal }) {
+      yield { author: 'guide', partial: true, content: { parts: [{ text: 'Green' }] } };
+      await new Promise<void>((done) => signal.addEventListener('abort', () => done()));
+      wasAborted = true;
+    };
+    let store: SessionRefs['store'] | undefined;
+    const Chat = defineComponent(() => {
+      const { session, store: own } = useSession();
+      store = own;
+      return () => {
+        const { drafts, run } = session.value;
+        const texts = drafts.map(({ content }) => content?.parts?.[0]?.text);
+        return h('p', `${run?.status} ${texts.join()}`);
+      };
+    });
+    const { text, unmount } = mount(service, Chat, { run });
+    await store?.value.ask({ role: 'user', parts: [{ text: 'Which tea?' }] });
+    await until(() => text() === 'running Green');
+    await store?.value.cancel();
+    await until(() => text() === 'cancelled ');
+    assert.ok(wasAborted);
+    const events = (await service.getSession(KEY))?.events.slice(1) ?? [];
+    const texts = events.map(({ content }) => content?.parts?.[0]?.text);
+    assert.deepEqual(texts, ['Which tea?', 'Green', undefined]);
+    unmount();
   });
 
   it('take a service that is provided in a ref', async () => {

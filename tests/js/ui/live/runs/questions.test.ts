@@ -5,6 +5,7 @@ import { z } from 'zod';
 
 import { asAdkService, runWith } from '../../../../../js/service/adk/index.js';
 import { InMemorySessionService, isSessionError } from '../../../../../js/index.js';
+import { liveSession } from '../../../../../js/ui/live/index.js';
 import { toolCall } from '../../../service/adk/model_script.js';
 import { ScriptedModel } from '../../../service/adk/pairing/scripted_model.js';
 import { KEY, snapshotOf } from '../stores.js';
@@ -147,6 +148,25 @@ describe('A question', () => {
       await assert.rejects(chat.answer(answers as never), isRefused);
     }
     assert.equal((await service.getSession(KEY))?.events.length, 2);
+    stop();
+  });
+
+  it('of another user cannot be answered, and nothing is stored for either', async () => {
+    const { service, chat, stop } = await open([toolCall('order'), 'Ordered.']);
+    await chat.ask(asks('order'));
+    const { questions } = await snapshotOf(
+      chat,
+      ({ run, questions }) => run === undefined && questions.length > 0,
+    );
+    const other = { ...KEY, userId: 'bob' };
+    const before = (await service.getSession(KEY))?.events.length;
+    await service.createSession(other);
+    const bob = liveSession(service, other, { run: echo });
+    const answers = { [questions[0]!.callId]: { status: 'shipped' } };
+    await assert.rejects(bob.answer(answers), isRefused);
+    assert.equal((await service.getSession(other))?.events.length, 0);
+    assert.equal((await service.getSession(KEY))?.events.length, before);
+    assert.equal(chat.getSnapshot().questions.length, 1);
     stop();
   });
 
