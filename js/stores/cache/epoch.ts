@@ -136,6 +136,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   const sender: Sender = new Sender({
     ...shared,
     delivery: new Delivery(shared),
+    agent: remoteCore.serverAgent,
     tellWake: () => tabs.post('wake'),
     tellFailure: (error) => tabs.post('failed', failureOf(error)),
   });

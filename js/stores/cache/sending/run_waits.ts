@@ -1,6 +1,11 @@
 import { backoff } from '../../../core/call/backoff.js';
+import type { ServerAgent } from '../../../core/core_of.js';
+import { isSession, keyOfName } from '../records/cache_key.js';
 
-/** The first and the longest pause until an operation is sent again, in milliseconds. */
+/**
+ * The first and the longest pause until an operation is sent again, in milliseconds, if the remote does not tell
+ * before that the run has ended.
+ */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 5000;
 
@@ -10,15 +15,22 @@ interface RunWait {
   readonly count: number;
   /** Absent once the wait has ended. */
   readonly timer: ReturnType<typeof setTimeout> | undefined;
+  /** Ends the listening for reports of the run. */
+  readonly stopListening: (() => void) | undefined;
 }
 
 /** The operations that wait until an agent has ended its run in their session. Waiting is no failure. */
 export class RunWaits {
   readonly #waits = new Map<string, RunWait>();
+  readonly #agent: ServerAgent | undefined;
   readonly #onEnd: () => void;
 
-  /** @param onEnd called when operations may be sent again */
-  constructor(onEnd: () => void) {
+  /**
+   * @param agent tells when runs end, if the remote does
+   * @param onEnd called when operations may be sent again
+   */
+  constructor(agent: ServerAgent | undefined, onEnd: () => void) {
+    this.#agent = agent;
     this.#onEnd = onEnd;
   }
 
@@ -30,30 +42,42 @@ export class RunWaits {
 
   begin(name: string, number: number): void {
     const earlier = this.#waits.get(name);
-    clearTimeout(earlier?.timer);
+    if (earlier !== undefined) stop(earlier);
     const count = earlier?.number === number ? earlier.count + 1 : 0;
     const timer = setTimeout(() => this.end(name), backoff(count, FIRST_PAUSE, LONGEST_PAUSE));
     // In Node the timer alone does not keep the program running.
     (timer as { unref?: () => void }).unref?.();
-    this.#waits.set(name, { number, count, timer });
+    const key = keyOfName(name);
+    const stopListening = isSession(key)
+      ? this.#agent?.follow(key, (report) => {
+          if (report?.status !== 'running') this.end(name);
+        })
+      : undefined;
+    this.#waits.set(name, { number, count, timer, stopListening });
   }
 
   /** Called when the run may have ended. */
   end(name: string): void {
     const wait = this.#waits.get(name);
     if (wait?.timer === undefined) return;
-    clearTimeout(wait.timer);
-    this.#waits.set(name, { ...wait, timer: undefined });
+    stop(wait);
+    this.#waits.set(name, { ...wait, timer: undefined, stopListening: undefined });
     this.#onEnd();
   }
 
   /** Called when the remote has the operation. */
   delete(name: string): void {
-    clearTimeout(this.#waits.get(name)?.timer);
+    const wait = this.#waits.get(name);
+    if (wait !== undefined) stop(wait);
     this.#waits.delete(name);
   }
 
   clear(): void {
     for (const name of [...this.#waits.keys()]) this.delete(name);
   }
+}
+
+function stop({ timer, stopListening }: RunWait): void {
+  clearTimeout(timer);
+  stopListening?.();
 }

@@ -1,4 +1,5 @@
 import { backoff } from '../../../core/call/backoff.js';
+import type { ServerAgent } from '../../../core/core_of.js';
 import type { SessionError } from '../../../values/errors/errors.js';
 import { retryAfterOf } from '../../http/http_errors.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
@@ -22,6 +23,8 @@ const LONGEST_RETRY_AFTER = 60 * 60 * 1000;
 
 export interface SenderParts extends DeliveryParts {
   readonly delivery: Delivery;
+  /** The agent of the remote, if it has one. */
+  readonly agent: ServerAgent | undefined;
   readonly board: StatusBoard;
   /** Tells the leading tab that a call waits. */
   readonly tellWake: () => void;
@@ -53,16 +56,17 @@ export class Sender {
   #failure: unknown;
   /** Why one session or state cannot be sent in the present run, by name. Others are sent. */
   readonly #paused = new Map<string, unknown>();
-  readonly #runWaits = new RunWaits(() => {
-    // After a failure nothing is sent before the pause has ended.
-    if (this.#timer === undefined) this.wake();
-  });
+  readonly #runWaits: RunWaits;
   /** Called when another session or state may be sent. */
   #onProgress: (() => void) | undefined;
   #isClosed = false;
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
+    this.#runWaits = new RunWaits(parts.agent, () => {
+      // After a failure nothing is sent before the pause has ended.
+      if (this.#timer === undefined) this.wake();
+    });
     parts.pending.onChange((name) => {
       this.#enqueue(name);
       this.#waiters.settle();
@@ -91,11 +95,6 @@ export class Sender {
     this.#timer = setTimeout(() => this.wake(), pause);
     // In Node the timer alone does not keep the program running.
     (this.#timer as { unref?: () => void }).unref?.();
-  }
-
-  /** Called when an agent's run in a session has ended. */
-  runEnded(name: string): void {
-    this.#runWaits.end(name);
   }
 
   /**

@@ -97,6 +97,29 @@ describe('Messages for the remote that are asked through a cache', () => {
     await cache.close();
   });
 
+  it('are sent when the remote tells that the run before has ended', async (t) => {
+    const { server, runs, gate } = serve();
+    await server.service.createSession(KEY);
+    const { cache } = openCache(server);
+    const session = (await cache.getSession(KEY))!;
+    await until(() => server.feedRequests === 1);
+    gate.isOpen = false;
+    await cache.appendEvent({ session, event: message('m1'), run });
+    await until(() => runs.length === 1 && untilSent(cache));
+    // No pause ends by itself: the report of the end is all that can send the message.
+    const begin = globalThis.setTimeout;
+    t.mock.method(globalThis, 'setTimeout', (call: () => void, pause: number) =>
+      begin(call, pause < 200 ? pause : 1_000_000).unref(),
+    );
+    await cache.appendEvent({ session, event: message('m2'), run });
+    await until(() => server.requests.filter((one) => one.endsWith('/handle/events')).length === 2);
+    gate.isOpen = true;
+    await until(async () => (await storedIds(server)).length === 4);
+    assert.deepEqual(runs, ['m1', 'm2']);
+    t.mock.restoreAll();
+    await cache.close();
+  });
+
   it('run once if the answer is lost after any number of characters', async () => {
     for (let length = 0; length < 400; length += 7) {
       const { server, runs } = serve();
