@@ -33,10 +33,14 @@ export class ShownEvents {
     snapshot: Snapshot,
   ): Snapshot & { readonly events: readonly Event[] } {
     const member =
-      this.pages.length <= FEW_PAGES ? { value: this.#getEvents() } : { get: this.#getEvents };
+      this.pages.length <= FEW_PAGES
+        ? { value: this.#getEvents(), writable: true }
+        : { get: this.#getEvents };
+    // Proxies of Svelte and Vue return another object for it, which JavaScript forbids for a member that cannot change.
     return Object.defineProperty(snapshot, 'events', {
       ...member,
       enumerable: true,
+      configurable: true,
     }) as Snapshot & { readonly events: readonly Event[] };
   }
 
