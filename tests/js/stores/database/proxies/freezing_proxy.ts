@@ -1,5 +1,4 @@
-// A proxy in front of a database server. It can stop forwarding, and then looks like a frozen server, or close a
-// connection.
+// A proxy in front of a server. It can stop forwarding, and then looks like a frozen server, or close a connection.
 
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
@@ -14,6 +13,8 @@ export interface FreezingProxy {
   delay(text: string, ms: number): void;
   /** Closes a connection at a request, once requests have contained the texts in turn. */
   cut(...texts: string[]): void;
+  /** Closes a connection after so many bytes of the next response. */
+  cutResponse(bytes: number): void;
   /** Frozen connections stay frozen. New ones forward everything. */
   thaw(): void;
   close(): Promise<void>;
@@ -26,11 +27,14 @@ interface Pair {
   late: number;
 }
 
-export async function startFreezingProxy(serverPort: number): Promise<FreezingProxy> {
+/** @param ownPort the port of the proxy; 0: any */
+export async function startFreezingProxy(serverPort: number, ownPort = 0): Promise<FreezingProxy> {
   const pairs = new Set<Pair>();
   let frozen: 'nothing' | Parameters<FreezingProxy['freeze']>[0] = 'nothing';
   let delayed: { readonly text: string; readonly ms: number } | undefined;
   let cuts: string[] = [];
+  /** The bytes of the next response before the cut. */
+  let remaining: number | undefined;
   const listener = createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
     const server = connect({ port: serverPort, host: '127.0.0.1', noDelay: true });
     const pair: Pair = { sockets: [client, server], isFrozen: false, late: 0 };
@@ -50,7 +54,15 @@ export async function startFreezingProxy(serverPort: number): Promise<FreezingPr
     });
     server.on('data', (data) => {
       if (frozen === 'all' || frozen === 'responses') pair.isFrozen = true;
-      if (!pair.isFrozen) client.write(data);
+      if (pair.isFrozen || client.destroyed) return;
+      if (remaining === undefined || data.length < remaining) {
+        if (remaining !== undefined) remaining -= data.length;
+        client.write(data);
+        return;
+      }
+      client.end(data.subarray(0, remaining), () => client.destroy());
+      remaining = undefined;
+      pair.isFrozen = true;
     });
     for (const socket of pair.sockets) socket.on('error', () => undefined);
     client.on('close', () => {
@@ -60,7 +72,7 @@ export async function startFreezingProxy(serverPort: number): Promise<FreezingPr
     client.on('end', () => pair.isFrozen || pair.late > 0 || server.end());
     server.on('close', () => pair.isFrozen || client.destroy());
   });
-  listener.listen(0, '127.0.0.1');
+  listener.listen(ownPort, '127.0.0.1');
   await once(listener, 'listening');
   const address = listener.address();
   return {
@@ -72,6 +84,7 @@ export async function startFreezingProxy(serverPort: number): Promise<FreezingPr
     },
     freeze: (what) => (frozen = what),
     cut: (...texts) => (cuts = texts),
+    cutResponse: (bytes) => (remaining = bytes),
     delay: (text, ms) => (delayed = { text, ms }),
     thaw() {
       frozen = 'nothing';

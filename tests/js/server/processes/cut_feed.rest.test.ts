@@ -1,0 +1,3 @@
+import { followsAfterCut } from './cut_feed.js';
+
+followsAfterCut(60_000);

@@ -1,0 +1,3 @@
+import { survivesLostAnswers } from './lost_answer.js';
+
+survivesLostAnswers(80);
