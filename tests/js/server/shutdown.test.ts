@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { it } from 'node:test';
 
-import { startServer } from './processes/server_process.js';
+import { startServer } from './processes/servers/server_process.js';
 
 /** Less than the 5 seconds for which Node keeps an idle connection. */
 const LIMIT_MS = 2000;

@@ -8,8 +8,16 @@ import type { RunReport } from '../../../../js/core/run_report.js';
 import type { Event } from '../../../../js/index.js';
 import { RemoteSessionService } from '../../../../js/service/remote/index.js';
 import { textsOf } from '../../ui/live/runs/agents.js';
-import { askAgent, cancel, createSession, eventsOf, keyOf, until, untilText } from './client.js';
-import { RunLog, type ServerProcess, startAgentServer } from './server_process.js';
+import {
+  askAgent,
+  cancel,
+  createSession,
+  eventsOf,
+  keyOf,
+  until,
+  untilText,
+} from './servers/client.js';
+import { RunLog, type ServerProcess, startAgentServer } from './servers/server_process.js';
 
 const log = new RunLog();
 let one: ServerProcess;

@@ -10,8 +10,8 @@ import { RemoteSessionService } from '../../../../js/service/remote/index.js';
 import type { Notice } from '../../../../js/values/model/notice.js';
 import { startFreezingProxy } from '../../stores/database/proxies/freezing_proxy.js';
 import { textsOf } from '../../ui/live/runs/agents.js';
-import { askAgent, createSession, eventsOf, keyOf, until } from './client.js';
-import { RunLog, startAgentServer } from './server_process.js';
+import { askAgent, createSession, eventsOf, keyOf, until } from './servers/client.js';
+import { RunLog, startAgentServer } from './servers/server_process.js';
 
 const RUNS = 200;
 /** The runs that end while the feed is cut. */

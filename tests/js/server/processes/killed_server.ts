@@ -5,9 +5,9 @@ import { after, before, describe, it } from 'node:test';
 
 import { storedStatus } from '../../../../js/service/runs/state/stored_status.js';
 import { textsOf } from '../../ui/live/runs/agents.js';
-import { askAgent, createSession, eventsOf, untilText } from './client.js';
-import type { KillPoint } from './agent_server.js';
-import { RunLog, type ServerProcess, startAgentServer } from './server_process.js';
+import { askAgent, createSession, eventsOf, untilText } from './servers/client.js';
+import type { KillPoint } from './servers/agent_server.js';
+import { RunLog, type ServerProcess, startAgentServer } from './servers/server_process.js';
 
 /** The message, the call, its answer and the text. */
 const APPENDS = [1, 2, 3, 4];

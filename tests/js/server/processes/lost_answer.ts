@@ -10,8 +10,15 @@ import {
   startFreezingProxy,
 } from '../../stores/database/proxies/freezing_proxy.js';
 import { textsOf } from '../../ui/live/runs/agents.js';
-import { askAgent, createSession, eventsOf, keyOf, messageOf, untilText } from './client.js';
-import { RunLog, type ServerProcess, startAgentServer } from './server_process.js';
+import {
+  askAgent,
+  createSession,
+  eventsOf,
+  keyOf,
+  messageOf,
+  untilText,
+} from './servers/client.js';
+import { RunLog, type ServerProcess, startAgentServer } from './servers/server_process.js';
 
 /** @param step the bytes between two cuts */
 export function survivesLostAnswers(step: number): void {

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
 import { textsOf } from '../../ui/live/runs/agents.js';
-import { askAgent, createSession, untilText } from './client.js';
-import { RunLog, type ServerProcess, startAgentServer } from './server_process.js';
+import { askAgent, createSession, untilText } from './servers/client.js';
+import { RunLog, type ServerProcess, startAgentServer } from './servers/server_process.js';
 
 /**
  * @param urlOf makes the URL of an empty database

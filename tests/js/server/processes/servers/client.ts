@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { Event } from '../../../../js/index.js';
-import { asks } from '../../ui/live/runs/agents.js';
-import { type Answer, answerOf, APP, type Asked, requestTo } from '../fixture.js';
+import type { Event } from '../../../../../js/index.js';
+import { asks } from '../../../ui/live/runs/agents.js';
+import { type Answer, answerOf, APP, type Asked, requestTo } from '../../fixture.js';
 
 export const keyOf = (sessionId: string) => ({ appName: APP, userId: 'ada', sessionId });
 const pathOf = (sessionId: string): string => `/apps/${APP}/users/ada/sessions/${sessionId}`;

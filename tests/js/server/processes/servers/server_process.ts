@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { LOADER } from '../../loader.js';
+import { LOADER } from '../../../loader.js';
 import type { AgentServerOptions } from './agent_server.js';
 
 /** A server that has told its port. */

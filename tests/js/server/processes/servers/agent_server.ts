@@ -19,11 +19,11 @@ import {
   Runner,
 } from '@google/adk';
 
-import { asAdkService, runWith } from '../../../../js/service/adk/index.js';
-import { DatabaseSessionService } from '../../../../js/service/database/index.js';
-import { nodeListener, sessionHandler } from '../../../../js/server/index.js';
-import { requirePairs } from '../../service/adk/pairing/pairing_rules.js';
-import { APP } from '../fixture.js';
+import { asAdkService, runWith } from '../../../../../js/service/adk/index.js';
+import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
+import { nodeListener, sessionHandler } from '../../../../../js/server/index.js';
+import { requirePairs } from '../../../service/adk/pairing/pairing_rules.js';
+import { APP } from '../../fixture.js';
 
 /** Where a server kills itself. Numbers count from 1. */
 export type KillPoint =
