@@ -16,5 +16,5 @@ server.listen(0, '127.0.0.1', () => {
 });
 process.once('SIGTERM', () => {
   server.close(() => void service.close({ timeoutMs: 5000 }));
-  handler.close();
+  void handler.close();
 });

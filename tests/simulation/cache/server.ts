@@ -113,7 +113,7 @@ export class Server {
 
   /** Stops the handler, with its feeds, and starts another one. */
   restart(): void {
-    this.#handler.close();
+    void this.#handler.close();
     this.#handler = this.#newHandler();
   }
 
@@ -206,7 +206,7 @@ export class Server {
 
   async close(): Promise<void> {
     for (const reader of this.#readers) await reader.close();
-    this.#handler.close();
+    await this.#handler.close();
     await this.service.close();
   }
 }

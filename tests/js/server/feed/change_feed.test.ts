@@ -197,9 +197,7 @@ describe('A change feed', () => {
     const { handler, ask } = serve();
     const feeds = await Promise.all([CHANGES, CHANGES].map((path) => handler(requestTo(path))));
     const ended = feeds.map((feed) => feed.text());
-    handler.close();
-    handler.close();
-    await Promise.all(ended);
+    await Promise.all([handler.close(), handler.close(), ...ended]);
     const later = await handler(requestTo(CHANGES));
     assert.deepEqual([later.status, later.headers.get('retry-after')], [503, '1']);
     assert.equal((await ask(`/apps/${KEY.appName}/sessions`)).status, 200);

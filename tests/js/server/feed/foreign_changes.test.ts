@@ -64,7 +64,7 @@ async function serveFile(t: TestContext, options: Partial<SessionHandlerOptions>
     return { take, receive, end, events };
   };
   const close = async (): Promise<void> => {
-    handler.close();
+    void handler.close();
     t.mock.timers.reset();
     await Promise.all([service.close(), other.close()]);
   };
@@ -86,7 +86,7 @@ describe('A database that other programs write to', () => {
     await pass(10_000);
     assert.ok(asked.length >= 5 && asked.length <= 11, String(asked.length));
     await reader.cancel();
-    handler.close();
+    void handler.close();
     await other.end;
     const before = asked.length;
     await pass(60_000);
