@@ -28,7 +28,7 @@ export interface SharedFeed {
   readonly channelName?: string | undefined;
 }
 
-/** An invocation before which a rewind rewinds. */
+/** The invocation that a rewind undoes, with all that follows it. */
 export interface RewindTarget {
   readonly invocationId: string;
   /** The first event of the invocation. Absent if it has none. */
@@ -37,11 +37,11 @@ export interface RewindTarget {
 
 /** The agent of the server that has the sessions. It answers messages that are appended with `run`. */
 export interface ServerAgent {
-  /** Returns what the server has told of the session. */
+  /** Returns the last report of a run of the session. */
   reportOf(key: CompositeSessionKey): RunReport | undefined;
   /**
-   * Calls a function with the run of a session after each change, until the returned function is called. Meanwhile the session must be
-   * watched.
+   * Calls a function with the run of a session after each change, until the returned function is called. Reports come with
+   * the server's feed, so they come only while somebody watches the session.
    *
    * @param listener gets `undefined` if the server says that it knows no run
    */

@@ -1,4 +1,7 @@
-/** What the feed of a server tells of runs, beside its notices. Reports have no place in the log: each begins with the whole drafts. */
+/**
+ * What a server's feed sends of runs, beside its notices. The feed's log does not keep reports: a feed that is opened again
+ * begins with the whole drafts.
+ */
 import type { Event } from '../values/model/event/event.js';
 import type { CompositeSessionKey } from '../values/model/session.js';
 
@@ -12,7 +15,7 @@ export interface RunReport extends CompositeSessionKey {
     readonly event: Event;
     readonly endedBy?: string | undefined;
   }[];
-  /** The ids of the whole events before the drafts that have not ended. */
+  /** The ids of the run's whole events so far. Drafts that have not ended come after them. */
   readonly wholes: readonly string[];
   readonly error?: { readonly code: string; readonly message: string } | undefined;
 }

@@ -38,17 +38,17 @@ export interface SessionHandlerOptions {
   isRunning?: ((key: CompositeSessionKey) => boolean | Promise<boolean>) | undefined;
   /**
    * The agent that answers the messages which clients append with `run`: a function, or `runWith(runner)` of
-   * `adk-session-wasm/adk`. Default: requests to run one get status 501.
+   * `adk-session-wasm/adk`. Default: none, and requests with `run` get status 501.
    */
   run?: RunAgent | undefined;
   /**
-   * Gets a promise of each run, which ends with the run. For hosts that stop when their requests are answered: `waitUntil` of
-   * Cloudflare Workers, `after` of Next.
+   * Gets a promise for each run, which settles when the run has ended. It is for hosts that stop when their requests are
+   * answered: give `waitUntil` of Cloudflare Workers, or `after` of Next.
    */
   waitUntil?: ((running: Promise<unknown>) => void) | undefined;
   /** The most runs at once; further ones get status 503. Default 100. */
   maxRuns?: number | undefined;
-  /** Milliseconds after which a run is cancelled, with the code `timeout`. Default ten minutes. */
+  /** Milliseconds after which a run is cancelled; `onError` gets the code `timeout`. Default ten minutes. */
   maxRunMs?: number | undefined;
   /** The most bytes of a request's body. Default 8 MiB. */
   maxBodyBytes?: number | undefined;
@@ -61,8 +61,8 @@ export interface SessionHandlerOptions {
   /** Milliseconds after which a change feed ends and the client must open it again. Default one hour. */
   maxFeedAgeMs?: number | undefined;
   /**
-   * Gets each error whose message the response does not show: with status 500, 502, 503, 504 or 507. And what an agent
-   * throws, with the request of its message. May be asynchronous.
+   * Gets each error whose message the response does not show: with status 500, 502, 503, 504 or 507. It also gets what an
+   * agent throws, with the request that has sent the message. May be asynchronous.
    */
   onError?: ((error: unknown, request: HostRequest) => void) | undefined;
 }

@@ -1,3 +1,22 @@
+/**
+ * A session service over HTTP: the handler, which answers a request with a response, and its feeds.
+ *
+ * | word in this folder | meaning |
+ * |---|---|
+ * | client | whoever sends requests: `js/stores/remote`, our own client, or a program that knows `adk api_server` |
+ * | form | how one of these two reads and writes sessions, events and times; see `routes/client_form.ts` |
+ * | action | what a request wants to do; `authorize` decides about it |
+ * | rights | what `authorize` lets a request write and see |
+ * | admit | to decide by the rights what is stored of an event that a client sends |
+ * | feed | the server-sent events that one client watches |
+ * | log | the last notices of an app, from which its feeds are read |
+ * | run | the work of the handler's agent on one message; see `runs/server_runs.ts` |
+ * | report | a run as it is now, in a feed; it is not in the log |
+ *
+ * `routes/` has the requests and what they do, `rights/` what clients may write and see, `http/` requests, responses and
+ * errors, `feed/` the feeds, `runs/` the agent. `js/stores/http/protocol.ts` has what the handler and our own client
+ * agree on.
+ */
 import { requireService } from '../core/call/given_service.js';
 import { requireWhole } from '../values/errors/option_values.js';
 import { TimeLimit } from '../core/call/time_limit.js';
@@ -63,8 +82,8 @@ export interface SessionHandler {
   (request: HostRequest): Promise<HostResponse>;
   /**
    * Prepares the stop of a server: waits for the runs of agents, and then ends all change feeds. Later runs and feeds
-   * get status 503; other requests are answered as before. Runs that have not ended after `graceMs` (10 000) are stopped: their open
-   * calls are closed, and their messages count as unanswered. A second close does nothing.
+   * get status 503; other requests are answered as before. Runs that have not ended after `graceMs` (10 000) are stopped:
+   * their open calls are closed, and their messages count as unanswered. A second close does nothing.
    */
   close(options?: { readonly graceMs?: number | undefined }): Promise<void>;
 }

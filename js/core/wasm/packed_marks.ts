@@ -91,7 +91,7 @@ export interface PartRequest {
   readonly question: 'view' | 'tail' | 'page';
   /** How many items; absent: all. */
   readonly count?: number | undefined;
-  /** How many of the last items of a tail are asked for besides. */
+  /** A smaller number of last items. The answer's `within` tells where they begin in the tail. */
   readonly within?: number | undefined;
   /**
    * The index of the first known event. Before it are markers and the first events of the invocations that rewinds name.
@@ -131,7 +131,7 @@ export interface HistoryItems {
   readonly start: number;
   /** How many items the whole view has. */
   readonly total: number;
-  /** Where the last items of a tail begin that were asked for besides. */
+  /** The index in `items` of the first of the last `PartRequest.within` items of a tail. */
   readonly within: number;
   /** The stored events that cursors of a page name. */
   readonly first: number | undefined;

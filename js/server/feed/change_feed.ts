@@ -10,7 +10,7 @@ const HEARTBEAT_MS = 8000;
 export interface FeedSettings {
   readonly log: ChangeLog;
   readonly watched: WatchRequest;
-  /** Makes what the feed sends of runs. Absent: the server has no agent. */
+  /** Makes the reports of runs for this feed. Absent: the server has no agent. */
   readonly openRuns: ((onChange: () => void) => RunFeed) | undefined;
   /** The id of the last event that the client has, or `null`: the feed begins now. */
   readonly lastEventId: string | null;

@@ -11,8 +11,8 @@ const DELAY_MS = 150;
 type Draft = RunReport['drafts'][number];
 
 /**
- * What one feed sends of runs. It begins with the whole drafts, and then sends what was added. A slow reader gets everything
- * that was added since its last read at once, so it holds up no run.
+ * The reports of runs in one feed. The first one has the whole drafts, and later ones what was added. A slow reader gets
+ * everything that was added since its last read at once, so it holds up no run.
  */
 export class RunFeed {
   readonly #runs: ServerRuns;
@@ -22,8 +22,9 @@ export class RunFeed {
   readonly #stop: () => void;
   /** The last report of each run under way. */
   readonly #sent = new Map<string, RunReport>();
-  /** The runs that have changed since. */
+  /** The runs that have changed since their last report. */
   readonly #changed = new Map<string, SessionRunState>();
+  /** The drafts as the client may see them. The same object tells that a draft has not changed. */
   readonly #shown = new WeakMap<Event, Event>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isDue = false;
@@ -42,24 +43,24 @@ export class RunFeed {
     this.#stop = runs.follow((state) => this.#note(state));
   }
 
-  /** Returns the JSON of the first message: all runs, whole. */
+  /** Returns the JSON of the first report: all runs, with their whole drafts. */
   first(): string {
     this.#changed.clear();
     const runs = this.#runs.states.filter((state) => this.#isWatched(state));
     return JSON.stringify({ type: 'runs', runs: runs.map((state) => this.#reported(state)) });
   }
 
-  /** Returns the JSON of the next message, if one is due. */
+  /** Returns the JSON of the next report, if one is due. */
   take(): string | undefined {
     if (!this.#isDue) return undefined;
     for (const [name, state] of this.#changed) {
       this.#changed.delete(name);
       const before = this.#sent.get(name);
       const report = this.#reported(state);
-      const isSameState = before?.status === report.status;
+      const isSameStatus = before?.status === report.status;
       if (
         this.#watched.userId === undefined &&
-        isSameState &&
+        isSameStatus &&
         before.messageId === report.messageId
       )
         continue;
@@ -115,7 +116,7 @@ export class RunFeed {
   }
 }
 
-/** Returns a report as what has changed since another one of the same run. */
+/** Returns what has changed since an earlier report of the same run; the whole report if there was none. */
 function changesOf(before: RunReport | undefined, report: RunReport): RunReport | RunChange {
   if (before?.messageId !== report.messageId) return report;
   const { drafts, ...state } = report;
@@ -131,12 +132,12 @@ function changeOf(before: Draft | undefined, draft: Draft, index: number): Draft
     before?.endedBy === draft.endedBy &&
     last !== undefined &&
     grown?.startsWith(last) === true &&
-    isSameBut(before!, draft);
+    differsInLastText(before!, draft);
   return isGrown ? [{ index, text: grown.slice(last.length) }] : [{ index, draft }];
 }
 
-/** Whether two forms of a draft differ only in the text of the last part, and in the time. */
-function isSameBut(before: Draft, draft: Draft): boolean {
+/** Whether two forms of a draft differ in nothing but the text of the last part, and the time. */
+function differsInLastText(before: Draft, draft: Draft): boolean {
   const [one, other] = [before, draft].map(({ event }) => {
     const parts = event.content?.parts ?? [];
     const rest = parts.slice(0, -1);

@@ -1,4 +1,4 @@
-/** The agent of a run threw the cause before the message was stored. A client gets the code `run_failed`. */
+/** The agent threw `cause` before the message was stored. A client gets the code `run_failed`, and `onError` the cause. */
 export class AgentFailure extends Error {
   constructor(cause: unknown) {
     super('The agent failed.', { cause });

@@ -77,7 +77,7 @@ export function isServerFault(error: unknown): boolean {
   return !isSessionError(error) || DETAILS[STATUSES[error.code]] !== undefined;
 }
 
-/** Returns what a stranger may know of an error: its code, and its text if it is not the server's fault. */
+/** Returns what a client may know of an error: its code, and its text if it is not the server's fault. */
 export function publicErrorOf(error: unknown): { code: string; message: string } {
   if (!isSessionError(error)) return { code: 'run_failed', message: 'The agent failed.' };
   const { code, message } = error;

@@ -4,7 +4,8 @@ import { HttpRefusal } from '../http/http_refusal.js';
 
 /**
  * What a request wants to do: the method of the session service that it leads to, `'rewind'`, or `'run'`. A message that
- * the agent is to answer is decided on twice: as `'appendEvents'` or `'rewind'`, and as `'run'`. To cancel is `'run'` too.
+ * the agent is to answer is decided on twice: as `'appendEvents'` or `'rewind'`, and as `'run'`. The cancelling of a run is
+ * decided on as `'run'`.
  *
  * @example
  * ```ts

@@ -262,9 +262,10 @@ function isSame(event: NewEvent, stored: Event): boolean {
 }
 
 /**
- * Decides about the message of a run, and lets `begin` store it. Others may append meanwhile; it is then decided on again.
+ * Admits a message that the agent is to answer by the rights of its client, and lets `begin` store it. If others append
+ * meanwhile, it decides again.
  *
- * @param begin claims the message at a revision, or at any if that is absent
+ * @param begin stores the message if the session has the given revision; at any revision if that is absent
  * @throws HttpRefusal 403 if the rights do not admit it; SessionError `stale_session` and those of `begin`
  */
 export async function claimOfClient<Result>(

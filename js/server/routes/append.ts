@@ -70,18 +70,19 @@ export async function requireRuns(call: RouteCall): Promise<ServerRuns> {
   return runsOf(call);
 }
 
-/** A message that is stored. */
-export interface AnsweredMessage {
+/** What a client gets when the agent answers its message. */
+export interface AskResult {
+  /** The message as it is stored. */
   readonly stored: Event;
-  /** Whether its content is that which the client has sent. A plugin may have changed it. */
+  /** Whether its content is what the client has sent. A plugin of the agent may have changed it. */
   readonly isAsSent: boolean;
 }
 
 /**
- * Lets the agent answer the message of a body, and returns the message once it is stored. A stored one starts nothing. The run
- * goes on when the client has gone.
+ * Lets the agent answer the message of a body, and returns the message once it is stored. If it is stored already, no run
+ * begins. The run goes on when the client has gone.
  *
- * @param seenRevision the revision that the session must have, beside that in the body
+ * @param seenRevision the revision that the session must have, if the body names none
  * @throws HttpRefusal 403, 503; SessionError `unsupported`, `invalid_argument`, `not_found`, `agent_running`; what the agent throws
  *   before the message is stored
  */
@@ -89,7 +90,7 @@ export async function askAgent(
   call: RouteCall,
   { streaming = false }: AskedRun,
   seenRevision?: number,
-): Promise<AnsweredMessage> {
+): Promise<AskResult> {
   const runs = await requireRuns(call);
   const { service, rights, body, signal } = call;
   const event = messageIn(call);
@@ -98,12 +99,12 @@ export async function askAgent(
   const { appName, userId, sessionId } = call;
   // Without the signal of the request, which a run does not follow.
   const key = { appName, userId, sessionId };
-  const known = async (): Promise<Event | undefined> => {
+  const readStored = async (): Promise<Event | undefined> => {
     const { events } = await service.getEvents({ ...key, eventIds: [event.id] });
     return events[0]?.event;
   };
   const ask = async (): Promise<Event> => {
-    const before = await known();
+    const before = await readStored();
     if (before !== undefined) return before;
     try {
       return await runs.ask(messageOf(call, event.id, streaming), (begin) =>
@@ -117,13 +118,13 @@ export async function askAgent(
       );
     } catch (error) {
       const isClaimed = isSessionError(error, 'already_exists') && error.key === 'message.id';
-      const stored = isClaimed ? await known() : undefined;
+      const stored = isClaimed ? await readStored() : undefined;
       if (stored === undefined) throw error;
       return stored;
     }
   };
   const asked = ask();
-  // The client may have gone when it fails.
+  // Nobody awaits it once the client has gone. Its failure would then be an unhandled rejection.
   asked.catch(() => undefined);
   const stored = await raceSignal(signal, asked, () => signal.reason as unknown);
   return { stored, isAsSent: isEqualJson(stored.content, event.content) };
@@ -140,7 +141,7 @@ export function messageOf(call: RouteCall, messageId: string, streaming: boolean
 function messageIn(call: RouteCall): NewEvent & { id: string } {
   const [event, another] = eventsIn(call);
   if (event === undefined || another !== undefined) {
-    throw invalid('events', 'must have one event with run: the message');
+    throw invalid('events', 'must have exactly one event with run: the message');
   }
   const { author, id = newEventId(), partial } = event;
   if (author !== 'user') throw invalidValue('events[0].author', "must be 'user' with run", author);

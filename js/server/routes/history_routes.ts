@@ -197,40 +197,46 @@ async function rewindWithRuns(
   const { key, marker, message, run } = write;
   const runs = run === undefined ? call.runs : await requireRuns(call);
   if (runs === undefined) return rewindFor(call, write);
-  const isOfRun = message !== undefined && runs.isOf(key, message.id);
+  const isRunning = message !== undefined && runs.isAnswering(key, message.id);
   const { events } = await service.getEvents({ ...key, eventIds: [marker.id], signal });
   // A rewind that is sent again cancels nothing, and starts nothing.
-  if (isOfRun || events.length > 0) return rewindFor(call, write);
+  if (isRunning || events.length > 0) return rewindFor(call, write);
   await runs.cancel(key, undefined);
   if (run === undefined || message === undefined) return rewindFor(call, write);
   const asked = messageOf(call, message.id, run.streaming ?? false);
-  let rewound: Rewinding | undefined;
+  let rewound: RewindOutcome | undefined;
   // Without the signal of the request, which a run does not follow.
   const unlimited = { ...call, signal: new AbortController().signal };
   const stored = runs.ask(asked, async (begin) => {
     rewound = await rewindFor(unlimited, write, newEventId());
-    if (!rewound.isNew) throw new NotNew();
+    if (!rewound.isNew) throw new StoredByOther();
     return begin({ message: copyEvent(rewound.message!), isStored: true });
   });
   stored.catch(() => undefined);
   try {
     await raceSignal(signal, stored);
   } catch (error) {
-    if (!(error instanceof NotNew)) throw error;
+    if (!(error instanceof StoredByOther)) throw error;
   }
   return rewound ?? rewindFor(call, write);
 }
 
 /** Another request with the same marker has stored the rewind, and runs the agent. */
-class NotNew extends Error {}
+class StoredByOther extends Error {}
 
-interface Rewinding extends Rewound {
+/** A rewind with the session after it. */
+interface RewindOutcome extends Rewound {
   readonly session: Session;
+  /** Whether this request has stored it. */
   readonly isNew: boolean;
 }
 
 /** Rewinds, and reads what the response shows of the session: our own client asks for its revision alone. */
-async function rewindFor(call: RouteCall, write: RewindWrite, claim?: string): Promise<Rewinding> {
+async function rewindFor(
+  call: RouteCall,
+  write: RewindWrite,
+  claim?: string,
+): Promise<RewindOutcome> {
   const { service, signal, rights } = call;
   const isOwn = call.form === OWN_FORM;
   const admit: AdmitEvents = async (events, stored, state) => {

@@ -11,7 +11,7 @@ import type { ReportedRun } from '../../service/runs/tabs/run_messages.js';
 import { AgentFailure } from '../http/agent_failure.js';
 import { publicErrorOf } from '../http/error_response.js';
 
-/** A run as feeds tell it. */
+/** A run as feeds report it. */
 export type RunState = Omit<ReportedRun, 'type' | 'session'>;
 
 /** What a run works with. */
@@ -70,7 +70,7 @@ export class ServerRun {
    * Lets the agent answer a message. It may be called again if it rejects.
    *
    * @returns the message, once it is stored
-   * @throws SessionError as `storeMessage`; AgentFailure if the agent throws something else before; `aborted`
+   * @throws SessionError those of `storeMessage`, those that the agent throws before, `aborted`; AgentFailure if it throws others
    */
   begin(admitted: AdmittedMessage): Promise<Event> {
     return new Promise((resolve, reject) => {
@@ -85,7 +85,7 @@ export class ServerRun {
     await this.ended;
   }
 
-  /** Gives the run up: its message was not stored. */
+  /** Ends the run because its message was not stored. */
   giveUp(): void {
     this.#end();
   }
@@ -147,7 +147,7 @@ export class ServerRun {
       try {
         await this.#seal(this.#stop === 'closed' ? 'unanswered' : 'cancelled');
       } catch (error) {
-        // A session that was deleted meanwhile is not told.
+        // A session that was deleted meanwhile needs no seal.
         if (!isSessionError(error, 'not_found')) return this.#failed(error);
       }
       if (this.#stop === 'closed') return { status: 'ended' };

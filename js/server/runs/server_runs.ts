@@ -1,7 +1,7 @@
 /**
  * Runs on a server: the handler's agent answers messages that clients append with `run`. The words are those of
- * `js/service/runs`. The page's `SessionRuns` queues messages and shares them with other tabs; the server refuses a second
- * message while an agent runs.
+ * `js/service/runs`: a run, a draft, a claim, a seal. Two things differ. In a page `SessionRuns` queues messages and shares
+ * its run with other tabs; here a second message is refused while the agent runs. And here the feeds report the runs.
  */
 import { TimeLimit } from '../../core/call/time_limit.js';
 import { SessionError } from '../../values/errors/errors.js';
@@ -16,8 +16,8 @@ import { HttpRefusal } from '../http/http_refusal.js';
 import { type RunState, ServerRun } from './server_run.js';
 import { sessionName } from '../../values/model/values/session_name.js';
 
-/** The most sessions whose last failure is kept. */
-const MAX_FAILURES = 1000;
+/** The most sessions whose last failed or cancelled run is kept. */
+const MAX_ENDED = 1000;
 
 /** What the runs of a server work with. */
 export interface ServerRunsParts {
@@ -37,7 +37,7 @@ export interface ServerMessage {
   readonly onError: (error: unknown) => void;
 }
 
-/** A run of a session as feeds tell it. */
+/** A run of a session as feeds report it. */
 export interface SessionRunState extends RunState {
   readonly key: CompositeSessionKey;
 }
@@ -60,7 +60,7 @@ export class ServerRuns {
     return this.#runs.size === 0;
   }
 
-  /** What runs, and what has failed or was cancelled since the last message of its session. */
+  /** The runs under way, and of each other session the last one that failed or was cancelled, until its next message. */
   get states(): readonly SessionRunState[] {
     const running = [...this.#runs.values()].flatMap(({ run: { key, state } }) =>
       state === undefined ? [] : [{ ...state, key }],
@@ -74,15 +74,15 @@ export class ServerRuns {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether an agent answers this message now. */
-  isOf(key: CompositeSessionKey, messageId: string): boolean {
+  /** Whether the agent answers this message now. */
+  isAnswering(key: CompositeSessionKey, messageId: string): boolean {
     return this.#runs.get(sessionName(key))?.run.messageId === messageId;
   }
 
   /**
-   * Runs the agent. A message that comes twice at once joins its run.
+   * Lets the agent answer a message. If it answers this message already, the call joins that run.
    *
-   * @param admit decides about the message, and passes it to `begin`, again if others have changed the session meanwhile
+   * @param admit decides by the client's rights, and passes the message to `begin`; again if others have changed the session
    * @returns the message, once it is stored
    * @throws SessionError `agent_running`; HttpRefusal 503; the errors of `admit` and of `begin`
    */
@@ -100,7 +100,7 @@ export class ServerRuns {
       onChange: () => this.#changed(name, run),
     });
     const before = this.#ended.get(name);
-    // Begins in a later task, so that the run is in the map.
+    // It begins in a later task: until then the run is in the map.
     const stored = Promise.resolve().then(() => admit((admitted) => run.begin(admitted)));
     this.#runs.set(name, { run, stored });
     this.#ended.delete(name);
@@ -116,7 +116,7 @@ export class ServerRuns {
   }
 
   /**
-   * Cancels the run of a session, or seals a message that nothing runs for.
+   * Cancels the run of a session, or seals a message that has no run and no answer.
    *
    * @param messageId the message to cancel; absent: any
    * @returns whether anything was cancelled
@@ -137,7 +137,7 @@ export class ServerRuns {
     return (await sealRun(service, run)).length > 0;
   }
 
-  /** Refuses new runs, and waits for those under way. After `graceMs` they are stopped. */
+  /** Refuses new runs, and waits for those under way. Stops those that have not ended after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     const runs = [...this.#runs.values()].map(({ run }) => run);
@@ -165,12 +165,12 @@ export class ServerRuns {
     const { state, key } = run;
     if (state === undefined) return;
     const { status } = state;
-    const told = { ...state, key };
+    const reported = { ...state, key };
     if (status !== 'running') this.#remove(name, run);
     if (status === 'failed' || status === 'cancelled') {
-      putLast(this.#ended, name, told, MAX_FAILURES);
+      putLast(this.#ended, name, reported, MAX_ENDED);
     }
-    for (const listener of [...this.#listeners]) listener(told);
+    for (const listener of [...this.#listeners]) listener(reported);
   }
 
   #remove(name: string, run: ServerRun): void {

@@ -228,7 +228,8 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   }
 
   /**
-   * Cancels the run of a session, as `RemoteSessionService.cancelRun` does. A message that waits in the outbox is given up.
+   * Cancels the run of a session, as `RemoteSessionService.cancelRun` does. A message that waits in the outbox is
+   * removed from it.
    *
    * @returns whether anything was cancelled
    * @throws SessionError (as a rejection) `unsupported` if the remote has no agent; any error of a call
@@ -249,7 +250,8 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     if (core.serverAgent !== undefined) {
       return core.serverAgent.cancel({ ...key, messageId, signal });
     }
-    throw new SessionError('unsupported', 'The remote runs no agents.', { storage: 'cache' });
+    const text = 'Only a RemoteSessionService has runs to cancel, and the remote is none.';
+    throw new SessionError('unsupported', text, { storage: 'cache' });
   }
 
   /**

@@ -69,7 +69,7 @@ const TIMEOUT_MS = 60_000;
  * ```
  */
 export interface CancelRunRequest extends CompositeSessionKey, Abortable {
-  /** The message whose run is meant. Absent: whatever runs. */
+  /** The message whose run is to be cancelled. Absent: the run that is under way. */
   readonly messageId?: string | undefined;
 }
 
@@ -186,7 +186,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     if (backend.cancelRun !== undefined) return backend.cancelRun(key, messageId, { signal });
     throw new SessionError(
       'unsupported',
-      'adk api_server cancels a run when its client has gone.',
+      'adk api_server cancels no run by request; end the iteration of run, and its run ends.',
       {
         storage: 'remote',
       },

@@ -10,6 +10,7 @@
  * | name | the text of a session's or a shared state's key; see `nameOf` |
  * | copy | what the remote has said of a session: its newest events, its state, its revisions |
  * | operation | a change that the remote has not confirmed; the outbox holds the operations |
+ * | basis | of an operation: what this device knew of the session when it was made |
  * | overlay | the operations of a session, folded in their order |
  * | view | a session as readers see it: the copy with the overlay over it |
  * | number | names an operation or orders a change; each owner has one counter, from which all numbers are drawn |
@@ -22,6 +23,7 @@
  * | overtaken | of a state that has changed here since a fetch began, so that it is fetched again |
  * | arrive | of an operation: the remote has confirmed it |
  * | land | to apply the remote's answer to operations |
+ * | run | the work of the remote's agent on a message. An operation may ask for a run, or wait for the end of another |
  * | landed | the remote's revision with which an operation arrived; it stays until the copy has that revision |
  * | placed | where the remote has put each event of an append |
  * | refused | of an operation that the remote will never accept; it blocks only its own session |

@@ -12,9 +12,9 @@ interface CancelParts {
 }
 
 /**
- * Cancels a run of the remote's agent. A message that the remote does not have is given up: it never runs. While a
- * request with the message is under way, its answer is awaited, because it tells whether the remote has it. A message
- * that may have arrived is given up too if the remote does not answer; if it has the message, its run is shown later.
+ * Cancels a run of the remote's agent. A message that the remote does not have is removed from the outbox, so it never
+ * runs. While a request with the message is under way, its answer is awaited: it tells whether the remote has the message.
+ * A message that may have arrived is removed too if the remote does not answer. If it has arrived, its run is shown later.
  *
  * @returns whether anything was cancelled
  */

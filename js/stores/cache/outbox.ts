@@ -187,10 +187,10 @@ export class Outbox implements CacheOutbox {
   }
 
   /**
-   * Gives up a message that waits for the remote's agent.
+   * Removes a message for the remote's agent that has not arrived.
    *
-   * @param which whether also one that was sent without an answer
-   * @returns whether it waited
+   * @param which `unsent`: only if it was never sent; `all`: also if it was sent without an answer
+   * @returns whether it was in the outbox
    */
   takeBack(key: CompositeSessionKey, messageId: string, which: 'unsent' | 'all'): Promise<boolean> {
     return this.#parts.call(async (epoch) => {

@@ -150,7 +150,7 @@ export class HandlerBackend implements ServerBackend {
     return JSON.stringify(state);
   }
 
-  /** Cancels the run of a session, or seals a message. Returns whether anything was cancelled. */
+  /** Cancels the run of a session, or seals a message that has no run. Returns whether anything was cancelled. */
   async cancelRun(
     { appName, userId, sessionId }: CompositeSessionKey,
     messageId: string | undefined,
@@ -167,7 +167,7 @@ export class HandlerBackend implements ServerBackend {
 
   run(): never {
     const message =
-      'run is for adk api_server. The handler of adk-session-wasm/server answers appendEvent with run.';
+      'The method run is for adk api_server. Over a handler call appendEvent with the member run.';
     throw new SessionError('unsupported', message, { storage: 'remote' });
   }
 

@@ -11,7 +11,7 @@ import { Subscription } from './subscription.js';
  */
 export class RemoteFeed extends Feed {
   readonly #connection: Connection;
-  /** What the server tells of runs, while anyone watches. */
+  /** The server's reports of runs. They come only while anyone watches. */
   readonly runs = new ReportedRuns();
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #onError: (error: unknown) => void;

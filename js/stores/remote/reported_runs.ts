@@ -5,17 +5,17 @@ import { isObject, isPlainObject } from '../../values/json/rules.js';
 import { isId } from '../../values/model/values/ids.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 
-/** Gets the run of a session as it is now; `undefined` if the server says that nothing runs. */
+/** Gets the run of a session as it is now; `undefined` if the server has no run to report. */
 export type RunListener = (report: RunReport | undefined) => void;
 
 type Draft = RunReport['drafts'][number];
 
-/** What a server has told of the runs of its sessions. */
+/** The last reports of a server about the runs of its sessions. */
 export class ReportedRuns {
   readonly #reports = new Map<string, RunReport>();
   readonly #listeners = new Map<string, Set<RunListener>>();
 
-  /** Returns what was told of a session. */
+  /** Returns the last report of a session. */
   of(key: CompositeSessionKey): RunReport | undefined {
     return this.#reports.get(sessionName(key));
   }
@@ -32,10 +32,10 @@ export class ReportedRuns {
   }
 
   /**
-   * Takes an event of a feed.
+   * Takes an event of a feed. Ignores reports that are malformed, and members that this version does not know.
    *
-   * @param isOfFeed whether the feed tells of a session
-   * @returns whether it was about runs. Unknown members and wrong reports are ignored.
+   * @param isOfFeed whether a session is one of those that the feed watches
+   * @returns whether the event was about runs
    */
   receive(data: unknown, isOfFeed: (key: CompositeSessionKey) => boolean): boolean {
     if (!isObject(data)) return false;
@@ -52,7 +52,7 @@ export class ReportedRuns {
       if (isOfFeed(report) && !names.has(name)) this.#reports.delete(name);
     }
     for (const report of reports) this.#reports.set(sessionName(report), report);
-    // Also those of which nothing was told: their run may have ended while the feed was away.
+    // Also listeners of sessions without a report: their run may have ended while the feed was cut.
     for (const [name, listeners] of [...this.#listeners]) {
       for (const listener of listeners) listener(this.#reports.get(name));
     }
@@ -74,14 +74,14 @@ export class ReportedRuns {
     const drafts = this.#draftsIn(key, data);
     if (drafts === undefined) return undefined;
     const wholes = Array.isArray(data.wholes) ? data.wholes.filter(isId) : [];
-    const told = isPlainObject(error)
+    const reportedError = isPlainObject(error)
       ? { code: String(error.code), message: String(error.message) }
       : undefined;
     const state = { messageId, invocationId, status } as Pick<
       RunReport,
       'messageId' | 'invocationId' | 'status'
     >;
-    return { ...key, ...state, drafts, wholes, ...(told && { error: told }) };
+    return { ...key, ...state, drafts, wholes, ...(reportedError && { error: reportedError }) };
   }
 
   #draftsIn(

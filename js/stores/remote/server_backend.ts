@@ -7,9 +7,13 @@
  * | api server | a server of google-adk for Python: no appends, revisions or pages |
  * | kind | which of them a server is; it is asked for once, before the first call |
  * | connection | sends requests to one server, and repeats those that may be repeated |
- * | feed | the notices of the server |
+ * | feed | the notices of the server, and its reports of runs |
  * | subscription | the connection that brings the notices of an app or a user; all its watchers share it |
- * | run | an agent that runs on the server, and whose events are streamed; `js/service/runs` has those of a page |
+ * | run | the work of the server's agent on one message; `js/service/runs` has the runs of a page |
+ * | report | a run of a handler's agent as it is now, with its drafts; `js/core/run_report.ts` |
+ *
+ * `run/` streams the runs of an api server. A handler runs its agent by itself: its feed reports the run, and
+ * `reported_runs.ts` keeps the reports.
  *
  * `js/stores/http/protocol.ts` has what the handler and this folder agree on. The folder knows no class of services,
  * and one type of `js/service`: `ServiceCore`, in `run/run_request.ts`.
@@ -29,6 +33,6 @@ export interface ServerBackend extends Backend {
    * @param stopped fires when the caller wants no more events
    */
   run(run: CheckedRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined>;
-  /** Cancels the run of a session, or seals a message. Absent: the server cannot. */
+  /** Cancels the run of a session, or seals a message that has no run. Absent: the server cannot. */
   cancelRun?(key: CompositeSessionKey, messageId: string | undefined, call: Call): Promise<boolean>;
 }

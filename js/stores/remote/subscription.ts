@@ -37,7 +37,7 @@ export class Subscription {
 
   /**
    * @param owner without `userId`, all users of the app are watched
-   * @param runs gets what the server tells of runs
+   * @param runs gets the server's reports of runs
    * @param onError gets the errors of the connection
    */
   constructor(

@@ -64,7 +64,7 @@ export const SESSION_ERROR_CODES = [
   'remote',
   /** The agent of a run threw something else than an error of this package; it is the `cause`. */
   'run_failed',
-  /** The server's agent answers another message of the session. */
+  /** An agent of the server runs in the session. The same call succeeds when that run has ended. */
   'agent_running',
   /** A run took longer than its server allows, and was cancelled. */
   'timeout',

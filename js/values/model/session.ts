@@ -281,9 +281,9 @@ export interface AppendEventRequest<S extends object = StateShape, E extends New
   /** The event; the call sets its missing members. */
   event: E;
   /**
-   * Lets the agent of the server answer the event: the user's message, or answers to calls. The call returns when the event is
-   * stored, and the run goes on. An event whose id is stored starts nothing, and gets the stored content.
-   * Over a service without a server `unsupported`.
+   * Lets the server's agent answer the event: the user's message, or answers to calls. The call returns when the event is
+   * stored, and the run goes on. If an event with its id is stored already, no run begins, and the call returns that event.
+   * Fails with `unsupported` over a service that has no server.
    */
   run?: AskedRun | undefined;
 }

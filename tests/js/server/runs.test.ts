@@ -140,7 +140,7 @@ describe('POST …/events with run', () => {
     assert.deepEqual(seen, []);
   });
 
-  it('has status 500 and stores nothing if the agent throws before; onError gets what it throws', async () => {
+  it('has status 500 and stores nothing if the agent throws before the message is stored; onError gets what it throws', async () => {
     const failure = new Error('the key sk-123 is wrong');
     const errors: unknown[] = [];
     const { ask, events } = await serveSession({
@@ -264,7 +264,7 @@ describe('A run on the server', () => {
     assert.deepEqual([await service.getSession(KEY), errors], [undefined, []]);
   });
 
-  it('is cancelled by a rewind, whose message then has its own', async () => {
+  it('is cancelled by a rewind, whose message then has its own run', async () => {
     const { run, seen } = echoing(new Promise(() => undefined));
     const { ask, until } = await serveSession({ run });
     await ask(EVENTS, asked('m1'));

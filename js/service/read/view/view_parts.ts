@@ -1,6 +1,6 @@
 /**
- * Parts of views: ends, and pages. The core decides what they show, and whether the given events decide it; see
- * `src/core/history/tail.rs` and `page.rs`.
+ * Parts of views: tails, which are their last events, and pages. The core computes them, or answers that it needs more
+ * events; see `src/core/history/tail.rs` and `page.rs`.
  */
 import type { Event } from '../../../values/model/event/event.js';
 import { SUMMARY_PREFIX } from '../../../values/model/event/view_summary.js';
@@ -30,7 +30,7 @@ export interface ViewTail extends ViewedEvents {
   readonly sources: readonly Event[];
   /** How many events the view has before them. */
   readonly start: number;
-  /** Where the last ones begin that were asked for besides; 0 if none were. */
+  /** The index in `events` of the first of the last `TailSize.within` events; 0 if that is absent. */
   readonly within: number;
   /** The compaction that ends last. */
   readonly lastCompaction: Event | undefined;
@@ -39,7 +39,7 @@ export interface ViewTail extends ViewedEvents {
 /** How many of a view's last events are asked for. A tail may be longer, so that no response lacks its call. */
 export interface TailSize {
   readonly count: number;
-  /** Also tells where so many of the last ones begin. */
+  /** A smaller number of last events. `ViewTail.within` tells where they begin in the tail. */
   readonly within?: number;
 }
 

@@ -109,7 +109,7 @@ async function replaceEvent(
   if (isExact && stored.isExact && revision < stored.revision) return;
   const over = draft.overlay.events.get(id);
   let { tick } = stored;
-  // A page of older events may have brought the text before the changes brought the state that it made.
+  // A page of older events may have brought this text before the copy had the state that the event makes.
   if (text !== stored.text || revision > draft.copy.revision) {
     // If the event got a higher tick since its edit, it keeps that, so that handles still notice the change.
     tick =

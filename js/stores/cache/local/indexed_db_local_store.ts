@@ -36,9 +36,9 @@ export class IndexedDbLocalStore implements LocalStore {
   /** Fires when the storage is closed. */
   readonly #ended = new AbortController();
   readonly #stopFollowing: () => void;
-  /** Those that have not ended. */
+  /** The transactions that have not ended. */
   readonly #transactions = new Set<IDBPTransaction<Stores, CacheStoreName[], Mode>>();
-  /** How often the page was frozen since the storage is open. */
+  /** How often the page was frozen since the storage was opened. */
   #hideCount = 0;
 
   /** @param onDeleted called when the browser has closed the database, or somebody deletes it */
@@ -76,7 +76,7 @@ export class IndexedDbLocalStore implements LocalStore {
   async #runOnce<T>(mode: Mode, work: (transaction: LocalTransaction) => Promise<T>): Promise<T> {
     const transaction = await this.#begin(mode);
     this.#transactions.add(transaction);
-    // Its failure is handled below. An abort without a request that waits would else be an unhandled rejection.
+    // Its failure is handled below. Without a pending request, an abort would be an unhandled rejection.
     const forget = (): void => void this.#transactions.delete(transaction);
     transaction.done.then(forget, forget);
     let result: T;

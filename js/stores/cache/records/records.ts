@@ -161,7 +161,7 @@ export interface SharedWrite {
   readonly values: readonly (readonly [key: string, value: unknown])[];
 }
 
-/** What is stored of an event of a write. Its other texts are made from `text` when it is sent. */
+/** What the outbox stores of an event. Its other texts are made from `text` when it is sent. */
 export type OutboxEvent = Pick<EventTexts, 'id' | 'timestamp' | 'text'>;
 
 /** The local numbers of an event: of its first appearance, and of its last change on this device. */
@@ -181,7 +181,7 @@ export interface Refusal extends CacheFailure {
 /** The writes of the outbox, by their kinds. The remote makes a fork at once, so none waits. */
 export interface OutboxWrites {
   create: Omit<CreateWrite, 'events'> & { readonly events: readonly OutboxEvent[] };
-  /** The remote may refuse each event of an append, so an append of several is a write for each. */
+  /** The remote may refuse one of several events. So an append of several is stored as one write for each event. */
   append: Pick<AppendWrite, 'kind' | 'key' | 'titleChange' | 'run'> & {
     readonly events: readonly [OutboxEvent];
   };
@@ -193,7 +193,7 @@ export interface OutboxWrites {
 
 export type OutboxKind = keyof OutboxWrites;
 
-/** What every operation was based on. Both numbers are 0 for one of no session. */
+/** What an operation was based on. Both numbers are 0 if it changes no session. */
 interface Basis {
   /** The birth of the session that it changes. */
   readonly birth: number;
@@ -203,7 +203,7 @@ interface Basis {
 
 /** The version that the remote must have of the first event that an operation writes. */
 export interface Expectation {
-  /** The remote's revision of the event that this one replaces; `null`: none. Absent: see `previous`. */
+  /** The remote's revision of the event that this one replaces; `null`: it replaces none. Absent: see `previous`. */
   readonly expected?: number | null | undefined;
   /** Whether the expected revision is only the highest that the event may have. */
   readonly isBound?: boolean | undefined;
@@ -211,7 +211,7 @@ export interface Expectation {
   readonly previous?: number | undefined;
 }
 
-/** What operations were based on, by the kinds of their writes. */
+/** What operations were based on, by the kind of write. */
 interface Bases {
   create: Basis & {
     /** Whether the remote has the session. It is then fetched, and takes the events of the creation. */
@@ -224,7 +224,7 @@ interface Bases {
       /** The revision of the copy. Absent after a retry, which appends in any case. */
       readonly since?: number | undefined;
     };
-  /** Readers see the result that this device has computed until the remote has answered. */
+  /** Until the remote has answered, readers see the result that this device has computed. */
   rewind: Basis & Expectation & { readonly result: RewindResult };
   describe: Basis;
   delete: Basis;
@@ -267,10 +267,10 @@ export interface Operation<Kind extends OutboxKind = OutboxKind> {
   readonly joined?: readonly number[] | undefined;
 }
 
-/** How an operation was sent that was not. */
+/** The `sent` of an operation that was never sent. */
 export const UNSENT: Operation['sent'] = { attempts: 0 };
 
-/** Returns an operation that was based on something else. */
+/** Returns an operation whose basis has other values. */
 export function withBasis<Kind extends OutboxKind>(
   operation: Operation<Kind>,
   changes: Partial<Bases[Kind]>,
@@ -314,7 +314,7 @@ function textsOf(operation: Operation): readonly OutboxEvent[] {
   return isOf(operation, 'create', 'append') ? operation.write.events : [];
 }
 
-/** Returns the id of the message that the remote's agent is to answer. */
+/** Returns the id of the message that the remote's agent is to answer; `undefined` if the operation asks for no run. */
 export function askedMessageOf(operation: Operation): string | undefined {
   const { write } = operation;
   if ((write.kind !== 'append' && write.kind !== 'rewind') || write.run === undefined)

@@ -12,8 +12,9 @@ export type ExpectedEvents = NonNullable<AppendWrite['expectedEvents']>;
 export type CanSend = (operation: Operation) => boolean;
 
 /**
- * Takes the operations of one request: one, or several appends or changes of a state. A message with a run is alone. Those that were sent together
- * without an answer are sent together again, under the same number, so that the remote applies them once.
+ * Takes the operations of one request: one, or several appends or changes of a state. A message that asks for a run is
+ * sent alone. Operations that were sent together without an answer are sent together again, under the same number, so
+ * that the remote applies them once.
  */
 export function batchOf(
   waiting: readonly Operation[],

@@ -3,8 +3,8 @@ import type { ServerAgent } from '../../../core/core_of.js';
 import { isSession, keyOfName } from '../records/cache_key.js';
 
 /**
- * The first and the longest pause until an operation is sent again, in milliseconds, if the remote does not tell
- * before that the run has ended.
+ * The first and the longest pause in milliseconds until an operation is sent again. A report that the run has ended
+ * shortens the pause.
  */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 5000;
@@ -26,7 +26,7 @@ export class RunWaits {
   readonly #onEnd: () => void;
 
   /**
-   * @param agent tells when runs end, if the remote does
+   * @param agent reports when runs end; absent if the remote has none
    * @param onEnd called when operations may be sent again
    */
   constructor(agent: ServerAgent | undefined, onEnd: () => void) {

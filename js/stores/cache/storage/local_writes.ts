@@ -102,7 +102,7 @@ export class LocalWrites {
     delete: (write) => this.#parts.data.write((transaction) => remove(transaction, write)),
   };
 
-  /** Returns the text of a message that is here already. */
+  /** Returns the text of the message if this device has it already. */
   #storedText({ key, events }: PlacedAppend): Promise<string | undefined> {
     return this.#parts.data.read(async (transaction) => {
       const view = await transaction.view(key);

@@ -56,7 +56,7 @@ function cutAnswer(server: Server, length: number): { cuts: number } {
   return cut;
 }
 
-describe('Messages for the remote that are asked through a cache', () => {
+describe('Messages that a cache sends to the agent of its remote', () => {
   it('offline become one event and one run each, in order, behind the creation of their session', async () => {
     const { server, runs } = serve();
     const { cache } = openCache(server);

@@ -59,7 +59,7 @@ describe('A rewind that waits for the end of a run', () => {
     await cache.close();
   });
 
-  it('was not sent: the deletion of its session goes at once', async () => {
+  it('does not hold up the deletion of its session', async () => {
     const { server, cache } = await openWaiting();
     await cache.deleteSession(KEY);
     await until(async () => (await server.service.getSession(KEY)) === undefined);
