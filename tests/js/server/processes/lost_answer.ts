@@ -38,7 +38,7 @@ export function survivesLostAnswers(step: number): void {
       log.remove();
     });
 
-    it(`at each ${step}th byte runs nothing twice, and the next one has the stored event`, async (test) => {
+    it(`after every ${step} bytes runs nothing twice, and the next one has the stored event`, async (test) => {
       let lost = 0;
       for (let bytes = 0; ; bytes += step) {
         const sessionId = `s${bytes}`;
