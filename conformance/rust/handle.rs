@@ -134,6 +134,8 @@ impl Handle {
 
     /// Updates the handle after its append, as the service does in JavaScript.
     pub(super) fn receive(&mut self, appended: Appended, own: &[Outgoing]) -> Result<(), Stop> {
+        let head = appended.head;
+        let revision = appended.handle_revision().max(self.revision().unwrap_or_default());
         if let Some(undone) = appended.undone {
             let earlier = self.missed_rewind.take();
             let (position, mut all) =
@@ -166,8 +168,7 @@ impl Handle {
                 self.apply_delta(&event.given);
             }
         }
-        let head = appended.head;
-        self.position = HandlePosition::Revision { created: head.created, revision: head.revision };
+        self.position = HandlePosition::Revision { created: head.created, revision };
         self.last_update_time = head.last_update_time;
         Ok(())
     }

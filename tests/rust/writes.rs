@@ -194,3 +194,40 @@ async fn an_append_brings_the_stored_state_to_a_handle_that_has_missed_a_rewind(
         assert_eq!(run(&storage, next).await.state.as_deref(), state);
     }
 }
+
+/// The event by which a run was cancelled.
+fn seal(invocation: &str) -> NewEvent {
+    let text = format!(r#"{{"invocationId":"{invocation}","errorCode":"INVOCATION_ABORTED"}}"#);
+    NewEvent::new("seal", time(5.0), "{}", text.into()).unwrap()
+}
+
+#[tokio::test]
+async fn a_repeated_append_takes_no_handle_past_a_marker_that_it_has_missed() {
+    for marker in [rewind("i2"), seal("i2")] {
+        let storage = MemoryStorage::new();
+        let head = create(&storage, vec![turn("i1", 1), turn("i2", 2)]).await;
+        let append = async |since, events: Vec<NewEvent>| {
+            let position = HandlePosition::Revision { created: head.created, revision: since };
+            run(&storage, Append::new(key(), position, StalePolicy::Append, events)).await
+        };
+        let before = head.revision;
+        append(before, vec![marker.clone()]).await;
+        append(before + 1, vec![turn("i3", 3)]).await;
+        // Events that the handle has, one behind the marker, and both: named twice, or after another.
+        for (repeated, after) in [
+            (vec![turn("i1", 1)], before),
+            (vec![turn("i1", 1), turn("i2", 2)], before),
+            (vec![turn("i3", 3)], before + 2),
+            (vec![turn("i3", 3), turn("i3", 3)], before + 2),
+            (vec![turn("i1", 1), turn("i3", 3)], before + 2),
+        ] {
+            let appended = append(before, repeated).await;
+            assert_eq!(appended.head.revision, before + 2, "nothing is written");
+            assert_eq!(appended.handle_revision(), after);
+            // Either the handle stays before the marker, or it learns what it may not continue.
+            let undone = appended.undone.unwrap_or_default();
+            let is_told = undone.iter().any(|name| **name == *"i2");
+            assert_eq!(is_told, after > before);
+        }
+    }
+}

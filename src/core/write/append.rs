@@ -194,10 +194,10 @@ impl Append {
         if self.plan.since == NEVER {
             // A retry finds its events stored. If they directly follow what the handle has, it has
             // missed nothing before them, and gets nothing after them.
-            let last = since + self.events.len() as Revision;
-            let stored = match_stored(&self.events, &found.events).into_iter();
-            let is_next = |event: &StoredEvent| event.is_same && event.revision <= last;
-            let is_retry = stored.filter(is_next).count() == self.events.len();
+            let stored = match_stored(&self.events, &found.events);
+            let is_retry = stored.len() == self.events.len()
+                && stored.iter().all(|event| event.is_same)
+                && follow_directly(since, &stored);
             if is_retry { look_back } else { LookBack::Missed }
         } else if has_rewind(&found.changed, since) {
             LookBack::All
@@ -368,6 +368,15 @@ impl Decide for Append {
         self.make_plan();
         true
     }
+}
+
+/// Whether no other event was written between that revision and the last of these events. Events that the
+/// handle had before fill no gap, and an event that is named twice fills one.
+fn follow_directly(since: Revision, stored: &[StoredEvent]) -> bool {
+    let last = stored.iter().map(|event| event.revision).max().unwrap_or(since);
+    // A wider gap cannot be filled, and is not walked through.
+    let is_stored = |revision| stored.iter().any(|event| event.revision == revision);
+    last <= since.saturating_add(stored.len() as Revision) && (since + 1..=last).all(is_stored)
 }
 
 /// Finds the stored event of each new one that has its id, and compares their texts.

@@ -73,3 +73,20 @@ pub struct Appended {
     /// The new revisions of the shared states.
     pub shared: SharedRevisions,
 }
+
+impl Appended {
+    /// Returns the revision that the handle has after the append, for its next
+    /// [`HandlePosition`](crate::core::write::HandlePosition). A handle with a later revision keeps that one.
+    ///
+    /// It is not always that of the session. A retry that wrote nothing, and brought the handle nothing that it had
+    /// missed, must not go past events of others: a rewind or a seal may be among them.
+    pub fn handle_revision(&self) -> Revision {
+        let Some(since) = self.since else { return self.head.revision };
+        if self.unchanged.len() < self.stored_at.len() {
+            return self.head.revision;
+        }
+        let unchanged = self.unchanged.iter().map(|(_, revision)| *revision);
+        let missed = self.missed.iter().map(|row| row.revision);
+        unchanged.chain(missed).fold(since, Revision::max)
+    }
+}
